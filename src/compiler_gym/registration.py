@@ -126,6 +126,8 @@ class Compiler:
     """The default values of a task's fields, by field name."""
     tuner: str = ""
     """``"package.module:Class"`` of the tuner for projects built with this compiler."""
+    recipes: str = ""
+    """``"package:folder"`` of recipes for `tuner`: plans for projects that nobody has seen."""
     tuner_takes_program: bool = False
     """Whether `tuner` takes the name of an installed program, such as ``cc-12``."""
     version: str = ""

@@ -62,6 +62,9 @@ class SimpleTuner:
     def with_steps(self, plan: BinaryPlan, steps: Sequence[str]) -> BinaryPlan:
         return replace(plan, passes=" ".join(steps) or "-w")
 
+    def plain_words(self, plan: BinaryPlan) -> Sequence[str]:
+        return ["cc", *plan.flags]
+
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         names = " ".join(f'"./{binary.name_of(unit)}"' for unit in binary.units)
         words = shell_text(

@@ -35,6 +35,7 @@ FAST = BinaryPlan(
     linker=("-Wl,--gc-sections", "-Wl,-mllvm,-inline-threshold=500"),
     profile="profiles/a.profdata",
 )  # fmt: skip
+SMALL = BinaryPlan("a", "link-time", "default<Oz>", {"disable-lsr": "true"}, linker=("-Wl,-O2",))
 BY_GCC = BinaryPlan(
     "a", "gcc", flags=("-flto", "-fno-gcse", "--param=max-hoist-depth=1"),
     linker=("-Wl,--gc-sections",),
@@ -69,13 +70,14 @@ def evil() -> list[tuple[str, Plan]]:
         found.append((named, Plan(compiler, "size", "1", (replace(binary, **fields),))))
 
     for word, (compiler, binary) in itertools.product(
-        EVIL_WORDS, ((LLVM, PROGRAM), (LLVM, FAST), (GCC, BY_GCC))
+        EVIL_WORDS, ((LLVM, PROGRAM), (LLVM, SMALL), (LLVM, FAST), (GCC, BY_GCC))
     ):
         if binary is not PROGRAM:
             add(compiler, word, binary, flags=(*binary.flags, word))
         add(compiler, word, binary, linker=(*binary.linker, word))
     for text in EVIL_PASSES:
         add(LLVM, text, PROGRAM, passes=f"{PROGRAM.passes},{text}")
+        add(LLVM, text, SMALL, passes=text)
     options: list[Mapping[str, str]] = [
         {"load": "evil.so"}, {"regalloc": "basic,-load=x"}, {"regalloc": "default"},
         {"pass-remarks-output": "/tmp/x"}, {"regalloc=basic -load": "x"}, {"": ""},
@@ -83,6 +85,7 @@ def evil() -> list[tuple[str, Plan]]:
     ]  # fmt: skip
     for option in options:
         add(LLVM, next(iter(option)), PROGRAM, options=option)
+        add(LLVM, next(iter(option)), SMALL, options=option)
     for scope in ("print", "internalize<preserve-gv=x>,print", "internalize<preserve-gv=x;y>"):
         add(LLVM, scope, PROGRAM, scope=scope)
     for profile in ("/etc/passwd", "../x", "profiles/../../x", "profiles/..", "profiles", "x/y"):
@@ -94,6 +97,8 @@ def evil() -> list[tuple[str, Plan]]:
     add(LLVM, "-O2", PROGRAM, flags=("-O2",))
     add(LLVM, "profile", PROGRAM, profile="profiles/a")
     add(LLVM, "passes", FAST, passes="function(gvn)")
+    add(LLVM, "options", FAST, options={"disable-lsr": "true"})
+    add(LLVM, "profile", SMALL, profile="profiles/a")
     add(GCC, "program", BY_GCC, method="program")
     add(GCC, "profile", BY_GCC, profile="profiles/a")
     add(GCC, "-fplugin=x", BY_GCC, flags=("-fplugin=x",))
@@ -115,7 +120,9 @@ def test_what_no_tuner_decides_is_refused_by_name(tmp_path: Path) -> None:
         assert str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("binary", [PROGRAM, FAST, BY_GCC, replace(FAST, flags=(), profile="")])
+@pytest.mark.parametrize(
+    "binary", [PROGRAM, SMALL, FAST, BY_GCC, replace(FAST, flags=(), profile="")]
+)
 def test_what_a_tuner_decides_is_read(tmp_path: Path, binary: BinaryPlan) -> None:
     compiler = GCC if binary.method == "gcc" else LLVM
     plan = Plan(compiler, "size", "1", (binary,))

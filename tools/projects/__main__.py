@@ -5,6 +5,7 @@ python -m tools.projects fetch --into /tmp/projects            sources, scripts,
 python -m tools.projects sizes --into /tmp/projects lua xz     bytes of linked binaries
 python -m tools.projects speeds --into /tmp/projects --rounds 5
 python -m tools.projects random --compilations 500             what blind chance finds for size
+python -m tools.projects recipes --into /tmp/projects          the recipe of the other projects
 python -m tools.projects check --into /tmp/projects            the projects' own tests
 """
 
@@ -14,10 +15,12 @@ from pathlib import Path
 
 from compiler_gym.leaderboard import geometric_mean
 from compiler_gym.paths import cache_path
-from tools.projects.building import BUILDS, Build, build, run
+from compiler_gym.search import available_jobs
+from tools.projects.building import BUILDS, Build, build, by_recipe, run
 from tools.projects.fetching import fetch, make_inputs
 from tools.projects.measuring import instructions, seconds, sizes
 from tools.projects.random_search import random_text
+from tools.projects.recipes import print_recipes
 from tools.projects.table import Project, chosen
 
 _SIZE_BASELINE = "clang -Oz -flto, folded"
@@ -134,11 +137,14 @@ def _row(cells: Iterable[str]) -> str:
 def _arguments() -> argparse.Namespace:
     words = argparse.ArgumentParser(prog="python -m tools.projects", description=__doc__)
     words.formatter_class = argparse.RawDescriptionHelpFormatter
-    words.add_argument("command", choices=("fetch", "check", "sizes", "speeds", "random"))
+    words.add_argument(
+        "command", choices=("fetch", "check", "sizes", "speeds", "random", "recipes")
+    )
     words.add_argument("projects", nargs="*", help="names; all where none is given")
     words.add_argument("--into", type=Path, default=cache_path("projects"))
     names = [way.name for way in BUILDS]
     words.add_argument("--build", action="append", choices=names, help="only this; may repeat")
+    words.add_argument("--recipe", action="append", default=[], help="and by this; may repeat")
     words.add_argument("--rounds", type=int, default=3, help="runs of each benchmark")
     words.add_argument(
         "--part", type=int, default=0, help="count the instructions of one PART-th of a benchmark"
@@ -153,6 +159,7 @@ def main() -> None:
     wanted, into = chosen(given.projects), given.into.resolve()
     made_by = [way for way in BUILDS if not given.build or way.name in given.build]
     fetch_all(wanted, into)
+    made_by += [by_recipe(name, into) for name in given.recipe]
     if given.command == "check":
         check_all(wanted, into, made_by)
     elif given.command == "sizes":
@@ -161,6 +168,8 @@ def main() -> None:
         for project in wanted:
             text = random_text(project, into, given.compilations)
             print(f"{project.name}: {text:,} bytes of .text", flush=True)
+    elif given.command == "recipes":
+        print_recipes(wanted, into, available_jobs())
     elif given.command == "speeds":
         chosen_ways = made_by if given.build else [way for way in BUILDS if "-O3" in way.name]
         print_speeds(wanted, into, chosen_ways, given.rounds, given.part)

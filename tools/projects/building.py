@@ -2,6 +2,7 @@
 """Build a project in a copy of its sources, and test it there."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import time
@@ -9,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiler_gym.tuning import recipe_named, tuner_named
 from tools.projects.table import Project
 
-__all__ = ["BUILDS", "Build", "build", "run", "write_scripts"]
+__all__ = ["BUILDS", "Build", "build", "by_recipe", "run", "write_scripts"]
 
 _TOOLS = {"AR": "llvm-ar-22", "RANLIB": "llvm-ranlib-22", "NM": "llvm-nm-22"}
 _LLD = "-fuse-ld=lld"
@@ -48,6 +50,18 @@ BUILDS = (
 ``--gc-sections --icf=all``, `outlined` with LLVM's machine outliner in every function."""
 
 _DEFAULTS = BUILDS[1]
+
+
+def by_recipe(name: str, into: Path) -> Build:
+    """Return the build by the recipe `name`; its flags are in a file below `into`.
+
+    A word of them has signs of the shell in it, which configure and make would read differently.
+    """
+    recipe = recipe_named(name)
+    compiler, *flags = tuner_named(recipe.compiler.partition(" ")[0]).plain_words(recipe.plan)
+    path = into / f"{name}.flags"
+    path.write_text(shlex.join(flags))
+    return Build(f"recipe {name}", f"{compiler} @{path}", "-Oz", _FOLD)
 
 
 def run(

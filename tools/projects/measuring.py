@@ -15,6 +15,7 @@ from tools.projects.table import Project
 
 __all__ = ["Sizes", "instructions", "seconds", "sizes"]
 
+_ALLOCATED, _NO_BITS = 2, "SHT_NOBITS"
 _SUMMARY = re.compile(r"^summary: (\d+)", re.M)
 
 
@@ -24,6 +25,9 @@ class Sizes:
 
     text: int
     """Its section ``.text``."""
+    loaded: int
+    """Its sections that are loaded from the file: code, read-only data, data, relocations, unwind
+    tables."""
     total: int
     """Its file."""
 
@@ -36,8 +40,14 @@ def sizes(binary: Path) -> Sizes:
         command = ["llvm-readobj-22", "--sections", "--elf-output-style=JSON", copy]
         read = subprocess.run(command, capture_output=True, check=True)
         (file,) = json.loads(read.stdout)
-        held = {row["Section"]["Name"]["Name"]: row["Section"]["Size"] for row in file["Sections"]}
-        return Sizes(text=held[".text"], total=Path(copy).stat().st_size)
+        rows = [row["Section"] for row in file["Sections"]]
+        held = {row["Name"]["Name"]: row["Size"] for row in rows}
+        loaded = sum(
+            row["Size"]
+            for row in rows
+            if row["Flags"]["Value"] & _ALLOCATED and row["Type"]["Name"] != _NO_BITS
+        )
+        return Sizes(held[".text"], loaded, Path(copy).stat().st_size)
 
 
 def seconds(project: Project, folder: Path, into: Path, *, part: int = 1) -> tuple[float, bytes]:

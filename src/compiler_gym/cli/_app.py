@@ -81,6 +81,9 @@ COMMANDS = {
             }
         },
     ),
+    "recipe": Row(
+        "recipe:recipe", "Show the recipes: decisions that need no search, as a compiler's flags."
+    ),
     "replay": Row(
         "replay:replay", "Apply recorded states again and show what comes out differently."
     ),

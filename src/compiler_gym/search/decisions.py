@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Search over the decisions that a program offers: a few, a region or a callee at a time.
 
-A proposal is a set of decisions, made at once, followed by the best known sequence of passes.
-Decisions in different parts of a program hardly interact: the gains of several proposals are
-tried together next.
+A proposal is a set of decisions and the best known sequence of passes. Decisions in different
+parts of a program hardly interact: the gains of several proposals are tried together next.
+Late decisions are tried on the program that the passes left, so that no pass runs again.
 """
 
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from compiler_gym.search.strategy import MoveSequence, Moveset
 from compiler_gym.search.tree import Walk
@@ -17,9 +18,12 @@ from compiler_gym.spaces import Decision
 __all__ = ["DecisionSearch"]
 
 _DECISIONS_BATCH = 6
+_LATER_STARTS = 1
+"""How many of the starts that no decision is part of are tried in a batch, after the first."""
 _CHANGE_SIZES: Sequence[int] = (1, 2, 4, 8, 16)
-_GROUP = 0
-"""Stands for changing a whole group."""
+_GROUP, _START, _KNOWN = 0, -1, -2
+"""Sizes that stand for a whole group, for another start, and for a change that is not learnt from:
+one that is known to pay elsewhere, or what several gained together."""
 _UNDONE = 0.35
 """The probability that a changed decision is left to the compiler again."""
 _FADES = 0.93
@@ -31,8 +35,23 @@ _Made = dict[int, int]
 """The action chosen for each decision, by its index; others are left to the compiler."""
 
 
+class _Proposal(NamedTuple):
+    made: _Made
+    tail: MoveSequence
+    size: int = _KNOWN
+    """How many decisions were meant to be changed."""
+    kind: str = ""
+    """Of what they are."""
+
+
 class DecisionSearch:
-    """Hold the best set of decisions, flip some of them, keep what is no worse."""
+    """Hold the best set of decisions, flip some of them, keep what is no worse.
+
+    Starts that decisions are part of are tried first, and the others, a few at a time, with the
+    best decisions so far: on a large program all of them would take the whole time. Without such
+    starts, all are tried at first. Then come the late decisions that paid on other programs, the
+    best first, and those of the start in reverse.
+    """
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
         self._moves = moves
@@ -49,54 +68,97 @@ class DecisionSearch:
         self._base: _Made = {}
         self._tail: MoveSequence = ()
         self._reward = float("-inf")
-        self._starts: Sequence[MoveSequence] = [(), *moves.starts]
         self._place_of = {m: place for place, d in enumerate(self._decisions) for m in d.choices}
-        self._asked: list[tuple[_Made, int, str]] = []
+        deciding = [s for s in moves.starts if any(m in self._place_of for m in s)]
+        self._starts: list[MoveSequence] = [s for s in moves.starts if s not in deciding]
+        self._first: Sequence[MoveSequence] = deciding
+        if not deciding:
+            self._first, self._starts = [(), *self._starts], []
+        self._known: list[tuple[int, int]] = []
+        """Late decisions that are still to be tried, by place and action, the next one last."""
+        self._asked: list[_Proposal] = []
         self._next: list[_Made] = []
 
     def ask(self) -> Sequence[MoveSequence]:
-        """Return the starts alone, then decisions before the best of them."""
-        if self._starts:
-            return [self._moves.pack(start) for start in self._starts]
-        self._asked = [(made, -1, "") for made in self._next]
+        """Return the first starts, then changes of the best of them."""
+        if self._first:
+            self._asked = [self._read(start) for start in self._first]
+            return [self._sequence(proposal) for proposal in self._asked]
+        self._asked = [_Proposal(made, self._tail) for made in self._next]
         self._next = []
+        starts, self._starts = self._starts[:_LATER_STARTS], self._starts[_LATER_STARTS:]
+        late = {at: self._base[at] for at in self._places(self._base, is_late=True)}
+        self._asked += [_Proposal(late, tuple(start), _START) for start in starts]
+        while len(self._asked) < _DECISIONS_BATCH and self._known:
+            place, action = self._known.pop()
+            if (made := self._with(place, action)) != self._base:
+                self._asked.append(_Proposal(made, self._tail))
         while len(self._asked) < _DECISIONS_BATCH:
             self._asked.append(self._changed())
-        return [self._sequence(made) for made, _, _ in self._asked]
+        return [self._sequence(proposal) for proposal in self._asked]
 
     def suggest(self, sequence: MoveSequence) -> None:
         """Ignore it: the decisions of another program mean nothing here."""
 
     def tell(self, walks: Sequence[Walk]) -> None:
         """Take the best as the base, and combine what helped."""
-        if self._starts:
-            self._begin(walks)
-            return
-        before, level = self._base, self._reward
+        before, tail, level = self._base, self._tail, self._reward
         gained: list[tuple[float, _Made]] = []
-        for walk, (made, size, kind) in zip(walks, self._asked, strict=False):
+        for walk, asked in zip(walks, self._asked, strict=False):
             reward = float("-inf") if walk.failure is not None else walk.last.reward
-            self._learn(size, kind, reward - level)
-            if reward > level:
-                gained.append((reward, made))
-            if reward >= self._reward:
-                self._reward, self._base = reward, made
-        if len(gained) > 1:
+            self._learn(asked.size, asked.kind, reward - level)
+            if reward > level and asked.tail == tail:
+                gained.append((reward, asked.made))
+            is_shorter = self._first and len(asked.tail) < len(self._tail)
+            if reward > self._reward or (
+                reward == self._reward and (not self._first or is_shorter)
+            ):
+                self._reward, self._base, self._tail = reward, asked.made, asked.tail
+        if self._first:
+            self._first = ()
+            self._known = self._promising()
+        elif len(gained) > 1 and self._tail == tail:
             self._combine(before, gained)
 
-    def _begin(self, walks: Sequence[Walk]) -> None:
-        """Take the best start as the tail, and the decisions in it as the base."""
-        best = max(
-            range(len(walks)), key=lambda at: (walks[at].last.reward, -len(self._starts[at]))
-        )
-        start, self._starts = self._starts[best], ()
-        self._reward = walks[best].last.reward
-        self._tail = tuple(move for move in start if move not in self._place_of)
-        self._base = {self._place_of[move]: move for move in start if move in self._place_of}
+    def _read(self, start: Sequence[int]) -> _Proposal:
+        made = {self._place_of[move]: move for move in start if move in self._place_of}
+        return _Proposal(made, tuple(move for move in start if move not in self._place_of))
 
-    def _sequence(self, made: _Made) -> MoveSequence:
-        marks = [made[place] for place in sorted(made)]
-        return self._moves.pack((*marks, *self._tail))
+    def _promising(self) -> list[tuple[int, int]]:
+        """Return what may make the base better, the best last: to drop a decision, or make it."""
+        rows = [
+            (gain, place, action)
+            for place, decision in enumerate(self._decisions)
+            if decision.is_late
+            for gain, action in zip(decision.gains[1:], decision.choices[1:], strict=True)
+            if gain < 0
+        ]
+        made = self._places(self._base, is_late=True)
+        late = [(place, self._decisions[place].choices[0]) for place in made]
+        best = [(place, action) for _, place, action in sorted(rows, reverse=True)]
+        return [*late, *best]
+
+    def _with(self, place: int, action: int) -> _Made:
+        made = {at: move for at, move in self._base.items() if at != place}
+        if action != self._decisions[place].choices[0]:
+            made[place] = action
+        return made
+
+    def _sequence(self, proposal: _Proposal) -> MoveSequence:
+        """Return `proposal` as moves: what is late behind the passes, if nothing else changed."""
+        made, tail = proposal.made, proposal.tail
+        early = self._actions(made, self._places(made, is_late=False))
+        is_changed = early != self._actions(self._base, self._places(self._base, is_late=False))
+        if tail == self._tail and is_changed:
+            return self._moves.join((*self._actions(made, made), *tail))
+        late = self._actions(made, self._places(made, is_late=True))
+        return (*self._moves.join((*early, *tail)), *self._moves.join(late))
+
+    def _places(self, made: _Made, *, is_late: bool) -> list[int]:
+        return [place for place in made if self._decisions[place].is_late is is_late]
+
+    def _actions(self, made: _Made, places: Iterable[int]) -> MoveSequence:
+        return tuple(made[place] for place in sorted(places))
 
     def _learn(self, size: int, kind: str, gain: float) -> None:
         if size < 0:
@@ -112,18 +174,18 @@ class DecisionSearch:
                 together.pop(place, None)
         self._next.append(together)
 
-    def _changed(self) -> tuple[_Made, int, str]:
-        """Return the base with some decisions changed, the intended number, and their group."""
+    def _changed(self) -> _Proposal:
+        """Return the base with some decisions changed, how many were meant to be, and of what."""
         made = dict(self._base)
         size = self._random.choices(list(self._sizes), list(self._sizes.values()))[0]
         kind = self._random.choices(list(self._kinds), list(self._kinds.values()))[0]
         if size == _GROUP and self._groups:
             group = self._groups[self._random.choice(list(self._groups))]
             self._flip_together(made, group)
-            return made, size, self._decisions[group[0]].groups[0]
+            return _Proposal(made, self._tail, size, self._decisions[group[0]].groups[0])
         for _ in range(max(size, 1)):
             self._flip(made, self._random.choice(self._of_kind[kind]))
-        return made, size, kind
+        return _Proposal(made, self._tail, size, kind)
 
     def _flip(self, made: _Made, place: int) -> None:
         if place in made and self._random.random() < _UNDONE:
@@ -134,7 +196,7 @@ class DecisionSearch:
             made[place] = self._random.choice(others)
 
     def _flip_together(self, made: _Made, group: Sequence[int]) -> None:
-        """Make the same choice for every decision of a group that has it."""
+        """Choose the same for all of a group that can be chosen so."""
         kinds = self._decisions[self._random.choice(group)].kinds
         kind = self._random.choice(kinds)
         for place in group:
@@ -149,5 +211,5 @@ class DecisionSearch:
 
 
 def _weight(before: float, gain: float) -> float:
-    """Return the new weight of a change with the weight `before` after another `gain`."""
+    """Return how often what had the weight `before` is tried after another `gain`."""
     return max(_FADES * before, _LEAST) + (gain > 0)

@@ -138,6 +138,11 @@ def run_search(
             env.reset(benchmark=benchmark)
             name = str(env.benchmark)
             own = _with_decisions(moveset, env.action_space)
+            reward = prepared.reward_space
+            if reward is not None and reward.platform_dependent:
+                own = replace(own, join=moves.join)
+            else:
+                own = replace(own, join=moves.pack)
             generator = random.Random(f"{options.seed} {name}")
             strategy = _maker(options.algorithm, own)(own, generator)
             program = SearchedProgram(env.benchmark)

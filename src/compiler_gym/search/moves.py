@@ -86,6 +86,10 @@ class Moves:
                 run = []
         return (*packed, *self._group(tuple(run)))
 
+    def join(self, moves: Sequence[int]) -> MoveSequence:
+        """Return `moves` as one move: only what they come to is looked at."""
+        return self._group(self.flat(moves))
+
     def _is_decision(self, move: int) -> bool:
         return move >= len(self) or move in self._options
 

@@ -37,6 +37,8 @@ class Moveset:
     """If actions are settings: the index of the option that each sets."""
     pack: Callable[[Sequence[int]], MoveSequence] = as_it_is
     """Packs actions into a proposal: settings become one move, which is compiled once."""
+    join: Callable[[Sequence[int]], MoveSequence] = as_it_is
+    """Packs actions into one move, where each step on the way would be costly to measure."""
     rest: int | None = None
     """If actions are answers: the action that leaves the remaining questions to the compiler."""
     vary: Callable[[int, random.Random], int] | None = None

@@ -296,8 +296,9 @@ class Walker:
         if len(moves) == 1 and moves[0] in self._moves.levels:
             return self._level_seconds
         has_level = not self._moves.levels.isdisjoint(self._moves.flat(moves))
-        seconds = self._step_seconds * max(len(moves), 1) + has_level * self._level_seconds
-        return min(seconds, left + (1.0 if len(moves) > 1 else 0.1))
+        count = max(len(self._moves.flat(moves)), 1)
+        seconds = self._step_seconds * count + has_level * self._level_seconds
+        return min(seconds, left + (1.0 if count > 1 else 0.1))
 
 
 def masks_of(env: CompilerEnv) -> Callable[[CompilerEnv], Sequence[bool]] | None:

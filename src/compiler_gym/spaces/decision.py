@@ -23,3 +23,7 @@ class Decision(NamedTuple):
     """What each action chooses, in the same order: equal texts are the same choice elsewhere."""
     groups: tuple[str, ...]
     """What it belongs to: a kind first, then functions. Those of one group may go together."""
+    gains: tuple[float, ...] = ()
+    """What each action changed on other programs, a cost that fell being below 0, if known."""
+    is_late: bool = False
+    """Whether it may as well be made behind all other actions: nothing that they do sees it."""

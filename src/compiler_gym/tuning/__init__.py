@@ -5,7 +5,8 @@
 count, ``job`` one tuning from the build to what is handed over, ``tuner`` what a compiler must do
 for it. ``allowance`` is the time or the compilations that may be used, ``journal`` keeps what was
 tried so that nothing is lost, ``measuring`` runs the user's own commands, ``plan`` is what was
-decided, as a file, and ``reading`` refuses a plan that no tuner can have made. ``explaining`` says
+decided, as a file, and ``reading`` refuses a plan that no tuner can have made; ``recipes``
+are plans that are shipped. ``explaining`` says
 what each decision won, ``layout`` what a linker can be told of the file, ``size_search`` is the
 search that compilers give their decisions to, ``summary`` holds what there is to say, ``report``
 and ``page`` write it for people, ``difference`` compares two tunings. No compiler is named here.
@@ -53,6 +54,13 @@ if TYPE_CHECKING:
         require_nothing_in,
         tuner_of,
     )
+    from compiler_gym.tuning.recipes import (
+        Recipe,
+        read_recipe,
+        recipe_for,
+        recipe_named,
+        shipped_recipes,
+    )
     from compiler_gym.tuning.report import write_report
     from compiler_gym.tuning.request import Request
     from compiler_gym.tuning.size_search import SizeSearch, State, Work
@@ -81,6 +89,7 @@ __all__ = [
     "Measure",
     "Plan",
     "PlanDifference",
+    "Recipe",
     "Request",
     "Result",
     "RunCommand",
@@ -103,12 +112,16 @@ __all__ = [
     "front_of",
     "layout_of",
     "read_plan",
+    "read_recipe",
     "read_tuned",
+    "recipe_for",
+    "recipe_named",
     "recommended",
     "require_among",
     "require_honoured",
     "require_nothing_in",
     "share",
+    "shipped_recipes",
     "sources_of",
     "tuner_named",
     "tuner_of",
@@ -139,6 +152,7 @@ _WHERE = {
     "measuring": ("RunCommand",),
     "plan": ("PLAN_FILE", "BinaryPlan", "Plan", "SourceFile", "sources_of", "write_plan"),
     "reading": ("read_plan", "require_among", "require_nothing_in", "tuner_of"),
+    "recipes": ("Recipe", "read_recipe", "recipe_for", "recipe_named", "shipped_recipes"),
     "report": ("write_report",),
     "size_search": ("SizeSearch", "State", "Work"),
     "summary": ("BinarySummary", "Decision", "SourceSize", "Summary", "share"),

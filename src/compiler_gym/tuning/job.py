@@ -8,6 +8,7 @@ in the output folder; a tuning that was ended goes on from what is there.
 import hashlib
 import json
 import os
+import platform
 import re
 import shlex
 import shutil
@@ -46,6 +47,7 @@ from compiler_gym.tuning.measuring import Outcome, RunCommand, put, run_check
 from compiler_gym.tuning.plan import PLAN_FILE, BinaryPlan, Plan, write_plan
 from compiler_gym.tuning.proving import Proof
 from compiler_gym.tuning.reading import PROFILES, is_plain
+from compiler_gym.tuning.recipes import Recipe, recipe_for
 from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, Subject, Tuner
 from compiler_gym.version import __version__
@@ -132,6 +134,7 @@ class Job:
         self._watcher = watcher or Watcher()
         self._is_interrupted = is_interrupted
         self._work = request.output / "work"
+        self._recipe: Recipe | None = None
         self._notes: list[str] = []
         """What the user should be told of the check and the run."""
         self.results: list[Result] = []
@@ -179,6 +182,7 @@ class Job:
         elif request.resume:
             raise ProjectError(f"nothing to resume in {request.output}: leave --resume out")
         self._require_measurable()
+        self._require_recipe()
         self._before = None if request.start is None else self._plan_before(request.start)
         try:
             self._work.mkdir(parents=True, exist_ok=True)
@@ -219,9 +223,13 @@ class Job:
         return plan
 
     def _start(self, name: str) -> BinaryPlan | None:
-        """Return the decisions to start from; raise `ProjectError` where the plan has none."""
+        """Return the decisions to start from: of the plan that was named, or those of the recipe.
+
+        Raises `ProjectError` where the plan has none for the file `name`.
+        """
         if self._before is None:
-            return None
+            known = recipe_for(self.request.goal, self._tuner.version)
+            return None if known is None else known.plan_for(name)
         plan = self._before.binary(name)
         if plan is None:
             names = ", ".join(binary.name for binary in self._before.binaries)
@@ -229,6 +237,18 @@ class Job:
                 f"{self.request.start} has no plan for {name}, it is for {names}: leave --from out"
             )
         return plan
+
+    def _require_recipe(self) -> None:
+        """Find the recipe that is asked for; raise `ProjectError` where there is none."""
+        if not self.request.recipe:
+            return
+        self._recipe = recipe_for(self.request.goal, self._tuner.version)
+        if self._recipe is None:
+            raise ProjectError(
+                f"no recipe is for the goal {self.request.goal} with {self._tuner.version} on "
+                f"{platform.machine()}: see `compiler-gym recipe`, or leave --recipe out and let a "
+                "search look for decisions"
+            )
 
     def _key(self) -> dict[str, object]:
         return {"compiler": self._tuner.version, **self.request.decides()}
@@ -427,6 +447,7 @@ class Job:
             old_loaders=request.old_loaders,
             no_unwind_tables=request.no_unwind_tables,
             start=self._start(binary.name),
+            recipe=None if self._recipe is None else self._recipe.plan_for(binary.name),
             watch=lambda stage, best: self._watcher.tries(binary.name, stage, best, allowance),
             watch_rivals=lambda rivals: self._watcher.rivals(
                 binary.name, {name: request.measure.of(path) for name, path in rivals.items()}
@@ -446,7 +467,8 @@ class Job:
         put(original, binary.path)
         made = {**found.rivals, "tuned": found.path}
         sizes = {name: sizes_by_measure(path, request.measure) for name, path in made.items()}
-        holds = () if subject.start is None else (_still_holds(subject.start, found.plan),)
+        before = None if self._before is None else subject.start
+        holds = () if before is None else (_still_holds(before, found.plan),)
         notes = tuple(dict.fromkeys((*found.notes, *holds, *self._notes)))
         found = replace(found, plan=replace(found.plan, sizes=sizes), notes=notes)
         return Result(found, binary, sizes, taken_back, found.speed)

@@ -118,6 +118,9 @@ class Request:
         False, "Keep debug information, in a file beside the binary", may_change=True
     )
     """It is made when everything is decided."""
+    recipe: bool = option(
+        False, "Build with the recipe for the goal, without a search", may_change=True
+    )
     old_loaders: bool = option(False, "The file must run with older loaders than this system's")
     """Otherwise packed relocations may be decided, which glibc reads from 2.36 on."""
     no_unwind_tables: bool = option(False, "Unwind tables may go: crash reports show no calls")
@@ -138,7 +141,9 @@ class Request:
 
     @property
     def seconds_allowed(self) -> float | None:
-        """The bound in seconds: a default where nothing else ends the search."""
+        """The bound in seconds: a default where nothing else ends the search, none of a recipe."""
+        if self.recipe:
+            return 0.0
         return _SECONDS if self.seconds is None and self.compilations is None else self.seconds
 
     def decides(self) -> dict[str, object]:

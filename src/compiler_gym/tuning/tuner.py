@@ -53,6 +53,8 @@ class Subject:
     """A run that nothing is chosen by, to compare the result with the fair rival at the end."""
     max_slowdown: float | None = None
     """How much slower than the fair rival a smaller binary may be, as a fraction."""
+    recipe: BinaryPlan | None = None
+    """Decisions to build with instead of a search for others."""
     max_growth: float | None = None
     """How much more code than the fair rival's the recommended build of a front may have."""
     is_tested: bool = False
@@ -159,6 +161,13 @@ class Tuner(Protocol):
 
     def meaning(self, decision: str) -> Meaning:
         """Return what a decision does, named as `BinaryPlan.decisions` does, or ``pass STEP``."""
+        ...
+
+    def plain_words(self, plan: BinaryPlan) -> Sequence[str]:
+        """Return the compiler's command for `plan`, to which anybody's sources can be added.
+
+        Raises `PlanError` where one command cannot say it.
+        """
         ...
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:

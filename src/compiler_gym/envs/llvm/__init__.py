@@ -118,6 +118,7 @@ llvm = Compiler(
     },
     version="compiler_gym._llvm:LLVM_VERSION",
     tuner="compiler_gym.envs.llvm.tuning.llvm_tuner:LlvmTuner",
+    recipes="compiler_gym.envs.llvm:recipes",
     demonstration="compiler_gym.envs.llvm.demonstration.job:Demonstration",
     environments=(
         _environment("llvm-v0"),

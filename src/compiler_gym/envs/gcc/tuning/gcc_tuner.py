@@ -148,6 +148,11 @@ class GccTuner:
         """Return what this GCC's help says of `decision`."""
         return meaning(self._tools.gcc, decision)
 
+    def plain_words(self, plan: BinaryPlan) -> Sequence[str]:
+        """Return GCC's command for `plan`."""
+        self.require_possible(plan)
+        return [self._tools.gcc, *plan.flags, *plan.linker, "-s"]
+
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return GCC's own commands that make the same bytes."""
         self.require_possible(plan)

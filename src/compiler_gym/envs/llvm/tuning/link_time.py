@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from compiler_gym.envs.llvm.toolchain.tools import require_tool
-from compiler_gym.envs.llvm.tuning.linking import Linker, link_time_flags, run
+from compiler_gym.envs.llvm.tuning.linking import Linker, late_flags, link_time_flags, run
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import BinaryPlan
 
@@ -36,7 +36,7 @@ def build_plan(linker: Linker, plan: BinaryPlan) -> Path:
                 "profiles beside the plan"
             )
     if BOLT not in plan.after:
-        return _linked(linker, plan, plan.linker)
+        return _linked(linker, plan, late_flags(plan))
     tool = require_tool("llvm-bolt", f"to lay out {plan.name}", error=ProjectError)
     linked = linked_for_bolt(linker, plan)
     output = linked.parent / "laid" / linked.name
@@ -47,7 +47,7 @@ def build_plan(linker: Linker, plan: BinaryPlan) -> Path:
 
 def linked_for_bolt(linker: Linker, plan: BinaryPlan) -> Path:
     """Return the binary of `plan` before BOLT, with symbols and relocations."""
-    return _linked(linker, plan, (*plan.linker, RELOCATIONS), strip=False)
+    return _linked(linker, plan, (*late_flags(plan), RELOCATIONS), strip=False)
 
 
 def bolt_words(tool: str, linked: Path, profile: str, output: Path) -> list[str]:

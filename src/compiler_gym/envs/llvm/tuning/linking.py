@@ -25,15 +25,19 @@ __all__ = [
     "FOLDING",
     "FRONT_END_FLAGS",
     "LLD_LAYOUT",
+    "OUTLINED",
     "PROGRAM",
     "QUIET",
     "SAMPLED",
     "SMALL",
+    "TAILS",
     "Linker",
     "compile_words",
+    "late_flags",
     "link_time_flags",
     "link_words",
     "lld_layout_of",
+    "plain_words",
     "profile_flags",
     "refused_flags",
     "require_linker",
@@ -42,8 +46,13 @@ __all__ = [
 
 FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=all")
 """What a linker is told that leaves out what nobody uses and folds equal functions."""
+TAILS = "-Wl,-O2"
+"""Lets one string be the end of another."""
+OUTLINED = tuple(f"-Wl,-mllvm,-outliner-benefit-threshold={count}" for count in (4, 6, 8, 12, 20))
+"""How many instructions a function that LLVM makes of equal code must save: what it counts are
+instructions, and such a function has unwind tables of its own."""
 _SORTED = tuple(f"-Wl,--bp-compression-sort={kind}" for kind in ("function", "data", "both"))
-LLD_LAYOUT = ("-Wl,-O2", *_SORTED)
+LLD_LAYOUT = (TAILS, *_SORTED)
 """What only lld can be told: to let strings end in one another, and to sort for compression."""
 FRONT_END_FLAGS = ("-fno-plt",)
 """What the front end can be told: to call libraries without a stub for each function."""
@@ -171,7 +180,9 @@ def lld_layout_of(binary: Binary, measure: Measure) -> list[str]:
 def link_time_flags(plan: BinaryPlan) -> list[str]:
     """Return what compiling and linking are told by a plan that clang's own way carries out."""
     level = "-O3" if plan.method == FAST else "-Oz"
-    return [level, "-flto", *profile_flags(plan.profile), *plan.flags]
+    # Passes of its own see the whole program as the front end leaves it.
+    front_end = ["-Xclang", "-disable-llvm-passes"] if plan.passes else []
+    return [level, "-flto", *front_end, *profile_flags(plan.profile), *plan.flags]
 
 
 def profile_flags(profile: str) -> list[str]:
@@ -179,6 +190,19 @@ def profile_flags(profile: str) -> list[str]:
     if not profile:
         return []
     return [f"-fprofile-{'sample-' if profile.endswith(SAMPLED) else ''}use={profile}"]
+
+
+def late_flags(plan: BinaryPlan) -> list[str]:
+    """Return what linking alone is told by such a plan: there the code generator runs."""
+    passes = [f"-Wl,--lto-newpm-passes={plan.passes}"] if plan.passes else []
+    options = [f"-Wl,-mllvm,-{name}={value}" for name, value in plan.options.items()]
+    return [*passes, *options, *plan.linker]
+
+
+def plain_words(plan: BinaryPlan) -> list[str]:
+    """Return the command of such a plan for any sources: compile, link and strip in one."""
+    clang = tool_name("clang")
+    return [clang, *link_time_flags(plan), *_LLD, *late_flags(plan), "-Wl,--strip-all"]
 
 
 def link_words(

@@ -17,10 +17,12 @@ from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,
     FRONT_END_FLAGS,
+    OUTLINED,
     PROGRAM,
     SMALL,
     Linker,
     lld_layout_of,
+    plain_words,
     refused_flags,
     require_linker,
 )
@@ -31,6 +33,7 @@ from compiler_gym.envs.llvm.tuning.script import script_of
 from compiler_gym.envs.llvm.tuning.size import SizeDecisions
 from compiler_gym.envs.llvm.tuning.slowdown import Slowdown
 from compiler_gym.envs.llvm.tuning.whole import Whole, make_whole
+from compiler_gym.errors import PlanError
 from compiler_gym.registration import make
 from compiler_gym.tuning import (
     JOURNAL,
@@ -73,6 +76,8 @@ class LlvmTuner:
         """Return the smallest, or the fastest, of what the search and the rivals make."""
         require_honoured(subject.binary, refused_flags)
         linker = Linker(subject.binary, subject.folder, subject.jobs)
+        if subject.recipe is not None:
+            return _by_recipe(linker, subject, subject.recipe)
         return _small(linker, subject) if subject.goal.counts_bytes else _by_runs(linker, subject)
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
@@ -99,6 +104,16 @@ class LlvmTuner:
     def meaning(self, decision: str) -> Meaning:
         """Return what `decision` does, out of the tables that it is from."""
         return meaning(decision)
+
+    def plain_words(self, plan: BinaryPlan) -> Sequence[str]:
+        """Return clang's command for `plan`, where clang's own link-time optimisation makes it."""
+        require_possible(plan)
+        if plan.method not in (SMALL, FAST):
+            raise PlanError(
+                f"the plan of {plan.name} has the method {plan.method!r}, which no single command "
+                "carries out: see reproduce.sh beside it"
+            )
+        return plain_words(plan)
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return a shell script of LLVM's own tools that makes the same bytes."""
@@ -166,7 +181,30 @@ def _layout(subject: Subject) -> list[str]:
 def _start(subject: Subject) -> State | None:
     """Return what the search starts from, as far as this compiler's whole program can have it."""
     plan = subject.start
-    return None if plan is None else state_of(plan)
+    if plan is None:
+        return None
+    # What is told to the code generator at the link means nothing where that is done before.
+    linker = tuple(word for word in plan.linker if word not in OUTLINED)
+    return state_of(replace(plan, linker=linker))
+
+
+def _by_recipe(linker: Linker, subject: Subject, recipe: BinaryPlan) -> Found:
+    """Return what `recipe` makes; where that is no smaller than the fair rival, the rival."""
+    binary = subject.binary
+    objects = linker.compile("Oz-o", ["-Oz"])
+    rivals = _rivals(linker, "-Oz", objects, FAIR)
+    subject.watch_rivals(rivals)
+    plan = replace(recipe, sources=sources_of(binary, binary.units))
+    path, notes = build_plan(linker, plan), tuple[str, ...]()
+    rival_plan = BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=plan.sources)
+    if subject.measure.of(path) >= subject.measure.of(rivals[FAIR]):
+        plan, path = rival_plan, rivals[FAIR]
+        notes = (f"the recipe does not make {binary.name} smaller: it is built as {FAIR}",)
+    return Found(
+        plan, path, rivals, subject.measure.of(rivals[FAIR]), 1, notes=notes,
+        objects={binary.name_of(unit): made for unit, made in objects.items()},
+        rival_plan=rival_plan,
+    )  # fmt: skip
 
 
 def _not_too_slow(

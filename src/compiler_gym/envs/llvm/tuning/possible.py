@@ -11,13 +11,14 @@ from functools import cache
 from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS, is_choice
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, split_pipeline
 from compiler_gym.envs.llvm.tuning.choices import CHOICES, FRONT
-from compiler_gym.envs.llvm.tuning.deciding import FLAG, LINKER, items
+from compiler_gym.envs.llvm.tuning.deciding import DEFAULT_PASSES, FLAG, LINKER, items
 from compiler_gym.envs.llvm.tuning.link_time import BOLT
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,
     FRONT_END_FLAGS,
     LLD_LAYOUT,
+    OUTLINED,
     PROGRAM,
     SMALL,
 )
@@ -38,23 +39,36 @@ def require_possible(plan: BinaryPlan) -> None:
         require_nothing_in(plan, "profile", "after", "after_profile")
         require_among(plan, "flag", plan.flags, _FLAGS)
         require_among(plan, "pass", split_pipeline(plan.passes), _passes())
-        options = [f"{name}={value}" for name, value in plan.options.items()]
-        require_among(plan, "option", options, _options())
+        _require_options(plan)
         require_among(plan, "linker option", plan.linker, _LINKER)
         if not _SCOPE.fullmatch(plan.scope):
             require_among(plan, "scope", [plan.scope], (_SCOPE_EMPTY,))
         return
-    require_nothing_in(plan, "passes", "options", "scope")
-    choices = (*CHOICES, *FRONT.values()) if plan.method == FAST else ()
+    require_nothing_in(plan, "scope")
     if plan.method == SMALL:
-        require_nothing_in(plan, "profile", "after", "after_profile")
+        _require_small(plan)
+        return
+    require_nothing_in(plan, "passes", "options")
     require_among(plan, "step after the link", plan.after, (BOLT,))
     if not plan.after:
         require_nothing_in(plan, "after_profile")
+    choices = (*CHOICES, *FRONT.values())
     flags = {flag for choice in choices for flag in choice.flags}
     require_among(plan, "flag", plan.flags, flags)
     linker = {*FOLDING, *(flag for choice in choices for flag in choice.linker)}
     require_among(plan, "linker option", plan.linker, linker)
+
+
+def _require_small(plan: BinaryPlan) -> None:
+    require_nothing_in(plan, "profile", "flags", "after", "after_profile")
+    require_among(plan, "pass", [plan.passes] if plan.passes else (), (DEFAULT_PASSES,))
+    _require_options(plan)
+    require_among(plan, "linker option", plan.linker, (*_LINKER, *OUTLINED))
+
+
+def _require_options(plan: BinaryPlan) -> None:
+    options = [f"{name}={value}" for name, value in plan.options.items()]
+    require_among(plan, "option", options, _options())
 
 
 def require_tried(name: str, actions: tuple[str, ...]) -> None:

@@ -18,6 +18,7 @@ from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     SMALL,
     compile_words,
+    late_flags,
     link_time_flags,
     link_words,
 )
@@ -57,13 +58,11 @@ def _link_time(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> lis
         paths = [str(objects[unit]) for unit in dict.fromkeys(input.units)]
         return ["-Wl,--start-lib", *paths, "-Wl,--end-lib"] if input.is_lazy else paths
 
+    late = [*flags, *late_flags(plan)]
     if BOLT not in plan.after:
-        words = link_words(binary, place, [*flags, *plan.linker], target)
-        return [*lines, _at(binary.command.cwd, words, binary)]
+        return [*lines, _at(binary.command.cwd, link_words(binary, place, late, target), binary)]
     linked = target.with_name(f"{target.name}.linked")
-    words = link_words(
-        binary, place, [*flags, *plan.linker, RELOCATIONS], linked, strip=False
-    )  # fmt: skip
+    words = link_words(binary, place, [*late, RELOCATIONS], linked, strip=False)
     laid = bolt_words(tool_name("llvm-bolt"), linked, f"{_HERE}/{plan.after_profile}", target)
     return [*lines, _at(binary.command.cwd, words, binary), _shell(laid, binary)]
 

@@ -200,7 +200,9 @@ class MarksSpace(Discrete):
         for option, actions in options:
             choices = tuple(actions)  # the table has the default first
             kinds = tuple(self.items[action].name for action in choices)
-            yield Decision(option, choices, kinds, ("codegen",))
+            yield Decision(
+                option, choices, kinds, ("codegen",), codegen_options.gains_of(option), is_late=True
+            )
 
     def legal(self) -> NDArray[np.int64]:
         """Return the numbers of all actions that there are now, in order."""
