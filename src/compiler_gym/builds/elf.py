@@ -142,7 +142,7 @@ def _symbols(path: Path, data: bytes, table: int) -> Iterator[_Symbol]:
             names = _contents(path, data, _at(path, sections, section.link))
             contents = _contents(path, data, section)
             for name, info, _, index, _, size in _SYMBOL.iter_unpack(_whole(contents, _SYMBOL)):
-                yield _Symbol(_text(path, names, name), info & 15, size, index != 0)
+                yield _Symbol(_string_at(path, names, name), info & 15, size, index != 0)
 
 
 def _sections(path: Path, data: bytes) -> list[_Section]:
@@ -166,7 +166,7 @@ def _sections(path: Path, data: bytes) -> list[_Section]:
     if not found or names_at == 0:
         return found
     names = _contents(path, data, _at(path, found, names_at))
-    return [replace(section, name=_text(path, names, section.name_at)) for section in found]
+    return [replace(section, name=_string_at(path, names, section.name_at)) for section in found]
 
 
 def _loadable(path: Path, data: bytes) -> Iterator[int]:
@@ -199,7 +199,7 @@ def _whole(contents: bytes, record: struct.Struct) -> bytes:
     return contents[: len(contents) // record.size * record.size]
 
 
-def _text(path: Path, names: bytes, at: int) -> str:
+def _string_at(path: Path, names: bytes, at: int) -> str:
     end = names.find(b"\0", at)
     if end < 0:
         raise _damaged(path, f"it has no name at {at} of its {len(names)} bytes of names")

@@ -39,11 +39,11 @@ def recipe(
                 "which recipe? expected a name, as in `compiler-gym recipe show "
                 f"{shipped_recipes()[0].name}`"
             )
-        _show(recipe_named(name), is_json=json)
+        _show_recipe(recipe_named(name), is_json=json)
     elif name is not None:
         raise InvalidParameterError(f"to see {name}: `compiler-gym recipe show {name}`")
     elif json:
-        print_json({"recipes": [_plain(each) for each in shipped_recipes()]})
+        print_json({"recipes": [_recipe_as_json(each) for each in shipped_recipes()]})
     else:
         rows = table("Recipe", "Goal", "Compiler", "Machine", "What it does", typed=("Recipe",))
         for each in shipped_recipes():
@@ -54,9 +54,9 @@ def recipe(
         )
 
 
-def _show(chosen: "Recipe", *, is_json: bool) -> None:
+def _show_recipe(chosen: "Recipe", *, is_json: bool) -> None:
     if is_json:
-        print_json(_plain(chosen))
+        print_json(_recipe_as_json(chosen))
         return
     console = output()
     # A line that can be pasted whole, and read by a Makefile: it is not wrapped.
@@ -70,7 +70,7 @@ def _words(chosen: "Recipe") -> list[str]:
     return list(tuner.plain_words(chosen.plan))
 
 
-def _plain(chosen: "Recipe") -> dict[str, object]:
+def _recipe_as_json(chosen: "Recipe") -> dict[str, object]:
     known = chosen.known
     return {
         "name": chosen.name,

@@ -87,9 +87,9 @@ class GccTuner:
                 moves,
                 parameters,
                 subject.measure,
-                _layout(subject),
-                subject.seed,
-                _start(subject),
+                layout=_layout(subject),
+                seed=subject.seed,
+                start=_start(subject),
             ),
             subject.allowance,
             Journal(

@@ -134,7 +134,8 @@ def _small(linker: Linker, subject: Subject) -> Found:
     refused = UNSAFE if binary.is_shared or not subject.is_tested else ()
     decisions = SizeDecisions(
         maker, measure, _layout(subject), _start(subject), refused,
-        is_shared_library(rivals[FAIR]), subject.jobs, subject.seed,
+        is_position_independent=is_shared_library(rivals[FAIR]),
+        jobs=subject.jobs, seed=subject.seed,
     )  # fmt: skip
     search = SizeSearch(
         decisions,
