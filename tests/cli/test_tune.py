@@ -59,9 +59,9 @@ def test_the_table_says_what_was_won_and_what_to_do_next(project: Path, tuned: R
 def test_progress_is_lines_where_nobody_watches(tuned: Ran) -> None:
     lines = tuned.errors.splitlines()
     assert lines[:2] == ["copying the project", "building it"]
-    assert "program: bytes of .text that others make" in lines
+    assert "program: bytes (loaded) that others make" in lines
     assert any(line.endswith("  own flags") for line in lines)
-    assert any("known sequences: best " in line and " tried" in line for line in lines)
+    assert any("start: best " in line and " tried" in line for line in lines)
     assert "testing the tuned program" in lines
     assert "\x1b" not in tuned.errors
 
@@ -75,7 +75,7 @@ def test_page_and_json_are_of_the_same_numbers(project: Path, tuned: Ran) -> Non
     for sizes in binary["sizes"].values():
         assert f"{sizes['text']:,}" in page
         assert f"{sizes['text']:,}" in tuned.output
-    assert binary["sizes"]["tuned"]["text"] <= binary["sizes"][binary["rival"]]["text"]
+    assert binary["sizes"]["tuned"]["loaded"] <= binary["sizes"][binary["rival"]]["loaded"]
     assert {source["path"] for source in binary["sources"]} >= {"main.c", "twice.c"}
     assert {f["name"]: f["source"] for f in binary["functions"]}["main"] == "main.c"
     assert {d["name"] for d in binary["decisions"] if d["gain"] is not None}

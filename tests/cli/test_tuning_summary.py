@@ -20,7 +20,7 @@ def test_sizes_decisions_and_next_steps_are_printed(capsys: pytest.CaptureFixtur
     text = printed(SUMMARY, capsys)
     assert [line.split()[0] for line in text.splitlines() if "," in line and "%" in line]
     for shown in (
-        "src/tool: bytes, stripped", "1,000", "20.0 % smaller", "11.1 % smaller",
+        "src/tool: bytes, stripped", "1,000", "20.4 % smaller", "11.4 % smaller",
         "Without one decision it would be larger by: passes 60",
         "taken back, for a test fails with it: option broken=true",
         "The build links more: src/other: add --binary NAME", "Not tested",

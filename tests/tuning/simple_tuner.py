@@ -17,6 +17,8 @@ class SimpleTuner:
         self.flags = flags
         self.passes = passes
         """Flags that stand for passes."""
+        self.start: BinaryPlan | None = None
+        """What the last search was given to start from."""
         self.built: list[tuple[str, ...]] = []
 
     @property
@@ -28,6 +30,7 @@ class SimpleTuner:
         return ["cc"], ["c++"]
 
     def tune(self, subject: Subject) -> Found:
+        self.start = subject.start
         plan = BinaryPlan(subject.binary.name, "simple", self.passes, flags=self.flags)
         rival = self.build(subject.binary, plan.only(()), subject.folder / "rival", jobs=1)
         path = self.build(subject.binary, plan, subject.folder / "tuned", jobs=1)

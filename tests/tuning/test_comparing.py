@@ -35,6 +35,14 @@ def test_the_faster_build_is_found_and_the_others_are_left_behind(tmp_path: Path
     assert seconds > 0
 
 
+def test_a_build_that_crashes_is_never_the_faster_one(tmp_path: Path) -> None:
+    well, broken = program(tmp_path, 10000000), tmp_path / "broken"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    run = RunCommand("./program", tmp_path, tmp_path / "program")
+    found = race(run, well, {"broken": broken}, rounds=(5, 0))["broken"]
+    assert (found.speedup, found.high) == (0.0, 0.0)
+
+
 def test_a_race_that_is_over_claims_nothing(tmp_path: Path) -> None:
     path = program(tmp_path, 10)
     run = RunCommand("./program", tmp_path, tmp_path / "program")

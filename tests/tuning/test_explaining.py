@@ -38,7 +38,7 @@ def test_a_gain_is_what_the_file_grows_by_without_one_decision(subject: Subject)
         subject.binary, found.plan.only(("flag -DNOTHING",)), subject.folder, jobs=1
     )
     assert gains == {
-        "flag -Os": sizes_of(without).text - sizes_of(found.path).text,
+        "flag -Os": sizes_of(without).loaded - sizes_of(found.path).loaded,
         "flag -DNOTHING": 0,
     }
     assert gains["flag -Os"] != 0

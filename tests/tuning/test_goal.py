@@ -12,13 +12,13 @@ from compiler_gym.tuning import Goal, Request
 
 
 def test_a_goal_is_written_as_its_word() -> None:
-    assert [f"{goal}" for goal in Goal] == ["size", "speed"]
+    assert [f"{goal}" for goal in Goal] == ["size", "speed", "both"]
     assert msgspec.to_builtins(Goal.SPEED) == "speed"
     assert json.dumps(Goal.SIZE) == '"size"'
 
 
 def test_bytes_decide_for_size_and_runs_for_speed() -> None:
-    assert [goal.counts_bytes for goal in Goal] == [True, False]
+    assert [goal.counts_bytes for goal in Goal] == [True, False, False]
     assert (Goal.SIZE.shown(1234.0), Goal.SPEED.shown(0.123456)) == ("1,234 bytes", "0.1235 s")
 
 

@@ -10,10 +10,20 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.builds import protecting
-from compiler_gym.errors import CacheError, ProjectError
+from compiler_gym.errors import CacheError, PlanError, ProjectError
 from compiler_gym.options import declared
 from compiler_gym.runs import FolderLock
-from compiler_gym.tuning import Found, Job, Request, Subject, Watcher, read_plan
+from compiler_gym.tuning import (
+    BinaryPlan,
+    Found,
+    Job,
+    Plan,
+    Request,
+    Subject,
+    Watcher,
+    read_plan,
+    write_plan,
+)
 from compiler_gym.tuning.measuring import put
 from tests.builds.projects import write_project
 from tests.tuning.simple_tuner import SimpleTuner
@@ -314,7 +324,7 @@ def test_the_date_of_a_build_is_always_the_same(
 
 
 def test_an_option_that_decides_is_never_forgotten(request_: Request) -> None:
-    kept = {"build", "project", "goal", "seed"}
+    kept = {"build", "project", "goal", "seed", "measure", "old_loaders", "no_unwind_tables"}
     assert set(request_.decides()) == kept
     for one in fields(Request):
         assert one.name in kept or declared(Request)[one.name].may_change
@@ -340,3 +350,41 @@ def test_names_with_spaces_quotes_and_accents_are_made_again(request_: Request) 
     Job(replace(request_, build=("sh", "-ec", text)), SimpleTuner("-O1")).run()
     assert answer(request_.output, "prö gram") == b"2\n"
     assert read_plan(request_.output / "tuned.toml").binaries[0].name == "prö gram"
+
+
+def test_an_older_plan_is_where_a_tuning_starts(request_: Request) -> None:
+    Job(request_, SimpleTuner("-O1", "-fno-inline")).run()
+    tuner = SimpleTuner("-O1")
+    later = replace(request_, output=request_.output.with_name("later"), start=request_.output)
+    (result,) = Job(later, tuner).run()
+    assert tuner.start is not None
+    assert tuner.start.flags == ("-O1", "-fno-inline")
+    said = "of 2 decisions of the older plan 1 still hold; no longer: flag -fno-inline"
+    assert said in result.found.notes
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"compiler": "other 7"}, r"is a plan of other 7 for size: expected one of simple 1"),
+        ({"goal": "speed"}, r"for speed: expected one of simple 1 for size"),
+    ],
+)
+def test_a_plan_of_another_kind_is_no_start(
+    request_: Request, changes: dict[str, str], said: str
+) -> None:
+    plan = Plan("simple 1", "size", "1.0", (BinaryPlan("program", "simple"),))
+    path = request_.project.with_name("old.toml")
+    write_plan(path, replace(plan, **changes))  # type: ignore[arg-type]
+    with pytest.raises(ProjectError, match=said):
+        Job(replace(request_, start=path), SimpleTuner("-O1")).run()
+    assert not request_.output.exists()
+
+
+def test_a_start_that_is_missing_or_for_another_file_is_named(request_: Request) -> None:
+    path = request_.project.with_name("old.toml")
+    with pytest.raises(PlanError, match=r"cannot read .*old\.toml"):
+        Job(replace(request_, start=path), SimpleTuner("-O1")).run()
+    write_plan(path, Plan("simple 1", "size", "1.0", (BinaryPlan("else", "simple"),)))
+    with pytest.raises(ProjectError, match=r"has no plan for program, it is for else"):
+        Job(replace(request_, start=path), SimpleTuner("-O1")).run()

@@ -94,7 +94,7 @@ def evil() -> list[tuple[str, Plan]]:
         add(LLVM, name, PROGRAM, name=name)
         add(LLVM, name, PROGRAM, sources=(SourceFile(name, "0" * 64),))
     add(LLVM, "shell", PROGRAM, method="shell")
-    add(LLVM, "flags", PROGRAM, flags=("-O2",))
+    add(LLVM, "-O2", PROGRAM, flags=("-O2",))
     add(LLVM, "profile", PROGRAM, profile="profiles/a")
     add(LLVM, "passes", FAST, passes="function(gvn)")
     add(LLVM, "options", FAST, options={"disable-lsr": "true"})

@@ -50,4 +50,5 @@ def test_what_decides_is_plain() -> None:
     request = Request(("make",), Path("/project"), goal=Goal.SPEED, seed=3)
     assert request.decides() == {
         "build": ["make"], "project": "/project", "goal": "speed", "seed": 3,
+        "measure": "loaded", "old_loaders": False, "no_unwind_tables": False,
     }  # fmt: skip

@@ -2,7 +2,7 @@
 """The search for size, with decisions whose bytes are a sum."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -26,18 +26,25 @@ class Words:
         return {
             "start": (0.2, partial(SizeSearch.try_all, states=[("start",)])),
             "moves": (0.6, partial(SizeSearch.try_moves, moves=self.moves, apply=_added)),
-            "dropping": (0.2, partial(SizeSearch.drop, may_drop=lambda word: word != "start")),
+            "dropping": (0.2, SizeSearch.drop),
         }
 
-    def costs(self, states: Sequence[State], best: State) -> list[float]:
-        self.measured += states
-        return [_bytes(state) for state in states]
+    def cost(self, state: State) -> float:
+        self.measured.append(state)
+        return _bytes(state)
 
-    def is_first(self, state: State) -> bool:
-        return state == ("start",)
+    def forget(self, keep: Collection[State]) -> None:
+        self.kept = tuple(keep)
+
+    def without(self, state: State) -> Mapping[str, State]:
+        return {
+            word: tuple(other for other in state if other != word)
+            for word in state
+            if word != "start"
+        }
 
     def rank(self, tried: Tried) -> tuple[float, ...]:
-        return (tried.cost,)
+        return tried.cost, len(tried.actions)
 
 
 def _added(state: State, word: str) -> State:
@@ -48,9 +55,9 @@ def _bytes(state: State) -> float:
     return 100 + sum(BYTES[word] for word in state if word != "good" or "better" not in state)
 
 
-def search(folder: Path, words: Words, compilations: int = 100) -> SizeSearch:
+def search(folder: Path, words: Words, compilations: int = 100, jobs: int = 1) -> SizeSearch:
     journal = Journal(folder / "tried.jsonl", "key")
-    return SizeSearch(words, Allowance(compilations=compilations), journal)
+    return SizeSearch(words, Allowance(compilations=compilations), journal, jobs=jobs)
 
 
 def test_what_helps_is_kept_and_the_rest_is_not(tmp_path: Path) -> None:
@@ -65,7 +72,7 @@ def test_what_is_no_longer_missed_is_dropped(tmp_path: Path) -> None:
     assert ("better", "good", "start") in words.measured
 
 
-def test_what_else_helped_is_tried_again_with_the_best_of_its_batch(tmp_path: Path) -> None:
+def test_what_helped_a_worse_state_is_tried_again_from_the_best(tmp_path: Path) -> None:
     words = Words("good", "better")
     search(tmp_path, words).run()
     assert ("better", "good", "start") in words.measured
@@ -92,3 +99,30 @@ def test_what_another_search_found_is_measured_once(tmp_path: Path) -> None:
     for _ in range(2):
         found.keep("elsewhere", ("better",))
     assert (found.best, words.measured) == (Tried(("better",), 80), [("better",)])
+
+
+def test_it_says_what_each_decision_wins_and_keeps_none_that_harms(tmp_path: Path) -> None:
+    words = Words()
+    found = search(tmp_path, words)
+    found.best = Tried(("bad", "better", "good", "start"), 85)
+    found.journal.add("before", found.best)
+    found.allowance = Allowance(compilations=100)
+    assert found.run() == Tried(("better", "start"), 80)
+    assert found.gains == {"better": 20}
+
+
+def test_any_number_of_threads_tries_the_same(tmp_path: Path) -> None:
+    moves = ("bad", "good", "better", "idle", "broken")
+    tried: list[list[Tried]] = []
+    for jobs in (1, 3):
+        (tmp_path / str(jobs)).mkdir()
+        found = search(tmp_path / str(jobs), Words(*moves), compilations=12, jobs=jobs)
+        found.run()
+        tried.append(list(found.journal.tried()))
+    assert tried[0] == tried[1]
+
+
+def test_what_is_under_way_is_not_forgotten(tmp_path: Path) -> None:
+    words = Words("bad", "good", "better", "idle", "broken")
+    search(tmp_path, words).run()
+    assert ("better", "start") in words.kept

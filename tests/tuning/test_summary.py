@@ -30,10 +30,14 @@ def summary(request_: Request, results: list[Result]) -> Summary:
     )
 
 
+def sizes_of(loaded: int) -> dict[str, int]:
+    return {"text": 50, "loaded": loaded, "total": 90}
+
+
 def test_the_sizes_decide_for_size(request_: Request, results: list[Result]) -> None:
     (result,) = results
-    for text, is_better in ((10, True), (20, False), (30, False)):
-        sizes = {"fair": {"text": 20, "total": 90}, "tuned": {"text": text, "total": 90}}
+    for loaded, is_better in ((10, True), (20, False), (30, False)):
+        sizes = {"fair": sizes_of(20), "tuned": sizes_of(loaded)}
         found = summary(request_, [replace(result, sizes=sizes)])
         assert found.is_better is found.binaries[0].is_better is is_better
         assert found.binaries[0].rival == "fair"

@@ -16,9 +16,9 @@ from pathlib import Path
 from statistics import geometric_mean
 
 from compiler_gym.builds import Binary, Recording, find_binaries, record_build
-from compiler_gym.envs.llvm.tuning.linking import FOLDING, SMALL, TAILS, Linker
+from compiler_gym.envs.llvm.tuning.link_time import build_plan
+from compiler_gym.envs.llvm.tuning.linking import FOLDING, SMALL, Linker
 from compiler_gym.envs.llvm.tuning.llvm_tuner import LlvmTuner
-from compiler_gym.envs.llvm.tuning.speed import build_plan
 from compiler_gym.tuning import BinaryPlan
 from tools.projects.measuring import Sizes, sizes
 from tools.projects.table import Project
@@ -37,7 +37,7 @@ ALL = BinaryPlan(
         "x86-br-merging-base-cost": "-1",
         "split-spill-mode": "size",
     },
-    linker=(*FOLDING, TAILS, "-Wl,-mllvm,-outliner-benefit-threshold=8"),
+    linker=(*FOLDING, "-Wl,-O2", "-Wl,-mllvm,-outliner-benefit-threshold=8"),
 )
 """Every decision that is neither unsafe nor known to win nothing: see the recipe's ``left_out``."""
 _FAIR = BinaryPlan("program", SMALL, linker=FOLDING)

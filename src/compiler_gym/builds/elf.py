@@ -24,7 +24,15 @@ __all__ = [
 _MAGIC = b"\x7fELF"
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
+_SEGMENT = struct.Struct("<IIQQQQQQ")
 _SYMTAB, _DYNSYM, _FUNCTION, _NO_BITS = 2, 11, 2, 8
+_ALLOCATED, _EXECUTED, _LOADABLE = 2, 4, 1
+_CODE = (
+    ".text", ".text.hot", ".text.unlikely", ".text.startup", ".text.exit", ".text.split",
+    ".text.unknown", ".text.cold", ".bolt.org.text",
+)  # fmt: skip
+"""Where linked code is: in a section by how often it runs where a linker keeps these apart. BOLT
+writes what is cold to one of its own, and leaves the old code in the file."""
 _ELSEWHERE = 0xFFFF
 """The index of a section that does not fit into the header."""
 RELOCATABLE, EXECUTABLE, SHARED = 1, 2, 3
@@ -35,8 +43,12 @@ class Sizes:
     """What a linked file takes, in bytes."""
 
     text: int
-    """Its section ``.text``: machine code, with that of the start-up files and linked-in
-    libraries."""
+    """Its section ``.text``, and its parts where they are kept apart: machine code, with that of
+    the start-up files and linked-in libraries; of a file that BOLT laid out, the old code, too."""
+    loaded: int
+    """What a loader maps of the file: the bytes of its loadable segments, which hold code,
+    read-only data, data, relocations, unwind tables and the headers in front of them. Of an
+    object, which has no segments, those of the sections that a linker puts into them."""
     total: int
     """The whole file."""
 
@@ -48,6 +60,7 @@ class _Section:
     offset: int
     size: int
     link: int
+    flags: int = 0
     name: str = ""
 
 
@@ -64,16 +77,25 @@ def is_shared_library(path: Path) -> bool:
 
 
 def sizes_of(path: Path) -> Sizes:
-    """Return the sizes of the linked file `path`; raise `ProjectError` where it is none."""
+    """Return the sizes of the linked file or object `path`; raise `ProjectError` for another."""
     data = _read(path)
-    text = sum(section.size for section in _sections(path, data) if section.name == ".text")
-    return Sizes(text, len(data))
+    sections = _sections(path, data)
+    if is_elf(path, RELOCATABLE):
+        text = sum(section.size for section in sections if section.flags & _EXECUTED)
+        loaded = sum(
+            section.size
+            for section in sections
+            if section.flags & _ALLOCATED and section.kind != _NO_BITS
+        )
+        return Sizes(text, loaded, len(data))
+    text = sum(section.size for section in sections if section.name in _CODE)
+    return Sizes(text, sum(_loadable(path, data)), len(data))
 
 
 def code_of(path: Path) -> bytes:
-    """Return the section ``.text`` of `path`; raise `ProjectError` where that is no ELF file."""
+    """Return the machine code of the linked file `path`; raise `ProjectError` for no ELF file."""
     data = _read(path)
-    found = (part for part in _sections(path, data) if part.name == ".text")
+    found = (part for part in _sections(path, data) if part.name in _CODE)
     return b"".join(_contents(path, data, part) for part in found)
 
 
@@ -138,13 +160,26 @@ def _sections(path: Path, data: bytes) -> list[_Section]:
         raise _damaged(path, "the section headers are cut off")
     headers = _SECTION.iter_unpack(data[offset : offset + count * _SECTION.size])
     found = [
-        _Section(name, kind, start, size, link)
-        for name, kind, _, _, start, size, link, *_ in headers
+        _Section(name, kind, start, size, link, flags)
+        for name, kind, flags, _, start, size, link, *_ in headers
     ]
     if not found or names_at == 0:
         return found
     names = _contents(path, data, _at(path, found, names_at))
     return [replace(section, name=_text(path, names, section.name_at)) for section in found]
+
+
+def _loadable(path: Path, data: bytes) -> Iterator[int]:
+    """Yield how many bytes of the file each segment is that a loader maps."""
+    (offset,) = struct.unpack_from("<Q", data, 32)
+    (count,) = struct.unpack_from("<H", data, 56)
+    if offset + count * _SEGMENT.size > len(data):
+        raise _damaged(path, "the program headers are cut off")
+    for kind, _, _, _, _, size, *_ in _SEGMENT.iter_unpack(
+        data[offset : offset + count * _SEGMENT.size]
+    ):
+        if kind == _LOADABLE:
+            yield size
 
 
 def _at(path: Path, sections: list[_Section], index: int) -> _Section:

@@ -39,14 +39,18 @@ class Driver:
     linker: tuple[str, ...] = ()
     """What chooses the linker."""
     left_out: tuple[str, ...] = ()
-    """How flags of a build begin that are not passed on to the link."""
+    """How flags of a build begin that are not passed on."""
     not_understood: tuple[str, ...] = ()
     """Words in front of a source that are another compiler's."""
 
     def compile_words(self, unit: Unit, flags: Sequence[str], output: Path) -> list[str]:
         """Return the command that compiles `unit`, with `flags` after its own."""
         *own, source = unit.command.arguments(unit.source)
-        own = [word for word in own if word not in self.not_understood]
+        own = [
+            word
+            for word in own
+            if word not in self.not_understood and not word.startswith(self.left_out)
+        ]
         words = [*self.c, *self.quiet, *own, *flags, *unit.command.debug]
         return [*words, "-c", source, "-o", str(output)]
 

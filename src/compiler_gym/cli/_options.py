@@ -55,7 +55,7 @@ class _Field:
     @property
     def flag(self) -> str:
         """What it is called on the command line."""
-        return f"--{self.parameter.replace('_', '-')}"
+        return f"--{self.parameter.rstrip('_').replace('_', '-')}"
 
     def written(self) -> inspect.Parameter:
         """Return the parameter that Typer makes an option of."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["WORSE", "diff", "run_diff"]
 
 WORSE = 1
-"""The exit status where the second has more code."""
+"""The exit status where the second is larger."""
 
 
 def run_diff(words: Sequence[str]) -> None:
@@ -36,7 +36,7 @@ def diff(
 ) -> None:
     """Show what two tuned builds have different: files, sizes, decisions and sources.
 
-    Exit status: 0 when B is as small as A or smaller, 1 when the code of a file grew or a file
+    Exit status: 0 when B is as small as A or smaller, 1 when a file grew or a file
     of A is not in B, 2 when one of them cannot be read.
     """
     from compiler_gym.tuning import compare_plans, read_tuned
@@ -72,16 +72,24 @@ def _show(difference: "PlanDifference") -> None:
 
 
 def _sizes(difference: "PlanDifference") -> "Table":
-    from compiler_gym.tuning import share
+    from compiler_gym.tuning import Measure, share
 
-    numbers = ("A: .text", "B: .text", "A: whole file", "B: whole file")
-    rows = table("Binary", *numbers, "B is", right=numbers, typed=("Binary",),
+    rows = table("Binary", "Bytes", "A", "B", "B is", right=("A", "B"), typed=("Binary",),
                  title="Tuned, in bytes")  # fmt: skip
     for binary in difference.binaries:
-        first, second = binary.sizes["text"]
-        said = "" if first is None or second is None else share(first, second)
-        cells = [_number(size) for pair in binary.sizes.values() for size in pair]
-        rows.add_row(binary.name, *cells, styled(said, "yellow" if binary.is_worse else "green"))
+        name = binary.name
+        for measure in Measure:
+            first, second = binary.sizes.get(measure.key, (None, None))
+            if first is None and second is None:
+                continue
+            said = "" if first is None or second is None else share(first, second)
+            colour = "yellow" if said.endswith("larger") else "green"
+            style = "bold" if measure is binary.measure else ""
+            cells = (
+                styled(text, style) for text in (measure.label, *map(_number, (first, second)))
+            )
+            rows.add_row(name, *cells, styled(said, colour))
+            name = ""
     return rows
 
 

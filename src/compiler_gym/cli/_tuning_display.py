@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from compiler_gym.cli._interrupts import Interrupts
 from compiler_gym.cli._output import styled
-from compiler_gym.tuning import Allowance, Goal, Tried, Watcher
+from compiler_gym.tuning import Allowance, Goal, Measure, Tried, Watcher
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -36,9 +36,16 @@ class TuningDisplay(Watcher):
     """A watcher that shows what it is told; it ends a build where the user wants to stop."""
 
     def __init__(
-        self, console: "Console", interrupts: Interrupts, *, goal: Goal, is_quiet: bool = False
+        self,
+        console: "Console",
+        interrupts: Interrupts,
+        *,
+        goal: Goal,
+        measure: Measure = Measure.LOADED,
+        is_quiet: bool = False,
     ) -> None:
         self._console, self._interrupts, self._goal = console, interrupts, Goal(goal)
+        self._counted = f" ({Measure(measure)})" if self._goal.counts_bytes else ""
         self._is_quiet = is_quiet
         self._step = self._line = ""
         self._rows: dict[str, _Row] = {}
@@ -71,14 +78,14 @@ class TuningDisplay(Watcher):
         self._interrupts.check()
         self._line = line
 
-    def rivals(self, binary: str, texts: Mapping[str, int]) -> None:
+    def rivals(self, binary: str, sizes: Mapping[str, int]) -> None:
         """Show what is to be beaten."""
         for row in self._rows.values():
             row.is_done = True
-        self._rows[binary] = _Row(texts)
-        self._print(f"{binary}: bytes of .text that others make")
-        for name, text in texts.items():
-            self._print(f"  {text:>11,}  {name}")
+        self._rows[binary] = _Row(sizes)
+        self._print(f"{binary}: bytes{self._counted} that others make")
+        for name, size in sizes.items():
+            self._print(f"  {size:>11,}  {name}")
 
     def tries(self, binary: str, stage: str, best: Tried, allowance: Allowance) -> None:
         """Show the best so far."""

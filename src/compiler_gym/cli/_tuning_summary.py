@@ -25,6 +25,8 @@ def show_summary(summary: "Summary") -> None:
     console, goal = output(), Goal(summary.goal)
     for binary in summary.binaries:
         show(_sizes(binary), console)
+        if binary.front:
+            show(_front(binary), console)
         for line in _remarks(binary, goal):
             console.print(line, soft_wrap=not console.is_terminal)
     if summary.others:
@@ -48,26 +50,45 @@ def show_summary(summary: "Summary") -> None:
 
 
 def _sizes(binary: "BinarySummary") -> "Table":
-    from compiler_gym.tuning import share
+    from compiler_gym.tuning import columns, share
 
-    numbers = ("Code (.text)", "Whole file")
+    shown, key = columns(binary.sizes), binary.measure.key
+    numbers = tuple(one.label for one in shown)
     rows = table("Built with", *numbers, "Tuned is", right=numbers,
                  title=f"{binary.name}: bytes, stripped")  # fmt: skip
     tuned = binary.sizes["tuned"]
     for name, sizes in binary.sizes.items():
         is_tuned = name == "tuned"
         style = "bold" if is_tuned else ""
-        against = "" if is_tuned else share(sizes["text"], tuned["text"])
+        against = "" if is_tuned else share(sizes[key], tuned[key])
         colour = "green" if against.endswith("smaller") else "yellow"
         rows.add_row(
-            styled(name, style), styled(f"{sizes['text']:,}", style),
-            styled(f"{sizes['total']:,}", style), styled(against, colour),
+            styled(name, style), *(styled(f"{sizes[one.key]:,}", style) for one in shown),
+            styled(against, colour),
+        )  # fmt: skip
+    return rows
+
+
+def _front(binary: "BinarySummary") -> "Table":
+    numbers = ("Code", "Times as fast", "95 % interval")
+    rows = table("Build", *numbers, right=numbers, typed=("Build",),
+                 title=f"{binary.name}: from smallest to fastest")  # fmt: skip
+    for row in binary.front:
+        style = "bold" if row.is_recommended else ""
+        low, high = row.speed.get("low"), row.speed.get("high")
+        between = "" if low is None else f"{low:.3f} to {high:.3f}"
+        name = f"{row.name} (recommended)" if row.is_recommended else row.name
+        rows.add_row(
+            styled(name, style), styled(f"{row.code:,}", style),
+            styled(f"{row.speed['speedup']:.3f}", style), styled(between, style),
         )  # fmt: skip
     return rows
 
 
 def _remarks(binary: "BinarySummary", goal: "Goal") -> list[str]:
     lines: list[str] = []
+    if binary.speed.get("confirm_speedup", 1.0) < 1:
+        lines += binary.notes[:1]  # the run that confirms comes first where the result loses
     if not binary.is_better:
         lines.append(
             f"nothing {goal.better} than {binary.rival} was found, in {binary.tried:,} compilations"
@@ -76,12 +97,15 @@ def _remarks(binary: "BinarySummary", goal: "Goal") -> list[str]:
         speed = binary.speed
         between = f", between {speed['low']:.3f} and {speed['high']:.3f}" if "low" in speed else ""
         lines.append(f"{speed['speedup']:.3f} times as fast as {binary.rival}{between}")
+    if "profile_speedup" in binary.speed:
+        against = binary.speed["profile_speedup"]
+        lines.append(f"{against:.3f} times as fast as with the profile and no other choice")
     gains = sorted((d.gain, d.name) for d in binary.decisions if d.gain is not None and d.gain > 0)
     if gains:
         won = ", ".join(f"{name} {gain:,}" for gain, name in reversed(gains[-_SHOWN:]))
         lines.append(f"Without one decision it would be larger by: {won}")
     lines += [f"taken back, for a test fails with it: {name}" for name in binary.taken_back]
-    return [*lines, *binary.notes]
+    return list(dict.fromkeys([*lines, *binary.notes]))
 
 
 def _show_next(summary: "Summary") -> None:
@@ -96,6 +120,8 @@ def _show_next(summary: "Summary") -> None:
         if (Path(summary.folder) / debug).is_file():
             rows.add_row(debug, "its debug information, where debuggers look for it")
         rows.add_row(f"work/tree/{binary.name}", "as the project builds it itself")
+        if binary.front:
+            rows.add_row("front/", "the other builds, each with its plan and script")
     rows.add_row("report.html", "what each decision won, and sizes by function; open it")
     rows.add_row("tuned.toml", "every decision, to read, keep and compare")
     rows.add_row("reproduce.sh", "the same bytes without this library")

@@ -84,7 +84,13 @@ def _tuned(request: Request, tuner: "Tuner", *, is_quiet: bool) -> "Summary":
     from compiler_gym.tuning import Job, write_report
 
     with Interrupts() as interrupts:
-        display = TuningDisplay(errors(), interrupts, goal=request.goal, is_quiet=is_quiet)
+        display = TuningDisplay(
+            errors(),
+            interrupts,
+            goal=request.goal,
+            measure=request.measure,
+            is_quiet=is_quiet,
+        )
         try:
             with display:
                 job = Job(request, tuner, display, is_interrupted=lambda: interrupts.requested)

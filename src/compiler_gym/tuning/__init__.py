@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Tuning somebody's project, whatever compiles it.
 
-``request`` is what somebody wants of it and ``goal`` what it is for, ``job`` one tuning from the
-build to what is handed over, ``tuner`` what a compiler must do
+``request`` is what somebody wants of it, ``goal`` what it is for and ``measure`` which bytes
+count, ``job`` one tuning from the build to what is handed over, ``tuner`` what a compiler must do
 for it. ``allowance`` is the time or the compilations that may be used, ``journal`` keeps what was
 tried so that nothing is lost, ``measuring`` runs the user's own commands, ``plan`` is what was
 decided, as a file, and ``reading`` refuses a plan that no tuner can have made; ``recipes`` are
-plans that are shipped. ``explaining`` says
-what each decision won, ``size_search`` is the search that compilers give their decisions to,
-``summary`` holds what there is to say, ``report`` and ``page`` write it
-for people, ``difference`` compares two tunings. No compiler is named here.
+plans that are shipped. ``explaining`` says what each decision won, ``layout`` what a linker can be
+told of the file, ``size_search`` is the search that compilers give their decisions to,
+``summary`` holds what there is to say, ``report`` and ``page`` write it for people, ``difference``
+compares two tunings. No compiler is named here.
 """
 
 from typing import TYPE_CHECKING
@@ -25,10 +25,20 @@ if TYPE_CHECKING:
         compare_plans,
         read_tuned,
     )
+    from compiler_gym.tuning.front import FrontBuild, front_of, recommended
     from compiler_gym.tuning.goal import Goal
     from compiler_gym.tuning.job import Job, Result, Watcher
     from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
+    from compiler_gym.tuning.layout import (
+        FILE_MEANINGS,
+        LAYOUT,
+        NO_UNWINDING,
+        asked_for,
+        layout_of,
+        unwinding_of,
+    )
     from compiler_gym.tuning.meaning import Meaning
+    from compiler_gym.tuning.measure import Measure, columns
     from compiler_gym.tuning.measuring import RunCommand
     from compiler_gym.tuning.plan import (
         PLAN_FILE,
@@ -59,7 +69,10 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.tuners import tuner_named
 
 __all__ = [
+    "FILE_MEANINGS",
     "JOURNAL",
+    "LAYOUT",
+    "NO_UNWINDING",
     "PLAN_FILE",
     "Allowance",
     "BinaryDifference",
@@ -67,11 +80,13 @@ __all__ = [
     "BinarySummary",
     "Decision",
     "Found",
+    "FrontBuild",
     "FunctionSize",
     "Goal",
     "Job",
     "Journal",
     "Meaning",
+    "Measure",
     "Plan",
     "PlanDifference",
     "Recipe",
@@ -89,14 +104,19 @@ __all__ = [
     "Watcher",
     "Work",
     "apply_plan",
+    "asked_for",
     "changed_sources",
+    "columns",
     "compare_plans",
     "driver_facts",
+    "front_of",
+    "layout_of",
     "read_plan",
     "read_recipe",
     "read_tuned",
     "recipe_for",
     "recipe_named",
+    "recommended",
     "require_among",
     "require_honoured",
     "require_nothing_in",
@@ -105,6 +125,7 @@ __all__ = [
     "sources_of",
     "tuner_named",
     "tuner_of",
+    "unwinding_of",
     "write_plan",
     "write_report",
 ]
@@ -113,9 +134,19 @@ _WHERE = {
     "allowance": ("Allowance",),
     "applying": ("apply_plan", "changed_sources", "driver_facts"),
     "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
+    "front": ("FrontBuild", "front_of", "recommended"),
     "goal": ("Goal",),
     "job": ("Job", "Result", "Watcher"),
     "request": ("Request",),
+    "layout": (
+        "FILE_MEANINGS",
+        "LAYOUT",
+        "NO_UNWINDING",
+        "asked_for",
+        "layout_of",
+        "unwinding_of",
+    ),
+    "measure": ("Measure", "columns"),
     "journal": ("JOURNAL", "Journal", "Tried"),
     "meaning": ("Meaning",),
     "measuring": ("RunCommand",),

@@ -18,13 +18,13 @@ from compiler_gym.builds import (
     build_variables,
     inputs_of,
     objects_of,
-    sizes_of,
     with_own_debug,
 )
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.files import scratch_directory
 from compiler_gym.paths import cache_path
 from compiler_gym.tuning.goal import Goal
+from compiler_gym.tuning.measure import Measure
 from compiler_gym.tuning.measuring import put
 from compiler_gym.tuning.plan import BinaryPlan, Plan, sources_of
 from compiler_gym.tuning.tuner import Tuner
@@ -97,7 +97,8 @@ def _make(
         say(f"the plan was made with {plan.compiler}, this is {tuner.version}")
     with scratch_directory("tuning") as folder:
         made = tuner.build(with_own_debug(binary), chosen, Path(folder), jobs=1)
-        if Goal(plan.goal).counts_bytes and sizes_of(made).text > sizes_of(binary.path).text:
+        measure = Measure(plan.measure).with_symbols
+        if Goal(plan.goal).counts_bytes and measure.of(made) > measure.of(binary.path):
             say(f"{chosen.name} stays as the compiler made it: the plan makes it larger now")
             return
         put(made, binary.path)

@@ -5,6 +5,7 @@ Builds run in turns, and only processor time counts, so that what else the machi
 everybody's. Where the interval cannot tell, instructions can.
 """
 
+import math
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,8 +16,10 @@ from compiler_gym.files import scratch_directory
 from compiler_gym.timing import Comparison, compare_fastest
 from compiler_gym.tuning.measuring import RunCommand
 
-__all__ = ["compare_in_turns", "instructions", "race"]
+__all__ = ["FEWEST_CONFIRMING", "as_speed", "compare_in_turns", "instructions", "race"]
 
+FEWEST_CONFIRMING = 5
+"""Rounds in which a run confirms a result, at least: fewer have no interval."""
 _SLOWER = 60.0
 """How much longer a run may take while its instructions are counted, at most."""
 _LIMIT = 600.0
@@ -28,6 +31,17 @@ def compare_in_turns(
     """Return how `candidate` compares with `baseline`, and the seconds of one baseline's run."""
     before, after = run.alternate([baseline, candidate], rounds)
     return compare_fastest(before, after), sum(before) / len(before)
+
+
+def as_speed(found: Comparison, prefix: str = "") -> dict[str, float]:
+    """Return `found` as reports have it: ``speedup``, ``low`` and ``high``, after `prefix`.
+
+    An interval that is not known, of few runs, is not there.
+    """
+    known = {"speedup": found.speedup}
+    if math.isfinite(found.high):
+        known |= {"low": found.low, "high": found.high}
+    return {f"{prefix}{name}": value for name, value in known.items()}
 
 
 def race(

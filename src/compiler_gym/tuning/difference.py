@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from compiler_gym.errors import PlanError
+from compiler_gym.tuning.measure import Measure
 from compiler_gym.tuning.plan import PLAN_FILE, BinaryPlan, Plan
 from compiler_gym.tuning.reading import read_plan
 
@@ -23,7 +24,7 @@ class BinaryDifference:
 
     name: str
     sizes: Mapping[str, tuple[int | None, int | None]]
-    """Bytes of ``text`` and ``total`` of the tuned build in both; None where a plan has none."""
+    """Bytes of the tuned build in both, by `Measure.key`; None where a plan has none."""
     only_first: tuple[str, ...]
     """Decisions of the first alone."""
     only_second: tuple[str, ...]
@@ -33,11 +34,13 @@ class BinaryDifference:
     """Those of both that are not what they were."""
     sources_gone: tuple[str, ...]
     sources_new: tuple[str, ...]
+    measure: Measure = Measure.LOADED
+    """By which the two are compared: code where one of the plans has nothing else."""
 
     @property
     def is_worse(self) -> bool:
-        """Whether the tuned build of the second has more code."""
-        first, second = self.sizes["text"]
+        """Whether the tuned build of the second is larger, as its search measured."""
+        first, second = self.sizes.get(self.measure.key, (None, None))
         return first is not None and second is not None and second > first
 
     @property
@@ -65,7 +68,7 @@ class PlanDifference:
 
     @property
     def is_worse(self) -> bool:
-        """Whether the second has more code in any file of both, or lacks a file of the first."""
+        """Whether the second has a larger file in any of both, or lacks a file of the first."""
         return bool(self.only_first) or any(binary.is_worse for binary in self.binaries)
 
     def to_json(self) -> dict[str, Any]:
@@ -93,26 +96,33 @@ def compare_plans(first: Plan, second: Plan) -> PlanDifference:
         if getattr(first, name) != getattr(second, name)
     }
     return PlanDifference(
-        tuple(_compared(ours[name], theirs[name]) for name in ours if name in theirs),
+        tuple(
+            _compared(ours[name], theirs[name], Measure(second.measure))
+            for name in ours
+            if name in theirs
+        ),
         tuple(name for name in ours if name not in theirs),
         tuple(name for name in theirs if name not in ours),
         settings,
     )
 
 
-def _compared(first: BinaryPlan, second: BinaryPlan) -> BinaryDifference:
+def _compared(first: BinaryPlan, second: BinaryPlan, measure: Measure) -> BinaryDifference:
     ours, theirs = first.sizes.get(_TUNED, {}), second.sizes.get(_TUNED, {})
+    keys = [one.key for one in Measure if one.key in ours or one.key in theirs]
+    is_in_both = measure.key in ours and measure.key in theirs
     before = {source.path: source.sha256 for source in first.sources}
     after = {source.path: source.sha256 for source in second.sources}
     return BinaryDifference(
         first.name,
-        {name: (ours.get(name), theirs.get(name)) for name in ("text", "total")},
+        {name: (ours.get(name), theirs.get(name)) for name in keys},
         only_first=tuple(_missing(_all(first), _all(second))),
         only_second=tuple(_missing(_all(second), _all(first))),
         has_other_passes=bool(first.passes and second.passes) and first.passes != second.passes,
         changed_sources=tuple(p for p in before if p in after and before[p] != after[p]),
         sources_gone=tuple(_missing(list(before), list(after))),
         sources_new=tuple(_missing(list(after), list(before))),
+        measure=measure if is_in_both else Measure.TEXT,
     )
 
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds import LinkedFunction, linked_functions, sizes_of
+from compiler_gym.builds import LinkedFunction, linked_functions
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.tuning.tuner import Found, FunctionSize, Subject, Tuner
 
@@ -38,16 +38,16 @@ def explained(found: Found, tuner: Tuner, subject: Subject) -> Found:
 def gains_of(found: Found, tuner: Tuner, subject: Subject) -> dict[str, int]:
     """Return by how many bytes the binary grows without each decision of its plan.
 
-    A small part of the time that the search had is spent, and what there is no time for is left
-    out; so is what does not build alone.
+    What the search has measured already is taken from there. A small part of the time that it
+    had is spent, and what there is no time for is left out; so is what does not build alone.
     """
     seconds = subject.allowance.seconds
     deadline = None
     if seconds is not None:
         share = min(max(seconds * _SHARE, _LEAST_SECONDS), _MOST_SECONDS)
         deadline = time.monotonic() + share
-    text = sizes_of(found.path).text
-    decisions = found.plan.decisions()
+    size = subject.measure.of(found.path)
+    decisions = [name for name in found.plan.decisions() if name not in found.gains]
 
     def gain(number: int) -> int | None:
         is_late = deadline is not None and time.monotonic() > deadline
@@ -60,12 +60,12 @@ def gains_of(found: Found, tuner: Tuner, subject: Subject) -> dict[str, int]:
             path = tuner.build(subject.binary, rest, folder, jobs=1)
         except CompilerGymError:
             return None
-        return sizes_of(path).text - text
+        return subject.measure.of(path) - size
 
     chosen = range(len(decisions[:_MOST]))
     with ThreadPoolExecutor(subject.jobs) as pool:
         measured = zip(decisions, pool.map(gain, chosen), strict=False)
-        return {name: gain for name, gain in measured if gain is not None}
+        return {**found.gains, **{name: gain for name, gain in measured if gain is not None}}
 
 
 def sizes_by_function(found: Found) -> tuple[FunctionSize, ...]:

@@ -23,6 +23,7 @@ class Goal(StrEnum):
 
     SIZE = "size", "bytes", "smaller", ",.0f"
     SPEED = "speed", "s", "surely faster", ",.4g"
+    BOTH = "both", "s", "smaller and no slower", ",.4g"
 
     def __new__(cls, value: str, unit: str = "", better: str = "", format: str = "") -> "Goal":
         """Return the member that is written as `value`."""
@@ -37,7 +38,7 @@ class Goal(StrEnum):
 
     @property
     def counts_bytes(self) -> bool:
-        """Whether the bytes of ``.text`` decide; otherwise runs do, of a command of the user's."""
+        """Whether bytes decide; otherwise runs do, of a command of the user's."""
         return self is Goal.SIZE
 
     def number(self, cost: float) -> str:

@@ -12,9 +12,8 @@ import platform
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -36,9 +35,14 @@ from compiler_gym.files import write_whole
 from compiler_gym.runs import FolderLock
 from compiler_gym.tuning.allowance import Allowance
 from compiler_gym.tuning.comparing import compare_in_turns
+from compiler_gym.tuning.confirming import confirmed
 from compiler_gym.tuning.debugging import debug_script, write_debug
+from compiler_gym.tuning.difference import read_tuned
 from compiler_gym.tuning.explaining import explained
+from compiler_gym.tuning.front import FrontBuild
+from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.journal import JOURNAL, Tried
+from compiler_gym.tuning.measure import sizes_by_measure
 from compiler_gym.tuning.measuring import Outcome, RunCommand, put, run_check
 from compiler_gym.tuning.plan import PLAN_FILE, BinaryPlan, Plan, write_plan
 from compiler_gym.tuning.proving import Proof
@@ -48,7 +52,7 @@ from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, Subject, Tuner
 from compiler_gym.version import __version__
 
-__all__ = ["Job", "Result", "Watcher"]
+__all__ = ["FRONT", "Job", "Result", "Watcher"]
 
 _ROUNDS = 10
 """How often two builds run in turns where decisions were taken back."""
@@ -58,6 +62,8 @@ _LONGEST_NAME = 80
 _COPIED = "copied.json"
 """What every file of the project was when it was copied."""
 _SHOWN = 3
+FRONT = "front"
+"""The folder of the builds of fronts, with a plan and a script each."""
 _TRIALS = "CMakeFiles"
 """Where cmake links programs to try a compiler with."""
 _SCRIPT = """#!/bin/sh
@@ -108,8 +114,8 @@ class Watcher:
     def tries(self, binary: str, stage: str, best: Tried, allowance: Allowance) -> None:
         """The best so far of one binary."""
 
-    def rivals(self, binary: str, texts: Mapping[str, int]) -> None:
-        """What others make of one binary, in bytes of ``.text``: the fair rival last."""
+    def rivals(self, binary: str, sizes: Mapping[str, int]) -> None:
+        """What others make of one binary, in bytes by the measure: the fair rival last."""
 
 
 class Job:
@@ -177,6 +183,7 @@ class Job:
             raise ProjectError(f"nothing to resume in {request.output}: leave --resume out")
         self._require_measurable()
         self._require_recipe()
+        self._before = None if request.start is None else self._plan_before(request.start)
         try:
             self._work.mkdir(parents=True, exist_ok=True)
             write_whole(marker, (json.dumps(self._key(), indent=2) + "\n").encode())
@@ -190,10 +197,42 @@ class Job:
                 "speed is measured, never guessed: expected a command that does the program's "
                 "work, as in --run './bench input'"
             )
-        if request.train is not None and request.goal.counts_bytes:
-            raise ProjectError("a run to learn from is used for --goal speed: leave --train out")
-        if request.max_slowdown is not None and not request.goal.counts_bytes:
-            raise ProjectError("a slowdown is bounded for --goal size: leave --max-slowdown out")
+        for name in ("train", "profile"):
+            if getattr(request, name) is not None and request.goal.counts_bytes:
+                raise ProjectError(
+                    f"a run is learnt from for --goal speed and both: leave --{name} out"
+                )
+        if request.max_slowdown is not None and request.goal is Goal.SPEED:
+            raise ProjectError(
+                "a slowdown is bounded for --goal size and both: leave --max-slowdown out"
+            )
+        if request.max_growth is not None and request.goal is not Goal.BOTH:
+            raise ProjectError("growth is bounded for --goal both: leave --max-growth out")
+        if request.profile is not None and not Path(request.profile).is_file():
+            raise ProjectError(f"no profile at {request.profile}: expected a file")
+
+    def _plan_before(self, path: Path) -> Plan:
+        """Return the plan to start from; raise `ProjectError` for one of another kind."""
+        plan = read_tuned(path)
+        ours, theirs = (text.partition(" ")[0] for text in (self._tuner.version, plan.compiler))
+        if theirs != ours or Goal(plan.goal) is not self.request.goal:
+            raise ProjectError(
+                f"{path} is a plan of {plan.compiler} for {plan.goal}: expected one of "
+                f"{self._tuner.version} for {self.request.goal}: leave --from out"
+            )
+        return plan
+
+    def _start(self, name: str) -> BinaryPlan | None:
+        """Return the decisions to start from; raise `ProjectError` where the plan has none."""
+        if self._before is None:
+            return None
+        plan = self._before.binary(name)
+        if plan is None:
+            names = ", ".join(binary.name for binary in self._before.binaries)
+            raise ProjectError(
+                f"{self.request.start} has no plan for {name}, it is for {names}: leave --from out"
+            )
+        return plan
 
     def _require_recipe(self) -> None:
         """Find the recipe that is asked for; raise `ProjectError` where there is none."""
@@ -377,14 +416,14 @@ class Job:
             Path(partial).replace(original)
         put(original, binary.path)
         request = self.request
-        run = None
-        if request.run is not None:
-            run = RunCommand(request.run, recording.tree, binary.path)
-            self._require_steady(run, original)
-        train = None
-        if request.train is not None:
-            train = RunCommand(request.train, recording.tree, binary.path)
-            self._require_steady(train, original)
+        if not request.goal.counts_bytes:
+            allowance.begin()  # runs are what takes the time
+        run, train, confirm = (
+            None if text is None else RunCommand(text, recording.tree, binary.path)
+            for text in (request.run, request.train, request.confirm)
+        )
+        for command in filter(None, (run, train, confirm)):
+            self._require_steady(command, original)
         self._watcher.says(f"tuning {binary.name}")
         subject = Subject(
             binary,
@@ -395,29 +434,39 @@ class Job:
             request.seed,
             run=run,
             train=train,
+            measure=request.measure,
+            profile=None if request.profile is None else Path(request.profile).absolute(),
+            confirm=confirm,
             max_slowdown=request.max_slowdown,
             recipe=None if self._recipe is None else self._recipe.plan_for(binary.name),
+            max_growth=request.max_growth,
+            is_tested=request.check is not None or run is not None,
+            old_loaders=request.old_loaders,
+            no_unwind_tables=request.no_unwind_tables,
+            start=self._start(binary.name),
             watch=lambda stage, best: self._watcher.tries(binary.name, stage, best, allowance),
             watch_rivals=lambda rivals: self._watcher.rivals(
-                binary.name, {name: sizes_of(path).text for name, path in rivals.items()}
+                binary.name, {name: request.measure.of(path) for name, path in rivals.items()}
             ),
         )
         found = self._tuner.tune(subject)
         check = None if request.check is None else self._check
         proof = Proof(self._tuner, subject, original, check, recording.tree, self._watcher.says)
         found, taken_back = proof.proven(found)
-        speed = self._speed_without(found, subject) if taken_back and found.speed else found.speed
+        if taken_back and found.speed:
+            found = replace(found, speed=self._speed_without(found, subject))
+        found = confirmed(found, subject)
+        if len(request.binaries) > 1:
+            found = replace(found, front=_named_after(binary, found.front))
         self._watcher.says(f"measuring what each decision won for {binary.name}")
         found = explained(found, self._tuner, subject)
         put(original, binary.path)
         made = {**found.rivals, "tuned": found.path}
-        sizes = {
-            name: {"text": sizes_of(path).text, "total": sizes_of(path).total}
-            for name, path in made.items()
-        }
-        notes = tuple(dict.fromkeys((*found.notes, *self._notes)))
+        sizes = {name: sizes_by_measure(path, request.measure) for name, path in made.items()}
+        holds = () if subject.start is None else (_still_holds(subject.start, found.plan),)
+        notes = tuple(dict.fromkeys((*found.notes, *holds, *self._notes)))
         found = replace(found, plan=replace(found.plan, sizes=sizes), notes=notes)
-        return Result(found, binary, sizes, taken_back, speed)
+        return Result(found, binary, sizes, taken_back, found.speed)
 
     def _speed_without(self, found: Found, subject: Subject) -> Mapping[str, float]:
         """Return how fast `found` is now that decisions of it were taken back."""
@@ -441,25 +490,56 @@ class Job:
 
     def _hand_over(self) -> None:
         output = self.request.output
-        plans: list[BinaryPlan] = []
-        build = shell_comment(shlex.join(self.request.build))
-        date = shlex.quote(build_variables()["SOURCE_DATE_EPOCH"])
-        scripts = [_SCRIPT.format(build=build, date=date)]
+        debugged: set[str] = set()
         for at, result in enumerate(self.results):
             target = output / "bin" / result.binary.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            put(result.found.path, target)
-            plan = self._with_profile(result.found.plan)
+            _put_made(result.found.path, target)
+            if self.request.debug and self._wrote_debug(at, target):
+                debugged.add(result.binary.name)
+            for build in result.found.front:
+                _put_made(build.path, output / FRONT / build.name / result.binary.name)
+                self._write(output / FRONT, build.name, [(result.binary, build.plan)])
+        made = [(result.binary, result.found.plan) for result in self.results]
+        self._write(output, Path(PLAN_FILE).stem, made, script="reproduce", debugged=debugged)
+
+    def _write(
+        self,
+        folder: Path,
+        name: str,
+        made: Sequence[tuple[Binary, BinaryPlan]],
+        *,
+        script: str = "",
+        debugged: Collection[str] = (),
+    ) -> None:
+        """Write one plan to `folder`, with its profiles and the script that does the same.
+
+        The script makes debug information, too, for the binaries that are `debugged`.
+        """
+        build = shell_comment(shlex.join(self.request.build))
+        date = shlex.quote(build_variables()["SOURCE_DATE_EPOCH"])
+        lines, plans = [_SCRIPT.format(build=build, date=date)], list[BinaryPlan]()
+        for binary, decided in made:
+            plan = _with_profiles(decided, folder)
             plans.append(plan)
-            has_debug = self.request.debug and self._wrote_debug(at, target)
-            script = partial(debug_script, self._tuner) if has_debug else self._tuner.script
-            scripts.append(script(result.binary, plan))
+            with_debug = binary.name in debugged
+            lines.append(
+                debug_script(self._tuner, binary, plan)
+                if with_debug
+                else self._tuner.script(binary, plan)
+            )
         write_plan(
-            output / PLAN_FILE,
-            Plan(self._tuner.version, self.request.goal, __version__, tuple(plans)),
+            folder / f"{name}.toml",
+            Plan(
+                self._tuner.version,
+                self.request.goal,
+                __version__,
+                tuple(plans),
+                measure=self.request.measure,
+            ),
         )
-        write_whole(output / "reproduce.sh", "\n".join(scripts).encode(errors="surrogateescape"))
-        (output / "reproduce.sh").chmod(0o755)
+        path = folder / f"{script or name}.sh"
+        write_whole(path, "\n".join(lines).encode(errors="surrogateescape"))
+        path.chmod(0o755)
 
     def _wrote_debug(self, at: int, target: Path) -> bool:
         """Put debug information beside `target`, and return whether there is some."""
@@ -471,13 +551,39 @@ class Job:
             self.results[at] = replace(result, found=replace(result.found, notes=notes))
         return not why
 
-    def _with_profile(self, plan: BinaryPlan) -> BinaryPlan:
-        """Return `plan` with its profile, if it has one, kept beside it."""
-        if not plan.profile:
-            return plan
-        name = f"{PROFILES}/{_folder_name(plan.name)}.profdata"
-        write_whole(self.request.output / name, Path(plan.profile).read_bytes())
-        return replace(plan, profile=name)
+
+def _named_after(binary: Binary, front: Sequence[FrontBuild]) -> tuple[FrontBuild, ...]:
+    """Return `front` with names that say of which binary it is: fronts lie in one folder."""
+    prefix = _folder_name(binary.name)
+    return tuple(replace(build, name=f"{prefix}-{build.name}") for build in front)
+
+
+def _put_made(path: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    put(path, target)
+
+
+def _with_profiles(plan: BinaryPlan, folder: Path) -> BinaryPlan:
+    """Return `plan` with its profiles, if it has some, kept in `folder`.
+
+    Each is named by its contents, as the plans of a front share some.
+    """
+    names: dict[str, str] = {}
+    for field_name, kept in plan.kept().items():
+        data = Path(kept).read_bytes()
+        digest = hashlib.sha256(data).hexdigest()[:8]
+        name = f"{_folder_name(plan.name)}-{digest}{Path(kept).suffix}"
+        names[field_name] = f"{PROFILES}/{name}"
+        write_whole(folder / PROFILES / name, data)
+    return replace(plan, **names)
+
+
+def _still_holds(before: BinaryPlan, now: BinaryPlan) -> str:
+    """Return what of an older plan the new one has."""
+    old, new = before.decisions(), set(now.decisions())
+    gone = [name for name in old if name not in new]
+    said = f"of {len(old)} decisions of the older plan {len(old) - len(gone)} still hold"
+    return f"{said}; no longer: {', '.join(gone)}" if gone else said
 
 
 def _read_marker(path: Path) -> object:

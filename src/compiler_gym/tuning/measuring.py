@@ -6,6 +6,7 @@ must be the same; what differs between two runs of the untouched binary is the c
 """
 
 import hashlib
+import math
 import shlex
 import shutil
 import subprocess
@@ -51,11 +52,15 @@ class RunCommand:
         return _run(self.text, self.cwd, log=log)
 
     def alternate(self, binaries: Sequence[Path], rounds: int) -> list[list[float]]:
-        """Return the processor seconds of each binary, one after the other in every round."""
+        """Return the processor seconds of each binary, one after the other in every round.
+
+        A run that fails takes infinitely long: a crash is never fast.
+        """
         times: list[list[float]] = [[] for _ in binaries]
         for _ in range(rounds):
             for binary, found in zip(binaries, times, strict=True):
-                found.append(self.run(binary).seconds)
+                outcome = self.run(binary)
+                found.append(math.inf if outcome.status else outcome.seconds)
         return times
 
 

@@ -11,7 +11,9 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
+from compiler_gym.tuning.front_page import front_picture
 from compiler_gym.tuning.goal import Goal
+from compiler_gym.tuning.measure import columns
 from compiler_gym.tuning.plan import PLAN_FILE
 from compiler_gym.tuning.summary import TUNED, BinarySummary, Decision, Summary, share
 from compiler_gym.tuning.tuner import FunctionSize
@@ -45,6 +47,7 @@ def _parts(summary: Summary) -> Iterator[str]:
         yield _head(binary, summary)
         yield _sizes(binary)
         yield _speed(binary)
+        yield _front(binary)
         yield _decisions(binary)
         yield _functions(binary.functions)
         yield _sources(binary)
@@ -52,10 +55,10 @@ def _parts(summary: Summary) -> Iterator[str]:
 
 
 def _head(binary: BinarySummary, summary: Summary) -> str:
-    tuned, rival = binary.sizes[TUNED]["text"], binary.sizes[binary.rival]["text"]
-    change = share(rival, tuned)
     if binary.is_better:
-        won = change if Goal(summary.goal).counts_bytes else "faster"
+        won = {Goal.SPEED: "faster", Goal.BOTH: f"{binary.change} and no slower"}.get(
+            Goal(summary.goal), binary.change
+        )
         lead = f'<span class="better">{won}</span> than {escape(binary.rival)}.'
     else:
         lead = f"Nothing better than {escape(binary.rival)} was found; this is what that makes."
@@ -70,21 +73,22 @@ def _head(binary: BinarySummary, summary: Summary) -> str:
 
 
 def _sizes(binary: BinarySummary) -> str:
-    tuned = binary.sizes[TUNED]
+    tuned, key, shown = binary.sizes[TUNED], binary.measure.key, columns(binary.sizes)
     rows = [
         (
             "tuned" if name == TUNED else "",
             (escape(name), "name"),
-            (f"{sizes['text']:,}", "number"),
-            (f"{sizes['total']:,}", "number"),
-            ("" if name == TUNED else _change(sizes["text"], tuned["text"]), "change"),
+            *((f"{sizes[one.key]:,}", "number") for one in shown),
+            ("" if name == TUNED else _change(sizes[key], tuned[key]), "change"),
         )
         for name, sizes in binary.sizes.items()
     ]
-    head = ("Built with", "Code (.text)", "Whole file", "Tuned is")
-    return _section(
-        "Sizes", "Bytes of the linked, stripped file.", _table(head, rows)
-    )  # fmt: skip
+    head = ("Built with", *(one.label for one in shown), "Tuned is")
+    said = (
+        "Bytes of the linked, stripped file. Loaded are code, read-only data, data, relocations "
+        f"and unwind tables. The last column compares: {binary.measure.label}."
+    )
+    return _section("Sizes", said, _table(head, rows))
 
 
 def _speed(binary: BinarySummary) -> str:
@@ -114,14 +118,41 @@ def _speed(binary: BinarySummary) -> str:
     return _section("Speed", said, text)
 
 
+def _front(binary: BinarySummary) -> str:
+    if not binary.front:
+        return ""
+    rival = binary.sizes[binary.rival]["text"]
+    rows = [
+        (
+            "tuned" if row.is_recommended else "",
+            (escape(row.name), "name"),
+            (f"{row.code:,}", "number"),
+            (share(rival, row.code), "change"),
+            (f"{row.speed['speedup']:.3f}", "number"),
+            (f"{row.speed['low']:.3f} to {row.speed['high']:.3f}" if "low" in row.speed else "-",
+             "number"),
+            (f"<code>{escape(row.plan)}</code>", "name"),
+        )
+        for row in binary.front
+    ]  # fmt: skip
+    head = ("Build", "Code", "Against the rival", "Times as fast", "95 % interval", "Plan")
+    said = (
+        "From the smallest to the fastest: no build is both larger and slower than another. "
+        f"The recommended one is bold; dashed lines are {binary.rival}."
+    )
+    return _section("Small or fast", said, front_picture(binary) + _table(head, rows))
+
+
 def _decisions(binary: BinarySummary) -> str:
     taken = [(d, "taken back: a test fails with it") for d in binary.taken_back]
-    if not binary.decisions and not taken:
+    measured = [(d.gain, d) for d in binary.decisions if d.gain is not None]
+    if not measured and not taken:
         return ""
-    most = max((abs(d.gain) for d in binary.decisions if d.gain), default=0)
-    rows = [_decision(decision, most) for decision in _by_gain(binary.decisions)]
+    most = max((abs(gain) for gain, _ in measured), default=0)
+    measured.sort(key=lambda pair: -pair[0])
+    rows = [_decision(decision, gain, most) for gain, decision in measured]
     rows += [_bar(name, "", said) for name, said in taken]
-    said = "How many bytes of code the file grows by without it, all the others kept."
+    said = f"Bytes that the file grows by without it, all others kept: {binary.measure.label}."
     passes = ""
     if binary.passes:
         passes = (
@@ -141,17 +172,10 @@ def _steps(binary: BinarySummary) -> str:
     return _table(("Pass", "What it does"), rows) if rows else ""
 
 
-def _by_gain(decisions: Sequence[Decision]) -> list[Decision]:
-    return sorted(decisions, key=lambda d: (d.gain is None, -(d.gain or 0)))
-
-
-def _decision(decision: Decision, most: int) -> str:
-    if decision.gain is None:
-        return _bar(decision.name, "", "not measured", _said(decision))
-    kind = "after" if decision.gain >= 0 else "larger"
-    width = 100 * abs(decision.gain) / most if most else 0
-    picture = _svg(10, [(kind, 0, 10, width)])
-    return _bar(decision.name, picture, f"{decision.gain:+,}", _said(decision))
+def _decision(decision: Decision, gain: int, most: int) -> str:
+    kind = "after" if gain >= 0 else "larger"
+    width = 100 * abs(gain) / most if most else 0
+    return _bar(decision.name, _svg(10, [(kind, 0, 10, width)]), f"{gain:+,}", _said(decision))
 
 
 def _said(decision: Decision) -> str:

@@ -17,6 +17,7 @@ import tomli_w
 from compiler_gym.builds import Binary, Unit
 from compiler_gym.errors import PlanError
 from compiler_gym.files import write_whole
+from compiler_gym.tuning.measure import Measure
 
 __all__ = ["PLAN_FILE", "VERSION", "BinaryPlan", "Plan", "SourceFile", "sources_of", "write_plan"]
 
@@ -57,11 +58,20 @@ class BinaryPlan:
     """What makes local, before any pass, what nothing outside can name, as the compiler writes
     it; empty where every name stays visible."""
     sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
-    """Bytes of ``text`` and ``total``, as each rival and the tuned build make it."""
+    """Bytes of ``text``, ``loaded`` and ``total``, as each rival and the tuned build make it."""
     sources: tuple[SourceFile, ...] = ()
     profile: str = ""
     """What runs of the program said of its branches and calls: a file of the compiler's, from
     the folder of the plan; empty where nobody ran it."""
+    after: tuple[str, ...] = ()
+    """What is done to the linked file: a word of the compiler's each."""
+    after_profile: str = ""
+    """What runs of the linked file said, for what is done to it, as `profile`."""
+
+    def kept(self) -> dict[str, str]:
+        """Return the files that it is made with, by the name of their field."""
+        files = {"profile": self.profile, "after_profile": self.after_profile}
+        return {name: file for name, file in files.items() if file}
 
     def decisions(self) -> tuple[str, ...]:
         """Return everything that was decided, by name: what is left out is the default."""
@@ -70,12 +80,16 @@ class BinaryPlan:
         linker = (f"linker {flag}" for flag in self.linker)
         profile = ("profile",) if self.profile else ()
         passes = ("passes",) if self.passes else ()
-        return (*passes, *profile, *options, *flags, *linker)
+        after = (f"after {name}" for name in self.after)
+        return (*passes, *profile, *options, *flags, *linker, *after)
 
     def only(self, decisions: Collection[str]) -> "BinaryPlan":
         """Return the plan with no other than `decisions`."""
+        after = tuple(name for name in self.after if f"after {name}" in decisions)
         return replace(
             self,
+            after=after,
+            after_profile=self.after_profile if after else "",
             passes=self.passes if "passes" in decisions else "",
             profile=self.profile if "profile" in decisions else "",
             options={
@@ -99,11 +113,13 @@ class Plan:
     compiler: str
     """Which compiler it is for, with its version."""
     goal: str
-    """``size`` or ``speed``."""
+    """``size``, ``speed`` or ``both``."""
     made_by: str
     """The version of this library."""
     binaries: tuple[BinaryPlan, ...]
     version: int = VERSION
+    measure: str = Measure.LOADED
+    """Which bytes a search for size counted."""
 
     def binary(self, name: str) -> BinaryPlan | None:
         """Return the plan for the linked file `name`, by its whole name or its last part."""
@@ -138,7 +154,7 @@ def _plain(plan: Plan) -> dict[str, Any]:
     document: dict[str, Any] = msgspec.to_builtins(plan)
     binaries: list[dict[str, Any]] = document.pop("binaries")
     written = [
-        {k: v for k, v in binary.items() if k in _REQUIRED or v not in ("", [], {})}
+        {k: v for k, v in binary.items() if k in _REQUIRED or v not in ("", [], (), {})}
         for binary in binaries
     ]
     return {"version": document.pop("version"), **document, "binaries": written}

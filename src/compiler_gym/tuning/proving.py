@@ -11,6 +11,7 @@ from pathlib import Path
 
 from compiler_gym.builds import sizes_of
 from compiler_gym.errors import ProjectError
+from compiler_gym.tuning.front import FrontBuild, recommended
 from compiler_gym.tuning.measuring import Outcome, put
 from compiler_gym.tuning.plan import BinaryPlan
 from compiler_gym.tuning.tuner import Found, Subject, Tuner
@@ -39,20 +40,43 @@ class Proof:
         Where what is left is no better than the fair rival, it is the rival. Raises
         `ProjectError` where the binary fails without any decision, too.
         """
-        if self.is_well(found.path):
+        found = self._with_front(found)
+        if found.front or self.is_well(found.path):
             return found, ()
         self.says("a test fails: looking for the decision that it fails with")
         kept, taken = self._kept(found)
         path = self._made(kept)
         fair = list(found.rivals.values())[-1]
-        is_no_better = sizes_of(path).text >= sizes_of(fair).text
+        is_no_better = self._size(path) >= self._size(fair)
         if not (self.subject.goal.counts_bytes and is_no_better) or found.rival_plan is None:
-            return replace(found, plan=kept, path=path), taken
+            return replace(found, plan=kept, path=path, gains={}), taken
         if self.is_well(fair):
-            return replace(found, plan=found.rival_plan, path=fair), taken
+            return replace(found, plan=found.rival_plan, path=fair, gains={}), taken
         name = list(found.rivals)[-1]
         notes = (*found.notes, f"{name} is smaller, and fails the same tests")
-        return replace(found, plan=kept, path=path, notes=notes), taken
+        return replace(found, plan=kept, path=path, gains={}, notes=notes), taken
+
+    def _with_front(self, found: Found) -> Found:
+        """Return `found` with those builds of its front that pass, and the best of them."""
+        subject, names = self.subject, list[str]()
+        well = list[FrontBuild]()
+        for build in found.front:
+            if self.is_well(build.path):
+                well.append(build)
+            else:
+                names.append(build.name)
+        if not names:
+            return found
+        notes = (*found.notes, f"left out of the front, as a test fails: {', '.join(names)}")
+        fair = sizes_of(list(found.rivals.values())[-1]).text
+        best = recommended(
+            well, fair, max_slowdown=subject.max_slowdown, max_growth=subject.max_growth
+        )
+        if best is None:
+            return replace(found, front=(), notes=notes)
+        return replace(
+            found, front=tuple(well), plan=best.plan, path=best.path, speed=best.speed, notes=notes
+        )
 
     def is_well(self, path: Path) -> bool:
         """Return whether the binary at `path` does what it should."""
@@ -110,9 +134,12 @@ class Proof:
         name = f"pass {fails} of {len(steps)}: {steps[fails - 1]}"
         others = self.tuner.with_steps(plan, [*steps[: fails - 1], *steps[fails:]])
         made = self._made(others)
-        if self.is_well(made) and sizes_of(made).text <= sizes_of(self._made(without)).text:
+        if self.is_well(made) and self._size(made) <= self._size(self._made(without)):
             return others, (name,)
         return without, (f"{_PASSES}, of which {name} fails",)
+
+    def _size(self, path: Path) -> int:
+        return self.subject.measure.of(path)
 
     def _passes(self, plan: BinaryPlan) -> bool:
         return self.is_well(self._made(plan))

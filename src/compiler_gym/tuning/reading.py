@@ -19,6 +19,7 @@ import msgspec
 from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.files import read_regular
 from compiler_gym.tuning.goal import Goal
+from compiler_gym.tuning.measure import Measure
 from compiler_gym.tuning.plan import VERSION, BinaryPlan, Plan
 from compiler_gym.tuning.tuner import Tuner
 from compiler_gym.tuning.tuners import tuner_named
@@ -65,7 +66,7 @@ def read_plan(path: Path) -> Plan:
 
 def _placed(plan: Plan, folder: Path) -> Plan:
     binaries = [
-        replace(binary, profile=str(folder / binary.profile)) if binary.profile else binary
+        replace(binary, **{name: str(folder / kept) for name, kept in binary.kept().items()})
         for binary in plan.binaries
     ]
     return replace(plan, binaries=tuple(binaries))
@@ -124,19 +125,21 @@ def _require_permitted(plan: Plan) -> None:
         return
     if plan.goal not in list(Goal):
         raise PlanError(f"the goal is {plan.goal!r}: expected {' or '.join(Goal)}")
+    if plan.measure not in list(Measure):
+        raise PlanError(f"the measure is {plan.measure!r}: expected one of {', '.join(Measure)}")
     for binary in plan.binaries:
         for path in (binary.name, *(source.path for source in binary.sources)):
             if not PurePosixPath(path).name or ".." in PurePosixPath(path).parts:
                 raise _refused(binary, "path", path, "a path without `..`")
-        if binary.profile:
-            _require_beside(binary)
+        for kept in binary.kept().values():
+            _require_beside(binary, kept)
         tuner.require_possible(binary)
 
 
-def _require_beside(plan: BinaryPlan) -> None:
-    path = PurePosixPath(plan.profile)
+def _require_beside(plan: BinaryPlan, kept: str) -> None:
+    path = PurePosixPath(kept)
     if len(path.parts) != 2 or path.parts[0] != PROFILES or path.name == "..":
-        raise _refused(plan, "profile", plan.profile, f"a file in the folder {PROFILES}")
+        raise _refused(plan, "profile", kept, f"a file in the folder {PROFILES}")
 
 
 def _require_plain_text(value: object) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.options import Spelling, declared, option, to_plain
 from compiler_gym.tuning.goal import Goal
+from compiler_gym.tuning.measure import Measure
 
 __all__ = ["Request"]
 
@@ -54,7 +55,14 @@ class Request:
         Path("tuned"), "The folder for everything; new or to resume", may_change=True
     )
     _: KW_ONLY
-    goal: Goal = option(Goal.SIZE, "size or speed", spelling=Spelling(type=str))
+    goal: Goal = option(Goal.SIZE, "size, speed or both", spelling=Spelling(type=str))
+    measure: Measure = option(
+        Measure.LOADED,
+        "What is small: text, loaded, file or compressed",
+        spelling=Spelling(type=str),
+    )
+    """Bytes of code, of all that is loaded of the stripped file, of that file, or of it as
+    ``zstd -19`` leaves it."""
     seconds: float | None = option(
         None,
         "How long to search: 90, 10m, 2h [default: 10m]",
@@ -80,7 +88,14 @@ class Request:
         None, "A command that does the program's work, run in the tree", may_change=True
     )
     train: str | None = option(
-        None, "A run to learn from where the goal is speed [default: --run]", may_change=True
+        None, "A run to learn from, for speed and both [default: --run]", may_change=True
+    )
+    profile: str | None = option(
+        None, "A profile to learn from: of an instrumented build, AutoFDO or perf", may_change=True
+    )
+    """Of runs in production, instead of a training run."""
+    confirm: str | None = option(
+        None, "A run that nothing is chosen by, compared at the end", may_change=True
     )
     check: str | None = option(
         None, "A command that tests the project, as 'make check'", may_change=True
@@ -92,6 +107,13 @@ class Request:
         spelling=Spelling(type=str, read=_fraction),
     )
     """As a fraction of the run."""
+    max_growth: float | None = option(
+        None,
+        "What a faster program may cost in code, for both: 0%",
+        may_change=True,
+        spelling=Spelling(type=str, read=_fraction),
+    )
+    """As a fraction of the fair rival's bytes."""
     debug: bool = option(
         False, "Keep debug information, in a file beside the binary", may_change=True
     )
@@ -99,12 +121,23 @@ class Request:
     recipe: bool = option(
         False, "Build with the recipe for the goal, without a search", may_change=True
     )
+    old_loaders: bool = option(False, "The file must run with older loaders than this system's")
+    """Otherwise packed relocations may be decided, which glibc reads from 2.36 on."""
+    no_unwind_tables: bool = option(False, "Unwind tables may go: crash reports show no calls")
+    """Never for C++ with exceptions, which need them."""
+    start: Path | None = option(
+        None,
+        "Start from the decisions of an older tuned.toml",
+        may_change=True,
+        spelling=Spelling("from_"),
+    )
     resume: bool = option(False, "Go on where it was ended", may_change=True)
     jobs: int | None = option(None, "Threads [default: one per processor]", may_change=True)
     """One where nothing is said in Python."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "goal", Goal(self.goal))
+        object.__setattr__(self, "measure", Measure(self.measure))
 
     @property
     def seconds_allowed(self) -> float | None:

@@ -3,10 +3,14 @@
 
 It goes from stage to stage with a part of the allowance each. A compiler says what there is to
 decide and what a state of it costs; what was tried is in the journal, and never measured again.
+A few states are always under way, so that no processor waits for the slowest of a batch. They
+are judged in the order in which they began: the result does not depend on how many run at once.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
@@ -21,8 +25,9 @@ State = tuple[str, ...]
 Work = Callable[["SizeSearch", str, Allowance], object]
 """What a stage does, given its name and its part of the allowance."""
 Move = TypeVar("Move", str, tuple[str, str])
-_BATCH = 4
-"""How many are tried from one state at a time, on however many cores."""
+Token = TypeVar("Token")
+_AHEAD = 4
+"""How many states are under way at a time, on however many processors."""
 
 
 class Decisions(Protocol):
@@ -36,12 +41,16 @@ class Decisions(Protocol):
         """Return every stage: the share that it may use, what one leaves is the next one's."""
         ...
 
-    def costs(self, states: Sequence[State], best: State) -> Sequence[float]:
-        """Return the bytes that each state leaves, infinite where it fails; `best` is kept."""
+    def cost(self, state: State) -> float:
+        """Return the bytes that `state` leaves, infinite where it fails; threads ask at once."""
         ...
 
-    def is_first(self, state: State) -> bool:
-        """Return whether `state` is what the search begins with."""
+    def forget(self, keep: Collection[State]) -> None:
+        """Delete what is kept of every state that is none of `keep`."""
+        ...
+
+    def without(self, state: State) -> Mapping[str, State]:
+        """Return `state` without each of its decisions, by the name that a plan gives it."""
         ...
 
     def rank(self, tried: Tried) -> tuple[float, ...]:
@@ -58,43 +67,47 @@ class SizeSearch:
     journal: Journal
     watch: Callable[[str, Tried], None] = field(default_factory=lambda: lambda stage, best: None)
     """Is told of each stage, and of the best so far."""
+    jobs: int = 1
     best: Tried = field(default_factory=lambda: Tried((), math.inf))
     first: int = 0
     """The bytes that the search began with."""
     count: int = 0
     """How many states were measured."""
+    gains: Mapping[str, int] = field(default_factory=dict[str, int])
+    """By how many bytes the best grows without one of its decisions, as far as there was time."""
 
     def run(self) -> Tried:
         """Return the best state, and the bytes it leaves; stop when the allowance is over."""
         for tried in self.journal.tried():
             self._consider("resumed", tried)
         with self.decisions.measuring():
-            stages = self.decisions.stages()
-            shares = {name: share for name, (share, _) in stages.items()}
-            for stage, part in self.allowance.stages(shares):
-                stages[stage][1](self, stage, part)
-                if self.allowance.is_over:
-                    break
+            self._pool = ThreadPoolExecutor(self.jobs)
+            try:
+                stages = self.decisions.stages()
+                shares = {name: share for name, (share, _) in stages.items()}
+                for stage, part in self.allowance.stages(shares):
+                    stages[stage][1](self, stage, part)
+                    if self.allowance.is_over:
+                        break
+            finally:
+                self._pool.shutdown(cancel_futures=True)
         return self.best
 
     def keep(self, stage: str, state: State) -> None:
         """Take a state that something else found and counted for the best if it is."""
         if self.journal.cost(state) is None:
-            self._measure(stage, [state])
-        self._known(stage, [state])
+            self.journal.add(stage, Tried(state, self.decisions.cost(state)))
+        self._consider(stage, self._known(state))
 
     def try_all(self, stage: str, part: Allowance, states: Sequence[State]) -> list[Tried]:
         """Return what the states leave, in order, as far as the allowance goes."""
-        found: list[Tried] = []
-        for at in range(0, len(states), _BATCH):
-            if part.is_over and self.best.cost < math.inf:
-                break
-            batch = states[at : at + _BATCH]
-            self._measure(stage, part.take([s for s in batch if self.journal.cost(s) is None]))
-            found += self._known(stage, batch)
-            if len(found) < at + len(batch):
-                break
-        return found
+        left = iter(states)
+        return [tried for _, tried in self._in_order(stage, part, lambda: _pair(next(left, None)))]
+
+    def try_drawn(self, stage: str, part: Allowance, draw: Callable[[], State | None]) -> None:
+        """Try what `draw` gives, each from the best of that time, until it gives None."""
+        for _ in self._in_order(stage, part, lambda: _pair(draw())):
+            pass
 
     def try_moves(
         self,
@@ -105,52 +118,105 @@ class SizeSearch:
     ) -> None:
         """Make one move after the other from the best state.
 
-        What else helped is tried again, once, together with the best of its batch.
+        A move that helped a state which is no longer the best is tried again, once, from the best.
         """
-        waiting, again = list(moves), set[Move]()
-        while waiting and not part.is_over:
-            batch, waiting = waiting[:_BATCH], waiting[_BATCH:]
-            before = self.best
-            tried = self.try_all(stage, part, [apply(before.actions, move) for move in batch])
-            won = sorted(
-                (one.cost, move)
-                for move, one in zip(batch, tried, strict=False)
-                if one.cost < before.cost
-            )
-            others = [move for _, move in won[1:] if move not in again]
+        waiting, again = deque(moves), set[Move]()
+        made: list[Move] = []
+        """What led to the best state."""
+
+        def draw() -> tuple[tuple[Move, int, float], State] | None:
+            while waiting:
+                move = waiting.popleft()
+                state = apply(self.best.actions, move)
+                if state != self.best.actions:
+                    return (move, len(made), self.best.cost), state
+            return None
+
+        def repeat(others: Sequence[Move]) -> None:
+            waiting.extendleft(move for move in reversed(others) if move not in again)
             again.update(others)
-            waiting = others + waiting
 
-    def drop(
-        self, stage: str, part: Allowance, may_drop: Callable[[str], bool] = lambda name: True
-    ) -> None:
-        """Take back each decision that wins nothing any more, now that the rest is made."""
-        for name in filter(may_drop, self.best.actions):
-            without = tuple(other for other in self.best.actions if other != name)
-            for tried in self.try_all(stage, part, [without]):
-                if tried.cost <= self.best.cost:
-                    self.best = tried
+        before = self.best
+        for (move, since, base), tried in self._in_order(stage, part, draw):
+            if self.best != before:
+                before, lost = self.best, made[since:]
+                made[since:] = [move]
+                repeat(lost)
+            elif tried.cost < base and since < len(made):
+                repeat([move])
 
-    def _measure(self, stage: str, states: Sequence[State]) -> None:
-        costs = self.decisions.costs(states, self.best.actions)
-        for state, cost in zip(states, costs, strict=True):
-            self.journal.add(stage, Tried(state, cost))
+    def drop(self, stage: str, part: Allowance) -> None:
+        """Leave each decision out alone, and take back all that win nothing any more."""
+        while not part.is_over:
+            before = self.best
+            left = iter(self.decisions.without(before.actions).items())
+            found = dict(self._in_order(stage, part, lambda left=left: next(left, None)))
+            gains = {name: tried.cost - before.cost for name, tried in found.items()}
+            idle = sorted((gain, name) for name, gain in gains.items() if gain <= 0)
+            if not idle:
+                self.gains = {name: int(gain) for name, gain in gains.items() if gain < math.inf}
+                return
+            state = before.actions
+            for _, name in idle:
+                state = self.decisions.without(state).get(name, state)
+            worst = found[idle[0][1]]
+            self.best = min((*self.try_all(stage, part, [state]), worst), key=self.decisions.rank)
 
-    def _known(self, stage: str, states: Sequence[State]) -> list[Tried]:
-        """Consider the states as far as their costs are known, and return them."""
-        found: list[Tried] = []
-        for state in states:
-            cost = self.journal.cost(state)
-            if cost is None:
-                break
-            found.append(Tried(state, cost))
-            self._consider(stage, found[-1])
-        return found
+    def _in_order(
+        self, stage: str, part: Allowance, draw: Callable[[], tuple[Token, State] | None]
+    ) -> Iterator[tuple[Token, Tried]]:
+        """Yield what is drawn with its cost, as far as the allowance goes, a few under way."""
+        flying = deque[tuple[Token, State, Future[float] | None]]()
+        while True:
+            while len(flying) < _AHEAD and not (part.is_over and self.best.cost < math.inf):
+                drawn = draw()
+                if drawn is None:
+                    break
+                token, state = drawn
+                is_new = self.journal.cost(state) is None and all(state != s for _, s, _ in flying)
+                if is_new and not part.take([state]):
+                    break
+                flying.append((token, state, self._begun(state) if is_new else None))
+            if not flying:
+                return
+            token, state, future = flying.popleft()
+            if future is not None and not self._is_written(stage, part, state, future):
+                for _, _, other in flying:
+                    if other is not None:
+                        other.cancel()
+                return
+            tried = self._known(state)
+            self._consider(stage, tried)
+            self.decisions.forget([self.best.actions, *(state for _, state, _ in flying)])
+            yield token, tried
+
+    def _begun(self, state: State) -> Future[float]:
+        return self._pool.submit(self.decisions.cost, state)
+
+    def _is_written(self, stage: str, part: Allowance, state: State, future: Future[float]) -> bool:
+        """Write down what `state` costs; return False where the time ended before it began."""
+        is_late = part.seconds_left <= 0 or part.is_stopped()
+        if is_late and self.best.cost < math.inf:
+            future.cancel()
+        try:
+            self.journal.add(stage, Tried(state, future.result()))
+        except CancelledError:
+            return False
+        return True
+
+    def _known(self, state: State) -> Tried:
+        cost = self.journal.cost(state)
+        assert cost is not None
+        return Tried(state, cost)
 
     def _consider(self, stage: str, tried: Tried) -> None:
         self.count += 1
-        if not self.first and tried.cost < math.inf and self.decisions.is_first(tried.actions):
+        if not self.first and tried.cost < math.inf:
             self.first = int(tried.cost)
         if self.decisions.rank(tried) < self.decisions.rank(self.best):
             self.best = tried
         self.watch(stage, self.best)
+
+
+def _pair(state: State | None) -> tuple[State, State] | None:
+    return None if state is None else (state, state)

@@ -10,12 +10,13 @@ import msgspec
 
 from compiler_gym.builds import bytes_by_file
 from compiler_gym.tuning.goal import Goal
-from compiler_gym.tuning.job import Result
+from compiler_gym.tuning.job import FRONT, Result
 from compiler_gym.tuning.meaning import Meaning
+from compiler_gym.tuning.measure import Measure
 from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, FunctionSize
 
-__all__ = ["BinarySummary", "Decision", "SourceSize", "Summary", "share", "summary_of"]
+__all__ = ["BinarySummary", "Decision", "FrontRow", "SourceSize", "Summary", "share", "summary_of"]
 
 TUNED = "tuned"
 """The name that the tuned build has among the sizes."""
@@ -27,7 +28,7 @@ class Decision:
 
     name: str
     gain: int | None
-    """By how many bytes ``.text`` grows without it, all others kept; None if not measured."""
+    """By how many bytes the file grows without it, all others kept; None if not measured."""
     meaning: str = ""
     """What it does, a sentence."""
     link: str = ""
@@ -48,6 +49,22 @@ class SourceSize:
 
 
 @dataclass(frozen=True, slots=True)
+class FrontRow:
+    """One build of a front."""
+
+    name: str
+    file: str
+    """Where it lies, from the folder of the tuning."""
+    plan: str
+    """The plan that makes it, from that folder."""
+    code: int
+    """Bytes of machine code."""
+    speed: Mapping[str, float]
+    """``speedup``, ``low`` and ``high`` against the fair rival."""
+    is_recommended: bool
+
+
+@dataclass(frozen=True, slots=True)
 class BinarySummary:
     """One linked file."""
 
@@ -55,7 +72,8 @@ class BinarySummary:
     file: str
     """Where the tuned one lies."""
     sizes: Mapping[str, Mapping[str, int]]
-    """Bytes of ``text`` and ``total``, the rivals first, the fair one last of them, ``tuned``."""
+    """Bytes of ``text``, ``loaded`` and ``total``, and as ``compressed`` where that is the
+    measure: the rivals first, the fair one last of them, then ``tuned``."""
     rival: str
     """The fair rival."""
     is_better: bool
@@ -73,6 +91,16 @@ class BinarySummary:
     """What the user should be told, a sentence each."""
     steps: Mapping[str, str] = field(default_factory=dict[str, str])
     """What each of the passes does, a sentence."""
+    measure: Measure = Measure.LOADED
+    """Which of the bytes count."""
+    front: tuple[FrontRow, ...] = ()
+    """Where speed and size both count: builds from smallest to fastest."""
+
+    @property
+    def change(self) -> str:
+        """How much smaller the tuned file is than the fair rival, by the measure."""
+        key = self.measure.key
+        return share(self.sizes[self.rival][key], self.sizes[TUNED][key])
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,16 +179,31 @@ def _binary(result: Result, request: Request) -> BinarySummary:
     }
     return BinarySummary(
         name=result.binary.name, file=str(Path("bin") / result.binary.name), sizes=result.sizes,
-        rival=rival, is_better=_is_better(result, rival, request.goal), tried=found.tried,
+        rival=rival, is_better=_is_better(result, rival, request), tried=found.tried,
         passes=found.plan.passes, steps=steps, decisions=decisions, taken_back=result.taken_back,
         speed=result.speed, sources=_sources(found), functions=found.functions, notes=found.notes,
+        measure=request.measure, front=_front(result),
     )  # fmt: skip
 
 
-def _is_better(result: Result, rival: str, goal: Goal) -> bool:
-    if goal.counts_bytes:
-        return result.sizes[TUNED]["text"] < result.sizes[rival]["text"]
-    return result.speed.get("low", 0.0) > 1
+def _front(result: Result) -> tuple[FrontRow, ...]:
+    return tuple(
+        FrontRow(
+            build.name, f"{FRONT}/{build.name}/{result.binary.name}", f"{FRONT}/{build.name}.toml",
+            build.code, build.speed, build.path == result.found.path,
+        )
+        for build in result.found.front
+    )  # fmt: skip
+
+
+def _is_better(result: Result, rival: str, request: Request) -> bool:
+    key = request.measure.key if request.goal.counts_bytes else "text"
+    is_smaller = result.sizes[TUNED][key] < result.sizes[rival][key]
+    if request.goal.counts_bytes:
+        return is_smaller
+    if request.goal is Goal.SPEED:
+        return result.speed.get("low", 0.0) > 1
+    return is_smaller and result.speed.get("high", result.speed.get("speedup", 0.0)) >= 1
 
 
 def _sources(found: Found) -> tuple[SourceSize, ...]:

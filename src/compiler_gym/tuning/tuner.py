@@ -13,17 +13,18 @@ from typing import Protocol
 from compiler_gym.builds import Binary, Unit
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning.allowance import Allowance
+from compiler_gym.tuning.front import FrontBuild
 from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.journal import Tried
 from compiler_gym.tuning.meaning import Meaning
+from compiler_gym.tuning.measure import Measure
 from compiler_gym.tuning.measuring import RunCommand
 from compiler_gym.tuning.plan import BinaryPlan
 
 __all__ = ["Found", "FunctionSize", "Subject", "Tuner", "Watch", "WatchRivals", "require_honoured"]
 
 Watch = Callable[[str, Tried], None]
-"""Is told the stage and the best so far: bytes of the linked ``.text``, as near as a tuner can
-tell before it links, or seconds."""
+"""Is told the stage and the best so far: bytes by the measure, or seconds."""
 WatchRivals = Callable[[Mapping[str, Path]], None]
 """Is told what others make of a binary, the fair rival last, as soon as it is there."""
 
@@ -40,14 +41,30 @@ class Subject:
     jobs: int
     seed: int
     _: KW_ONLY
+    measure: Measure = Measure.LOADED
+    """Which bytes count."""
     run: RunCommand | None = None
     """The user's own measurement, where there is one."""
     train: RunCommand | None = None
     """A run to learn from, where it is not the one to measure by."""
+    profile: Path | None = None
+    """A profile from production to learn from, instead of a run."""
+    confirm: RunCommand | None = None
+    """A run that nothing is chosen by, to compare the result with the fair rival at the end."""
     max_slowdown: float | None = None
     """How much slower than the fair rival a smaller binary may be, as a fraction."""
     recipe: BinaryPlan | None = None
     """Decisions to build with instead of a search for others."""
+    max_growth: float | None = None
+    """How much more code than the fair rival's the recommended build of a front may have."""
+    is_tested: bool = False
+    """Whether a command of the user's tells a miscompiled program from a right one."""
+    old_loaders: bool = False
+    """Whether the file has to run with loaders that are older than this machine's."""
+    no_unwind_tables: bool = False
+    """Whether the tables may go that debuggers and crash reports unwind a stack by."""
+    start: BinaryPlan | None = None
+    """Where the search starts, if something is known: a recipe, or the plan of an older version."""
     watch: Watch = field(default=lambda stage, best: None)
     watch_rivals: WatchRivals = field(default=lambda rivals: None)
 
@@ -76,26 +93,30 @@ class Found:
     """The stripped binary that the plan makes."""
     rivals: Mapping[str, Path]
     """What others make of it, stripped: the fair rival last."""
-    first_text: int
+    first: int
     """The bytes that the search began with, by its own measure."""
     tried: int
     """How many compilations were measured."""
     speed: Mapping[str, float] = field(default_factory=dict[str, float])
     """Against the fair rival, where it was measured: ``speedup`` and the 95 % interval from
-    ``low`` to ``high``, and ``instructions``, how many times as many the rival executes."""
+    ``low`` to ``high``, ``instructions``, how many times as many the rival executes; against the
+    rival with a profile and nothing else ``profile_speedup``, ``profile_low``, ``profile_high``;
+    of a run that nothing was chosen by ``confirm_speedup``, ``confirm_low``, ``confirm_high``."""
     notes: tuple[str, ...] = ()
     """What the user should be told, a sentence each."""
     objects: Mapping[str, Path] = field(default_factory=dict[str, Path])
     """An object of each source, by the source's path, as some rival was linked of them: the
     linker's map beside that rival says which function is from which source."""
     gains: Mapping[str, int] = field(default_factory=dict[str, int])
-    """By how many bytes ``.text`` grows without one decision, all others kept."""
+    """By how many bytes the file grows without one decision, all others kept."""
     meanings: Mapping[str, Meaning] = field(default_factory=dict[str, Meaning])
     """What each decision does, and each pass of the plan as ``pass STEP``."""
     functions: tuple[FunctionSize, ...] = ()
     """Every function of either, where a map says."""
     rival_plan: BinaryPlan | None = None
     """What makes the fair rival, where a plan can."""
+    front: tuple[FrontBuild, ...] = ()
+    """Where speed and size both count: builds from smallest to fastest, `path` among them."""
 
 
 class Tuner(Protocol):

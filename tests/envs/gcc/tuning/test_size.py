@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 
 from compiler_gym.envs.gcc.tuning.size import Flags, ordered, with_flag
-from compiler_gym.tuning import Allowance, Journal, SizeSearch, Tried
+from compiler_gym.tuning import Allowance, Journal, Measure, SizeSearch, Tried
 from tests.envs.gcc.tuning.projects import maker
 
 FLAGS = ("-fno-such-thing", "-fno-inline-small-functions", "-fipa-pta", "-fweb")
@@ -16,8 +16,9 @@ def search(folder: Path, *, compilations: int, jobs: int = 1, seed: int = 0) -> 
     folder.mkdir(parents=True)
     made = maker(folder)
     return SizeSearch(
-        Flags(made, FLAGS, PARAMETERS, jobs, seed), Allowance(compilations=compilations),
-        Journal(made.folder / "tried.jsonl", "key"),
+        Flags(made, FLAGS, PARAMETERS, Measure.LOADED, (), seed),
+        Allowance(compilations=compilations),
+        Journal(made.folder / "tried.jsonl", "key"), jobs=jobs,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.builds import Binary
-from compiler_gym.envs.llvm.tuning.linking import FOLDING, Linker, refused_flags
+from compiler_gym.envs.llvm.tuning.linking import FOLDING, Linker, compile_words, refused_flags
 from compiler_gym.errors import ProjectError
 from tests.envs.llvm.tuning.conftest import needs_lld
 
@@ -32,12 +32,23 @@ def test_what_does_not_compile_says_why(binary: Binary, tmp_path: Path) -> None:
         Linker(binary, tmp_path).compile("o", ["--no-such-flag"])
 
 
-@pytest.mark.parametrize("flag", ["-fsanitize=address", "-flto", "-m32", "--coverage"])
+@pytest.mark.parametrize("flag", ["-fsanitize=address", "-fprofile-use", "-m32", "--coverage"])
 def test_flags_that_a_plan_cannot_honour_are_found(binary: Binary, flag: str) -> None:
     unit = binary.units[0]
     assert refused_flags(unit) == []
     words = (*unit.command.words, flag)
     assert refused_flags(replace(unit, command=replace(unit.command, words=words))) == [flag]
+
+
+def test_link_time_optimisation_of_the_build_is_left_to_the_plan(
+    binary: Binary, tmp_path: Path
+) -> None:
+    unit = binary.units[0]
+    words = (*unit.command.words, "-flto=thin")
+    own = replace(unit, command=replace(unit.command, words=words))
+    assert refused_flags(own) == []
+    assert "-flto=thin" not in compile_words(own, ("-flto",), tmp_path / "x.o")
+    assert "-flto" in compile_words(own, ("-flto",), tmp_path / "x.o")
 
 
 def test_a_static_program_of_another_linker_is_stripped(binary: Binary, tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.builds import sizes_of
-from compiler_gym.envs.llvm.tuning.llvm_tuner import FAIR, LlvmTuner, _pipeline  # pyright: ignore[reportPrivateUsage]
-from compiler_gym.envs.llvm.tuning.size import split
+from compiler_gym.envs.llvm.tuning.llvm_tuner import FAIR, LlvmTuner
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import Job, Request, Result, read_plan
 from tests.envs.llvm.tuning.conftest import BUILD, needs_lld
@@ -38,7 +37,7 @@ def output(tuned: Result) -> Path:
 
 
 def test_it_is_smaller_than_every_rival_and_does_the_same(tuned: Result, output: Path) -> None:
-    text = {name: sizes["text"] for name, sizes in tuned.sizes.items()}
+    text = {name: sizes["loaded"] for name, sizes in tuned.sizes.items()}
     assert text["tuned"] < text[FAIR] <= text["clang -Oz"]
     original = output / "work" / "tree" / "numbers"
     ran = [subprocess.run([path], capture_output=True, check=True).stdout
@@ -86,7 +85,7 @@ def test_what_was_tried_is_not_tried_again(tuned: Result, output: Path, project:
 def test_a_plan_without_its_decisions_is_the_default(tuned: Result, tmp_path: Path) -> None:
     bare = tuned.found.plan.only(())
     path = LlvmTuner().build(tuned.binary, bare, tmp_path, jobs=1)
-    assert sizes_of(path).text >= tuned.sizes["tuned"]["text"]
+    assert sizes_of(path).loaded >= tuned.sizes["tuned"]["loaded"]
     subprocess.run([path], check=True, capture_output=True)
 
 
@@ -94,12 +93,6 @@ def test_flags_that_cannot_be_honoured_are_named(project: Path, tmp_path: Path) 
     build = ("sh", "-ec", BUILD.replace("-O2", "-O2 -fsanitize=undefined"))
     with pytest.raises(ProjectError, match=r"-fsanitize=undefined, which a plan cannot honour"):
         tune(project, tmp_path / "out", build=build)
-
-
-def test_actions_are_passes_and_options() -> None:
-    actions = ("sroa<modify-cfg>", "simplifycfg<bonus-inst-threshold=4>", "regalloc=basic",
-               "disable-lsr=default")  # fmt: skip
-    assert split(actions) == (actions[:2], {"regalloc": "basic"})
 
 
 def test_a_program_that_lists_itself_in_a_section_is_tuned(tmp_path: Path) -> None:
@@ -144,12 +137,65 @@ def test_no_passes_are_another_plan_than_the_default(
 
 
 def test_the_passes_of_a_plan_are_taken_apart_and_put_together(tuned: Result) -> None:
-    tuner, plan = LlvmTuner(), tuned.found.plan
+    tuner = LlvmTuner()
+    plan = replace(tuned.found.plan, passes="function(gvn),invalidate<all>,globaldce")
     steps = tuner.steps(plan)
-    assert len(steps) == plan.passes.count("invalidate<all>") + 1
+    assert steps == ("function(gvn)", "globaldce")
     assert tuner.with_steps(plan, steps) == plan
 
 
-def test_a_search_that_found_no_pass_to_run_says_so_in_its_plan() -> None:
-    assert _pipeline(()) == "invalidate<all>"
-    assert _pipeline(("-Oz",)) == "default<Oz>"
+def test_a_decision_that_a_program_sees_in_its_own_file_is_taken_back(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "self.c").write_text(
+        """
+        #include <stdio.h>
+        static char bytes[1 << 20];
+        int main(void) {
+          FILE *file = fopen("/proc/self/exe", "rb");
+          size_t count = fread(bytes, 1, sizeof bytes, file);
+          for (size_t i = 0; i + 12 < count; i++) {  /* the note with the number of the build */
+            volatile char *at = bytes + i;
+            if (at[0] == 3 && !at[1] && at[4] == 'G' && at[5] == 'N' && at[6] == 'U' && !at[7])
+              return puts("mine") < 0;
+          }
+          return 1;
+        }
+        """
+    )
+    build = ("sh", "-ec", "$CC -O1 self.c -o self")
+    result = tune(tree, tmp_path / "out", build=build, run="./self", compilations=40)
+    assert result.taken_back == ("linker -Wl,--build-id=none",)
+    said = subprocess.run([tmp_path / "out" / "bin" / "self"], capture_output=True, check=True)
+    assert said.stdout == b"mine\n"
+
+
+def test_a_search_that_starts_from_its_own_plan_keeps_it(
+    tuned: Result, output: Path, project: Path, tmp_path: Path
+) -> None:
+    again = tune(project, tmp_path / "out", compilations=8, start=output / "tuned.toml")
+    assert again.sizes["tuned"]["loaded"] <= tuned.sizes["tuned"]["loaded"]
+    assert again.found.first == tuned.sizes["tuned"]["loaded"]
+
+
+def test_unwind_tables_go_only_where_that_is_asked_for(
+    tuned: Result, project: Path, tmp_path: Path
+) -> None:
+    assert "-fno-asynchronous-unwind-tables" not in tuned.found.plan.flags
+    without = tune(project, tmp_path / "out", compilations=30, no_unwind_tables=True)
+    assert "-fno-asynchronous-unwind-tables" in without.found.plan.flags
+    tree = tmp_path / "cxx"
+    tree.mkdir()
+    (tree / "main.cpp").write_text("int main() { throw 1; }\n")
+    build = ("sh", "-ec", "$CXX main.cpp -o main")
+    with pytest.raises(ProjectError, match="exceptions need unwind tables"):
+        tune(tree, tmp_path / "cxx-out", build=build, run=None, no_unwind_tables=True)
+
+
+def test_link_time_optimisation_of_the_build_is_left_to_the_plan(
+    project: Path, tmp_path: Path
+) -> None:
+    build = ("sh", "-ec", "$CC -O2 -flto -c sort.c && $CC -O2 -flto -fuse-ld=lld main.c sort.o "
+             "-o numbers")  # fmt: skip
+    result = tune(project, tmp_path / "out", build=build, compilations=8)
+    assert result.sizes["tuned"]["loaded"] <= result.sizes[FAIR]["loaded"]

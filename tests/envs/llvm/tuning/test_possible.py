@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from compiler_gym.envs.llvm.tuning.choices import CHOICES, FRONT
 from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING, PROGRAM, SMALL
 from compiler_gym.envs.llvm.tuning.possible import require_possible, require_tried
-from compiler_gym.envs.llvm.tuning.speed import CHOICES
 from compiler_gym.errors import PlanError
 from compiler_gym.tuning import BinaryPlan
 
@@ -20,8 +20,24 @@ WHOLE = BinaryPlan(
 def test_what_the_tuner_decides_is_possible() -> None:
     require_possible(WHOLE)
     require_possible(BinaryPlan("a", SMALL))
-    for choice in CHOICES:
+    for choice in (*CHOICES, *FRONT.values()):
         require_possible(BinaryPlan("a", FAST, flags=choice.flags, linker=choice.linker))
+    require_possible(BinaryPlan("a", FAST, after=("bolt",), after_profile="profiles/a.fdata"))
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        BinaryPlan("a", FAST, after=("strip",)),
+        BinaryPlan("a", FAST, after=("bolt", "-o/tmp/x"), after_profile="profiles/a.fdata"),
+        BinaryPlan("a", FAST, after_profile="profiles/a.fdata"),
+        BinaryPlan("a", SMALL, after=("bolt",)),
+        BinaryPlan("a", PROGRAM, after=("bolt",)),
+    ],
+)
+def test_what_is_done_after_the_link_is_out_of_a_table(plan: BinaryPlan) -> None:
+    with pytest.raises(PlanError, match="which is refused"):
+        require_possible(plan)
 
 
 @pytest.mark.parametrize(

@@ -6,98 +6,79 @@ from pathlib import Path
 
 import pytest
 
-import compiler_gym
-from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.envs.llvm.tuning.size import PassesAndOptions, split
-from compiler_gym.tuning import Allowance, Journal, SizeSearch
+from compiler_gym.builds import Binary, sizes_of
+from compiler_gym.envs.llvm.tuning.deciding import LINKER, UNSAFE
+from compiler_gym.envs.llvm.tuning.linking import FOLDING, PROGRAM, Linker
+from compiler_gym.envs.llvm.tuning.making import Maker
+from compiler_gym.envs.llvm.tuning.size import SizeDecisions
+from compiler_gym.envs.llvm.tuning.whole import make_whole
+from compiler_gym.tuning import Allowance, BinaryPlan, Journal, Measure, SizeSearch, State
+from tests.envs.llvm.tuning.conftest import needs_lld
+
+pytestmark = needs_lld
+
+LAYOUT = (f"{LINKER}-Wl,-O2", "flag -fno-plt")
+FOLDED = tuple(f"{LINKER}{word}" for word in FOLDING)
 
 
-def search(folder: Path, compilations: int, **options: object) -> SizeSearch:
-    with compiler_gym.make("llvm-v0") as env:
-        env.reset(benchmark="cbench-v1/crc32")
-        benchmark = env.benchmark
-    assert benchmark is not None
+def search(
+    binary: Binary, folder: Path, compilations: int, start: State | None = None, **options: object
+) -> SizeSearch:
+    folder.mkdir(exist_ok=True)
+    whole = make_whole(binary, binary.path, jobs=1)
+    maker = Maker(Linker(binary, folder), whole, BinaryPlan("numbers", PROGRAM))
+    decisions = SizeDecisions(
+        maker, Measure.LOADED, LAYOUT, start, UNSAFE, is_position_independent=True, jobs=2, seed=0
+    )
     journal = Journal(folder / "tried.jsonl", "key")
     allowance = Allowance(compilations=compilations)
-    is_pic = bool(options.pop("is_pic", False))
-    decisions = PassesAndOptions(benchmark, is_pic, jobs=2, seed=0)
-    return SizeSearch(decisions, allowance, journal, **options)  # type: ignore[arg-type]
+    return SizeSearch(decisions, allowance, journal, jobs=2, **options)  # type: ignore[arg-type]
 
 
-def test_the_cost_is_the_code_that_the_environment_makes(tmp_path: Path) -> None:
-    best = search(tmp_path, 25).run()
-    passes, options = split(best.actions)
-    with LlvmEnv(action_space="PassesAndCodegen") as env:
-        env.reset(benchmark="cbench-v1/crc32")
-        env.multistep([env.action_space[name] for name in passes])
-        env.codegen = options
-        assert env.observation["ObjectTextSizeBytes"] == best.cost
+def test_the_cost_is_of_the_file_that_the_plan_makes(binary: Binary, tmp_path: Path) -> None:
+    found = search(binary, tmp_path, 12)
+    best = found.run()
+    decisions = found.decisions
+    assert isinstance(decisions, SizeDecisions)
+    made = decisions.maker.of(decisions.plan(best.actions)).make("again")
+    assert sizes_of(made).loaded == best.cost
+    assert not list(tmp_path.glob("try-*"))
 
 
-def test_more_compilations_are_never_worse(tmp_path: Path) -> None:
-    costs: list[float] = []
-    for count in (1, 12, 30):
-        (tmp_path / str(count)).mkdir()
-        costs.append(search(tmp_path / str(count), count).run().cost)
+def test_more_compilations_are_never_worse(binary: Binary, tmp_path: Path) -> None:
+    costs = [search(binary, tmp_path / str(n), n).run().cost for n in (1, 8, 16)]
     assert costs == sorted(costs, reverse=True)
     assert costs[-1] < math.inf
 
 
-def test_it_tells_the_stages_and_the_best(tmp_path: Path) -> None:
+def test_it_tells_the_stages_and_the_best(binary: Binary, tmp_path: Path) -> None:
     told: list[tuple[str, float]] = []
-    best = search(tmp_path, 30, watch=lambda stage, best: told.append((stage, best.cost))).run()
+    best = search(
+        binary, tmp_path, 20, watch=lambda stage, best: told.append((stage, best.cost))
+    ).run()
     assert [cost for _, cost in told] == sorted((cost for _, cost in told), reverse=True)
     assert told[-1][1] == best.cost
-    assert {"known sequences", "options"} <= {stage for stage, _ in told}
+    assert {"start", "layout", "options"} <= {stage for stage, _ in told}
 
 
-def test_link_time_optimisation_is_among_the_first(tmp_path: Path) -> None:
-    search(tmp_path, 40).run()
+@pytest.mark.parametrize("start", [None, ("-Oz", "disable-lsr=true")])
+def test_it_starts_from_what_is_known(binary: Binary, tmp_path: Path, start: State | None) -> None:
+    search(binary, tmp_path, 30, start).run()
     tried = [t.actions for t in Journal(tmp_path / "tried.jsonl", "key").tried()]
-    assert tried[:2] == [("-Oz",), ("lto-pre-link<Oz>", "lto<Oz>")]
+    known = [] if start is None else [(*start, *FOLDED)]
+    levels = [("-Oz", *FOLDED), ("lto-pre-link<Oz>", "lto<Oz>", *FOLDED)]
+    assert tried[: len(known) + 2] == [*known, *levels]
 
 
-def test_it_goes_on_from_what_was_tried(tmp_path: Path) -> None:
-    first = search(tmp_path, 20).run()
-    again = search(tmp_path, 0)
-    assert again.run() == first
+def test_it_goes_on_from_what_was_tried(binary: Binary, tmp_path: Path) -> None:
+    first = search(binary, tmp_path, 10).run()
+    assert search(binary, tmp_path, 0).run() == first
 
 
-def test_an_interrupt_keeps_the_best(tmp_path: Path) -> None:
-    found = search(tmp_path, 1000)
-    found.allowance = Allowance(compilations=1000, is_stopped=lambda: found.count >= 5)
+def test_every_decision_that_is_left_wins_something(binary: Binary, tmp_path: Path) -> None:
+    found = search(binary, tmp_path, 100)
     best = found.run()
-    assert 5 <= found.count < 40
-    assert best.cost < math.inf
-
-
-@pytest.mark.parametrize("actions", [(), ("sroa<modify-cfg>",), ("-Oz", "regalloc=basic")])
-def test_actions_are_split(actions: tuple[str, ...]) -> None:
-    passes, options = split(actions)
-    assert (*passes, *(f"{k}={v}" for k, v in options.items())) == actions
-
-
-def test_what_is_written_down_is_what_a_new_environment_measures(tmp_path: Path) -> None:
-    search(tmp_path, 60).run()
-    tried = list(Journal(tmp_path / "tried.jsonl", "key").tried())
-    with compiler_gym.make("llvm-v0", action_space="PassesAndCodegen") as env:
-        env.reset(benchmark="cbench-v1/crc32")
-        for one in [*tried[:3], *tried[-6:]]:
-            env.reset()
-            env.multistep([env.action_space[name] for name in one.actions])
-            assert env.observation["ObjectTextSizeBytes"] == one.cost
-
-
-@pytest.mark.parametrize("is_pic", [False, True])
-def test_position_independence_is_not_chosen(tmp_path: Path, *, is_pic: bool) -> None:
-    found = search(tmp_path, 80, is_pic=is_pic)
-    best = found.run()
-    expected = {"relocation-model": "pic"} if is_pic else {}
-    for tried in [best, *Journal(tmp_path / "tried.jsonl", "key").tried()]:
-        _, options = split(tried.actions)
-        assert {k: v for k, v in options.items() if k == "relocation-model"} == expected
-    assert isinstance(found.decisions, PassesAndOptions)
-    found.decisions.keep(found, "passes", ["-Oz", "relocation-model=pic"])
-    found.decisions.keep(found, "passes", ["-Oz", "relocation-model=default"])
-    _, options = split(found.best.actions)
-    assert options.get("relocation-model") == expected.get("relocation-model")
+    decisions = found.decisions
+    assert isinstance(decisions, SizeDecisions)
+    assert set(found.gains) == set(decisions.plan(best.actions).decisions())
+    assert all(gain > 0 for gain in found.gains.values())

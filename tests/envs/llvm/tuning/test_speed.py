@@ -6,22 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import find_binaries
-from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING
+from compiler_gym.envs.llvm.tuning.by_runs import BY_HAND
 from compiler_gym.envs.llvm.tuning.llvm_tuner import FAIR_FAST, LlvmTuner
-from compiler_gym.envs.llvm.tuning.speed import CHOICES
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import (
-    Allowance,
-    BinaryPlan,
-    Goal,
     Job,
     Request,
-    RunCommand,
-    Subject,
     read_plan,
 )
-from tests.builds.projects import record
 
 # The work is in a function that only a profile shows to be worth inlining and unrolling.
 MAIN = """
@@ -70,7 +62,7 @@ def request(project: Path, **more: object) -> Request:
 def test_a_profile_makes_indirect_calls_fast_and_is_handed_over(project: Path) -> None:
     asked = request(project, seconds=300.0, compilations=1, train="./program 2000000")
     (result,) = Job(asked, LlvmTuner()).run()
-    assert list(result.sizes)[-2:] == [FAIR_FAST, "tuned"]
+    assert list(result.sizes)[-3:] == [BY_HAND, FAIR_FAST, "tuned"]
     assert result.speed["low"] > 1
     assert any("./program 2000000" in note for note in result.found.notes)
     plan = read_plan(asked.output / "tuned.toml")
@@ -102,6 +94,8 @@ def test_without_time_the_fair_rival_is_handed_over(project: Path) -> None:
         ({"run": "exit 3"}, "status 3 before anything was tuned"),
         ({"train": "exit 4"}, "status 4 before anything was tuned"),
         ({"max_slowdown": 0.1}, "--max-slowdown"),
+        ({"max_growth": 0.1}, "--max-growth"),
+        ({"profile": "/nowhere.profdata"}, "no profile at /nowhere"),
         ({"goal": "size", "train": "./program"}, "--train"),
     ],
 )
@@ -110,32 +104,3 @@ def test_what_cannot_be_measured_is_said_first(
 ) -> None:
     with pytest.raises(ProjectError, match=said):
         Job(request(project, **more), LlvmTuner()).run()
-
-
-def test_a_plan_without_its_profile_says_so(project: Path) -> None:
-    subject = _subject(project)
-    plan = BinaryPlan("program", FAST, linker=FOLDING, profile="/nowhere/program.profdata")
-    with pytest.raises(ProjectError, match=r"program\.profdata is missing"):
-        LlvmTuner().build(subject.binary, plan, subject.folder, jobs=1)
-    without = plan.only([name for name in plan.decisions() if name != "profile"])
-    assert not without.profile
-    assert LlvmTuner().build(subject.binary, without, subject.folder, jobs=1).is_file()
-
-
-def test_every_choice_links_and_the_program_answers_the_same(project: Path) -> None:
-    subject = _subject(project)
-    answers = set[bytes]()
-    for choice in CHOICES:
-        plan = BinaryPlan("program", FAST, flags=choice.flags, linker=choice.linker)
-        made = LlvmTuner().build(subject.binary, plan, subject.folder, jobs=1)
-        answers.add(subprocess.run([made, "1000"], check=True, capture_output=True).stdout)
-    assert len(answers) == 1
-
-
-def _subject(project: Path) -> Subject:
-    recording = record(project, project.parent / "record", *BUILD)
-    (binary,) = find_binaries(recording.events(), project)
-    folder = project.parent / "folder"
-    folder.mkdir()
-    run = RunCommand("./program", project, binary.path)
-    return Subject(binary, folder, Goal.SPEED, Allowance(compilations=0), 1, 0, run=run)

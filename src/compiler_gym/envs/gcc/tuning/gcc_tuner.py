@@ -6,27 +6,33 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from compiler_gym.builds import Binary, Unit, sizes_of
+from compiler_gym.builds import Binary, Unit
 from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
 from compiler_gym.envs.gcc.tuning.flags import SECTIONS, choices, option_of, possible
 from compiler_gym.envs.gcc.tuning.making import BASE, LEFT_OUT, Maker, Tools
 from compiler_gym.envs.gcc.tuning.meanings import meaning
 from compiler_gym.envs.gcc.tuning.script import script_of
-from compiler_gym.envs.gcc.tuning.size import LINKER, Flags, ordered
+from compiler_gym.envs.gcc.tuning.size import LINKER, Flags, ordered, told
 from compiler_gym.errors import PlanError, ProjectError
 from compiler_gym.tuning import (
     JOURNAL,
+    LAYOUT,
+    NO_UNWINDING,
     BinaryPlan,
     Found,
     Journal,
     Meaning,
+    Measure,
     SizeSearch,
     SourceFile,
+    State,
     Subject,
+    layout_of,
     require_among,
     require_honoured,
     require_nothing_in,
     sources_of,
+    unwinding_of,
 )
 
 __all__ = ["FAIR", "GccTuner"]
@@ -40,7 +46,9 @@ _RIVALS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 """Flags of the compiler and of the linker, the fair rival last."""
 _STATE = re.compile(r"^\s*(-f\S+)\s+\[(enabled|disabled)\]", re.MULTILINE)
-_DECIDING = tuple(flag for flag in LEFT_OUT if flag not in ("-fuse-ld", "-fuse-linker"))
+_DROPPED = ("-flto", "-fno-lto", "-ffat-lto-objects", "-fuse-ld", "-fuse-linker")
+"""A plan decides these: the build's own are left out."""
+_DECIDING = tuple(flag for flag in LEFT_OUT if flag not in _DROPPED)
 
 
 class GccTuner:
@@ -74,30 +82,40 @@ class GccTuner:
         moves, parameters = choices(self._spec.options, self._states(), decided_by(binary))
         sources = sources_of(binary, binary.units)
         search = SizeSearch(
-            Flags(maker, moves, parameters, subject.jobs, subject.seed),
+            Flags(
+                maker,
+                moves,
+                parameters,
+                subject.measure,
+                _layout(subject),
+                subject.seed,
+                _start(subject),
+            ),
             subject.allowance,
             Journal(
                 subject.folder / JOURNAL,
-                self._key(binary, sources),
+                self._key(binary, sources, subject.measure),
                 require_possible=lambda flags: self.require_possible(
-                    BinaryPlan(binary.name, METHOD, flags=flags)
+                    BinaryPlan(binary.name, METHOD, flags=told(flags)[0], linker=told(flags)[1])
                 ),
             ),
             subject.watch,
+            subject.jobs,
         )
         best = search.run()
-        name = min(_RIVALS, key=lambda rival: sizes_of(rivals[rival]).text)
+        name = min(_RIVALS, key=lambda rival: subject.measure.of(rivals[rival]))
         flags, linker = _RIVALS[name]
-        path = rivals[name]
-        if best.cost < sizes_of(path).text:
-            flags, linker = best.actions, LINKER
+        path, gains = rivals[name], dict[str, int]()
+        if best.cost < subject.measure.of(path):
+            flags, linker = told(best.actions)
             path = maker.make("tuned", flags, linker, jobs=subject.jobs)
+            gains = dict(search.gains)
         maker.forget([])
         plan = BinaryPlan(binary.name, METHOD, flags=flags, linker=linker, sources=sources)
         flags, linker = _RIVALS[FAIR]
         rival_plan = BinaryPlan(binary.name, METHOD, flags=flags, linker=linker, sources=sources)
         return Found(
-            plan, path, rivals, search.first, search.count, rival_plan=rival_plan
+            plan, path, rivals, search.first, search.count, gains=gains, rival_plan=rival_plan
         )  # fmt: skip
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
@@ -115,8 +133,8 @@ class GccTuner:
         """Raise `PlanError` that names what of `plan` this tuner never decides."""
         _require_ours(plan)
         require_nothing_in(plan, "scope", "profile")
-        require_among(plan, "flag", plan.flags, possible())
-        require_among(plan, "linker option", plan.linker, LINKER)
+        require_among(plan, "flag", plan.flags, {*possible(), NO_UNWINDING})
+        require_among(plan, "linker option", plan.linker, (*LINKER, *LAYOUT))
 
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
         """Return none: GCC's passes are chosen by flags."""
@@ -149,8 +167,8 @@ class GccTuner:
         listed = self._spec.gcc("-Q", BASE, "--help=optimizers")
         return dict(_STATE.findall(listed))
 
-    def _key(self, binary: Binary, sources: Sequence[SourceFile]) -> str:
-        facts = [self._spec.identity, repr(binary.command.words)]
+    def _key(self, binary: Binary, sources: Sequence[SourceFile], measure: Measure) -> str:
+        facts = [self._spec.identity, measure, repr(binary.command.words)]
         facts += [repr((unit.command.words, source)) for unit, source in
                   zip(binary.units, sources, strict=True)]  # fmt: skip
         return hashlib.sha256("\0".join(facts).encode()).hexdigest()
@@ -162,6 +180,19 @@ def _rivals(maker: Maker, jobs: int) -> dict[str, Path]:
         name: maker.make(f"rival-{number}", flags, linker, jobs=jobs)
         for number, (name, (flags, linker)) in enumerate(_RIVALS.items())
     }
+
+
+def _layout(subject: Subject) -> list[str]:
+    words = layout_of(subject.binary, old_loaders=subject.old_loaders)
+    return words + unwinding_of(subject.binary, is_dispensable=subject.no_unwind_tables)
+
+
+def _start(subject: Subject) -> State | None:
+    start = subject.start
+    if start is None:
+        return None
+    linker = (word for word in start.linker if word not in LINKER)
+    return ordered((*SECTIONS, *start.flags, *linker))
 
 
 def decided_by(binary: Binary) -> set[str]:

@@ -5,7 +5,7 @@ import re
 from functools import cache
 
 from compiler_gym.envs.gcc.toolchain.spec import get_spec
-from compiler_gym.tuning import Meaning
+from compiler_gym.tuning import FILE_MEANINGS, Meaning
 
 __all__ = ["meaning"]
 
@@ -14,6 +14,7 @@ _LINES = re.compile(r"^ +(-\S+)[ \t]+(\S.*(?:\n {27,}\S.*)*)", re.MULTILINE)
 """An option in the help, and what it does: maybe over several lines."""
 _NOTE = re.compile(r"\s*(This option lacks documentation\.|\[(enabled|disabled)\]|Same as .*)\s*")
 _WHOLE = {
+    **FILE_MEANINGS,
     "-Oz": "Optimises for size at any price in speed",
     "-O2": "Optimises for speed where that makes little code",
     "-O1": "Optimises with a few fast passes",

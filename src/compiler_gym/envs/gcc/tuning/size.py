@@ -3,33 +3,30 @@
 
 In the order of what pays: levels with and without link-time optimisation, then flags one at a
 time from the best so far, then parameters, then combinations of what is known to help. Every
-number is ``.text`` of the linked and stripped file.
+number is of the linked and stripped file.
 """
 
 import math
 import random
 import shutil
-from collections.abc import Generator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 
-from compiler_gym.builds import sizes_of
 from compiler_gym.envs.gcc.tuning.flags import LEVELS, LINK_TIME, SECTIONS, option_of
 from compiler_gym.envs.gcc.tuning.making import Maker
 from compiler_gym.errors import ProjectError
-from compiler_gym.tuning import Allowance, SizeSearch, State, Tried, Work
+from compiler_gym.tuning import Allowance, Measure, SizeSearch, State, Tried, Work
 
-__all__ = ["LINKER", "Flags", "ordered"]
+__all__ = ["LINKER", "Flags", "ordered", "told"]
 
 LINKER = ("-Wl,--gc-sections",)
 """What GNU ld can leave out. It folds no functions: GCC does, before the link."""
-_MIXED = 4
-"""How many combinations are tried at a time, on however many processors."""
+_LINKER_WORD = "-Wl,"
 _MOST_DROPPED = 3
-_MOST_KNOWN = 50
-"""Batches in a row in which nothing is new: then everything was tried."""
+_MOST_KNOWN = 200
+"""Combinations in a row that are not new: then everything was tried."""
 
 
 @dataclass
@@ -40,59 +37,79 @@ class Flags:
     flags: Sequence[str]
     """Those worth a try, the most promising first."""
     parameters: Sequence[str]
-    jobs: int
+    measure: Measure
+    layout: Sequence[str]
+    """What the linker can be told of the file."""
     seed: int
+    start: State | None = None
+    """What is known to be good, for example of an older version."""
 
-    @contextmanager
-    def measuring(self) -> Generator[None]:
-        """Keep the threads that compile."""
-        with ThreadPoolExecutor(self.jobs) as self._pool:
-            yield
+    def measuring(self) -> AbstractContextManager[object]:
+        """Return nothing: compilers are started one by one."""
+        return nullcontext()
 
     def stages(self) -> Mapping[str, tuple[float, Work]]:
         """Return the stages and their shares."""
         moves = partial(SizeSearch.try_moves, apply=with_flag)
         return {
-            "levels": (0.08, partial(SizeSearch.try_all, states=_levels())),
-            "flags": (0.62, partial(moves, moves=self.flags)),
-            "parameters": (0.2, partial(moves, moves=self.parameters)),
+            "levels": (0.08, partial(SizeSearch.try_all, states=self._starts())),
+            "layout": (0.05, partial(moves, moves=self.layout)),
+            "flags": (0.47, partial(moves, moves=self.flags)),
+            "parameters": (0.15, partial(moves, moves=self.parameters)),
             "combinations": (0.1, self._combinations),
+            "dropping": (0.15, SizeSearch.drop),
         }
 
-    def costs(self, states: Sequence[State], best: State) -> list[float]:
-        """Return the bytes that each state leaves; those that fail leave infinitely much."""
-        costs = list(self._pool.map(self._cost, states))
-        self.maker.forget([best])
-        return costs
+    def forget(self, keep: Collection[State]) -> None:
+        """Delete the objects of every state that is none of `keep`."""
+        self.maker.forget([told(state)[0] for state in keep])
 
-    def is_first(self, state: State) -> bool:
-        """Return whether it is the level alone, with sections left out."""
-        return state == ordered(SECTIONS)
+    def without(self, state: State) -> Mapping[str, State]:
+        """Return `state` without each of its flags."""
+        return {
+            f"{'linker' if word.startswith(_LINKER_WORD) else 'flag'} {word}": tuple(
+                other for other in state if other != word
+            )
+            for word in state
+        }
 
     def rank(self, tried: Tried) -> tuple[float, int]:
         """Of equal sizes the shorter list is better: what does not help is not decided."""
         return tried.cost, len(tried.actions)
 
-    def _combinations(self, search: SizeSearch, stage: str, part: Allowance) -> None:
-        """Leave some of what was chosen out, and put something else in, by the seed."""
-        search.drop(stage, part)
-        chance = random.Random(self.seed)
-        moves, known = [*self.flags, *self.parameters], 0
-        while moves and not part.is_over and known < _MOST_KNOWN:
-            best = search.best.actions
-            states = list(dict.fromkeys(_mixed(best, chance, moves) for _ in range(_MIXED)))
-            known = known + 1 if all(search.journal.cost(s) is not None for s in states) else 0
-            search.try_all(stage, part, states)
-
-    def _cost(self, state: State) -> float:
+    def cost(self, state: State) -> float:
+        """Return the bytes that `state` leaves; one that fails leaves infinitely much."""
         name = f"try-{self.maker.key((*state, 'linked'))}-{'+'.join(state[-1:])[-20:]}"
         name = "".join(letter if letter.isalnum() else "-" for letter in name)
         try:
-            return float(sizes_of(self.maker.make(name, state, LINKER)).text)
+            return float(self.measure.of(self.maker.make(name, *told(state))))
         except ProjectError:
             return math.inf
         finally:
             shutil.rmtree(self.maker.folder / name, ignore_errors=True)
+
+    def _starts(self) -> list[State]:
+        return _levels() if self.start is None else [self.start, *_levels()]
+
+    def _combinations(self, search: SizeSearch, stage: str, part: Allowance) -> None:
+        """Leave some of what was chosen out, and put something else in, by the seed."""
+        chance = random.Random(self.seed)
+        moves = [*self.flags, *self.parameters]
+
+        def draw() -> State | None:
+            for _ in range(_MOST_KNOWN if moves else 0):
+                state = _mixed(search.best.actions, chance, moves)
+                if search.journal.cost(state) is None:
+                    return state
+            return None
+
+        search.try_drawn(stage, part, draw)
+
+
+def told(state: State) -> tuple[State, tuple[str, ...]]:
+    """Return what the compiler is told, and what the linker."""
+    words = tuple(word for word in state if word.startswith(_LINKER_WORD))
+    return tuple(word for word in state if word not in words), (*LINKER, *words)
 
 
 def _levels() -> list[State]:
@@ -105,7 +122,7 @@ def _levels() -> list[State]:
 
 def _mixed(best: State, chance: random.Random, moves: Sequence[str]) -> State:
     fixed = {*LINK_TIME, *SECTIONS}
-    chosen = [flag for flag in best if flag not in fixed]
+    chosen = [f for f in best if f not in fixed and not f.startswith(_LINKER_WORD)]
     count = min(len(chosen), chance.randint(0, _MOST_DROPPED))
     dropped = set(chance.sample(chosen, count))
     state = ordered([flag for flag in best if flag not in dropped])

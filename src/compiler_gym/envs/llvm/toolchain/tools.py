@@ -20,6 +20,8 @@ _PACKAGES = {
     "clang_rt": "libclang-rt-{}-dev",
     "dev": "llvm-{}-dev",
     "ld.lld": "lld",
+    "llvm-bolt": "bolt",
+    "merge-fdata": "bolt",
 }
 """Debian's packages of what is not in ``llvm-MAJOR``."""
 

@@ -7,32 +7,37 @@ what nobody recorded are read.
 
 import contextlib
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 
 from compiler_gym.builds import Binary, Driver, Input, Place, Unit, map_beside
 from compiler_gym.builds import run_command as run
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.tools import package_of, require_tool, tool_name
 from compiler_gym.errors import ProjectError
-from compiler_gym.tuning import BinaryPlan
+from compiler_gym.tuning import BinaryPlan, Measure, asked_for
 
 __all__ = [
     "FAST",
     "FOLDING",
+    "FRONT_END_FLAGS",
+    "LLD_LAYOUT",
     "OUTLINED",
     "PROGRAM",
     "QUIET",
+    "SAMPLED",
     "SMALL",
-    "TAILS",
     "Linker",
     "compile_words",
     "late_flags",
     "link_time_flags",
     "link_words",
+    "lld_layout_of",
     "plain_words",
+    "profile_flags",
     "refused_flags",
     "require_linker",
     "run",
@@ -40,19 +45,28 @@ __all__ = [
 
 FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=all")
 """What a linker is told that leaves out what nobody uses and folds equal functions."""
-TAILS = "-Wl,-O2"
-"""Lets one string be the end of another."""
 OUTLINED = tuple(f"-Wl,-mllvm,-outliner-benefit-threshold={count}" for count in (4, 6, 8, 12, 20))
 """How many instructions a function that LLVM makes of equal code must save: what it counts are
 instructions, and such a function has unwind tables of its own."""
+_SORTED = tuple(f"-Wl,--bp-compression-sort={kind}" for kind in ("function", "data", "both"))
+LLD_LAYOUT = ("-Wl,-O2", *_SORTED)
+"""What only lld can be told: to let strings end in one another, and to sort for compression."""
+FRONT_END_FLAGS = ("-fno-plt",)
+"""What the front end can be told: to call libraries without a stub for each function."""
 SMALL, FAST = "link-time", "link-time fast"
 """Methods of a plan: clang's own way with the whole program, at -Oz and at -O3."""
 PROGRAM = "program"
 """The method of a plan that makes one module of all sources."""
 _LLD = ("-fuse-ld=lld", "-Wl,-z,nostart-stop-gc")
 """The linker; as GNU's does, it keeps sections that a program finds by ``__start_NAME``."""
+SAMPLED = ".afdo"
+"""How the name of a profile by sampling ends; others are of counters."""
 QUIET = ("-Qunused-arguments", "-w")
-_BOUND = ("-flto", "-fsanitize", "-fprofile", "-fcoverage", "--coverage", "-m32", "-mx32", "-fcs-")
+_PARTIAL = "partial-"
+"""How the name begins of what is being written: clang adds to it for a while."""
+_LINK_TIME = "-flto"
+"""A plan decides it: the build's own is left out."""
+_BOUND = ("-fsanitize", "-fprofile", "-fcoverage", "--coverage", "-m32", "-mx32", "-fcs-")
 """Flags of a build that decide what we are to decide, or that we do not carry through."""
 
 
@@ -73,6 +87,28 @@ class Linker:
     binary: Binary
     folder: Path
     jobs: int = 1
+    _locks: dict[str, Lock] = field(default_factory=dict[str, Lock])
+
+    def kept(self, name: str, make: Callable[[Path], object]) -> Path:
+        """Return the file `name`, which `make` writes if it is not there, once for all threads."""
+        path = self.folder / "kept" / name
+        with self._locks.setdefault(name, Lock()):
+            if not path.is_file():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                partial = path.with_name(f"{_PARTIAL}{name}")
+                try:
+                    make(partial)
+                    partial.replace(path)
+                finally:
+                    partial.unlink(missing_ok=True)
+        return path
+
+    def forget(self, keep: Collection[str]) -> None:
+        """Delete every kept file that is none of `keep`, but none that is being written."""
+        folder = self.folder / "kept"
+        for path in folder.iterdir() if folder.is_dir() else ():
+            if path.name not in keep and not path.name.startswith(_PARTIAL):
+                path.unlink(missing_ok=True)
 
     def compile(self, name: str, flags: Sequence[str]) -> dict[Unit, Path]:
         """Return an object for each source, compiled with its own flags and then `flags`.
@@ -91,9 +127,11 @@ class Linker:
             list(pool.map(compile_one, units, paths))
         return dict(zip(units, paths, strict=True))
 
-    def link(self, name: str, objects: Mapping[Unit, Path], flags: Sequence[str]) -> Path:
-        """Return the stripped file linked of `objects`, one for each source."""
-        return self._link(name, lambda input: _words_of(input, objects), flags)
+    def link(
+        self, name: str, objects: Mapping[Unit, Path], flags: Sequence[str], *, strip: bool = True
+    ) -> Path:
+        """Return the file linked of `objects`, one for each source, stripped unless told."""
+        return self._link(name, lambda input: _words_of(input, objects), flags, strip=strip)
 
     def link_one(self, name: str, module: Path, flags: Sequence[str]) -> Path:
         """Return the stripped file linked of the one object `module`, which holds all sources."""
@@ -115,11 +153,12 @@ class Linker:
         run([last, "-s", str(linked), "-o", str(output)], self.folder)
         return output
 
-    def _link(self, name: str, place: Place, flags: Sequence[str]) -> Path:
+    def _link(self, name: str, place: Place, flags: Sequence[str], *, strip: bool = True) -> Path:
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)
         flags = [*flags, f"-Wl,-Map={map_beside(output)}"]
-        run(link_words(self.binary, place, flags, output), self.binary.command.cwd)
+        words = link_words(self.binary, place, flags, output, strip=strip)
+        run(words, self.binary.command.cwd)
         return output
 
 
@@ -128,13 +167,26 @@ def compile_words(unit: Unit, flags: Sequence[str], output: Path) -> list[str]:
     return _driver().compile_words(unit, flags, output)
 
 
+def lld_layout_of(binary: Binary, measure: Measure) -> list[str]:
+    """Return what of `LLD_LAYOUT` is worth a try."""
+    sorted_too = measure is Measure.COMPRESSED
+    words = [word for word in LLD_LAYOUT if sorted_too or word not in _SORTED]
+    return [word for word in words if not asked_for(binary, word)]
+
+
 def link_time_flags(plan: BinaryPlan) -> list[str]:
     """Return what compiling and linking are told by a plan that clang's own way carries out."""
     level = "-O3" if plan.method == FAST else "-Oz"
-    profile = [f"-fprofile-use={plan.profile}"] if plan.profile else []
     # Passes of its own see the whole program as the front end leaves it.
     front_end = ["-Xclang", "-disable-llvm-passes"] if plan.passes else []
-    return [level, "-flto", *front_end, *profile, *plan.flags]
+    return [level, "-flto", *front_end, *profile_flags(plan.profile), *plan.flags]
+
+
+def profile_flags(profile: str) -> list[str]:
+    """Return what uses the file `profile`, which may be none: its suffix says how it was made."""
+    if not profile:
+        return []
+    return [f"-fprofile-{'sample-' if profile.endswith(SAMPLED) else ''}use={profile}"]
 
 
 def late_flags(plan: BinaryPlan) -> list[str]:
@@ -159,7 +211,9 @@ def link_words(
 
 def _driver() -> Driver:
     clang = clang_command()
-    return Driver(tuple(clang), (*clang, "--driver-mode=g++"), QUIET, _LLD, left_out=_BOUND)
+    return Driver(
+        tuple(clang), (*clang, "--driver-mode=g++"), QUIET, _LLD, left_out=(_LINK_TIME, *_BOUND)
+    )
 
 
 def _strips() -> list[str]:

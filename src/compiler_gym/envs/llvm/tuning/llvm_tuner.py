@@ -3,18 +3,24 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds import Binary, Unit, bytes_by_file, is_shared_library, sizes_of
+from compiler_gym.builds import Binary, Unit, is_shared_library
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, join_pipelines, split_passes
+from compiler_gym.envs.llvm.tuning.by_runs import tuned_by_runs
+from compiler_gym.envs.llvm.tuning.deciding import FLAG, LINKER, UNSAFE, state_of
+from compiler_gym.envs.llvm.tuning.link_time import build_plan
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,
+    FRONT_END_FLAGS,
     PROGRAM,
     SMALL,
     Linker,
+    lld_layout_of,
     plain_words,
     refused_flags,
     require_linker,
@@ -23,9 +29,8 @@ from compiler_gym.envs.llvm.tuning.making import Maker
 from compiler_gym.envs.llvm.tuning.meanings import meaning
 from compiler_gym.envs.llvm.tuning.possible import require_possible, require_tried
 from compiler_gym.envs.llvm.tuning.script import script_of
-from compiler_gym.envs.llvm.tuning.size import PassesAndOptions, split
+from compiler_gym.envs.llvm.tuning.size import SizeDecisions
 from compiler_gym.envs.llvm.tuning.slowdown import Slowdown
-from compiler_gym.envs.llvm.tuning.speed import SpeedSearch, build_plan, plan_of, profiles_in
 from compiler_gym.envs.llvm.tuning.whole import Whole, make_whole
 from compiler_gym.errors import PlanError
 from compiler_gym.registration import make
@@ -36,11 +41,12 @@ from compiler_gym.tuning import (
     Journal,
     Meaning,
     SizeSearch,
+    State,
     Subject,
-    Tried,
-    require_among,
+    layout_of,
     require_honoured,
     sources_of,
+    unwinding_of,
 )
 
 __all__ = ["LlvmTuner"]
@@ -71,7 +77,7 @@ class LlvmTuner:
         linker = Linker(subject.binary, subject.folder, subject.jobs)
         if subject.recipe is not None:
             return _by_recipe(linker, subject, subject.recipe)
-        return _small(linker, subject) if subject.goal.counts_bytes else _fast(linker, subject)
+        return _small(linker, subject) if subject.goal.counts_bytes else _by_runs(linker, subject)
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
         """Return the stripped binary that `plan` makes of `binary`."""
@@ -79,7 +85,7 @@ class LlvmTuner:
         linker = Linker(binary, folder, jobs)
         if plan.method in (SMALL, FAST):
             return build_plan(linker, plan)
-        whole = make_whole(binary, binary.path, jobs=jobs)
+        whole = make_whole(binary, binary.path, jobs=jobs, flags=plan.flags)
         return Maker(linker, whole, plan).make("built")
 
     def require_possible(self, plan: BinaryPlan) -> None:
@@ -115,49 +121,46 @@ class LlvmTuner:
 
 
 def _small(linker: Linker, subject: Subject) -> Found:
-    binary = subject.binary
+    binary, measure = subject.binary, subject.measure
     objects = linker.compile("Oz-o", ["-Oz"])
     rivals = _rivals(linker, "-Oz", objects, FAIR)
     subject.watch_rivals(rivals)
-    outside = _outside(rivals["clang -Oz"], objects)
-
-    def watch(stage: str, best: Tried) -> None:
-        subject.watch(stage, replace(best, cost=best.cost + outside))
-
     whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
-    is_pic = is_shared_library(rivals[FAIR])
-    benchmark = whole.benchmark()
-    key = f"{subject.goal} {benchmark.uri}"
+    sources = sources_of(binary, whole.units)
+    bare = BinaryPlan(binary.name, PROGRAM, scope=_scope(whole), sources=sources)
+    maker = Maker(linker, whole, bare)
+    key = f"{subject.goal} {measure} {whole.benchmark().uri}"
+    refused = UNSAFE if binary.is_shared or not subject.is_tested else ()
+    decisions = SizeDecisions(
+        maker, measure, _layout(subject), _start(subject), refused,
+        is_shared_library(rivals[FAIR]), subject.jobs, subject.seed,
+    )  # fmt: skip
     search = SizeSearch(
-        PassesAndOptions(benchmark, is_pic, subject.jobs, subject.seed),
+        decisions,
         subject.allowance,
         Journal(
             subject.folder / JOURNAL,
             hashlib.sha256(key.encode()).hexdigest(),
             require_possible=lambda actions: require_tried(binary.name, actions),
         ),
-        watch,
+        subject.watch,
+        subject.jobs,
     )
     best = search.run()
-    passes, options = split(best.actions)
-    plan = BinaryPlan(
-        binary.name,
-        PROGRAM,
-        _pipeline(passes),
-        options,
-        linker=FOLDING,
-        scope=_scope(whole),
-        sources=sources_of(binary, whole.units),
+    plan = decisions.plan(best.actions)
+    path = maker.of(plan).make("tuned")
+    gains, rival_plan = (
+        search.gains,
+        BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=sources),
     )
-    path = Maker(linker, whole, plan).make("tuned")
-    rival_plan = BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=plan.sources)
-    if sizes_of(path).text >= sizes_of(rivals[FAIR]).text:
-        plan, path = rival_plan, rivals[FAIR]
+    if measure.of(path) >= measure.of(rivals[FAIR]):
+        plan, path, gains = rival_plan, rivals[FAIR], {}
+    before = plan
     plan, path, speed, notes = _not_too_slow(linker, subject, whole, plan, path, rivals[FAIR])
     return Found(
         plan, path, rivals, search.first, subject.allowance.used, speed=speed, notes=notes,
         objects={binary.name_of(unit): made for unit, made in objects.items()},
-        rival_plan=rival_plan,
+        gains=gains if plan == before else {}, rival_plan=rival_plan,
     )  # fmt: skip
 
 
@@ -170,14 +173,33 @@ def _by_recipe(linker: Linker, subject: Subject, recipe: BinaryPlan) -> Found:
     plan = replace(recipe, sources=sources_of(binary, binary.units))
     path, notes = build_plan(linker, plan), tuple[str, ...]()
     rival_plan = BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=plan.sources)
-    if sizes_of(path).text >= sizes_of(rivals[FAIR]).text:
+    if subject.measure.of(path) >= subject.measure.of(rivals[FAIR]):
         plan, path = rival_plan, rivals[FAIR]
         notes = (f"the recipe does not make {binary.name} smaller: it is built as {FAIR}",)
     return Found(
-        plan, path, rivals, sizes_of(rivals[FAIR]).text, 1, notes=notes,
+        plan, path, rivals, subject.measure.of(rivals[FAIR]), 1, notes=notes,
         objects={binary.name_of(unit): made for unit, made in objects.items()},
         rival_plan=rival_plan,
     )  # fmt: skip
+
+
+def _layout(subject: Subject) -> list[str]:
+    """Return the actions that decide about the file."""
+    binary = subject.binary
+    words = layout_of(binary, old_loaders=subject.old_loaders)
+    words += lld_layout_of(binary, subject.measure)
+    unwinding = unwinding_of(binary, is_dispensable=subject.no_unwind_tables)
+    return [
+        *(f"{FLAG}{flag}" for flag in unwinding),
+        *(f"{LINKER}{word}" for word in words),
+        *(f"{FLAG}{flag}" for flag in FRONT_END_FLAGS),
+    ]
+
+
+def _start(subject: Subject) -> State | None:
+    """Return what the search starts from, as far as this compiler's whole program can have it."""
+    plan = subject.start
+    return None if plan is None else state_of(plan)
 
 
 def _not_too_slow(
@@ -187,42 +209,20 @@ def _not_too_slow(
         return plan, path, {}, ()
     bound = Slowdown(linker, subject.run, whole, fair, subject.max_slowdown)
     kept = bound.within(plan, path)
-    if kept is None or sizes_of(kept[1]).text >= sizes_of(fair).text:
+    if kept is None or subject.measure.of(kept[1]) >= subject.measure.of(fair):
         plan = BinaryPlan(plan.name, SMALL, linker=FOLDING, sources=plan.sources)
         return plan, fair, {}, (*bound.notes, "the fair rival stays")
     return *kept, bound.speed, tuple(bound.notes)
 
 
-def _fast(linker: Linker, subject: Subject) -> Found:
+def _by_runs(linker: Linker, subject: Subject) -> Found:
+    subject.allowance.begin()
     objects = linker.compile("O3-o", ["-O3"])
     rivals = _rivals(linker, "-O3", objects, FAIR_FAST)
     subject.watch_rivals(rivals)
-    fair = rivals[FAIR_FAST]
-    runs = [one.text for one in (subject.run, subject.train) if one is not None]
-    key = f"speed {subject.binary.name} {hashlib.sha256(fair.read_bytes()).hexdigest()} {runs}"
-    none = BinaryPlan(subject.binary.name, FAST)
-
-    def require(actions: tuple[str, ...]) -> None:
-        plan = plan_of(actions, none)
-        require_possible(plan)
-        if plan.profile:
-            require_among(plan, "profile", [plan.profile], profiles_in(linker.folder))
-
-    journal = Journal(
-        subject.folder / JOURNAL,
-        hashlib.sha256(key.encode()).hexdigest(),
-        require_possible=require,
-    )
-    search = SpeedSearch(linker, subject, fair, journal)
-    plan, path, speed = search.run()
-    plan = replace(plan, sources=sources_of(subject.binary, subject.binary.units))
-    rival_plan = BinaryPlan(plan.name, FAST, linker=FOLDING, sources=plan.sources)
-    return Found(
-        plan, path, rivals, sizes_of(fair).text, search.count, speed=speed,
-        notes=tuple(search.notes),
-        objects={subject.binary.name_of(unit): made for unit, made in objects.items()},
-        rival_plan=rival_plan,
-    )  # fmt: skip
+    found = tuned_by_runs(linker, subject, rivals)
+    by_name = {subject.binary.name_of(unit): made for unit, made in objects.items()}
+    return replace(found, objects=by_name)
 
 
 def _rivals(
@@ -230,27 +230,20 @@ def _rivals(
 ) -> dict[str, Path]:
     """Return what the build's own flags and clang at `level` make; the last is called `fair`."""
     name = level.removeprefix("-")
-    plain = linker.link(name, plain_objects, [])
     objects = linker.compile(f"{name}-flto-o", [level, "-flto"])
-    return {
-        "own flags": linker.stripped("own", linker.folder / "original"),
-        f"clang {level}": plain,
-        f"clang {level} -flto": linker.link(f"{name}-flto", objects, [level, "-flto"]),
-        fair: linker.link(f"{name}-flto-folded", objects, [level, "-flto", *FOLDING]),
+    links = {
+        f"clang {level}": (name, plain_objects, ()),
+        f"clang {level} -flto": (f"{name}-flto", objects, (level, "-flto")),
+        fair: (f"{name}-flto-folded", objects, (level, "-flto", *FOLDING)),
     }
 
+    def link(words: tuple[str, Mapping[Unit, Path], Sequence[str]]) -> Path:
+        return linker.link(*words)
 
-def _outside(linked: Path, objects: Mapping[Unit, Path]) -> int:
-    """Return the bytes of ``.text`` that are not of the binary's sources: nothing changes them."""
-    ours = {str(path) for path in objects.values()}
-    inside = sum(size for file, size in bytes_by_file(linked).items() if file in ours)
-    return sizes_of(linked).text - inside
-
-
-def _pipeline(passes: Sequence[str]) -> str:
-    """Return what `opt` takes; of no passes one that does nothing, as nothing means the default."""
-    with make("llvm-v0", action_space="PassesAndCodegen") as env:
-        return env.action_space.pipeline([env.action_space[name] for name in passes]) or CLEAR
+    with ThreadPoolExecutor(linker.jobs) as pool:
+        made = pool.map(link, links.values())
+        own = {"own flags": linker.stripped("own", linker.folder / "original")}
+        return own | dict(zip(links, made, strict=True))
 
 
 def _scope(whole: Whole) -> str:

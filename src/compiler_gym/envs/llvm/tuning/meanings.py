@@ -11,7 +11,7 @@ from compiler_gym.envs.llvm.actions import ACTION_SPACES
 from compiler_gym.envs.llvm.actions.codegen_options import OPTIONS
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR
 from compiler_gym.session import CommandlineSpec
-from compiler_gym.tuning import Meaning
+from compiler_gym.tuning import FILE_MEANINGS, Meaning
 
 __all__ = ["meaning"]
 
@@ -29,6 +29,14 @@ _WHOLE = {
     "linker -Wl,--gc-sections": ("Leaves out functions and data that nothing uses", _LLD),
     "linker -Wl,--icf=all": ("Keeps one of several functions with equal code", _LLD),
     f"pass {CLEAR}": ("Changes nothing", _PASSES),
+}
+_FILE = {
+    **FILE_MEANINGS,
+    "-fno-plt": "Calls functions of libraries without a stub for each",
+    "-Wl,-O2": "Lets one string be the end of another",
+    "-Wl,--bp-compression-sort=function": "Sorts functions so that the file compresses better",
+    "-Wl,--bp-compression-sort=data": "Sorts data so that the file compresses better",
+    "-Wl,--bp-compression-sort=both": "Sorts functions and data so that the file compresses better",
 }
 _OPTIONS = {
     "inline-threshold": "How large a function may be to be copied into its callers",
@@ -58,6 +66,8 @@ def meaning(decision: str) -> Meaning:
         sentence, link = _WHOLE[decision]
         return Meaning(f"{sentence}.", link)
     kind, _, text = decision.partition(" ")
+    if text in _FILE:
+        return Meaning(f"{_FILE[text]}.", _LLD)
     if kind == "pass":
         return Meaning(_sentence(_passes().get(text, "")), _PASSES)
     for beginning in _FOR_LLVM:

@@ -8,30 +8,39 @@ decisions is refused, so that nobody has to know every such word.
 import re
 from functools import cache
 
-from compiler_gym.envs.llvm.actions import ACTION_SPACES
 from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS, is_choice
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, split_pipeline
-from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING, OUTLINED, PROGRAM, SMALL, TAILS
-from compiler_gym.envs.llvm.tuning.making import DEFAULT_PASSES
-from compiler_gym.envs.llvm.tuning.size import SPACE
-from compiler_gym.envs.llvm.tuning.speed import CHOICES
-from compiler_gym.session import CommandlineSpec
-from compiler_gym.tuning import BinaryPlan, require_among, require_nothing_in
+from compiler_gym.envs.llvm.tuning.choices import CHOICES, FRONT
+from compiler_gym.envs.llvm.tuning.deciding import DEFAULT_PASSES, FLAG, LINKER, items
+from compiler_gym.envs.llvm.tuning.link_time import BOLT
+from compiler_gym.envs.llvm.tuning.linking import (
+    FAST,
+    FOLDING,
+    FRONT_END_FLAGS,
+    LLD_LAYOUT,
+    OUTLINED,
+    PROGRAM,
+    SMALL,
+)
+from compiler_gym.tuning import LAYOUT, NO_UNWINDING, BinaryPlan, require_among, require_nothing_in
 
 __all__ = ["require_possible", "require_tried"]
 
 _SCOPE = re.compile(r"internalize<preserve-gv=[^\s;<>,]+(;preserve-gv=[^\s;<>,]+)*>")
 _SCOPE_EMPTY = ""
+_FLAGS = (*FRONT_END_FLAGS, NO_UNWINDING)
+_LINKER = (*FOLDING, *LAYOUT, *LLD_LAYOUT)
 
 
 def require_possible(plan: BinaryPlan) -> None:
     """Raise `PlanError` that names the first decision of `plan` that the tuner never makes."""
     require_among(plan, "method", [plan.method], (PROGRAM, SMALL, FAST))
     if plan.method == PROGRAM:
-        require_nothing_in(plan, "flags", "profile")
+        require_nothing_in(plan, "profile", "after", "after_profile")
+        require_among(plan, "flag", plan.flags, _FLAGS)
         require_among(plan, "pass", split_pipeline(plan.passes), _passes())
         _require_options(plan)
-        require_among(plan, "linker option", plan.linker, FOLDING)
+        require_among(plan, "linker option", plan.linker, _LINKER)
         if not _SCOPE.fullmatch(plan.scope):
             require_among(plan, "scope", [plan.scope], (_SCOPE_EMPTY,))
         return
@@ -40,7 +49,10 @@ def require_possible(plan: BinaryPlan) -> None:
         _require_small(plan)
         return
     require_nothing_in(plan, "passes", "options")
-    choices = CHOICES
+    choices = (*CHOICES, *FRONT.values())
+    require_among(plan, "step after the link", plan.after, (BOLT,))
+    if not plan.after:
+        require_nothing_in(plan, "after_profile")
     flags = {flag for choice in choices for flag in choice.flags}
     require_among(plan, "flag", plan.flags, flags)
     linker = {*FOLDING, *(flag for choice in choices for flag in choice.linker)}
@@ -48,10 +60,10 @@ def require_possible(plan: BinaryPlan) -> None:
 
 
 def _require_small(plan: BinaryPlan) -> None:
-    require_nothing_in(plan, "profile", "flags")
+    require_nothing_in(plan, "profile", "flags", "after", "after_profile")
     require_among(plan, "pass", [plan.passes] if plan.passes else (), (DEFAULT_PASSES,))
     _require_options(plan)
-    require_among(plan, "linker option", plan.linker, (*FOLDING, TAILS, *OUTLINED))
+    require_among(plan, "linker option", plan.linker, (*FOLDING, *LLD_LAYOUT, *OUTLINED))
 
 
 def _require_options(plan: BinaryPlan) -> None:
@@ -65,21 +77,14 @@ def require_tried(name: str, actions: tuple[str, ...]) -> None:
 
 
 @cache
-def _items() -> dict[str, str]:
-    """Return the text of every action that a search for size takes, by its name."""
-    (space,) = (each.space for each in ACTION_SPACES if each.name == SPACE)
-    assert isinstance(space, CommandlineSpec)
-    return {item.name: item.flag for item in space.items}
-
-
-@cache
 def _names() -> frozenset[str]:
-    return frozenset(_items())
+    told = (*(f"{FLAG}{flag}" for flag in _FLAGS), *(f"{LINKER}{word}" for word in _LINKER))
+    return frozenset((*items(), *told))
 
 
 @cache
 def _passes() -> frozenset[str]:
-    passes = {name: text for name, text in _items().items() if not is_choice(text)}
+    passes = {name: text for name, text in items().items() if not is_choice(text)}
     return frozenset({*passes, *passes.values(), CLEAR})
 
 

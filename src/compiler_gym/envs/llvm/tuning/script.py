@@ -12,6 +12,8 @@ from pathlib import Path
 from compiler_gym.builds import Binary, Input, Unit, shell_comment, shell_text
 from compiler_gym.envs.llvm.toolchain.commands import join_pipelines
 from compiler_gym.envs.llvm.toolchain.tools import tool_name
+from compiler_gym.envs.llvm.tuning.deciding import DEFAULT_PASSES
+from compiler_gym.envs.llvm.tuning.link_time import BOLT, RELOCATIONS, bolt_words
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     SMALL,
@@ -20,7 +22,7 @@ from compiler_gym.envs.llvm.tuning.linking import (
     link_time_flags,
     link_words,
 )
-from compiler_gym.envs.llvm.tuning.making import DEFAULT_PASSES, code_words
+from compiler_gym.envs.llvm.tuning.making import code_words
 from compiler_gym.envs.llvm.tuning.whole import FRONT_END
 from compiler_gym.tuning import BinaryPlan
 
@@ -56,8 +58,15 @@ def _link_time(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> lis
         paths = [str(objects[unit]) for unit in dict.fromkeys(input.units)]
         return ["-Wl,--start-lib", *paths, "-Wl,--end-lib"] if input.is_lazy else paths
 
-    words = link_words(binary, place, [*flags, *late_flags(plan)], target)
-    return [*lines, _at(binary.command.cwd, words, binary)]
+    if BOLT not in plan.after:
+        words = link_words(binary, place, [*flags, *late_flags(plan)], target)
+        return [*lines, _at(binary.command.cwd, words, binary)]
+    linked = target.with_name(f"{target.name}.linked")
+    words = link_words(
+        binary, place, [*flags, *late_flags(plan), RELOCATIONS], linked, strip=False
+    )  # fmt: skip
+    laid = bolt_words(tool_name("llvm-bolt"), linked, f"{_HERE}/{plan.after_profile}", target)
+    return [*lines, _at(binary.command.cwd, words, binary), _shell(laid, binary)]
 
 
 def _program(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[str]:
@@ -65,7 +74,7 @@ def _program(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[
     units = [by_path[source.path] for source in plan.sources]
     modules = [out / f"{number}.bc" for number in range(len(units))]
     lines = [
-        _in(unit, compile_words(unit, FRONT_END, module), binary)
+        _in(unit, compile_words(unit, (*FRONT_END, *plan.flags), module), binary)
         for unit, module in zip(units, modules, strict=True)
     ]
     linked, module, code = out / "linked.bc", out / "program.bc", out / "program.o"

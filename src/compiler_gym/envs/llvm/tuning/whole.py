@@ -2,10 +2,11 @@
 """One module of everything that a binary was made of, and what of it must stay visible."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 
 from compiler_gym.builds import Binary, Unit, exported_symbols, needed_symbols
 from compiler_gym.datasets import Benchmark
@@ -33,6 +34,20 @@ class Whole:
     """The sources that are in it, in the order in which they were linked."""
     keep: tuple[str, ...] | None
     """The names that must stay visible; None if that are all."""
+    flags: tuple[str, ...]
+    """What the front end was told besides."""
+    _again: Callable[[tuple[str, ...]], "Whole"]
+    _others: dict[tuple[str, ...], "Whole"] = field(default_factory=dict[tuple[str, ...], "Whole"])
+    _lock: Lock = field(default_factory=Lock)
+
+    def with_flags(self, flags: tuple[str, ...]) -> "Whole":
+        """Return it as the front end makes it with other `flags`."""
+        if flags == self.flags:
+            return self
+        with self._lock:
+            if flags not in self._others:
+                self._others[flags] = self._again(flags)
+            return self._others[flags]
 
     def benchmark(self) -> Benchmark:
         """Return it as the program of an episode."""
@@ -44,12 +59,19 @@ class Whole:
         )
 
 
-def make_whole(binary: Binary, reference: Path, *, jobs: int) -> Whole:
-    """Return the one module of `binary`, of which `reference` is some linked form."""
+def make_whole(binary: Binary, reference: Path, *, jobs: int, flags: tuple[str, ...] = ()) -> Whole:
+    """Return the one module of `binary`, of which `reference` is some linked form.
+
+    `flags` are for the front end, after the project's own.
+    """
     units = binary.units
+
+    def compiled(unit: Unit) -> bytes:
+        return _front_end(unit, flags)
+
     with ThreadPoolExecutor(jobs) as pool:
         modules = dict(
-            zip(units, pool.map(_front_end, units), strict=True)
+            zip(units, pool.map(compiled, units), strict=True)
         )  # fmt: skip
     needed = set[str]().union(*(needed_symbols(path) for path in binary.unknown if path.is_file()))
     chosen = _linked_units(binary, modules, sorted(needed))
@@ -59,13 +81,15 @@ def make_whole(binary: Binary, reference: Path, *, jobs: int) -> Whole:
         linked,
         tuple(chosen),
         _kept(binary, reference, needed, linked),
+        flags,
+        lambda other: make_whole(binary, reference, jobs=jobs, flags=other),
     )
 
 
-def _front_end(unit: Unit) -> bytes:
+def _front_end(unit: Unit, flags: Sequence[str]) -> bytes:
     with scratch_directory("tuning") as folder:
         output = Path(folder) / "unit.bc"
-        run(compile_words(unit, FRONT_END, output), unit.command.cwd)
+        run(compile_words(unit, (*FRONT_END, *flags), output), unit.command.cwd)
         return output.read_bytes()
 
 
