@@ -21,6 +21,7 @@ version = release = release()
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "docs.site.api_pages",
     "docs.site.tutorial_pages",
@@ -37,6 +38,7 @@ myst_heading_anchors = 4
 myst_links_external_new_tab = False
 
 default_role = "py:obj"
+napoleon_numpy_docstring = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "show-inheritance": True}

@@ -26,7 +26,7 @@ _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _SEGMENT = struct.Struct("<IIQQQQQQ")
 _SYMTAB, _DYNSYM, _FUNCTION, _NO_BITS = 2, 11, 2, 8
-_ALLOCATED, _EXECUTED, _LOADABLE = 2, 4, 1
+_ALLOCATED, _LOADABLE = 2, 1
 _CODE = (
     ".text", ".text.hot", ".text.unlikely", ".text.startup", ".text.exit", ".text.split",
     ".text.unknown", ".text.cold", ".bolt.org.text",
@@ -80,15 +80,14 @@ def sizes_of(path: Path) -> Sizes:
     """Return the sizes of the linked file or object `path`; raise `ProjectError` for another."""
     data = _read(path)
     sections = _sections(path, data)
+    text = sum(section.size for section in sections if section.name in _CODE)
     if is_elf(path, RELOCATABLE):
-        text = sum(section.size for section in sections if section.flags & _EXECUTED)
         loaded = sum(
             section.size
             for section in sections
             if section.flags & _ALLOCATED and section.kind != _NO_BITS
         )
         return Sizes(text, loaded, len(data))
-    text = sum(section.size for section in sections if section.name in _CODE)
     return Sizes(text, sum(_loadable(path, data)), len(data))
 
 

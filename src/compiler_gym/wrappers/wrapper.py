@@ -62,6 +62,7 @@ class CompilerEnvWrapper(_Wrapper):
     Args:
         env: The environment to wrap: a `CompilerEnv`, or wrappers around one.
 
+    Examples:
         >>> import compiler_gym
         >>> class Halved(CompilerEnvWrapper):
         ...     def handle_step(self, asked):

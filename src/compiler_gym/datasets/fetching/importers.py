@@ -94,6 +94,7 @@ def import_corpus(
         >>> done = import_corpus("mine-v0", root / "src", site_data_base=root / "site")
         >>> done.added, done.duplicates
         (1, 1)
+        >>> from compiler_gym.datasets import CorpusDataset
         >>> CorpusDataset(done.path)["b.c"].contents
         b'int a;'
     """
