@@ -167,7 +167,7 @@ def test_ctrl_c_hands_over_what_was_found(tmp_path: Path) -> None:
     ) as running:
         assert running.stderr is not None
         for line in running.stderr:
-            if "known sequences" in line:
+            if ": best " in line:
                 break
         running.send_signal(signal.SIGINT)
         output, _ = running.communicate(timeout=120)

@@ -134,5 +134,5 @@ def test_a_program_that_does_something_else_is_reported_with_its_input(
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(CacheError, match=r"cannot create .*report: Not a directory"):
+    with pytest.raises(CacheError, match=r"cannot write .*report: Not a directory"):
         write_bug_report(tmp_path / "file" / "report", module=b"", pipeline="", kind="crash")

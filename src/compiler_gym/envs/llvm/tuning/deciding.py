@@ -30,7 +30,7 @@ BASE = "-Oz"
 """The same as an action."""
 FLAG, LINKER = "flag ", "linker "
 UNSAFE = frozenset({"enable-ipra"})
-"""Options with which LLVM 22 miscompiles some programs: only tests can tell whether this is one.
+"""Options with which LLVM miscompiles some programs: only tests can tell whether this is one.
 
 Interprocedural register allocation fails with ``long double``, and in shared libraries."""
 _FIXED = "relocation-model"

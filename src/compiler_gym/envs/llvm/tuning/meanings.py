@@ -33,6 +33,8 @@ _WHOLE = {
 _FILE = {
     **FILE_MEANINGS,
     "-fno-plt": "Calls functions of libraries without a stub for each",
+    "-fsplit-machine-functions": "Keeps the blocks that hardly ever run apart from the others",
+    "-Wl,-z,keep-text-section-prefix": "Keeps functions that hardly ever run apart from the others",
     "-Wl,-O2": "Lets one string be the end of another",
     "-Wl,--bp-compression-sort=function": "Sorts functions so that the file compresses better",
     "-Wl,--bp-compression-sort=data": "Sorts data so that the file compresses better",
