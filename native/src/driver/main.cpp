@@ -116,8 +116,9 @@ int drive(const std::string& self, const std::string& plan, bool is_cxx, const W
     setenv(variable.substr(0, at).c_str(), variable.substr(at + 1).c_str(), 0);
   }
   const Words command = joined(compiler, arguments);
-  const Words all = joined(compiler, expanded(arguments));
-  const Call call = call_of(expanded(arguments));
+  const Words whole = expanded(arguments);
+  const Words all = joined(compiler, whole);
+  const Call call = call_of(whole);
   const std::string_view made = base_name(call.outputs.empty() ? "" : call.outputs[0]);
   const bool is_planned =
       call.kind != Kind::object && std::ranges::find(checked->names, made) != checked->names.end();
