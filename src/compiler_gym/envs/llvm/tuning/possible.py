@@ -63,7 +63,7 @@ def _require_small(plan: BinaryPlan) -> None:
     require_nothing_in(plan, "profile", "flags", "after", "after_profile")
     require_among(plan, "pass", [plan.passes] if plan.passes else (), (DEFAULT_PASSES,))
     _require_options(plan)
-    require_among(plan, "linker option", plan.linker, (*_LINKER, *OUTLINED))
+    require_among(plan, "linker option", plan.linker, (*FOLDING, *LLD_LAYOUT, *OUTLINED))
 
 
 def _require_options(plan: BinaryPlan) -> None:
