@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What a caller names is read within bounds, or refused with a reason."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
-from compiler_gym.files import read_regular
+from compiler_gym.files import read_regular, sha256_of
 
 
 def test_what_a_caller_names_is_read_within_bounds(tmp_path: Path) -> None:
@@ -21,3 +22,10 @@ def test_what_a_caller_names_is_read_within_bounds(tmp_path: Path) -> None:
             read_regular(path)
     with pytest.raises(FileNotFoundError):
         read_regular(tmp_path / "none")
+
+
+def test_a_digest_is_of_the_contents(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x" * 3_000_000)
+    assert sha256_of(tmp_path / "file") == hashlib.sha256(b"x" * 3_000_000).hexdigest()
+    with pytest.raises(FileNotFoundError):
+        sha256_of(tmp_path / "none")

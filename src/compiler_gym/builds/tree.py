@@ -6,7 +6,6 @@ newer they are linked again, and some are data of the project's tests. What its 
 knows stays too.
 """
 
-import hashlib
 import os
 import shutil
 import stat
@@ -18,6 +17,7 @@ from pathlib import Path
 from compiler_gym.builds.archives import is_archive
 from compiler_gym.builds.elf import RELOCATABLE, is_elf
 from compiler_gym.errors import ProjectError
+from compiler_gym.files import sha256_of
 
 __all__ = ["copy_tree", "digests_of", "stamps_of"]
 
@@ -116,8 +116,7 @@ def _is_copied(path: Path) -> bool:
 def _digest(path: Path) -> str:
     if path.is_symlink():
         return f"-> {os.readlink(path)}"
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256_of(path)
 
 
 def _links_in(folder: Path) -> Iterator[Path]:

@@ -17,7 +17,7 @@ from compiler_gym.files.appending import (
     write_all,
 )
 from compiler_gym.files.locks import FolderLock, Lock, locked
-from compiler_gym.files.reading import read_regular
+from compiler_gym.files.reading import read_regular, sha256_of
 from compiler_gym.files.replacing import (
     keep,
     made,
@@ -46,6 +46,7 @@ __all__ = [
     "replaced_directory",
     "replaced_file",
     "scratch_directory",
+    "sha256_of",
     "tool_identity",
     "whole_lines",
     "write_all",

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Reads files whose names are untrusted: only regular files, and only up to a size limit."""
+"""Reads files: those whose names are untrusted up to a size limit, others for their digests."""
 
 import errno
+import hashlib
 import os
 import stat
 from pathlib import Path
 
-__all__ = ["read_regular"]
+__all__ = ["read_regular", "sha256_of"]
 
 _MOST_BYTES = 1 << 30
 _CHUNK_BYTES = 1 << 20
@@ -37,3 +38,9 @@ def read_regular(path: str | Path, *, most: int = _MOST_BYTES) -> bytes:
     if size > most:
         raise OSError(errno.EFBIG, f"expected at most {most:,} bytes, found {size:,}", str(path))
     return bytes(contents)
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of the contents of the file `path`, in hexadecimal; raise `OSError`."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -5,7 +5,6 @@ TOML, so that people can read, change and compare it. The version says how to re
 one is refused, never guessed at.
 """
 
-import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ import tomli_w
 
 from compiler_gym.builds import Binary, Unit
 from compiler_gym.errors import PlanError
-from compiler_gym.files import write_whole
+from compiler_gym.files import sha256_of, write_whole
 from compiler_gym.tuning.measure import Measure
 
 __all__ = ["PLAN_FILE", "VERSION", "BinaryPlan", "Plan", "SourceFile", "sources_of", "write_plan"]
@@ -134,10 +133,7 @@ class Plan:
 
 def sources_of(binary: Binary, units: Iterable[Unit]) -> tuple[SourceFile, ...]:
     """Return the sources of `units`, named as in `binary`, as they are now."""
-    return tuple(
-        SourceFile(binary.name_of(unit), hashlib.sha256(unit.path.read_bytes()).hexdigest())
-        for unit in units
-    )
+    return tuple(SourceFile(binary.name_of(unit), sha256_of(unit.path)) for unit in units)
 
 
 def write_plan(path: Path, plan: Plan) -> Path:

@@ -6,7 +6,6 @@ and goes on where it ended; a file is accepted only if its sha256 is the expecte
 one. Nothing is unpacked here.
 """
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable
@@ -19,7 +18,7 @@ from compiler_gym.datasets.fetching.install import as_dataset_errors, held
 from compiler_gym.datasets.fetching.progress import Report, transfer_bar
 from compiler_gym.datasets.fetching.reachable import unreachable
 from compiler_gym.errors import DownloadFailed, TooManyRequests
-from compiler_gym.files import scratch_directory
+from compiler_gym.files import scratch_directory, sha256_of
 
 if TYPE_CHECKING:
     import httpx
@@ -76,7 +75,7 @@ def download_file(
     """
     addresses = [urls] if isinstance(urls, str) else list(urls)
     with held(path):
-        if sha256 is not None and path.is_file() and _sha256_of(path) == sha256:
+        if sha256 is not None and path.is_file() and sha256_of(path) == sha256:
             return path
         if report is not None:
             _fetch_any(addresses, path, sha256, options or DownloadOptions(), report)
@@ -237,7 +236,7 @@ class _Transfer:
 
     def _accept(self) -> None:
         with as_dataset_errors(f"cannot write {self.path}"):
-            found = None if self.sha256 is None else _sha256_of(self.part)
+            found = None if self.sha256 is None else sha256_of(self.part)
             if found == self.sha256:
                 self.part.replace(self.path)
                 return
@@ -252,11 +251,6 @@ class _Transfer:
 
 def _seconds(text: str) -> float:
     return float(text) if text.isdecimal() else 0.0
-
-
-def _sha256_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _basename(urls: list[str]) -> str:

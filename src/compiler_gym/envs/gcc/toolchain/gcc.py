@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from compiler_gym.errors import EnvironmentNotSupported, ServiceError
+from compiler_gym.files import sha256_of
 from compiler_gym.service import run_child
 
 __all__ = ["DEFAULT_GCC", "Gcc", "Runner", "words_of"]
@@ -254,7 +255,7 @@ class _Local:
         """Return what the driver holds and which compiler proper it calls."""
         driver = self.gcc.path().resolve()
         named = self.gcc.ask("-print-prog-name=cc1").strip()
-        facts = [hashlib.sha256(driver.read_bytes()).hexdigest()]
+        facts = [sha256_of(driver)]
         if os.path.isabs(named):
             try:
                 proper = os.stat(named)

@@ -5,8 +5,6 @@ One training run says what is hot. Builds that draw the line elsewhere, and the 
 search for speed finds, are timed in turns: those that no other beats in both are the front.
 """
 
-from dataclasses import dataclass
-
 from compiler_gym.builds import sizes_of
 from compiler_gym.envs.llvm.tuning.choices import FRONT, added
 from compiler_gym.envs.llvm.tuning.speed import SpeedSearch
@@ -14,61 +12,44 @@ from compiler_gym.timing import Comparison, compare_fastest
 from compiler_gym.tuning import FrontBuild, Tried, front_of
 from compiler_gym.tuning.comparing import as_speed
 
-__all__ = ["FrontSearch"]
+__all__ = ["search_front"]
 
 _BASE = "hot-all"
 """What the search for the fastest begins with: what it makes small never runs."""
 _FASTEST = "fastest"
+_FAIR = "fair"
 
 
-@dataclass
-class FrontSearch:
-    """One search for the builds of one front."""
-
-    speed: SpeedSearch
-
-    def run(self) -> tuple[FrontBuild, ...]:
-        """Return the front, from the smallest to the fastest."""
-        speed, bench = self.speed, self.speed.bench
-        assert speed.profiled is not None
-        plans = {"profile": speed.profiled}
-        paths = {"profile": speed.rival}
-        waiting = {
-            name: added(speed.profiled, choice)
-            for name, choice in FRONT.items()
-            if name not in plans
-        }
-        while waiting:
-            batch = dict(list(waiting.items())[: bench.subject.jobs])
-            # Each is compared at the end, with the fastest and the fair rival.
-            bench.compared = len(paths) + len(batch) + 2
-            if _BASE not in waiting and not bench.has_time(builds=len(batch)):
-                break
-            for name, path in bench.built(batch).items():
-                plans[name], paths[name] = batch[name], path
-            for name in batch:
-                del waiting[name]
-            bench.subject.watch("front", Tried((), bench.seconds))
-        if waiting:
-            bench.notes.append(f"there was no time for {', '.join(waiting)}: give more --time")
-        bench.compared = len(paths) + 2
-        base = _BASE if _BASE in plans else "profile"
-        plan, path = speed.improved(plans[base], paths[base])
-        if path not in paths.values():
-            plans[_FASTEST], paths[_FASTEST] = plan, path
-        times = bench.run.alternate([bench.fair, *paths.values()], bench.rounds)
-        before = times[0]
-        found = [
-            FrontBuild(
-                name, plans[name], path, sizes_of(path).text,
-                as_speed(compare_fastest(before, after)),
-            )
-            for (name, path), after in zip(paths.items(), times[1:], strict=True)
-        ]  # fmt: skip
-        return front_of([*found, self._fair()])
-
-    def _fair(self) -> FrontBuild:
-        """Return the fair rival, which may be the best there is."""
-        fair = self.speed.bench.fair
-        same = as_speed(Comparison(1.0, 1.0, 1.0))
-        return FrontBuild("fair", self.speed.none, fair, sizes_of(fair).text, same)
+def search_front(speed: SpeedSearch) -> tuple[FrontBuild, ...]:
+    """Return the front of a program with a profile, from the smallest to the fastest."""
+    bench = speed.bench
+    assert speed.profiled is not None
+    plans, paths = {"profile": speed.profiled}, {"profile": speed.rival}
+    waiting = {name: added(speed.profiled, choice) for name, choice in FRONT.items()}
+    while waiting:
+        batch = dict(list(waiting.items())[: bench.subject.jobs])
+        # Each is compared at the end, with the fastest and the fair rival.
+        bench.compared = len(paths) + len(batch) + 2
+        if _BASE not in waiting and not bench.has_time(builds=len(batch)):
+            break
+        for name, path in bench.built(batch).items():
+            plans[name], paths[name] = batch[name], path
+        for name in batch:
+            del waiting[name]
+        bench.subject.watch("front", Tried((), bench.seconds))
+    if waiting:
+        bench.notes.append(f"there was no time for {', '.join(waiting)}: give more --time")
+    bench.compared = len(paths) + 2
+    base = _BASE if _BASE in plans else "profile"
+    plan, path = speed.improved(plans[base], paths[base])
+    if path not in paths.values():
+        plans[_FASTEST], paths[_FASTEST] = plan, path
+    # The fair rival may be the best there is.
+    plans[_FAIR], paths[_FAIR] = speed.none, bench.fair
+    times = dict(zip(paths, bench.run.alternate(list(paths.values()), bench.rounds), strict=True))
+    speeds = {name: compare_fastest(times[_FAIR], each) for name, each in times.items()}
+    speeds[_FAIR] = Comparison(1.0, 1.0, 1.0)
+    return front_of(
+        FrontBuild(name, plans[name], path, sizes_of(path).text, as_speed(speeds[name]))
+        for name, path in paths.items()
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from compiler_gym.builds import sizes_of
 from compiler_gym.envs.llvm.tuning.bolt import layouts_in
-from compiler_gym.envs.llvm.tuning.both import FrontSearch
+from compiler_gym.envs.llvm.tuning.both import search_front
 from compiler_gym.envs.llvm.tuning.choices import plan_of
 from compiler_gym.envs.llvm.tuning.link_time import build_plan
 from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING, Linker
@@ -17,6 +17,7 @@ from compiler_gym.envs.llvm.tuning.profiling import Profiler, profiles_in
 from compiler_gym.envs.llvm.tuning.speed import SpeedSearch
 from compiler_gym.envs.llvm.tuning.timed import Bench
 from compiler_gym.errors import ProjectError
+from compiler_gym.files import sha256_of
 from compiler_gym.tuning import (
     JOURNAL,
     BinaryPlan,
@@ -61,7 +62,7 @@ def tuned_by_runs(linker: Linker, subject: Subject, rivals: Mapping[str, Path]) 
         plan, path, speed = search.run()
         front = ()
     else:
-        front = FrontSearch(search).run()
+        front = search_front(search)
         chosen = recommended(
             front, sizes_of(fair).text,
             max_slowdown=subject.max_slowdown, max_growth=subject.max_growth,
@@ -88,8 +89,8 @@ def tuned_by_runs(linker: Linker, subject: Subject, rivals: Mapping[str, Path]) 
 
 def _journal(linker: Linker, subject: Subject, fair: Path) -> Journal:
     commands = [one.text for one in (subject.run, subject.train) if one is not None]
-    given = [_digest(subject.profile)] if subject.profile is not None else []
-    key = f"{subject.goal} {subject.binary.name} {_digest(fair)} {[*commands, *given]}"
+    given = [_require_digest(subject.profile)] if subject.profile is not None else []
+    key = f"{subject.goal} {subject.binary.name} {sha256_of(fair)} {[*commands, *given]}"
     none = BinaryPlan(subject.binary.name, FAST)
 
     def require(actions: tuple[str, ...]) -> None:
@@ -119,8 +120,8 @@ def _profiled(bench: Bench, subject: Subject, none: BinaryPlan) -> BinaryPlan | 
     return replace(none, profile=str(path))
 
 
-def _digest(path: Path) -> str:
+def _require_digest(path: Path) -> str:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return sha256_of(path)
     except OSError as error:
         raise ProjectError(f"cannot read {path}: {error.strerror}") from error

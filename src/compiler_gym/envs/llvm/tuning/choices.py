@@ -83,10 +83,9 @@ FRONT = {
     "hot-99.9": _joined(_hot(999_000), _OUTLINED),
     "hot-99-O2": _joined(Choice(("-O2",)), _hot(990_000), _OUTLINED),
     "hot-90-Os": _joined(Choice(("-Os",)), _hot(900_000), _LEAST, _OUTLINED),
-    "profile": Choice(),
 }
-"""What a front is chosen of: how much of a profile is hot. In the order in which they are built, as
-time may not do for all. The last is the profile alone, as people build it by hand."""
+"""What a front is chosen of, besides the profile alone: how much of a profile is hot. In the order
+in which they are built, as time may not do for all."""
 
 
 def added(plan: BinaryPlan, choice: Choice) -> BinaryPlan:

@@ -5,7 +5,6 @@ The time is a promise: what a search needs at its end is put aside first, and wh
 done in time is not begun.
 """
 
-import hashlib
 import math
 import time
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from compiler_gym.envs.llvm.tuning.choices import actions_of
 from compiler_gym.envs.llvm.tuning.link_time import build_plan
 from compiler_gym.envs.llvm.tuning.linking import Linker
 from compiler_gym.errors import ProjectError
+from compiler_gym.files import sha256_of
 from compiler_gym.timing import Comparison
 from compiler_gym.tuning import BinaryPlan, Journal, RunCommand, Subject, Tried
 from compiler_gym.tuning.comparing import FEWEST_CONFIRMING, race
@@ -65,7 +65,7 @@ class Bench:
             self.seconds = min(self.seconds, max(first.seconds, 1e-3))
             if self.wall > 1:
                 break
-        self._seen: dict[str, tuple[str, ...]] = {_digest(self.fair): ("fair",)}
+        self._seen: dict[str, tuple[str, ...]] = {sha256_of(self.fair): ("fair",)}
         if self.rounds < _ROUNDS:
             self.notes.append(
                 f"a run takes {self.wall:.3g} s, so that builds are compared in {self.rounds} "
@@ -74,7 +74,7 @@ class Bench:
 
     def know(self, plan: BinaryPlan, path: Path) -> None:
         """Remember what `plan` makes, so that another plan that makes the same is not timed."""
-        self._seen.setdefault(_digest(path), actions_of(plan))
+        self._seen.setdefault(sha256_of(path), actions_of(plan))
 
     @property
     def run(self) -> RunCommand:
@@ -122,7 +122,7 @@ class Bench:
         for (name, plan), path in zip(plans.items(), made, strict=True):
             self.count += 1
             actions = actions_of(plan)
-            if path is not None and self._seen.setdefault(_digest(path), actions) == actions:
+            if path is not None and self._seen.setdefault(sha256_of(path), actions) == actions:
                 found[name] = path
             else:
                 self.journal.add("equal", Tried(actions, math.inf))
@@ -142,7 +142,3 @@ class Bench:
             return None
         finally:
             self.build_seconds = max(self.build_seconds, time.monotonic() - began)
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
