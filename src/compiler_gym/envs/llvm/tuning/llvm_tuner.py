@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from compiler_gym.builds import Binary, Unit, is_shared_library
@@ -42,6 +43,7 @@ from compiler_gym.tuning import (
     Journal,
     Meaning,
     SizeSearch,
+    SourceFile,
     State,
     Subject,
     layout_of,
@@ -62,8 +64,7 @@ class LlvmTuner:
     @property
     def version(self) -> str:
         """LLVM's."""
-        with make("llvm-v0") as env:
-            return f"llvm {env.compiler_version}"
+        return _llvm_version()
 
     @property
     def compilers(self) -> tuple[Sequence[str], Sequence[str]]:
@@ -75,10 +76,23 @@ class LlvmTuner:
     def tune(self, subject: Subject) -> Found:
         """Return the smallest, or the fastest, of what the search and the rivals make."""
         require_honoured(subject.binary, refused_flags)
-        linker = Linker(subject.binary, subject.folder, subject.jobs)
+        binary, is_by_size = subject.binary, subject.goal.counts_bytes
+        linker = Linker(binary, subject.folder, subject.jobs)
+        if not is_by_size:
+            subject.allowance.begin()
+        level, fair = ("Oz", FAIR) if is_by_size else ("O3", FAIR_FAST)
+        objects = linker.compile(f"{level}-o", [f"-{level}"])
+        rivals = _rivals(linker, f"-{level}", objects, fair)
+        subject.watch_rivals(rivals)
         if subject.recipe is not None:
-            return _by_recipe(linker, subject, subject.recipe)
-        return _small(linker, subject) if subject.goal.counts_bytes else _by_runs(linker, subject)
+            found = _by_recipe(linker, subject, rivals, subject.recipe)
+        elif is_by_size:
+            found = _small(linker, subject, rivals)
+        else:
+            found = tuned_by_runs(linker, subject, rivals)
+        return replace(
+            found, objects={binary.name_of(unit): made for unit, made in objects.items()}
+        )
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
         """Return the stripped binary that `plan` makes of `binary`."""
@@ -121,11 +135,15 @@ class LlvmTuner:
         return script_of(binary, plan)
 
 
-def _small(linker: Linker, subject: Subject) -> Found:
+@cache
+def _llvm_version() -> str:
+    """Return LLVM's version, which a session is started to ask for."""
+    with make("llvm-v0") as env:
+        return f"llvm {env.compiler_version}"
+
+
+def _small(linker: Linker, subject: Subject, rivals: Mapping[str, Path]) -> Found:
     binary, measure = subject.binary, subject.measure
-    objects = linker.compile("Oz-o", ["-Oz"])
-    rivals = _rivals(linker, "-Oz", objects, FAIR)
-    subject.watch_rivals(rivals)
     whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
     sources = sources_of(binary, whole.units)
     bare = BinaryPlan(binary.name, PROGRAM, scope=_scope(whole), sources=sources)
@@ -151,19 +169,21 @@ def _small(linker: Linker, subject: Subject) -> Found:
     best = search.run()
     plan = decisions.plan(best.actions)
     path = maker.of(plan).make("tuned")
-    gains, rival_plan = (
-        search.gains,
-        BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=sources),
-    )
+    rival_plan = _rival_plan(binary.name, sources)
+    gains = search.gains
     if measure.of(path) >= measure.of(rivals[FAIR]):
         plan, path, gains = rival_plan, rivals[FAIR], {}
     before = plan
     plan, path, speed, notes = _not_too_slow(linker, subject, whole, plan, path, rivals[FAIR])
     return Found(
         plan, path, rivals, search.first, subject.allowance.used, speed=speed, notes=notes,
-        objects={binary.name_of(unit): made for unit, made in objects.items()},
         gains=gains if plan == before else {}, rival_plan=rival_plan,
     )  # fmt: skip
+
+
+def _rival_plan(name: str, sources: tuple[SourceFile, ...]) -> BinaryPlan:
+    """Return what makes the fair rival of a tuning for size."""
+    return BinaryPlan(name, SMALL, linker=FOLDING, sources=sources)
 
 
 def _layout(subject: Subject) -> list[str]:
@@ -189,23 +209,18 @@ def _start(subject: Subject) -> State | None:
     return state_of(replace(plan, linker=linker))
 
 
-def _by_recipe(linker: Linker, subject: Subject, recipe: BinaryPlan) -> Found:
+def _by_recipe(
+    linker: Linker, subject: Subject, rivals: Mapping[str, Path], recipe: BinaryPlan
+) -> Found:
     """Return what `recipe` makes; where that is no smaller than the fair rival, the rival."""
-    binary = subject.binary
-    objects = linker.compile("Oz-o", ["-Oz"])
-    rivals = _rivals(linker, "-Oz", objects, FAIR)
-    subject.watch_rivals(rivals)
+    binary, fair = subject.binary, subject.measure.of(rivals[FAIR])
     plan = replace(recipe, sources=sources_of(binary, binary.units))
     path, notes = build_plan(linker, plan), tuple[str, ...]()
-    rival_plan = BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=plan.sources)
-    if subject.measure.of(path) >= subject.measure.of(rivals[FAIR]):
+    rival_plan = _rival_plan(binary.name, plan.sources)
+    if subject.measure.of(path) >= fair:
         plan, path = rival_plan, rivals[FAIR]
         notes = (f"the recipe does not make {binary.name} smaller: it is built as {FAIR}",)
-    return Found(
-        plan, path, rivals, subject.measure.of(rivals[FAIR]), 1, notes=notes,
-        objects={binary.name_of(unit): made for unit, made in objects.items()},
-        rival_plan=rival_plan,
-    )  # fmt: skip
+    return Found(plan, path, rivals, fair, 1, notes=notes, rival_plan=rival_plan)
 
 
 def _not_too_slow(
@@ -216,19 +231,9 @@ def _not_too_slow(
     bound = Slowdown(linker, subject.run, whole, fair, subject.max_slowdown)
     kept = bound.within(plan, path)
     if kept is None or subject.measure.of(kept[1]) >= subject.measure.of(fair):
-        plan = BinaryPlan(plan.name, SMALL, linker=FOLDING, sources=plan.sources)
-        return plan, fair, {}, (*bound.notes, "the fair rival stays")
+        rival = _rival_plan(plan.name, plan.sources)
+        return rival, fair, {}, (*bound.notes, "the fair rival stays")
     return *kept, bound.speed, tuple(bound.notes)
-
-
-def _by_runs(linker: Linker, subject: Subject) -> Found:
-    subject.allowance.begin()
-    objects = linker.compile("O3-o", ["-O3"])
-    rivals = _rivals(linker, "-O3", objects, FAIR_FAST)
-    subject.watch_rivals(rivals)
-    found = tuned_by_runs(linker, subject, rivals)
-    by_name = {subject.binary.name_of(unit): made for unit, made in objects.items()}
-    return replace(found, objects=by_name)
 
 
 def _rivals(
