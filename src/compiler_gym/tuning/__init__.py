@@ -2,14 +2,14 @@
 """Tuning somebody's project, whatever compiles it.
 
 ``request`` is what somebody wants of it, ``goal`` what it is for and ``measure`` which bytes
-count, ``job`` one tuning from the build to what is handed over, ``tuner`` what a compiler must do
-for it. ``allowance`` is the time or the compilations that may be used, ``journal`` keeps what was
-tried so that nothing is lost, ``measuring`` runs the user's own commands, ``plan`` is what was
-decided, as a file, and ``reading`` refuses a plan that no tuner can have made; ``recipes``
-are plans that are shipped. ``explaining`` says
-what each decision won, ``layout`` what a linker can be told of the file, ``size_search`` is the
-search that compilers give their decisions to, ``summary`` holds what there is to say, ``report``
-and ``page`` write it for people, ``difference`` compares two tunings. No compiler is named here.
+count, ``job`` one tuning from the build to its results, which ``handing_over`` writes, ``tuner``
+what a compiler must do for it. ``allowance`` is the time or the compilations that may be used,
+``journal`` keeps what was tried so that nothing is lost, ``measuring`` runs the user's own
+commands, ``plan`` is what was decided, as a file, and ``reading`` refuses a plan that no tuner can
+have made; ``recipes`` are plans that are shipped. ``explaining`` says what each decision won,
+``layout`` what a linker can be told of the file, ``size_search`` is the search that compilers give
+their decisions to, ``summary`` holds what there is to say, ``report`` and ``page`` write it for
+people, ``difference`` compares two tunings. No compiler is named here.
 """
 
 from typing import TYPE_CHECKING
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     )
     from compiler_gym.tuning.front import FrontBuild, front_of, recommended
     from compiler_gym.tuning.goal import Goal
-    from compiler_gym.tuning.job import Job, Result, Watcher
+    from compiler_gym.tuning.handing_over import Result
+    from compiler_gym.tuning.job import Job, Watcher
     from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
     from compiler_gym.tuning.layout import (
         FILE_MEANINGS,
@@ -136,7 +137,8 @@ _WHERE = {
     "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
     "front": ("FrontBuild", "front_of", "recommended"),
     "goal": ("Goal",),
-    "job": ("Job", "Result", "Watcher"),
+    "handing_over": ("Result",),
+    "job": ("Job", "Watcher"),
     "request": ("Request",),
     "layout": (
         "FILE_MEANINGS",

@@ -5,15 +5,11 @@ Record, test, tune each binary, test again and take back what fails, write. Ever
 in the output folder; a tuning that was ended goes on from what is there.
 """
 
-import hashlib
 import json
-import os
 import platform
-import re
-import shlex
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -22,12 +18,10 @@ from compiler_gym.builds import (
     Binary,
     Protection,
     Recording,
-    build_variables,
     copy_tree,
     digests_of,
     find_binaries,
     record_build,
-    shell_comment,
     sizes_of,
 )
 from compiler_gym.errors import ProjectError
@@ -36,70 +30,31 @@ from compiler_gym.runs import FolderLock
 from compiler_gym.tuning.allowance import Allowance
 from compiler_gym.tuning.comparing import compare_in_turns
 from compiler_gym.tuning.confirming import confirmed
-from compiler_gym.tuning.debugging import debug_script, write_debug
 from compiler_gym.tuning.difference import read_tuned
 from compiler_gym.tuning.explaining import explained
-from compiler_gym.tuning.front import FrontBuild
 from compiler_gym.tuning.goal import Goal
+from compiler_gym.tuning.handing_over import HandOver, Result, folder_name, named_after
 from compiler_gym.tuning.journal import JOURNAL, Tried
 from compiler_gym.tuning.measure import sizes_by_measure
 from compiler_gym.tuning.measuring import Outcome, RunCommand, put, run_check
-from compiler_gym.tuning.plan import PLAN_FILE, BinaryPlan, Plan, write_plan
+from compiler_gym.tuning.plan import BinaryPlan, Plan
 from compiler_gym.tuning.proving import Proof
-from compiler_gym.tuning.reading import PROFILES, is_plain
+from compiler_gym.tuning.reading import is_plain
 from compiler_gym.tuning.recipes import Recipe, recipe_for
 from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, Subject, Tuner
-from compiler_gym.version import __version__
 
-__all__ = ["FRONT", "Job", "Result", "Watcher"]
+__all__ = ["Job", "Watcher"]
 
 _ROUNDS = 10
 """How often two builds run in turns where decisions were taken back."""
 _ORIGINAL, _PLACE = "original", "place"
 """In the folder of a binary: the binary as the project builds it, and its name there."""
-_LONGEST_NAME = 80
 _COPIED = "copied.json"
 """What every file of the project was when it was copied."""
 _SHOWN = 3
-FRONT = "front"
-"""The folder of the builds of fronts, with a plan and a script each."""
 _TRIALS = "CMakeFiles"
 """Where cmake links programs to try a compiler with."""
-_SCRIPT = """#!/bin/sh
-# Makes the tuned binaries again, with the compiler's own tools alone.
-#
-#   sh reproduce.sh [TREE [FOLDER]]
-#
-# TREE holds the sources, and what the build generates of them:
-#
-{build}
-#
-# FOLDER takes what is made [reproduced].
-set -eu
-unset CDPATH
-ROOT=$(cd -- "${{1:-.}}" && pwd -P)
-mkdir -p -- "${{2:-reproduced}}"
-OUT=$(cd -- "${{2:-reproduced}}" && pwd -P)
-HERE=$(cd -- "$(dirname -- "$0")" && pwd -P)
-# The date that __DATE__ and __TIME__ give.
-SOURCE_DATE_EPOCH={date}
-export SOURCE_DATE_EPOCH
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What was handed over for one binary."""
-
-    found: Found
-    binary: Binary
-    sizes: Mapping[str, Mapping[str, int]]
-    """Of every rival and of the tuned build, in bytes."""
-    taken_back: tuple[str, ...]
-    """Decisions that went back to the compiler's default because a test failed with them."""
-    speed: Mapping[str, float] = field(default_factory=dict[str, float])
-    """``speedup``, ``low`` and ``high`` against the fair rival, where a run was given."""
 
 
 class Watcher:
@@ -155,7 +110,9 @@ class Job:
             for binary in chosen:
                 allowance = self._allowance(len(chosen))
                 self.results.append(self._tuned(binary, recording, allowance))
-            self._hand_over()
+            self.results = HandOver(self.request, self._tuner, self._watcher.says).write(
+                self.results
+            )
             self._tell_what_changed()
             return self.results
         finally:
@@ -411,7 +368,7 @@ class Job:
         )
 
     def _tuned(self, binary: Binary, recording: Recording, allowance: Allowance) -> Result:
-        folder = self._work / "binaries" / _folder_name(binary.name)
+        folder = self._work / "binaries" / folder_name(binary.name)
         folder.mkdir(parents=True, exist_ok=True)
         original = folder / _ORIGINAL
         if not original.exists():
@@ -461,7 +418,7 @@ class Job:
             found = replace(found, speed=self._speed_without(found, subject))
         found = confirmed(found, subject)
         if len(request.binaries) > 1:
-            found = replace(found, front=_named_after(binary, found.front))
+            found = replace(found, front=named_after(binary, found.front))
         self._watcher.says(f"measuring what each decision won for {binary.name}")
         found = explained(found, self._tuner, subject)
         put(original, binary.path)
@@ -492,95 +449,6 @@ class Job:
             self._note(
                 f"{run.text} prints something else each time, so what it prints is not compared"
             )
-
-    def _hand_over(self) -> None:
-        output = self.request.output
-        debugged: set[str] = set()
-        for at, result in enumerate(self.results):
-            target = output / "bin" / result.binary.name
-            _put_made(result.found.path, target)
-            if self.request.debug and self._wrote_debug(at, target):
-                debugged.add(result.binary.name)
-            for build in result.found.front:
-                _put_made(build.path, output / FRONT / build.name / result.binary.name)
-                self._write(output / FRONT, build.name, [(result.binary, build.plan)])
-        made = [(result.binary, result.found.plan) for result in self.results]
-        self._write(output, Path(PLAN_FILE).stem, made, script="reproduce", debugged=debugged)
-
-    def _write(
-        self,
-        folder: Path,
-        name: str,
-        made: Sequence[tuple[Binary, BinaryPlan]],
-        *,
-        script: str = "",
-        debugged: Collection[str] = (),
-    ) -> None:
-        """Write one plan to `folder`, with its profiles and the script that does the same.
-
-        The script makes debug information, too, for the binaries that are `debugged`.
-        """
-        build = shell_comment(shlex.join(self.request.build))
-        date = shlex.quote(build_variables()["SOURCE_DATE_EPOCH"])
-        lines, plans = [_SCRIPT.format(build=build, date=date)], list[BinaryPlan]()
-        for binary, decided in made:
-            plan = _with_profiles(decided, folder)
-            plans.append(plan)
-            with_debug = binary.name in debugged
-            lines.append(
-                debug_script(self._tuner, binary, plan)
-                if with_debug
-                else self._tuner.script(binary, plan)
-            )
-        write_plan(
-            folder / f"{name}.toml",
-            Plan(
-                self._tuner.version,
-                self.request.goal,
-                __version__,
-                tuple(plans),
-                measure=self.request.measure,
-            ),
-        )
-        path = folder / f"{script or name}.sh"
-        write_whole(path, "\n".join(lines).encode(errors="surrogateescape"))
-        path.chmod(0o755)
-
-    def _wrote_debug(self, at: int, target: Path) -> bool:
-        """Put debug information beside `target`, and return whether there is some."""
-        result = self.results[at]
-        self._watcher.says(f"building {result.binary.name} with debug information")
-        plan, jobs = result.found.plan, self.request.jobs or 1
-        if why := write_debug(self._tuner, result.binary, plan, target, jobs):
-            notes = (*result.found.notes, why)
-            self.results[at] = replace(result, found=replace(result.found, notes=notes))
-        return not why
-
-
-def _named_after(binary: Binary, front: Sequence[FrontBuild]) -> tuple[FrontBuild, ...]:
-    """Return `front` with names that say of which binary it is: fronts lie in one folder."""
-    prefix = _folder_name(binary.name)
-    return tuple(replace(build, name=f"{prefix}-{build.name}") for build in front)
-
-
-def _put_made(path: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    put(path, target)
-
-
-def _with_profiles(plan: BinaryPlan, folder: Path) -> BinaryPlan:
-    """Return `plan` with its profiles, if it has some, kept in `folder`.
-
-    Each is named by its contents, as the plans of a front share some.
-    """
-    names: dict[str, str] = {}
-    for field_name, kept in plan.kept().items():
-        data = Path(kept).read_bytes()
-        digest = hashlib.sha256(data).hexdigest()[:8]
-        name = f"{_folder_name(plan.name)}-{digest}{Path(kept).suffix}"
-        names[field_name] = f"{PROFILES}/{name}"
-        write_whole(folder / PROFILES / name, data)
-    return replace(plan, **names)
 
 
 def _still_holds(before: BinaryPlan, now: BinaryPlan) -> str:
@@ -617,16 +485,6 @@ def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
-
-
-def _folder_name(name: str) -> str:
-    """Return the folder of a linked file: no two have one, whatever they are called.
-
-    >>> _folder_name("a/b_c") == _folder_name("a_b/c")
-    False
-    """
-    plain = re.sub(r"[^\w.+-]", "_", name, flags=re.ASCII).lstrip("-.")[-_LONGEST_NAME:]
-    return f"{plain}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:12]}"
 
 
 def _named(name: str, found: Sequence[Binary]) -> Binary:

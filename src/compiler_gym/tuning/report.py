@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import write_whole
-from compiler_gym.tuning.job import Result
+from compiler_gym.tuning.handing_over import Result
 from compiler_gym.tuning.page import page
 from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.summary import Summary, summary_of

@@ -10,7 +10,7 @@ import msgspec
 
 from compiler_gym.builds import bytes_by_file
 from compiler_gym.tuning.goal import Goal
-from compiler_gym.tuning.job import FRONT, Result
+from compiler_gym.tuning.handing_over import FRONT, Result
 from compiler_gym.tuning.meaning import Meaning
 from compiler_gym.tuning.measure import Measure
 from compiler_gym.tuning.request import Request
