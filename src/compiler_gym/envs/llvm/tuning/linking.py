@@ -26,6 +26,7 @@ __all__ = [
     "FRONT_END_FLAGS",
     "LLD_LAYOUT",
     "OUTLINED",
+    "OUTLINER",
     "PROGRAM",
     "QUIET",
     "SAMPLED",
@@ -48,6 +49,8 @@ FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=all")
 """What a linker is told that leaves out what nobody uses and folds equal functions."""
 TAILS = "-Wl,-O2"
 """Lets one string be the end of another."""
+OUTLINER = "enable-machine-outliner"
+"""The option of the code generator that makes functions of equal code."""
 OUTLINED = tuple(f"-Wl,-mllvm,-outliner-benefit-threshold={count}" for count in (4, 6, 8, 12, 20))
 """How many instructions a function that LLVM makes of equal code must save: what it counts are
 instructions, and such a function has unwind tables of its own."""

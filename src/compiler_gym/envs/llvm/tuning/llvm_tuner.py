@@ -19,6 +19,7 @@ from compiler_gym.envs.llvm.tuning.linking import (
     FOLDING,
     FRONT_END_FLAGS,
     OUTLINED,
+    OUTLINER,
     PROGRAM,
     SMALL,
     Linker,
@@ -204,9 +205,13 @@ def _start(subject: Subject) -> State | None:
     plan = subject.start
     if plan is None:
         return None
-    # What is told to the code generator at the link means nothing where that is done before.
+    # A search cannot choose how much an outlined function must save, and without that the outliner
+    # makes files larger: both go.
     linker = tuple(word for word in plan.linker if word not in OUTLINED)
-    return state_of(replace(plan, linker=linker))
+    options = dict(plan.options)
+    if linker != plan.linker:
+        options.pop(OUTLINER, None)
+    return state_of(replace(plan, linker=linker, options=options))
 
 
 def _by_recipe(

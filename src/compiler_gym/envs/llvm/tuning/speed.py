@@ -144,7 +144,10 @@ class SpeedSearch:
     def _lay_out(self) -> None:
         """Let BOLT lay out the linked file, and take that back where it is not surely faster."""
         bench = self.bench
-        if self._plan.after or not bench.has_time(builds=3, runs=_FOR_LAYOUT):
+        if self._plan.after:
+            return
+        if not bench.has_time(builds=3, runs=_FOR_LAYOUT):
+            bench.notes.append("there was no time for a layout by BOLT: give more --time")
             return
         plan = with_layout(bench.linker, self._plan, self.train, bench.notes)
         if plan is None:
