@@ -1,71 +1,55 @@
 # SPDX-License-Identifier: MIT
-"""The inliner of ``opt-22`` in its interactive mode: a stranger answers over two pipes.
+"""The inliner of ``opt-22`` in its interactive mode: a stranger answers over two pipes."""
 
-LLVM sends one line of JSON with the names of the features, then for each question a line of JSON
-and the numbers themselves, and reads eight bytes.
-"""
-
-import json
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
 
-import numpy as np
+from compiler_gym.interactive import Ended, Header, Pipes, Question
 
-__all__ = ["Question", "ask_opt"]
+__all__ = ["Asked", "ask_opt"]
 
-Question = dict[str, int]
+Asked = dict[str, int]
+_SECONDS = 120.0
 
 
 def ask_opt(
-    module: bytes, folder: Path, decide: Callable[[int, Question], bool], level: str = "Oz"
-) -> tuple[list[Question], bytes]:
-    """Return what ``opt-22 -passes=default<level>`` asked about `module`, and what it wrote.
+    module: bytes, folder: Path, decide: Callable[[int, Asked], bool], level: str = "Oz"
+) -> list[Asked]:
+    """Return what ``opt-22 -passes=default<level>`` asked about `module`.
 
     `decide` answers each question, given its number and its features.
     """
-    base = folder / "channel"
-    for end in ("in", "out"):
-        os.mkfifo(f"{base}.{end}")
     (folder / "input.bc").write_bytes(module)
-    command = [
-        "opt-22",
-        "-discard-value-names",
-        f"-passes=default<{level}>",
-        "-enable-ml-inliner=release",
-        f"-inliner-interactive-channel-base={base}",
-        "-inliner-interactive-include-default",
-        "-ml-advisor-size-increase-threshold=1000",
-        "-relocation-model=pic",  # as clang takes it from the module, and opt does not
-        str(folder / "input.bc"),
-        "-o",
-        str(folder / "output.bc"),
-    ]
-    with subprocess.Popen(command, stderr=subprocess.PIPE) as opt:
-        assert opt.stderr is not None
-        with open(f"{base}.in", "wb") as answers, open(f"{base}.out", "rb") as questions:
-            asked = list(_answered(questions, answers, decide))
-        complaint = opt.stderr.read().decode()
+    with Pipes(folder / "channel") as pipes:
+        command = [
+            "opt-22",
+            "-discard-value-names",
+            f"-passes=default<{level}>",
+            "-enable-ml-inliner=release",
+            f"-inliner-interactive-channel-base={pipes.base}",
+            "-inliner-interactive-include-default",
+            "-ml-advisor-size-increase-threshold=1000",
+            "-relocation-model=pic",  # as clang takes it from the module, and opt does not
+            str(folder / "input.bc"),
+            *("-o", str(folder / "output.bc")),
+        ]
+        with subprocess.Popen(command, stderr=subprocess.PIPE) as opt:
+            asked = _answered(pipes, decide)
+            _, complaint = opt.communicate()
     assert opt.returncode == 0, complaint
-    return asked, (folder / "output.bc").read_bytes()
+    return asked
 
 
-def _answered(
-    questions: BinaryIO, answers: BinaryIO, decide: Callable[[int, Question], bool]
-) -> list[Question]:
-    head = json.loads(questions.readline())
-    names = [feature["name"] for feature in head["features"]]
-    assert {feature["type"] for feature in head["features"]} == {"int64_t"}
-    asked: list[Question] = []
-    while line := questions.readline():
-        if "observation" not in json.loads(line):  # the name of a context
-            continue
-        numbers = np.frombuffer(questions.read(8 * len(names)), np.int64)
-        assert questions.read(1) == b"\n"
-        question = dict(zip(names, numbers.tolist(), strict=True))
-        answers.write(np.int64(decide(len(asked), question)).tobytes())
-        answers.flush()
+def _answered(pipes: Pipes, decide: Callable[[int, Asked], bool]) -> list[Asked]:
+    header = pipes.receive(_SECONDS)
+    assert isinstance(header, Header)
+    assert {feature.type for feature in header.features} == {"int64_t"}
+    asked: list[Asked] = []
+    while isinstance(message := pipes.receive(_SECONDS), Question):
+        numbers = [int(tensor[0]) for tensor in message.tensors]
+        question = dict(zip(header.names, numbers, strict=True))
+        pipes.answer(header.advice.packed(decide(len(asked), question)))
         asked.append(question)
+    assert isinstance(message, Ended)
     return asked

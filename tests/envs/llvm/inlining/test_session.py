@@ -19,7 +19,7 @@ from compiler_gym.errors import InvalidParameterError, ModuleTooLargeError
 from compiler_gym.service import Limits
 from compiler_gym.testing import SessionConformance
 
-from .interactive import Question, ask_opt
+from .interactive import Asked, ask_opt
 
 PROGRAMS = Path(__file__).parents[4] / "programs"
 
@@ -42,15 +42,15 @@ class TestLlvmInlineSession(SessionConformance):
     steps = 5
 
 
-def random_decision(number: int, question: Question) -> bool:
+def random_decision(number: int, question: Asked) -> bool:
     return random.Random(number).random() < 0.5
 
 
-def default_decision(number: int, question: Question) -> bool:
+def default_decision(number: int, question: Asked) -> bool:
     return bool(question["inlining_default"])
 
 
-def always(number: int, question: Question) -> bool:
+def always(number: int, question: Asked) -> bool:
     return True
 
 
@@ -71,17 +71,17 @@ def always(number: int, question: Question) -> bool:
     ],
 )
 def test_the_features_are_those_that_opt_sends_to_a_model(
-    name: str, decide: Callable[[int, Question], bool], tmp_path: Path
+    name: str, decide: Callable[[int, Asked], bool], tmp_path: Path
 ) -> None:
     module = _llvm.Module(bitcode_of(name))
     module.set_goal("size")
-    asked, _ = ask_opt(module.bitcode(), tmp_path, decide)
+    asked = ask_opt(module.bitcode(), tmp_path, decide)
     inlining = _llvm.Inlining(module, "Oz")
     answers = ("no-inline", "inline")
     number = 0
     while not inlining.is_over:
         numbers = memoryview(inlining.features()).cast("q").tolist()
-        ours: Question = dict(zip(INLINE_FEATURES, numbers, strict=True))
+        ours: Asked = dict(zip(INLINE_FEATURES, numbers, strict=True))
         assert number < len(asked), "opt asked no more"
         assert ours == asked[number], (number, inlining.call_site())
         inlining.answer(answers[decide(number, ours)])

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""What a compiler writes that asks for decisions, read from bytes; and how an answer is written.
+
+One line of JSON names the tensors. Then each question is a line of JSON, the tensors' bytes in
+their order, and a newline. An answer is the bytes of one tensor.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from compiler_gym.errors import ServiceTransportError
+
+__all__ = ["Header", "Question", "Reader", "Tensor"]
+
+_MOST_LINE = 1 << 20
+"""Bytes of a line of JSON: a header of 39 tensors has 4,000."""
+_MOST_TENSOR = 1 << 28
+_MOST_QUOTED = 120
+_TYPES = {
+    "float": "f4", "double": "f8",
+    "int8_t": "i1", "int16_t": "i2", "int32_t": "i4", "int64_t": "i8",
+    "uint8_t": "u1", "uint16_t": "u2", "uint32_t": "u4", "uint64_t": "u8",
+}  # fmt: skip
+"""NumPy's types, by LLVM's names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """The name, type and shape of something sent."""
+
+    name: str
+    type: str
+    """As LLVM writes it: ``int64_t``, ``float``, ..."""
+    shape: tuple[int, ...]
+    port: int = 0
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        """The type of an element."""
+        return np.dtype(_TYPES[self.type])
+
+    @property
+    def size(self) -> int:
+        """How many bytes one value has."""
+        return self.dtype.itemsize * math.prod(self.shape)
+
+    def packed(self, value: ArrayLike) -> bytes:
+        """Return the bytes of a value; raise `ServiceTransportError` for one of another shape."""
+        array = np.asarray(value).astype(self.dtype)
+        if array.size != math.prod(self.shape):
+            raise ServiceTransportError(
+                f"{self.name}: expected {math.prod(self.shape)} numbers, found {array.size}"
+            )
+        return array.tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a compiler sends first: the tensors of each question, and that of an answer."""
+
+    features: tuple[Tensor, ...]
+    advice: Tensor
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features' names, in the order in which they are sent."""
+        return tuple(feature.name for feature in self.features)
+
+    @property
+    def size(self) -> int:
+        """How many bytes the tensors of one question have."""
+        return sum(feature.size for feature in self.features)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One decision that a compiler waits for."""
+
+    context: str
+    """What the compiler says it is about, such as a function; often empty."""
+    number: int
+    """As the compiler counts them, in each context from 0."""
+    tensors: tuple[NDArray[Any], ...]
+    """A value for each feature of the header, in its order and shape; read-only."""
+
+
+class Reader:
+    """Turns bytes, in whatever parts they arrive, into headers and questions."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._header: Header | None = None
+        self._context = ""
+        self._asked: int | None = None  # the number of the question whose tensors are to come
+
+    @property
+    def is_between_messages(self) -> bool:
+        """Whether nothing is half read: false where a compiler ended within a message."""
+        return not self._buffer and self._asked is None
+
+    def feed(self, data: bytes) -> Iterator[Header | Question]:
+        """Yield what is complete with `data`.
+
+        Raises:
+            ServiceTransportError: These are not the bytes of this protocol; what was expected and
+                what was found is in the message.
+        """
+        self._buffer += data
+        while (message := self._next()) is not None:
+            if not isinstance(message, str):
+                yield message
+
+    def _next(self) -> Header | Question | str | None:
+        """Return one message, or the context of those that follow, if one is complete."""
+        if self._asked is not None:
+            return self._tensors()
+        end = self._buffer.find(b"\n")
+        if end < 0:
+            if len(self._buffer) > _MOST_LINE:
+                raise _unexpected("a line of JSON", self._buffer)
+            return None
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        said = _object_in(line)
+        if "features" in said:
+            self._header, self._context = _header_in(said, line), ""
+            return self._header
+        if "context" in said:
+            self._context = str(said["context"])
+            return self._context
+        if self._header is None or not isinstance(said.get("observation"), int):
+            expected = "the features" if self._header is None else "a context or an observation"
+            raise _unexpected(f"a line that names {expected}", line)
+        self._asked = said["observation"]
+        return self._tensors()
+
+    def _tensors(self) -> Question | None:
+        assert self._header is not None
+        assert self._asked is not None
+        size = self._header.size
+        if len(self._buffer) <= size:
+            return None
+        data, newline = bytes(self._buffer[:size]), bytes(self._buffer[size : size + 1])
+        if newline != b"\n":
+            raise _unexpected("a newline behind the tensors", newline)
+        del self._buffer[: size + 1]
+        tensors: list[NDArray[Any]] = []
+        at = 0
+        for feature in self._header.features:
+            flat = np.frombuffer(data, feature.dtype, math.prod(feature.shape), at)
+            tensors.append(flat.reshape(feature.shape))
+            at += feature.size
+        question = Question(self._context, self._asked, tuple(tensors))
+        self._asked = None
+        return question
+
+
+def _object_in(line: bytes) -> Mapping[str, Any]:
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise _unexpected("a line of JSON", line)
+    return said  # pyright: ignore[reportUnknownVariableType]  # JSON
+
+
+def _header_in(said: Mapping[str, Any], line: bytes) -> Header:
+    try:
+        return Header(tuple(map(_tensor_in, said["features"])), _tensor_in(said["advice"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise _unexpected("a name, a type and a shape for each feature and the advice", line) from (
+            error
+        )
+
+
+def _tensor_in(said: Mapping[str, Any]) -> Tensor:
+    shape = tuple(int(length) for length in said["shape"])
+    tensor = Tensor(str(said["name"]), str(said["type"]), shape, int(said.get("port", 0)))
+    if min(shape, default=1) < 0 or not 0 <= tensor.size <= _MOST_TENSOR:
+        raise ValueError(f"a tensor of shape {shape}")
+    return tensor
+
+
+def _unexpected(expected: str, found: bytes | bytearray) -> ServiceTransportError:
+    return ServiceTransportError(
+        f"what asks does not speak as an InteractiveModelRunner does: expected {expected}, found "
+        f"{bytes(found[:_MOST_QUOTED])!r}"
+    )
