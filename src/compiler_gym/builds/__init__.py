@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         bytes_by_file,
         linked_functions,
         map_beside,
+        symbols_beside,
     )
     from compiler_gym.builds.protecting import Protection
     from compiler_gym.builds.recording import Event, Recording, record_build
@@ -111,6 +112,7 @@ __all__ = [
     "shell_text",
     "sizes_of",
     "split_commands",
+    "symbols_beside",
     "with_debug",
     "with_own_debug",
 ]
@@ -131,7 +133,13 @@ _WHERE = {
         "needed_symbols",
         "sizes_of",
     ),
-    "link_map": ("LinkedFunction", "bytes_by_file", "linked_functions", "map_beside"),
+    "link_map": (
+        "LinkedFunction",
+        "bytes_by_file",
+        "linked_functions",
+        "map_beside",
+        "symbols_beside",
+    ),
     "relinking": ("Driver", "Place", "run_command"),
     "recording": ("Event", "Recording", "record_build"),
     "sessions": ("Printed", "build_variables", "in_own_session", "run_in_own_session"),

@@ -2,14 +2,17 @@
 """What a linker put where: read from the map that lld writes beside a linked file.
 
 A map costs nothing, changes no byte of what is linked, and knows the functions of a file that
-has no symbols left. What has no map has no functions to show.
+has no symbols left. GNU ld's knows no sizes: there, the same file linked with symbols lies beside.
+What has neither has no functions to show.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["LinkedFunction", "bytes_by_file", "linked_functions", "map_beside"]
+from compiler_gym.builds.elf import function_sizes
+
+__all__ = ["LinkedFunction", "bytes_by_file", "linked_functions", "map_beside", "symbols_beside"]
 
 _OUTPUT, _INPUT, _SYMBOL = 0, 8, 16
 """How far lld indents an output section, an input section and a symbol."""
@@ -23,7 +26,7 @@ class LinkedFunction:
     size: int
     """Bytes."""
     file: str
-    """The object that it comes from, as the linker names it."""
+    """The object that it comes from, as the linker names it; empty where only symbols are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,16 @@ def map_beside(linked: Path) -> Path:
     return linked.with_name(f"{linked.name}.map")
 
 
+def symbols_beside(linked: Path) -> Path:
+    """Return where `linked` lies with its symbols, if it was linked once more with them."""
+    return linked.with_name(f"{linked.name}.symbols")
+
+
 def linked_functions(linked: Path) -> list[LinkedFunction]:
-    """Return what has a size in the section ``.text`` of `linked`; nothing without a map."""
+    """Return the functions of `linked` that have a size; none where nothing is known of them."""
+    symbols = symbols_beside(linked)
+    if symbols.is_file():
+        return [LinkedFunction(name, size, "") for name, size in function_sizes(symbols).items()]
     found: list[LinkedFunction] = []
     file = ""
     for line in _text_lines(map_beside(linked)):

@@ -19,6 +19,7 @@ from compiler_gym.lazy import door
 if TYPE_CHECKING:
     from compiler_gym.tuning.allowance import Allowance
     from compiler_gym.tuning.applying import apply_plan, changed_sources, driver_facts
+    from compiler_gym.tuning.by_runs import tuned_by_runs
     from compiler_gym.tuning.difference import (
         BinaryDifference,
         PlanDifference,
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.report import write_report
     from compiler_gym.tuning.request import Request
     from compiler_gym.tuning.size_search import SizeSearch, State, Work
+    from compiler_gym.tuning.speed_decisions import Choice
     from compiler_gym.tuning.summary import BinarySummary, Decision, SourceSize, Summary, share
     from compiler_gym.tuning.tuner import Found, FunctionSize, Subject, Tuner, require_honoured
     from compiler_gym.tuning.tuners import tuner_named
@@ -79,6 +81,7 @@ __all__ = [
     "BinaryDifference",
     "BinaryPlan",
     "BinarySummary",
+    "Choice",
     "Decision",
     "Found",
     "FrontBuild",
@@ -124,6 +127,7 @@ __all__ = [
     "share",
     "shipped_recipes",
     "sources_of",
+    "tuned_by_runs",
     "tuner_named",
     "tuner_of",
     "unwinding_of",
@@ -135,6 +139,7 @@ _WHERE = {
     "allowance": ("Allowance",),
     "applying": ("apply_plan", "changed_sources", "driver_facts"),
     "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
+    "by_runs": ("tuned_by_runs",),
     "front": ("FrontBuild", "front_of", "recommended"),
     "goal": ("Goal",),
     "handing_over": ("Result",),
@@ -157,6 +162,7 @@ _WHERE = {
     "recipes": ("Recipe", "read_recipe", "recipe_for", "recipe_named", "shipped_recipes"),
     "report": ("write_report",),
     "size_search": ("SizeSearch", "State", "Work"),
+    "speed_decisions": ("Choice",),
     "summary": ("BinarySummary", "Decision", "SourceSize", "Summary", "share"),
     "tuner": ("Found", "FunctionSize", "Subject", "Tuner", "require_honoured"),
     "tuners": ("tuner_named",),

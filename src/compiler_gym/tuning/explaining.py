@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds import LinkedFunction, linked_functions
+from compiler_gym.builds import LinkedFunction, function_sizes, linked_functions
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.tuning.tuner import Found, FunctionSize, Subject, Tuner
 
@@ -20,7 +20,7 @@ __all__ = ["explained", "gains_of", "sizes_by_function"]
 _MOST = 16
 """Decisions that are measured alone; a plan names those first that its compiler thinks first."""
 _SHARE, _LEAST_SECONDS, _MOST_SECONDS = 0.1, 15.0, 60.0
-_CLONE = re.compile(r"(?:\.(?:[a-z]+(?:\.\d+)?|\d+))+$")
+_CLONE = re.compile(r"(?:\.(?:[a-z_]+(?:\.\d+)?|\d+))+$")
 """What compilers append to the name of a copy of a function."""
 
 
@@ -88,14 +88,22 @@ def sizes_by_function(found: Found) -> tuple[FunctionSize, ...]:
 def _sources(
     objects: Mapping[str, Path], links: Sequence[Sequence[LinkedFunction]]
 ) -> dict[str, str]:
-    """Return the source of each function; two of one name in two sources are nobody's."""
+    """Return the source of each function; two of one name in two sources are nobody's.
+
+    A linker's map says which object it is from; where there is none, the objects' symbols do.
+    """
     by_object = {str(path): source for source, path in objects.items()}
+    pairs = [(f.name, by_object[f.file]) for each in links for f in each if f.file in by_object]
+    if not pairs:
+        pairs = [
+            (name, source)
+            for source, path in objects.items()
+            if path.is_file()
+            for name in function_sizes(path)
+        ]
     found: dict[str, str] = {}
-    for function in (function for functions in links for function in functions):
-        source = by_object.get(function.file)
-        if source is not None:
-            name = _plain(function.name)
-            found[name] = source if found.get(name, source) == source else ""
+    for name, source in ((_plain(name), source) for name, source in pairs):
+        found[name] = source if found.get(name, source) == source else ""
     return found
 
 

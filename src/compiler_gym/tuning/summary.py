@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from compiler_gym.builds import bytes_by_file
+from compiler_gym.builds import bytes_by_file, function_sizes
 from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.handing_over import FRONT, Result
 from compiler_gym.tuning.meaning import Meaning
@@ -215,7 +215,10 @@ def _sources(found: Found) -> tuple[SourceSize, ...]:
         return ()
     links = (bytes_by_file(path) for path in found.rivals.values())
     files = {str(path) for path in found.objects.values()}
-    plain = next((link for link in links if files & link.keys()), dict[str, int]())
+    plain = next((link for link in links if files & link.keys()), None)
+    if plain is None:
+        made = (path for path in found.objects.values() if path.is_file())
+        plain = {str(path): sum(function_sizes(path).values()) for path in made}
     rows = [
         SourceSize(path, plain.get(str(found.objects.get(path)), 0), *both)
         for path, both in sums.items()

@@ -106,7 +106,8 @@ class Found:
     """What the user should be told, a sentence each."""
     objects: Mapping[str, Path] = field(default_factory=dict[str, Path])
     """An object of each source, by the source's path, as some rival was linked of them: the
-    linker's map beside that rival says which function is from which source."""
+    linker's map beside that rival, or the objects' symbols, say which function is from which
+    source."""
     gains: Mapping[str, int] = field(default_factory=dict[str, int])
     """By how many bytes the file grows without one decision, all others kept."""
     meanings: Mapping[str, Meaning] = field(default_factory=dict[str, Meaning])

@@ -33,7 +33,7 @@ def maker(folder: Path) -> Maker:
     """Return what makes that program, in a folder of its own."""
     binary = program(folder)
     made = folder / "made"
-    made.mkdir()
+    made.mkdir(parents=True)
     return Maker(needed(), binary, made)
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import sizes_of
+from compiler_gym.builds import code_of, function_sizes, sizes_of, symbols_beside
 from compiler_gym.envs.gcc.tuning.gcc_tuner import FAIR, GccTuner
 from compiler_gym.errors import EnvironmentNotSupported, PlanError, ProjectError
 from compiler_gym.tuning import BinaryPlan, Goal, Job, Request, read_plan
+from compiler_gym.tuning.explaining import sizes_by_function
 from tests.builds.projects import write_project
 from tests.envs.gcc.tuning.projects import GCC, needed, program, subject
 
@@ -30,6 +31,17 @@ def test_it_is_never_larger_than_the_fair_rival_and_its_plan_makes_it_again(
     assert [source.path for source in found.plan.sources] == ["main.c", "twice.c"]
 
 
+def test_sizes_are_told_by_function_and_by_source(tmp_path: Path) -> None:
+    found = GccTuner(GCC).tune(subject(tmp_path, compilations=2))
+    functions = {row.name: row for row in sizes_by_function(found)}
+    assert functions["main"].source == "main.c"
+    assert functions["main"].before > 0
+    assert functions["main"].after > 0
+    symbols = function_sizes(symbols_beside(found.path))
+    assert functions["main"].after == symbols["main"]
+    assert code_of(symbols_beside(found.path)) == code_of(found.path)
+
+
 def test_each_decision_can_be_taken_back(tmp_path: Path) -> None:
     binary = program(tmp_path)
     plan = BinaryPlan("program", "gcc", flags=("-flto", "-fno-gcse"), linker=("-Wl,--gc-sections",))
@@ -41,8 +53,8 @@ def test_each_decision_can_be_taken_back(tmp_path: Path) -> None:
 
 def test_what_it_cannot_do_is_said(tmp_path: Path) -> None:
     given = subject(tmp_path, compilations=1, goal=Goal.SPEED)
-    with pytest.raises(ProjectError, match="for size alone"):
-        GccTuner(GCC).tune(given)
+    with pytest.raises(ProjectError, match="no profile from production"):
+        GccTuner(GCC).tune(replace(given, profile=tmp_path / "perf.data"))
     plan = BinaryPlan("program", "gcc", flags=("-fno-such-thing",))
     with pytest.raises(PlanError, match="-fno-such-thing"):
         GccTuner(GCC).build(given.binary, plan, tmp_path / "x", jobs=1)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.envs.gcc.tuning.making import Maker, Tools
+from compiler_gym.envs.gcc.tuning.making import BASE, Maker, Tools
 from compiler_gym.errors import ProjectError
 from tests.envs.gcc.tuning.projects import maker
 
@@ -14,7 +14,7 @@ from tests.envs.gcc.tuning.projects import maker
 def test_a_binary_with_a_library_does_what_it_did(tmp_path: Path) -> None:
     made = maker(tmp_path)
     for name, flags in {"plain": (), "whole": ("-flto", "-fno-gcse")}.items():
-        path = made.make(name, flags, ("-Wl,--gc-sections",))
+        path = made.make(name, (BASE, *flags), ("-Wl,--gc-sections",))
         done = subprocess.run([path, "a"], capture_output=True, text=True, check=True)
         assert done.stdout == "4\n"
 
@@ -24,8 +24,8 @@ def test_the_same_flags_make_the_same_bytes_wherever_it_is(tmp_path: Path) -> No
     other = tmp_path / "other"
     other.mkdir()
     again = Maker(made.tools, made.binary, other)
-    first = made.make("one", ("-flto",), ()).read_bytes()
-    assert again.make("two", ("-flto",), (), jobs=2).read_bytes() == first
+    first = made.make("one", (BASE, "-flto"), ()).read_bytes()
+    assert again.make("two", (BASE, "-flto"), (), jobs=2).read_bytes() == first
 
 
 def test_a_refused_flag_is_said_in_the_words_of_the_compiler(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from compiler_gym.envs.gcc.tuning.making import SMALLEST
 from compiler_gym.envs.gcc.tuning.script import script_of
 from compiler_gym.tuning import BinaryPlan
 from tests.envs.gcc.tuning.projects import maker
@@ -15,8 +16,8 @@ LINKER = ("-Wl,--gc-sections",)
 def test_a_script_makes_the_same_bytes_elsewhere(tmp_path: Path) -> None:
     made = maker(tmp_path)
     flags = ("-fdata-sections", "-flto", "-fno-gcse", "--param=max-inline-insns-size=1")
-    expected = made.make("tuned", flags, LINKER).read_bytes()
-    plan = BinaryPlan(made.binary.name, "gcc", flags=flags, linker=LINKER)
+    plan = BinaryPlan(made.binary.name, SMALLEST, flags=flags, linker=LINKER)
+    expected = made.make_plan("tuned", plan).read_bytes()
     text = script_of(made.tools, made.binary, plan)
     assert str(tmp_path) not in text
     root, out = tmp_path / "else where", tmp_path / "out"

@@ -4,10 +4,10 @@
 from compiler_gym.envs.llvm.actions import ACTION_SPACES
 from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS, is_choice
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR
+from compiler_gym.envs.llvm.tuning.choices import CHOICES
 from compiler_gym.envs.llvm.tuning.linking import FOLDING
 from compiler_gym.envs.llvm.tuning.meanings import meaning
 from compiler_gym.envs.llvm.tuning.size import SPACE
-from compiler_gym.envs.llvm.tuning.speed import CHOICES
 from compiler_gym.session import CommandlineSpec
 
 

@@ -4,12 +4,22 @@
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from compiler_gym.builds import Binary, Unit
 from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
+from compiler_gym.envs.gcc.tuning.fast import FAST_RIVALS, FastDecisions, require_fast
 from compiler_gym.envs.gcc.tuning.flags import SECTIONS, choices, option_of, possible
-from compiler_gym.envs.gcc.tuning.making import BASE, LEFT_OUT, Maker, Tools
+from compiler_gym.envs.gcc.tuning.making import (
+    BASE,
+    FASTEST,
+    LEFT_OUT,
+    SMALLEST,
+    Maker,
+    Tools,
+    flags_of,
+)
 from compiler_gym.envs.gcc.tuning.meanings import meaning
 from compiler_gym.envs.gcc.tuning.script import script_of
 from compiler_gym.envs.gcc.tuning.size import LINKER, Flags, ordered, told
@@ -32,17 +42,17 @@ from compiler_gym.tuning import (
     require_honoured,
     require_nothing_in,
     sources_of,
+    tuned_by_runs,
     unwinding_of,
 )
 
 __all__ = ["FAIR", "GccTuner"]
 
 FAIR = "gcc -Os -flto, --gc-sections"
-METHOD = "gcc"
 _RIVALS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "gcc -Os": ((), ()),
-    "gcc -Os -flto": (("-flto",), ()),
-    FAIR: (ordered(("-flto", *SECTIONS)), LINKER),
+    "gcc -Os": ((BASE,), ()),
+    "gcc -Os -flto": ((BASE, "-flto"), ()),
+    FAIR: ((BASE, *ordered(("-flto", *SECTIONS))), LINKER),
 }
 """Flags of the compiler and of the linker, the fair rival last."""
 _STATE = re.compile(r"^\s*(-f\S+)\s+\[(enabled|disabled)\]", re.MULTILINE)
@@ -69,16 +79,28 @@ class GccTuner:
         return [self._tools.gcc], [self._tools.gxx]
 
     def tune(self, subject: Subject) -> Found:
-        """Return the smallest of what the search and the rivals make."""
+        """Return the smallest, or the fastest, of what the search and the rivals make."""
         binary = subject.binary
-        if not subject.goal.counts_bytes:
-            raise ProjectError(
-                f"{self._tools.gcc} tunes for size alone: leave --compiler out to tune for speed "
-                "with LLVM, or give --goal size"
-            )
         require_honoured(binary, _refused)
         maker = Maker(self._tools, binary, subject.folder)
-        rivals = _rivals(maker, subject.jobs)
+        is_by_size = subject.goal.counts_bytes
+        if not is_by_size:
+            subject.allowance.begin()
+        decisions = FastDecisions(maker, decided_by(binary) - {option_of(BASE)})
+        if subject.profile is not None:
+            decisions.given(subject.profile, [])
+        wanted = _RIVALS if is_by_size else FAST_RIVALS
+        rivals = _rivals(maker, wanted, subject.jobs)
+        subject.watch_rivals(rivals)
+        if is_by_size:
+            found = self._small(subject, maker, rivals)
+        else:
+            found = tuned_by_runs(decisions, subject, rivals)
+        plain_flags, _ = next(iter(wanted.values()))
+        return _with_functions(found, maker, plain_flags, subject)
+
+    def _small(self, subject: Subject, maker: Maker, rivals: Mapping[str, Path]) -> Found:
+        binary = subject.binary
         moves, parameters = choices(self._spec.options, self._states(), decided_by(binary))
         sources = sources_of(binary, binary.units)
         search = SizeSearch(
@@ -96,7 +118,7 @@ class GccTuner:
                 subject.folder / JOURNAL,
                 self._key(binary, sources, subject.measure),
                 require_possible=lambda flags: self.require_possible(
-                    BinaryPlan(binary.name, METHOD, flags=told(flags)[0], linker=told(flags)[1])
+                    BinaryPlan(binary.name, SMALLEST, flags=told(flags)[0], linker=told(flags)[1])
                 ),
             ),
             subject.watch,
@@ -104,18 +126,15 @@ class GccTuner:
         )
         best = search.run()
         name = min(_RIVALS, key=lambda rival: subject.measure.of(rivals[rival]))
-        flags, linker = _RIVALS[name]
-        path, gains = rivals[name], dict[str, int]()
+        plan, path, gains = _rival_plan(name, binary, sources), rivals[name], dict[str, int]()
         if best.cost < subject.measure.of(path):
             flags, linker = told(best.actions)
-            path = maker.make("tuned", flags, linker, jobs=subject.jobs)
+            plan = BinaryPlan(binary.name, SMALLEST, flags=flags, linker=linker, sources=sources)
+            path = maker.make_plan("tuned", plan, jobs=subject.jobs)
             gains = dict(search.gains)
-        maker.forget([])
-        plan = BinaryPlan(binary.name, METHOD, flags=flags, linker=linker, sources=sources)
-        flags, linker = _RIVALS[FAIR]
-        rival_plan = BinaryPlan(binary.name, METHOD, flags=flags, linker=linker, sources=sources)
         return Found(
-            plan, path, rivals, search.first, search.count, gains=gains, rival_plan=rival_plan
+            plan, path, rivals, search.first, search.count, gains=gains,
+            rival_plan=_rival_plan(FAIR, binary, sources),
         )  # fmt: skip
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
@@ -123,7 +142,7 @@ class GccTuner:
         self.require_possible(plan)
         maker = Maker(self._tools, binary, folder)
         try:
-            return maker.make("built", plan.flags, plan.linker, jobs=jobs)
+            return maker.make_plan("built", plan, jobs=jobs)
         except ProjectError as error:
             raise PlanError(f"{self.version} does not make {plan.name}: {error}") from error
         finally:
@@ -132,7 +151,10 @@ class GccTuner:
     def require_possible(self, plan: BinaryPlan) -> None:
         """Raise `PlanError` that names what of `plan` this tuner never decides."""
         _require_ours(plan)
-        require_nothing_in(plan, "scope", "profile")
+        if plan.method == FASTEST:
+            require_fast(plan)
+            return
+        require_nothing_in(plan, "scope", "profile", "after", "after_profile")
         require_among(plan, "flag", plan.flags, {*possible(), NO_UNWINDING})
         require_among(plan, "linker option", plan.linker, (*LINKER, *LAYOUT))
 
@@ -151,7 +173,12 @@ class GccTuner:
     def plain_words(self, plan: BinaryPlan) -> Sequence[str]:
         """Return GCC's command for `plan`."""
         self.require_possible(plan)
-        return [self._tools.gcc, *plan.flags, *plan.linker, "-s"]
+        if plan.profile:
+            raise PlanError(
+                f"the plan of {plan.name} has a profile of its sources, which fits no others: see "
+                "reproduce.sh beside it"
+            )
+        return [self._tools.gcc, *flags_of(plan), *plan.linker, "-s"]
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return GCC's own commands that make the same bytes."""
@@ -174,12 +201,42 @@ class GccTuner:
         return hashlib.sha256("\0".join(facts).encode()).hexdigest()
 
 
-def _rivals(maker: Maker, jobs: int) -> dict[str, Path]:
+def _rivals(
+    maker: Maker, wanted: Mapping[str, tuple[Sequence[str], Sequence[str]]], jobs: int
+) -> dict[str, Path]:
     own = {"own flags": maker.stripped("own", maker.folder / "original")}
     return own | {
         name: maker.make(f"rival-{number}", flags, linker, jobs=jobs)
-        for number, (name, (flags, linker)) in enumerate(_RIVALS.items())
+        for number, (name, (flags, linker)) in enumerate(wanted.items())
     }
+
+
+def _rival_plan(name: str, binary: Binary, sources: tuple[SourceFile, ...]) -> BinaryPlan:
+    """Return what makes a rival of a tuning for size."""
+    (_, *flags), linker = _RIVALS[name]
+    return BinaryPlan(
+        binary.name, SMALLEST, flags=tuple(flags), linker=tuple(linker), sources=sources
+    )
+
+
+def _with_functions(
+    found: Found, maker: Maker, plain_flags: Sequence[str], subject: Subject
+) -> Found:
+    """Return `found` with what says how large each function is, and where it is from.
+
+    Of the objects only those compiled with `plain_flags` are left.
+    """
+    fair = list(found.rivals.values())[-1]
+    assert found.rival_plan is not None
+    plans = {fair: found.rival_plan, found.path: found.plan}
+    if not subject.allowance.is_stopped():
+        for path, plan in plans.items():
+            maker.keep_symbols(path.parent.name, plan, jobs=subject.jobs)
+    maker.forget([plain_flags])
+    objects = maker.objects(plain_flags)
+    return replace(
+        found, objects={subject.binary.name_of(unit): path for unit, path in objects.items()}
+    )
 
 
 def _layout(subject: Subject) -> list[str]:
@@ -205,8 +262,8 @@ def _refused(unit: Unit) -> list[str]:
 
 
 def _require_ours(plan: BinaryPlan) -> None:
-    if plan.method != METHOD or plan.passes or plan.options:
+    if plan.method not in (SMALLEST, FASTEST) or plan.passes or plan.options:
         raise PlanError(
-            f"the plan of {plan.name} is made by {plan.method!r}: expected {METHOD!r}, and flags "
-            "alone: make the plan again with this compiler"
+            f"the plan of {plan.name} is made by {plan.method!r}: expected {SMALLEST!r} or "
+            f"{FASTEST!r}, and flags alone: make the plan again with this compiler"
         )

@@ -7,18 +7,24 @@ Everything is written to a folder of ours. Equal sources with equal flags are co
 import hashlib
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from compiler_gym.builds import Binary, Driver, Input, Unit, run_command
+from compiler_gym.builds import Binary, Driver, Input, Unit, run_command, symbols_beside
+from compiler_gym.envs.gcc.tuning.choices import FAST
+from compiler_gym.envs.gcc.tuning.profiling import names_of, profile_flags, unit_words, unpack
 from compiler_gym.errors import ProjectError
+from compiler_gym.files import sha256_of
+from compiler_gym.tuning import BinaryPlan
 
-__all__ = ["BASE", "LEFT_OUT", "Maker", "Tools", "object_flags", "steps_of"]
+__all__ = ["BASE", "FASTEST", "LEFT_OUT", "SMALLEST", "Maker", "Tools", "flags_of", "steps_of"]
 
 BASE = "-Os"
-"""What a plan without a decision compiles with."""
+"""What a plan for size without a decision compiles with."""
+SMALLEST, FASTEST = "gcc", "gcc fast"
+"""Methods of a plan."""
 LEFT_OUT = (
     "-flto", "-fno-lto", "-fuse-ld", "-fsanitize", "-fprofile", "-fcoverage", "--coverage",
     "-m32", "-mx32", "-fwhole-program", "-ffat-lto-objects", "-flinker-output", "-fuse-linker",
@@ -77,6 +83,11 @@ class Steps:
     link: Step
 
 
+def flags_of(plan: BinaryPlan) -> list[str]:
+    """Return what the compiler is told by `plan`, but for its profile."""
+    return [*(FAST if plan.method == FASTEST else (BASE,)), *plan.flags]
+
+
 def steps_of(
     tools: Tools,
     binary: Binary,
@@ -86,12 +97,14 @@ def steps_of(
     *,
     folder: Path,
     output: Path,
+    strip: bool = True,
 ) -> Steps:
     """Return what makes `output` of `binary` with `flags`, by way of `objects`."""
+    told, names = _object_flags(flags), names_of(binary)
     compiled = {
         unit: Step(
             tools.driver.compile_words(
-                unit, [*object_flags(flags), f"{_SEED}{number}"], objects[unit]
+                unit, [*told, f"{_SEED}{number}", *unit_words(names[unit], told)], objects[unit]
             ),
             unit.command.cwd,
         )
@@ -111,13 +124,14 @@ def steps_of(
             return [str(archives[input.word])]
         return [str(objects[unit]) for unit in dict.fromkeys(input.units)]
 
-    words = tools.driver.link_words(binary, place, [BASE, *flags, f"{_SEED}0", *linker], output)
+    linked = [*flags, f"{_SEED}0", *linker]
+    words = tools.driver.link_words(binary, place, linked, output, strip=strip)
     return Steps(compiled, packing, Step(words, binary.command.cwd))
 
 
-def object_flags(flags: Sequence[str]) -> list[str]:
+def _object_flags(flags: Sequence[str]) -> list[str]:
     """Return what of `flags` every source is compiled with."""
-    return [BASE, *(flag for flag in flags if not flag.startswith(_PARTITION))]
+    return [flag for flag in flags if not flag.startswith(_PARTITION)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +143,10 @@ class Maker:
     folder: Path
     _locks: dict[str, Lock] = field(default_factory=dict[str, Lock])
 
+    def make_plan(self, name: str, plan: BinaryPlan, *, jobs: int = 1) -> Path:
+        """Return the stripped binary of `plan`, in the folder `name`."""
+        return self.make(name, self._told(plan), plan.linker, jobs=jobs)
+
     def make(
         self, name: str, flags: Sequence[str], linker: Sequence[str], *, jobs: int = 1
     ) -> Path:
@@ -136,33 +154,72 @@ class Maker:
 
         Raises `ProjectError` with GCC's own words where it refuses the flags or fails.
         """
-        with ThreadPoolExecutor(jobs) as pool:
-            return self._make(name, flags, linker, pool)
+        output = self._output(name)
+        self._make(output, flags, linker, jobs)
+        return output
 
-    def _make(self, name: str, flags: Sequence[str], linker: Sequence[str], pool: Executor) -> Path:
-        folder = self.folder / name
-        output = folder / Path(self.binary.name).name
-        folder.mkdir(parents=True, exist_ok=True)
+    def keep_symbols(self, name: str, plan: BinaryPlan, *, jobs: int = 1) -> None:
+        """Link what `plan` made in the folder `name` once more, with symbols, beside it."""
+        output = symbols_beside(self._output(name))
+        self._make(output, self._told(plan), plan.linker, jobs, strip=False)
+
+    def objects(self, flags: Sequence[str]) -> dict[Unit, Path]:
+        """Return where the object of each source lies that is compiled with `flags`."""
         kept = self.folder / "objects" / self.key(flags)
         units = self.binary.units
-        objects = {unit: kept / f"{n}-{unit.path.stem}.o" for n, unit in enumerate(units)}
+        return {unit: kept / f"{n}-{unit.path.stem}.o" for n, unit in enumerate(units)}
+
+    def _told(self, plan: BinaryPlan) -> list[str]:
+        """Return what the compiler is told by `plan`; its profile is where GCC can read it."""
+        flags = flags_of(plan)
+        if not plan.profile:
+            return flags
+        profile = Path(plan.profile)
+        try:
+            folder = self.folder / "profiles" / sha256_of(profile)[:24]
+        except OSError as error:
+            raise ProjectError(
+                f"{profile} is missing, which {plan.name} is built with: keep the folder "
+                f"profiles beside the plan: {error.strerror}"
+            ) from error
+        with self._locks.setdefault(folder.name, Lock()):
+            if not folder.is_dir():
+                unpack(profile, folder)
+        return [*flags, *profile_flags(folder)]
+
+    def _output(self, name: str) -> Path:
+        return self.folder / name / Path(self.binary.name).name
+
+    def _make(
+        self,
+        output: Path,
+        flags: Sequence[str],
+        linker: Sequence[str],
+        jobs: int,
+        *,
+        strip: bool = True,
+    ) -> None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        objects = self.objects(flags)
+        kept = self.folder / "objects" / self.key(flags)
         steps = steps_of(
-            self.tools, self.binary, flags, linker, objects, folder=folder, output=output
-        )
+            self.tools, self.binary, flags, linker, objects,
+            folder=output.parent, output=output, strip=strip,
+        )  # fmt: skip
         with self._locks.setdefault(kept.name, Lock()):
             if not (kept / "done").is_file():
                 kept.mkdir(parents=True, exist_ok=True)
-                list(pool.map(_run, steps.compile.values()))
+                with ThreadPoolExecutor(jobs) as pool:
+                    list(pool.map(_run, steps.compile.values()))
                 (kept / "done").touch()
         for step in steps.archive:
             Path(step.words[2]).unlink(missing_ok=True)
             _run(step)
         _run(steps.link)
-        return output
 
     def key(self, flags: Sequence[str]) -> str:
         """Return the name of what is compiled with `flags`."""
-        return hashlib.sha256("\0".join(object_flags(flags)).encode()).hexdigest()[:24]
+        return hashlib.sha256("\0".join(_object_flags(flags)).encode()).hexdigest()[:24]
 
     def forget(self, keep: Sequence[Sequence[str]]) -> None:
         """Delete objects, less those compiled with one of `keep`: they would fill the disk."""

@@ -12,6 +12,7 @@ __all__ = ["meaning"]
 _MANUAL = "https://gcc.gnu.org/onlinedocs/gcc/Optimize-Options.html"
 _LINES = re.compile(r"^ +(-\S+)[ \t]+(\S.*(?:\n {27,}\S.*)*)", re.MULTILINE)
 """An option in the help, and what it does: maybe over several lines."""
+_PROFILE = "Knows from a run of the program which branches and calls are frequent"
 _NOTE = re.compile(r"\s*(This option lacks documentation\.|\[(enabled|disabled)\]|Same as .*)\s*")
 _WHOLE = {
     **FILE_MEANINGS,
@@ -29,6 +30,8 @@ _WHOLE = {
 def meaning(gcc: str, decision: str) -> Meaning:
     """Return the sentence of a decision for `gcc`, as `BinaryPlan.decisions` names it."""
     _, _, text = decision.partition(" ")
+    if decision == "profile":
+        return Meaning(f"{_PROFILE}.", f"{_MANUAL}#index-fprofile-use")
     if text in _WHOLE:
         return Meaning(f"{_WHOLE[text]}.", _MANUAL)
     if text.startswith("--param="):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from compiler_gym.envs.gcc.tuning.flags import LEVELS, LINK_TIME, SECTIONS, option_of
-from compiler_gym.envs.gcc.tuning.making import Maker
+from compiler_gym.envs.gcc.tuning.making import BASE, Maker
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import Allowance, Measure, SizeSearch, State, Tried, Work
 
@@ -61,8 +61,8 @@ class Flags:
         }
 
     def forget(self, keep: Collection[State]) -> None:
-        """Delete the objects of every state that is none of `keep`."""
-        self.maker.forget([told(state)[0] for state in keep])
+        """Delete the objects of every state that is none of `keep`, but for the plain ones."""
+        self.maker.forget([(BASE,), *((BASE, *told(state)[0]) for state in keep)])
 
     def without(self, state: State) -> Mapping[str, State]:
         """Return `state` without each of its flags."""
@@ -82,7 +82,8 @@ class Flags:
         name = f"try-{self.maker.key((*state, 'linked'))}-{'+'.join(state[-1:])[-20:]}"
         name = "".join(letter if letter.isalnum() else "-" for letter in name)
         try:
-            return float(self.measure.of(self.maker.make(name, *told(state))))
+            flags, linker = told(state)
+            return float(self.measure.of(self.maker.make(name, (BASE, *flags), linker)))
         except ProjectError:
             return math.inf
         finally:

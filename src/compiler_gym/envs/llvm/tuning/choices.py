@@ -1,24 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Tables of what may make a program faster, or smaller where its profile says that it is cold.
+"""Tables of what may make a program faster, or smaller where its profile says that it is cold."""
 
-A choice is words for the compiler and for the linker, and nothing that changes what machine the
-program needs, how floating point behaves, or what it links to.
-"""
+from compiler_gym.tuning import Choice
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-
-from compiler_gym.tuning import BinaryPlan
-
-__all__ = ["CHOICES", "COLD", "FRONT", "Choice", "actions_of", "added", "plan_of"]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Something that may make programs faster, or slower."""
-
-    flags: tuple[str, ...] = ()
-    linker: tuple[str, ...] = ()
+__all__ = ["CHOICES", "COLD", "FRONT", "FRONT_BASE", "option_of"]
 
 
 def _both(option: str) -> Choice:
@@ -86,43 +71,17 @@ FRONT = {
 }
 """What a front is chosen of, besides the profile alone: how much of a profile is hot. In the order
 in which they are built, as time may not do for all."""
+FRONT_BASE = "hot-all"
+"""The one that a search for the fastest begins with: what it makes small never runs."""
 
 
-def added(plan: BinaryPlan, choice: Choice) -> BinaryPlan:
-    """Return `plan` with `choice` instead of what says something else of the same option."""
-    named = {_option(flag) for flag in (*choice.flags, *choice.linker)}
+def option_of(word: str) -> str:
+    """Return the option that `word` sets, for clang or by way of it for LLVM.
 
-    def kept(words: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
-        return (*(word for word in words if _option(word) not in named), *more)
-
-    return replace(
-        plan, flags=kept(plan.flags, choice.flags), linker=kept(plan.linker, choice.linker)
-    )
-
-
-def _option(flag: str) -> str:
+    >>> option_of("-Wl,-mllvm,-align-loops=32"), option_of("-O2")
+    ('-align-loops', '-O2')
+    """
     for prefix in ("-mllvm=", "-Wl,-mllvm,"):
-        if flag.startswith(prefix):
-            return flag.removeprefix(prefix).partition("=")[0]
-    return flag
-
-
-def actions_of(plan: BinaryPlan) -> tuple[str, ...]:
-    """Return what is written of `plan` in the journal."""
-    profile = (f"profile {plan.profile}",) if plan.profile else ()
-    after = (f"layout {plan.after_profile}",) if plan.after_profile else ()
-    named = (name for name in plan.decisions() if name != "profile")
-    return (*profile, *after, *named)
-
-
-def plan_of(actions: Sequence[str], plan: BinaryPlan) -> BinaryPlan:
-    """Return `plan` with the decisions that `actions` are in the journal."""
-    words = [action.partition(" ") for action in actions]
-    return replace(
-        plan,
-        flags=tuple(value for kind, _, value in words if kind == "flag"),
-        linker=tuple(value for kind, _, value in words if kind == "linker"),
-        after=tuple(value for kind, _, value in words if kind == "after"),
-        profile=next((value for kind, _, value in words if kind == "profile"), ""),
-        after_profile=next((value for kind, _, value in words if kind == "layout"), ""),
-    )
+        if word.startswith(prefix):
+            return word.removeprefix(prefix).partition("=")[0]
+    return word

@@ -11,8 +11,8 @@ from pathlib import Path
 from compiler_gym.builds import Binary, Unit, is_shared_library
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, join_pipelines, split_passes
-from compiler_gym.envs.llvm.tuning.by_runs import tuned_by_runs
 from compiler_gym.envs.llvm.tuning.deciding import FLAG, LINKER, UNSAFE, state_of
+from compiler_gym.envs.llvm.tuning.fast import FAIR_FAST, FastDecisions
 from compiler_gym.envs.llvm.tuning.link_time import build_plan
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
@@ -50,13 +50,13 @@ from compiler_gym.tuning import (
     layout_of,
     require_honoured,
     sources_of,
+    tuned_by_runs,
     unwinding_of,
 )
 
 __all__ = ["LlvmTuner"]
 
 FAIR = "clang -Oz -flto, --gc-sections --icf=all"
-FAIR_FAST = "clang -O3 -flto, --gc-sections --icf=all"
 
 
 class LlvmTuner:
@@ -90,7 +90,7 @@ class LlvmTuner:
         elif is_by_size:
             found = _small(linker, subject, rivals)
         else:
-            found = tuned_by_runs(linker, subject, rivals)
+            found = tuned_by_runs(FastDecisions(linker), subject, rivals)
         return replace(
             found, objects={binary.name_of(unit): made for unit, made in objects.items()}
         )

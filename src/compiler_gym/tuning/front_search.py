@@ -6,31 +6,34 @@ search for speed finds, are timed in turns: those that no other beats in both ar
 """
 
 from compiler_gym.builds import sizes_of
-from compiler_gym.envs.llvm.tuning.choices import FRONT, added
-from compiler_gym.envs.llvm.tuning.speed import SpeedSearch
 from compiler_gym.timing import Comparison, compare_fastest
-from compiler_gym.tuning import FrontBuild, Tried, front_of
 from compiler_gym.tuning.comparing import as_speed
+from compiler_gym.tuning.front import FrontBuild, front_of
+from compiler_gym.tuning.journal import Tried
+from compiler_gym.tuning.speed_decisions import added
+from compiler_gym.tuning.speed_search import SpeedSearch
 
 __all__ = ["search_front"]
 
-_BASE = "hot-all"
-"""What the search for the fastest begins with: what it makes small never runs."""
 _FASTEST = "fastest"
 _FAIR = "fair"
 
 
 def search_front(speed: SpeedSearch) -> tuple[FrontBuild, ...]:
     """Return the front of a program with a profile, from the smallest to the fastest."""
-    bench = speed.bench
-    assert speed.profiled is not None
-    plans, paths = {"profile": speed.profiled}, {"profile": speed.rival}
-    waiting = {name: added(speed.profiled, choice) for name, choice in FRONT.items()}
+    bench, profiled = speed.bench, speed.profiled
+    assert profiled is not None
+    plans, paths = {"profile": profiled}, {"profile": speed.rival}
+    decisions = bench.decisions
+    waiting = {
+        name: added(profiled, choice, decisions.option_of)
+        for name, choice in decisions.front.items()
+    }
     while waiting:
         batch = dict(list(waiting.items())[: bench.subject.jobs])
         # Each is compared at the end, with the fastest and the fair rival.
         bench.compared = len(paths) + len(batch) + 2
-        if _BASE not in waiting and not bench.has_time(builds=len(batch)):
+        if decisions.front_base not in waiting and not bench.has_time(builds=len(batch)):
             break
         for name, path in bench.built(batch).items():
             plans[name], paths[name] = batch[name], path
@@ -40,7 +43,7 @@ def search_front(speed: SpeedSearch) -> tuple[FrontBuild, ...]:
     if waiting:
         bench.notes.append(f"there was no time for {', '.join(waiting)}: give more --time")
     bench.compared = len(paths) + 2
-    base = _BASE if _BASE in plans else "profile"
+    base = decisions.front_base if decisions.front_base in plans else "profile"
     plan, path = speed.improved(plans[base], paths[base])
     if path not in paths.values():
         plans[_FASTEST], paths[_FASTEST] = plan, path

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.envs.llvm.tuning.by_runs import BY_HAND
-from compiler_gym.envs.llvm.tuning.llvm_tuner import FAIR_FAST, LlvmTuner
+from compiler_gym.envs.llvm.tuning.fast import BY_HAND, FAIR_FAST
+from compiler_gym.envs.llvm.tuning.llvm_tuner import LlvmTuner
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import (
     Job,

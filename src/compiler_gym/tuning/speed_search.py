@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Look for what makes a program fastest by the user's own command.
 
-The profile of a run is the start. What a table of the optimiser's and the code generator's
-choices, a profile of callers and a layout by BOLT add to it needs evidence: what is faster for
-certain in runs that did not choose it stays.
+The profile of a run is the start. What a table of the compiler's choices, a profile of callers
+and a layout of the linked file add to it needs evidence: what is faster for certain in runs that
+did not choose it stays.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.envs.llvm.tuning.bolt import with_layout
-from compiler_gym.envs.llvm.tuning.choices import CHOICES, Choice, actions_of, added, plan_of
-from compiler_gym.envs.llvm.tuning.profiling import Profiler
-from compiler_gym.envs.llvm.tuning.timed import Bench
 from compiler_gym.timing import Comparison, compare_fastest
-from compiler_gym.tuning import BinaryPlan, RunCommand, Tried
 from compiler_gym.tuning.comparing import as_speed, instructions
+from compiler_gym.tuning.journal import Tried
+from compiler_gym.tuning.measuring import RunCommand
+from compiler_gym.tuning.plan import BinaryPlan
+from compiler_gym.tuning.speed_decisions import Choice, actions_of, added, plan_of
+from compiler_gym.tuning.timed import Bench
 
 __all__ = ["SpeedSearch"]
 
@@ -28,7 +28,7 @@ _CONFIRMING = 10
 _EMULATED = 120
 """How many times as long as a run it takes to count the instructions of two builds."""
 _FOR_LAYOUT = 30
-"""Runs for which the table leaves time, so that BOLT is tried, too."""
+"""Runs for which the table leaves time, so that a layout is tried, too."""
 
 
 @dataclass
@@ -81,16 +81,16 @@ class SpeedSearch:
 
     def _learn_calls(self) -> None:
         """Try a profile that knows who called, on top of a profile of our own."""
-        plan, bench = self._plan, self.bench
-        if not plan.profile.endswith(".profdata") or not bench.has_time(builds=3, runs=16):
+        bench = self.bench
+        if not self._plan.profile or not bench.has_time(builds=3, runs=16):
             return
-        path = Profiler(bench.linker, bench.notes).trained(self.train, Path(plan.profile))
-        if path is not None:
-            self._tried({"": replace(plan, profile=str(path))}, _FIRST, "profile of calls")
+        plan = bench.decisions.with_callers(self._plan, self.train, bench.notes)
+        if plan is not None:
+            self._tried({"": plan}, _FIRST, "profile of calls")
 
     def _choose(self) -> None:
         """Try the table, and as long as there is time what looked faster, with more runs."""
-        promising = self._try(CHOICES, _FIRST)
+        promising = self._try(self.bench.decisions.choices, _FIRST)
         while promising and self._is_time_for(1, _AGAIN):
             promising = self._try(promising, _AGAIN)
 
@@ -102,7 +102,7 @@ class SpeedSearch:
             if not fitting:
                 break
             batch, waiting = waiting[:fitting], waiting[fitting:]
-            plans = {str(number): added(self._plan, each) for number, each in enumerate(batch)}
+            plans = {str(number): self._with(each) for number, each in enumerate(batch)}
             if rounds == _FIRST:
                 known = self.bench.journal.cost
                 plans = {n: p for n, p in plans.items() if known(actions_of(p)) is None}
@@ -111,9 +111,13 @@ class SpeedSearch:
             promising += [batch[int(name)] for name in faster if name != taken]
         return promising
 
+    def _with(self, choice: Choice) -> BinaryPlan:
+        return added(self._plan, choice, self.bench.decisions.option_of)
+
     def _is_time_for(self, count: int, rounds: tuple[int, int]) -> bool:
         runs = (count + 1) * rounds[0] + 3 * rounds[1]
-        return self.bench.has_time(builds=count, runs=runs + _FOR_LAYOUT)
+        later = _FOR_LAYOUT if self.bench.decisions.lays_out else 0
+        return self.bench.has_time(builds=count, runs=runs + later)
 
     def _tried(
         self, plans: dict[str, BinaryPlan], rounds: tuple[int, int], stage: str
@@ -142,19 +146,21 @@ class SpeedSearch:
         return [name for name, result in found.items() if result.speedup > 1], taken
 
     def _lay_out(self) -> None:
-        """Let BOLT lay out the linked file, and take that back where it is not surely faster."""
+        """Lay out the linked file, and take that back where it is not surely faster."""
         bench = self.bench
-        if self._plan.after:
+        if self._plan.after or not bench.decisions.lays_out:
             return
         if not bench.has_time(builds=3, runs=_FOR_LAYOUT):
-            bench.notes.append("there was no time for a layout by BOLT: give more --time")
+            bench.notes.append("there was no time to lay out the linked file: give more --time")
             return
-        plan = with_layout(bench.linker, self._plan, self.train, bench.notes)
+        plan = bench.decisions.laid_out(self._plan, self.train, bench.notes)
         if plan is None:
             return
-        _, taken = self._tried({"bolt": plan}, _AGAIN, "layout by BOLT")
+        _, taken = self._tried({"layout": plan}, _AGAIN, "layout")
         if not taken:
-            bench.notes.append("BOLT's layout is not faster for certain, and not used")
+            bench.notes.append(
+                f"the layout by {' and '.join(plan.after)} is not faster for certain, and not used"
+            )
 
     def _measured(self, path: Path) -> Comparison:
         """Return how `path` compares with the best so far, in runs that chose nothing."""

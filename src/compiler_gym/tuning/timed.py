@@ -9,17 +9,18 @@ import math
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from compiler_gym.envs.llvm.tuning.choices import actions_of
-from compiler_gym.envs.llvm.tuning.link_time import build_plan
-from compiler_gym.envs.llvm.tuning.linking import Linker
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import sha256_of
 from compiler_gym.timing import Comparison
-from compiler_gym.tuning import BinaryPlan, Journal, RunCommand, Subject, Tried
 from compiler_gym.tuning.comparing import FEWEST_CONFIRMING, race
+from compiler_gym.tuning.journal import Journal, Tried
+from compiler_gym.tuning.measuring import RunCommand
+from compiler_gym.tuning.plan import BinaryPlan
+from compiler_gym.tuning.speed_decisions import SpeedDecisions, actions_of
+from compiler_gym.tuning.tuner import Subject
 
 __all__ = ["Bench"]
 
@@ -36,7 +37,7 @@ _PROOF = 2
 class Bench:
     """Builds and times what a search wants to know of one binary."""
 
-    linker: Linker
+    decisions: SpeedDecisions
     subject: Subject
     fair: Path
     """What speed is told against."""
@@ -59,7 +60,7 @@ class Bench:
             if first.status:
                 raise ProjectError(
                     f"the run ended with status {first.status} when the program was built with "
-                    f"clang -O3 -flto: {self.run.text}\n{first.tail}"
+                    f"{self.decisions.fair}: {self.run.text}\n{first.tail}"
                 )
             self.wall = min(self.wall, time.monotonic() - began)
             self.seconds = min(self.seconds, max(first.seconds, 1e-3))
@@ -112,10 +113,10 @@ class Bench:
     def built(self, plans: Mapping[str, BinaryPlan]) -> dict[str, Path]:
         """Return the binaries of `plans` that link, and that no other before was equal to."""
         found = dict[str, Path]()
-        each = self.linker if len(plans) == 1 else replace(self.linker, jobs=1)
+        jobs = self.subject.jobs if len(plans) == 1 else 1
 
         def build(plan: BinaryPlan) -> Path | None:
-            return self._built(each, plan)
+            return self._built(plan, jobs)
 
         with ThreadPoolExecutor(self.subject.jobs) as pool:
             made = list(pool.map(build, plans.values()))
@@ -134,10 +135,10 @@ class Bench:
         """Return how `paths` compare with `baseline`, in turns, as long as there is time."""
         return race(self.run, baseline, paths, rounds=rounds, is_over=lambda: self.is_over)
 
-    def _built(self, linker: Linker, plan: BinaryPlan) -> Path | None:
+    def _built(self, plan: BinaryPlan, jobs: int) -> Path | None:
         began = time.monotonic()
         try:
-            return build_plan(linker, plan)
+            return self.decisions.build(plan, jobs=jobs)
         except ProjectError:
             return None
         finally:

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.envs.llvm.tuning.fast import FastDecisions
 from compiler_gym.envs.llvm.tuning.link_time import build_plan
-from compiler_gym.envs.llvm.tuning.timed import Bench
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import Allowance, Goal, Journal, Subject
+from compiler_gym.tuning.timed import Bench
 from tests.envs.llvm.tuning.hot_and_cold import PLAN, linker_of, make_project, run_of
 
 
@@ -17,7 +18,8 @@ def bench_of(folder: Path, seconds: float, text: str = "./program 1000") -> Benc
     run = run_of(linker.binary, text)
     allowance = Allowance(seconds=seconds).begin()
     subject = Subject(linker.binary, linker.folder, Goal.SPEED, allowance, 1, 0, run=run)
-    return Bench(linker, subject, build_plan(linker, PLAN), Journal(folder / "journal", ""))
+    fair, journal = build_plan(linker, PLAN), Journal(folder / "journal", "")
+    return Bench(FastDecisions(linker), subject, fair, journal)
 
 
 def test_a_long_run_is_compared_in_fewer_rounds_and_that_is_said(tmp_path: Path) -> None:
