@@ -48,7 +48,7 @@ def tuned_by_runs(decisions: SpeedDecisions, subject: Subject, rivals: Mapping[s
     search = SpeedSearch(bench, none, profiled, rival, subject.train or subject.run)
     if is_front:
         front = search_front(search)
-        chosen = _chosen(front, subject, list(rivals)[-1], sizes_of(fair).text)
+        chosen = _within_bounds(front, subject, list(rivals)[-1], sizes_of(fair).text)
         plan, path, speed = chosen.plan, chosen.path, chosen.speed
     else:
         front = ()
@@ -59,7 +59,7 @@ def tuned_by_runs(decisions: SpeedDecisions, subject: Subject, rivals: Mapping[s
     )  # fmt: skip
 
 
-def _chosen(
+def _within_bounds(
     front: tuple[FrontBuild, ...], subject: Subject, fair: str, fair_text: int
 ) -> FrontBuild:
     """Return the build to recommend; raise `ProjectError` where none is within the bounds."""

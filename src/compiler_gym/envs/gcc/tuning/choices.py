@@ -15,7 +15,7 @@ _SAME_INLINING = "--param=early-inlining-insns=14"
 _O2 = ("-O2", _SAME_INLINING)
 
 
-def _hot(thousandths: int) -> str:
+def _hottest(thousandths: int) -> str:
     """Return what makes hot the blocks of the most frequent counts alone, so many of all."""
     return f"--param=hot-bb-count-ws-permille={thousandths}"
 
@@ -29,7 +29,7 @@ CHOICES = tuple(
         ("-fipa-pta",),
         ("-fno-tree-loop-vectorize", "-fno-tree-slp-vectorize"),
         ("-fprofile-partial-training",),
-        (_hot(999),),
+        (_hottest(999),),
         ("-fno-unroll-loops",),
         ("-fno-ivopts",),
         ("-fno-if-conversion", "-fno-if-conversion2"),
@@ -56,12 +56,12 @@ CHOICES = tuple(
 )
 """In the order in which they are tried."""
 FRONT = {
-    "hot-90": Choice((_hot(900),)),
+    "hot-90": Choice((_hottest(900),)),
     "hot-99-O2": Choice(_O2),
-    "hot-50-O2": Choice((*_O2, _hot(500))),
-    "hot-90-O2": Choice((*_O2, _hot(900))),
-    "hot-99.9": Choice((_hot(999),)),
-    "hot-50": Choice((_hot(500),)),
+    "hot-50-O2": Choice((*_O2, _hottest(500))),
+    "hot-90-O2": Choice((*_O2, _hottest(900))),
+    "hot-99.9": Choice((_hottest(999),)),
+    "hot-50": Choice((_hottest(500),)),
 }
 """What a front is chosen of, besides the profile alone: GCC makes small what is not hot."""
 FRONT_BASE = "hot-90"

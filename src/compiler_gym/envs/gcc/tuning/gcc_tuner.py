@@ -109,7 +109,7 @@ class GccTuner:
                 moves,
                 parameters,
                 subject.measure,
-                layout=_layout(subject),
+                layout=_layout_words(subject),
                 seed=subject.seed,
                 start=_start(subject),
             ),
@@ -126,7 +126,7 @@ class GccTuner:
         )
         best = search.run()
         name = min(_RIVALS, key=lambda rival: subject.measure.of(rivals[rival]))
-        plan, path, gains = _rival_plan(name, binary, sources), rivals[name], dict[str, int]()
+        plan, path, gains = _plan_of_rival(name, binary, sources), rivals[name], dict[str, int]()
         if best.cost < subject.measure.of(path):
             flags, linker = told(best.actions)
             plan = BinaryPlan(binary.name, SMALLEST, flags=flags, linker=linker, sources=sources)
@@ -134,7 +134,7 @@ class GccTuner:
             gains = dict(search.gains)
         return Found(
             plan, path, rivals, search.first, search.count, gains=gains,
-            rival_plan=_rival_plan(FAIR, binary, sources),
+            rival_plan=_plan_of_rival(FAIR, binary, sources),
         )  # fmt: skip
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
@@ -211,7 +211,7 @@ def _rivals(
     }
 
 
-def _rival_plan(name: str, binary: Binary, sources: tuple[SourceFile, ...]) -> BinaryPlan:
+def _plan_of_rival(name: str, binary: Binary, sources: tuple[SourceFile, ...]) -> BinaryPlan:
     """Return what makes a rival of a tuning for size."""
     (_, *flags), linker = _RIVALS[name]
     return BinaryPlan(
@@ -239,7 +239,7 @@ def _with_functions(
     )
 
 
-def _layout(subject: Subject) -> list[str]:
+def _layout_words(subject: Subject) -> list[str]:
     words = layout_of(subject.binary, old_loaders=subject.old_loaders)
     return words + unwinding_of(subject.binary, is_dispensable=subject.no_unwind_tables)
 

@@ -87,7 +87,7 @@ def unpack(profile: Path, folder: Path) -> Path:
     try:
         data = read_regular(profile, most=_MOST_BYTES)
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
-            held = _held(profile, archive)
+            held = _counts_in(profile, archive)
     except (OSError, tarfile.TarError) as error:
         raise ProjectError(
             f"cannot read the profile {profile}: {error}: keep the folder profiles beside the plan"
@@ -100,7 +100,7 @@ def unpack(profile: Path, folder: Path) -> Path:
     return folder
 
 
-def _held(profile: Path, archive: tarfile.TarFile) -> Mapping[str, bytes]:
+def _counts_in(profile: Path, archive: tarfile.TarFile) -> Mapping[str, bytes]:
     found: dict[str, bytes] = {}
     for member in archive:
         path = PurePosixPath(member.name)
