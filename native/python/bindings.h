@@ -20,6 +20,7 @@ using namespace nb::literals;
 void bind_errors(nb::module_& m);
 void bind_runtime(nb::module_& m);
 void bind_features(nb::module_& m);
+void bind_function_shapes(nb::module_& m);
 void bind_functions(nb::module_& m);
 void bind_inlining(nb::module_& m);
 void bind_ir2vec(nb::module_& m);

@@ -8,6 +8,7 @@ NB_MODULE(_llvm, m) {
   bind_errors(m);
   bind_runtime(m);
   bind_features(m);
+  bind_function_shapes(m);
   bind_functions(m);
   bind_inlining(m);
   bind_ir2vec(m);

@@ -31,6 +31,17 @@ def autophase_names() -> list[str]:
 def inst_count_names() -> list[str]:
     """The names of Module.inst_count(), in order."""
 
+def function_shapes(module: Module) -> dict[str, Any]:
+    """
+    Functions without their names and constants.
+
+    Columns, as bytes unless they are text:
+    - names (str): the functions that have a body, in the module's order
+    - shapes (int64): a hash of what is left without names and constants: near duplicates have the same
+    - instructions (int64): in its body, without those that only debug
+    - is_odr (int8): whether each module that uses it has a copy of it, as of an inline function or a template of C++
+    """
+
 def function_table(module: Module) -> dict[str, Any]:
     """
     Features of each function that has a body.
