@@ -111,6 +111,9 @@ class Compiler:
     """``"package.module:function"`` that compiles the entries of a ``compile_commands.json``; its
     arguments are the file and whether to link per target, and it returns the programs by name
     and the failures with their reasons."""
+    function_shapes: str = ""
+    """``"package.module:function"`` that returns the functions of each of some program files
+    without their names and constants, as `compiler_gym.datasets.FunctionShape`."""
     pipeline_parameter: str = ""
     """The session parameter that applies a pipeline in the compiler's own syntax."""
     next_steps: Mapping[str, str] = field(default_factory=dict[str, str])

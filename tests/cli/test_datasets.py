@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from compiler_gym.datasets.bundled import bundled_folder
 from compiler_gym.envs.llvm.programs.collections.generators import CsmithDataset
+from tests.datasets.packages.built import write_package
 
 from .conftest import Run
 
@@ -244,3 +246,20 @@ def test_linking_needs_a_compilation_database(own: Run, programs: Path) -> None:
     refused = own("import", "linked-v0", str(programs), "--linked")
     assert refused.status != 0
     assert "needs a compile_commands.json" in refused.errors
+
+
+def test_a_folder_of_built_packages_becomes_a_dataset_with_splits(own: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "built"
+    for package, program in (("zlib", "crc32"), ("expat", "qsort"), ("lz4", "qsort")):
+        bitcode = (bundled_folder() / program / f"{program}.bc").read_bytes()
+        write_package(folder, package, {f"{program}.c": bitcode})
+    done = own("import", "debian-v0", str(folder), "--json").json
+    assert (done["packages"], done["modules"], done["duplicates"]) == (3, 2, 1)
+    assert sum(done["splits"].values()) == 2
+    assert own("verify", "debian-v0").output == "benchmark://debian-v0: as it should be\n"
+    said = own("import", "debian-v0", str(folder)).output
+    assert "2 modules and 0 linked programs of 3 packages" in said
+    assert (tmp_path / "site/benchmark/debian-v0/built").resolve() == folder
+    own("remove", "debian-v0")
+    assert not (tmp_path / "site/benchmark/debian-v0").exists()
+    assert folder.is_dir()

@@ -11,7 +11,27 @@ from compiler_gym.errors import BenchmarkInitError, DatasetInitError
 from compiler_gym.files import scratch_directory
 from compiler_gym.lazy import named
 
-__all__ = ["programs_at", "starter"]
+__all__ = ["gather_packages", "programs_at", "starter"]
+
+
+def gather_packages(name: str, folder: Path, env: str, description: str) -> Any:
+    """Make the dataset `name` of a folder of built packages, and return what it has.
+
+    The folder stays where it is: the dataset finds the trees there that its programs are tested in.
+    """
+    from compiler_gym.datasets.packages import gather_dataset
+    from compiler_gym.paths import site_data_path
+    from compiler_gym.registration import compiler_of
+
+    compiler = compiler_of(env)
+    if compiler is None or not compiler.function_shapes:
+        raise DatasetInitError(
+            f"{env} cannot read built packages: expected one whose compiler tells functions apart"
+        )
+    shapes = named(compiler.function_shapes)
+    return gather_dataset(
+        name, folder, site_data_base=site_data_path(), shapes=shapes, description=description
+    )
 
 
 @contextmanager

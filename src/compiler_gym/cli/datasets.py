@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._importing import programs_at, starter
+from compiler_gym.cli._importing import gather_packages, programs_at, starter
 from compiler_gym.cli._options import spread
 from compiler_gym.cli._output import Json, errors, heading, output, paged, print_json, show, table
 from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, EnvName, suffix_of
@@ -118,7 +118,10 @@ def import_dataset(
     name: Annotated[str, typer.Argument(help="What to call it, for example mine-v0.")],
     path: Annotated[
         Path,
-        typer.Argument(help="A directory, archive, Parquet, JSON-lines or compile_commands.json."),
+        typer.Argument(
+            help="A directory, archive, Parquet, JSON-lines, compile_commands.json, or packages "
+            "that were built."
+        ),
     ],
     options: ReadOptions = _READ,
     description: Annotated[str, typer.Option(help="What the programs are, in one line.")] = "",
@@ -133,11 +136,19 @@ def import_dataset(
 ) -> None:
     """Import programs as a dataset; an interrupted import goes on where it was."""
     from compiler_gym.datasets import CorpusDataset, import_corpus
+    from compiler_gym.datasets.packages import holds_packages
     from compiler_gym.paths import site_data_path
 
     with _catalogue(env) as catalogue:
         if name in catalogue and not isinstance(catalogue.dataset(name), CorpusDataset):
             raise DatasetInitError(f"{name} is the name of another dataset: choose one of your own")
+    if holds_packages(path.expanduser()):
+        done = gather_packages(name, path.expanduser(), env, description)
+        if json:
+            print_json({field: getattr(done, field) for field in done.__dataclass_fields__})
+        else:
+            output().print(f"{name}: {done}", soft_wrap=True)
+        return
     with (
         programs_at(path.expanduser(), env, linked=linked) as (programs, failed),
         starter(env) if check else nullcontext() as starts,

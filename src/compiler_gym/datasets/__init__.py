@@ -3,9 +3,10 @@
 
 `uri` addresses a program, `benchmark` holds one, `dataset` is the contract of a set of them and
 `catalogue` joins several sets; `managing` switches sets on and off.
-Sets are kept as files (`files`, `tar`) or in a database (`corpus`), come with this library
-(`bundled`), are published by others (`published`, by the facts in `published_archives`), or are
-written by a tool (`seeded`, `csmith`).
+Sets are kept as files (`files`, `tar`) or in a database (`corpus`, `corpus_store`), come with this
+library (`bundled`), are published by others (`published`, by the facts in `published_archives`),
+or are written by a tool (`seeded`, `csmith`). `splits` keep apart what is learnt from and what is
+judged by.
 `fetching` gets programs here, and `running` runs them. No compiler is known here: a program is
 bytes.
 """
@@ -24,7 +25,14 @@ from compiler_gym.datasets.benchmark import (
 )
 from compiler_gym.datasets.bundled import BundledPrograms, known_run, run_spec_of
 from compiler_gym.datasets.catalogue import Datasets
-from compiler_gym.datasets.corpus import CorpusDataset, CorpusProgram, find_corpora
+from compiler_gym.datasets.corpus import CorpusDataset, find_corpora
+from compiler_gym.datasets.corpus_store import (
+    CorpusProgram,
+    PackageFacts,
+    PackageTest,
+    Place,
+    ProgramFacts,
+)
 from compiler_gym.datasets.csmith import CsmithBenchmark, CsmithPrograms
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.fetching.download import DownloadOptions, download
@@ -42,6 +50,7 @@ from compiler_gym.datasets.running.measured import (
 from compiler_gym.datasets.running.packed_run import pack_run, unpack_run
 from compiler_gym.datasets.running.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.seeded import SeededDataset
+from compiler_gym.datasets.splits import NO_SPLIT, SPLITS, FunctionShape, split_of_package
 from compiler_gym.datasets.tar import TarDataset, TarDatasetWithManifest
 from compiler_gym.datasets.uri import BenchmarkUri, path_and_query, quote_path
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError
@@ -52,7 +61,9 @@ if TYPE_CHECKING:
     from compiler_gym.compat import activate, deactivate, delete, require
 
 __all__ = [
+    "NO_SPLIT",
     "PUBLISHED_AT",
+    "SPLITS",
     "Archive",
     "Benchmark",
     "BenchmarkInitError",
@@ -70,9 +81,14 @@ __all__ = [
     "DownloadOptions",
     "ExpectedOutput",
     "FilesDataset",
+    "FunctionShape",
     "GeneratedCases",
     "ImportReport",
     "MeasuredRuns",
+    "PackageFacts",
+    "PackageTest",
+    "Place",
+    "ProgramFacts",
     "PublishedDataset",
     "ReadOptions",
     "RunCase",
@@ -103,6 +119,7 @@ __all__ = [
     "run_contained",
     "run_spec_of",
     "runs_as_expected",
+    "split_of_package",
     "unpack_run",
 ]
 

@@ -5,7 +5,7 @@ The file is written once, by `corpus_writer`, and then only read: replaced as a
 whole, never changed in place. So it needs no locks, opens in a fraction of a
 millisecond and can be shared by any number of processes. Format 1 has::
 
-    meta        key, value              format, name, licence, description, created, programs
+    meta        key, value              format, name, licence, description, programs
     dictionary  id, data                Zstandard dictionaries, trained on the programs
     origin      id, license, source,    where programs come from: each combination once
                 license_files, language
@@ -16,66 +16,46 @@ millisecond and can be shared by any number of processes. Format 1 has::
     unreadable  key, origin, reason,    what an import could not read, kept as it was found
                 data
     progress    input, position         how far an unfinished import got; empty when whole
+
+Of programs that were gathered from packages it says more, in tables that are empty otherwise
+and that files of earlier versions lack::
+
+    package     id, name, version, source_sha256, license, split, compiler, level
+    fact        id, kinds, split, cluster, instructions, functions      one row a program: the
+                kinds are a sum of 1 (a module), 2 (a linked program) and 4 (a shared library)
+    place       program, package, kind, file, command   each place that a program has
+    part        whole, program          which modules a linked program has
+    function    program, number, shape, instructions, is_library
+    test        program, file, folder, command, libraries, tree     how its package tests it
 """
 
-import hashlib
+import copy
 import itertools
-import os
-import sqlite3
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
-
-from msgspec import Struct
+from typing import Any
 
 from compiler_gym.datasets.benchmark import Benchmark
+from compiler_gym.datasets.corpus_store import (
+    KINDS,
+    CorpusProgram,
+    CorpusStore,
+    PackageFacts,
+    ProgramFacts,
+    Selection,
+)
 from compiler_gym.datasets.dataset import Dataset
+from compiler_gym.datasets.splits import NO_SPLIT, SPLITS, FunctionShape
 from compiler_gym.datasets.uri import BenchmarkUri, quote_path
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
-from compiler_gym.nearest import did_you_mean
+from compiler_gym.nearest import did_you_mean, unknown_name
 
-__all__ = ["CorpusDataset", "CorpusProgram", "find_corpora"]
+__all__ = ["CorpusDataset", "find_corpora"]
 
-FORMAT = 1
 FILE_NAME = "corpus.sqlite"
-_ROWS_PER_READ = 32
-_MOST_ORIGINS = 4096
-_CACHE_KIB = 8192
+BUILT = "built"
+"""The link beside the file that leads to the folder of built packages that it was gathered from."""
 _SUGGEST_UP_TO = 10_000
-"""What SQLite may keep of the file: with less, a random read fetches its pages again."""
-_COLUMNS = "program.id, key, size, program.sha256, suffix, origin, dictionary, data"
-_SELECT = f"SELECT {_COLUMNS} FROM program JOIN content USING (id)"
-_ORIGIN = "SELECT license, source, license_files, language FROM origin WHERE id = ?"
-_BY_KEY = f"{_SELECT} WHERE program.key = ?"
-_BY_ID = f"{_SELECT} WHERE program.id = ?"
-_AFTER_ID = f"{_SELECT} WHERE program.id > ? ORDER BY program.id LIMIT {_ROWS_PER_READ}"
-_KEYS_AFTER_ID = f"SELECT id, key FROM program WHERE id > ? ORDER BY id LIMIT {_ROWS_PER_READ}"
-
-_T = TypeVar("_T")
-
-
-# A frozen dataclass takes as long to make as a row to read.
-class CorpusProgram(Struct, frozen=True):
-    """One program of a corpus, with where it comes from."""
-
-    key: str
-    """The path of its address, percent-encoded."""
-    contents: bytes
-    """The program."""
-    sha256: str
-    """The hash of `contents`, in hexadecimal."""
-    suffix: str
-    """What kind of file it was, for example ``.c``."""
-    license: str
-    """Its licence, as an SPDX expression where one is known."""
-    source: str
-    """Where it was found: an address, a package or a path."""
-    license_files: str
-    """The files that state the licence, as JSON, where they are known."""
-    language: str
-    """The language it was written in, where that is known."""
-
 
 Reader = Callable[[BenchmarkUri, CorpusProgram], Benchmark]
 """Makes the benchmark of a stored program: a compiler's plug-in may build it first."""
@@ -110,7 +90,7 @@ class CorpusDataset(Dataset):
     ) -> None:
         self.path = Path(path)
         """The corpus file."""
-        self._store = _Store(self.path)
+        self._store = CorpusStore(self.path)
         self.damage = ""
         """Why nothing of the file can be read; empty if all is well, as far as was looked."""
         meta = {} if None not in (name, description, license) else self._store.meta()
@@ -167,6 +147,7 @@ class CorpusDataset(Dataset):
             self.path.unlink(missing_ok=True)
         except OSError as error:
             raise DatasetInitError(f"cannot remove {self.path}: {error.strerror}") from error
+        (self.path.parent / BUILT).unlink(missing_ok=True)
         for leftover in self.path.parent.glob(f".{self.path.name}.*"):
             leftover.unlink(missing_ok=True)
         try:
@@ -214,6 +195,53 @@ class CorpusDataset(Dataset):
         if found is None:
             raise UnknownNameError(f"{self.name} has no program number {index}")
         return found
+
+    def split(self, name: str, kind: str = "") -> "CorpusDataset":
+        """Return the same dataset with the programs of one split alone.
+
+        `name` is one of `SPLITS`, or `NO_SPLIT` for those that are in none. `kind` chooses among
+        them: ``module``, ``program`` or ``library``. Any program of the dataset can still be asked
+        for by its address. Raises `UnknownNameError` for a split or a kind that there is not, and
+        `DatasetInitError` for a corpus that was not gathered from packages.
+        """
+        if name not in (*SPLITS, NO_SPLIT):
+            raise UnknownNameError(unknown_name("split", name, (*SPLITS, NO_SPLIT)))
+        return self._selecting(name, kind)
+
+    def of_kind(self, kind: str) -> "CorpusDataset":
+        """Return the same dataset with the programs of one `kind` alone, as `split` does."""
+        return self._selecting("", kind)
+
+    def _selecting(self, split: str, kind: str) -> "CorpusDataset":
+        if kind and kind not in KINDS:
+            raise UnknownNameError(unknown_name("kind of program", kind, KINDS))
+        if not self._store.has_facts():
+            raise DatasetInitError(
+                f"{self.name} has no splits and no kinds: expected a dataset that was gathered "
+                "from packages, such as debian-sample-v0"
+            )
+        other = copy.copy(self)
+        other._store = CorpusStore(self.path, Selection(split, KINDS.get(kind, 0)))
+        return other
+
+    def facts(self, uri: str | BenchmarkUri) -> ProgramFacts:
+        """Return what is known of the program at `uri` beside its contents.
+
+        Raises `UnknownNameError` if there is none, and `DatasetInitError` if nothing is known.
+        """
+        program = self.program(uri)
+        found = self._store.facts(program.key)
+        if found is None:
+            raise DatasetInitError(f"nothing more is known of {self._uri_of(program)}")
+        return found
+
+    def functions(self, uri: str | BenchmarkUri) -> list[FunctionShape]:
+        """Return the functions of the program at `uri` without their names and constants."""
+        return self._store.functions(self.program(uri).key)
+
+    def packages(self) -> list[PackageFacts]:
+        """Return the packages that the programs come from, in the order of their names."""
+        return self._store.packages()
 
     def unreadable(self) -> Iterator[tuple[str, str, bytes]]:
         """Yield the key, the reason and the bytes of what an import could not read."""
@@ -264,182 +292,3 @@ def _damaged_at(path: Path, damage: str, **dataset_args: Any) -> CorpusDataset |
         return None  # No dataset can be called that: it is somebody's own folder.
     corpus.damage = damage
     return corpus
-
-
-class _Store:
-    """The open file: one connection for each thread of each process that reads it."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._local = threading.local()
-
-    def meta(self) -> dict[str, str]:
-        return self._read(lambda db: dict(db.sql.execute("SELECT key, value FROM meta")))
-
-    def size(self) -> int:
-        return self._read(lambda db: db.size)
-
-    def find(self, key: str) -> CorpusProgram | None:
-        def look_up(db: "_Connection") -> CorpusProgram | None:
-            row = db.sql.execute(_BY_KEY, (key,)).fetchone()
-            if row is None:
-                alias = "SELECT program FROM alias WHERE key = ?"
-                number = db.sql.execute(alias, (key,)).fetchone()
-                row = number and db.sql.execute(_BY_ID, number).fetchone()
-            return db.program(row) if row else None
-
-        return self._read(look_up)
-
-    def at(self, index: int) -> CorpusProgram | None:
-        try:
-            db = self._connection()
-            row = db.sql.execute(_BY_ID, (index + 1,)).fetchone()
-            return db.program(row) if row else None
-        except (sqlite3.Error, _CorruptFrame) as error:
-            raise self._damaged(error) from error
-
-    def keys_in_order(self) -> Iterator[str]:
-        last = 0
-        while rows := self._rows_after(_KEYS_AFTER_ID, last):
-            yield from (row[1] for row in rows)
-            last = rows[-1][0]
-
-    def programs(self) -> Iterator[CorpusProgram]:
-        last = 0
-        while rows := self._rows_after(_AFTER_ID, last):
-            db = self._local.connection
-            for row in rows:
-                try:
-                    program = db.program(row)
-                except _CorruptFrame as error:
-                    raise self._damaged(error) from error
-                yield program
-            last = rows[-1][0]
-
-    def unreadable(self) -> Iterator[tuple[str, str, bytes]]:
-        rows = self._read(
-            lambda db: db.sql.execute("SELECT key, reason, data FROM unreadable").fetchall()
-        )
-        yield from rows
-
-    def verify(self) -> list[str]:
-        findings: list[str] = []
-        for number in range(1, self.size() + 1):
-            try:
-                program = self.at(number - 1)
-            except DatasetInitError as error:
-                findings.append(f"program number {number} cannot be read: {error}")
-                continue
-            if program is None:
-                findings.append(f"program number {number} is missing")
-            elif hashlib.sha256(program.contents).hexdigest() != program.sha256:
-                findings.append(f"{program.key} is not what was imported")
-        return findings
-
-    def close(self) -> None:
-        connection = getattr(self._local, "connection", None)
-        if connection is not None and connection.pid == os.getpid():
-            connection.sql.close()
-        self._local.connection = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_Store, (self._path,))
-
-    def _rows_after(self, query: str, last: int) -> list[Any]:
-        return self._read(lambda db: db.sql.execute(query, (last,)).fetchall())
-
-    def _read(self, action: Callable[["_Connection"], _T]) -> _T:
-        try:
-            return action(self._connection())
-        except (sqlite3.Error, _CorruptFrame) as error:
-            raise self._damaged(error) from error
-
-    def _damaged(self, error: Exception) -> DatasetInitError:
-        self.close()
-        return DatasetInitError(
-            f"{self._path} is damaged or was altered while in use: {error}: import it again"
-        )
-
-    def _connection(self) -> "_Connection":
-        # A new import replaces the file, so a look at its identity before every
-        # read is what keeps an open environment from mixing two versions.
-        try:
-            found = os.stat(self._path)
-        except OSError as error:
-            self.close()
-            raise DatasetInitError(
-                f"the corpus {self._path} cannot be read: {error.strerror}"
-            ) from error
-        identity = (found.st_ino, found.st_mtime_ns, found.st_size)
-        connection: _Connection | None = getattr(self._local, "connection", None)
-        if connection is None or connection.identity != identity or connection.pid != os.getpid():
-            connection = self._local.connection = _Connection(self._path, identity)
-        return connection
-
-
-class _CorruptFrame(Exception):
-    """The bytes of a program do not decompress."""
-
-
-class _Connection:
-    """One open connection and the decompressors of its file."""
-
-    def __init__(self, path: Path, identity: tuple[int, int, int]) -> None:
-        self.identity = identity
-        self.pid = os.getpid()
-        quoted = quote_path(str(path.absolute()))
-        # A file that is never changed in place needs neither locks nor a journal.
-        self.sql = sqlite3.connect(
-            f"file:{quoted}?mode=ro&immutable=1", uri=True, check_same_thread=False
-        )
-        self.sql.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-        version = self.sql.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
-        if version is None or int(version[0]) != FORMAT:
-            raise DatasetInitError(
-                f"{path} has corpus format {version and version[0]}, expected {FORMAT}"
-            )
-        self._dictionaries: dict[int, Any] = {}
-        self._origins: dict[int, tuple[str, str, str, str]] = {}
-        self._size: int | None = None
-
-    def __del__(self) -> None:
-        sql = getattr(self, "sql", None)
-        if sql is not None:
-            sql.close()
-
-    @property
-    def size(self) -> int:
-        if self._size is None:
-            self._size = int(self.sql.execute("SELECT max(id) FROM program").fetchone()[0] or 0)
-        return self._size
-
-    def program(self, row: Any) -> CorpusProgram:
-        _, key, size, digest, suffix, origin, dictionary, data = row
-        try:
-            frame = self._frame(dictionary)
-            contents = frame.decompress(data, max_length=size + 1)
-        except Exception as error:
-            raise _CorruptFrame(f"{key}: {error}") from error
-        if len(contents) != size or not frame.eof:
-            raise _CorruptFrame(f"{key}: {len(contents)} bytes instead of {size}")
-        found = self._origins.get(origin) or self._load_origin(origin)
-        return CorpusProgram(key, contents, digest.hex(), suffix, *found)
-
-    def _load_origin(self, origin: int) -> tuple[str, str, str, str]:
-        row = self.sql.execute(_ORIGIN, (origin,)).fetchone()
-        if row is None:
-            raise _CorruptFrame(f"there is no origin number {origin}")
-        if len(self._origins) >= _MOST_ORIGINS:
-            self._origins.clear()
-        self._origins[origin] = row
-        return row
-
-    def _frame(self, dictionary: int) -> Any:
-        """Return what unpacks one frame; a dictionary is prepared once."""
-        from compiler_gym.datasets.fetching.zstd import zstd
-
-        if dictionary not in self._dictionaries:
-            select = "SELECT data FROM dictionary WHERE id = ?"
-            row = self.sql.execute(select, (dictionary,)).fetchone()
-            self._dictionaries[dictionary] = zstd.ZstdDict(row[0]) if row else None
-        return zstd.ZstdDecompressor(self._dictionaries[dictionary])

@@ -10,15 +10,14 @@ import hashlib
 import os
 import shutil
 import sqlite3
-import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, contextmanager
 from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.datasets.corpus import FORMAT
+from compiler_gym.datasets.corpus_store import FORMAT
 from compiler_gym.datasets.fetching.install import as_dataset_errors, held
 from compiler_gym.datasets.uri import BenchmarkUri, quote_path
 from compiler_gym.errors import DatasetInitError
@@ -26,20 +25,41 @@ from compiler_gym.errors import DatasetInitError
 __all__ = ["Added", "CorpusWriter"]
 
 _SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE dictionary (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
-CREATE TABLE origin (id INTEGER PRIMARY KEY, license TEXT NOT NULL, source TEXT NOT NULL,
-    license_files TEXT NOT NULL, language TEXT NOT NULL,
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS dictionary (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS origin (id INTEGER PRIMARY KEY, license TEXT NOT NULL,
+    source TEXT NOT NULL, license_files TEXT NOT NULL, language TEXT NOT NULL,
     UNIQUE (license, source, license_files, language));
-CREATE TABLE program (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,
+CREATE TABLE IF NOT EXISTS program (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,
     sha256 BLOB NOT NULL UNIQUE, size INTEGER NOT NULL, suffix TEXT NOT NULL,
     origin INTEGER NOT NULL REFERENCES origin);
-CREATE TABLE content (id INTEGER PRIMARY KEY, dictionary INTEGER NOT NULL, data BLOB NOT NULL);
-CREATE TABLE alias (key TEXT PRIMARY KEY, program INTEGER NOT NULL REFERENCES program,
+CREATE TABLE IF NOT EXISTS content (id INTEGER PRIMARY KEY, dictionary INTEGER NOT NULL,
+    data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS alias (key TEXT PRIMARY KEY,
+    program INTEGER NOT NULL REFERENCES program,
     origin INTEGER NOT NULL REFERENCES origin) WITHOUT ROWID;
-CREATE TABLE unreadable (key TEXT NOT NULL, origin INTEGER NOT NULL REFERENCES origin,
+CREATE TABLE IF NOT EXISTS unreadable (key TEXT NOT NULL,
+    origin INTEGER NOT NULL REFERENCES origin,
     reason TEXT NOT NULL, data BLOB NOT NULL, UNIQUE (key, reason));
-CREATE TABLE progress (input TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS progress (input TEXT PRIMARY KEY, position INTEGER NOT NULL)
+    WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS package (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+    version TEXT NOT NULL, source_sha256 TEXT NOT NULL, license TEXT NOT NULL,
+    split TEXT NOT NULL, compiler TEXT NOT NULL, level TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS fact (id INTEGER PRIMARY KEY REFERENCES program, kinds INTEGER NOT NULL,
+    split TEXT NOT NULL, cluster BLOB NOT NULL, instructions INTEGER NOT NULL,
+    functions INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS place (program INTEGER NOT NULL REFERENCES program,
+    package INTEGER NOT NULL REFERENCES package, kind INTEGER NOT NULL, file TEXT NOT NULL,
+    command TEXT NOT NULL, PRIMARY KEY (program, package, kind, file, command)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS part (whole INTEGER NOT NULL REFERENCES program,
+    program INTEGER NOT NULL REFERENCES program, PRIMARY KEY (whole, program)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS function (program INTEGER NOT NULL REFERENCES program,
+    number INTEGER NOT NULL, shape INTEGER NOT NULL, instructions INTEGER NOT NULL,
+    is_library INTEGER NOT NULL, PRIMARY KEY (program, number)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS test (program INTEGER PRIMARY KEY REFERENCES program,
+    file TEXT NOT NULL, folder TEXT NOT NULL, command TEXT NOT NULL, libraries TEXT NOT NULL,
+    tree TEXT NOT NULL);
 """
 _TRAIN_PROGRAMS = 4000
 _TRAIN_BYTES = 1 << 24
@@ -150,6 +170,22 @@ class CorpusWriter:
             row = (quote_path(key), origin, reason, data[:_KEEP_UNREADABLE])
             self._sql.execute("INSERT OR IGNORE INTO unreadable VALUES (?, ?, ?, ?)", row)
 
+    def add_rows(self, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Write what is known of programs: rows of one of the further tables of `corpus`."""
+        with _as_corpus_errors(self.partial):
+            for row in rows:
+                marks = ", ".join("?" * len(row))
+                self._sql.execute(f"INSERT INTO {table} VALUES ({marks})", row)
+
+    def number_of(self, sha256: str) -> int | None:
+        """Return the id of the program of that digest, if it is stored."""
+        row = self._one("SELECT id FROM program WHERE sha256 = ?", bytes.fromhex(sha256))
+        return None if row is None else int(row[0])
+
+    def package_numbers(self) -> dict[str, int]:
+        """Return the id of each package by its name."""
+        return dict(self._sql.execute("SELECT name, id FROM package"))
+
     @property
     def position(self) -> int:
         """How many items of the input an interrupted writer had handled."""
@@ -204,8 +240,7 @@ class CorpusWriter:
         # Only the final rename makes the file visible, so a crash of the machine
         # may cost a partial file, never a complete one.
         self._sql.execute("PRAGMA synchronous = NORMAL")
-        if self._one("SELECT 1 FROM sqlite_master WHERE name = 'meta'") is None:
-            self._sql.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+        self._sql.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
         self._set_meta()
         self._find_dictionary()
 
@@ -224,8 +259,7 @@ class CorpusWriter:
             raise DatasetInitError(f"{self.path} has corpus format {found['format']}")
         given = {key: value for key, value in self._meta.items() if value}
         given["name"] = BenchmarkUri.from_string(self._meta["name"]).dataset_name
-        created = {"format": str(FORMAT), "created": str(int(time.time()))}
-        rows = (created | self._meta | found | given).items()
+        rows = ({"format": str(FORMAT)} | self._meta | found | given).items()
         self._sql.executemany("REPLACE INTO meta VALUES (?, ?)", rows)
         self._sql.commit()
 

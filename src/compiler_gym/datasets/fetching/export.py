@@ -9,7 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.datasets.corpus import CorpusDataset, CorpusProgram
+from compiler_gym.datasets.corpus import CorpusDataset
+from compiler_gym.datasets.corpus_store import CorpusProgram
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.fetching.install import as_dataset_errors
 from compiler_gym.datasets.uri import quote_path

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Programs out of a distribution's source packages: each is built once, and its modules are kept.
 
-``records`` is what a build leaves, and the contract between who builds and who reads. A folder
+``records`` is what a build leaves, and the contract between who builds and who reads; ``gathering``
+makes the corpus of it. A folder
 that was built holds::
 
     lock.toml                               the packages, their sources, what they are built against
@@ -19,6 +20,13 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
+    from compiler_gym.datasets.packages.gathering import (
+        GatherReport,
+        ShapeReader,
+        gather,
+        gather_dataset,
+        holds_packages,
+    )
     from compiler_gym.datasets.packages.records import (
         BuiltModule,
         LinkedProgram,
@@ -32,16 +40,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BuiltModule",
+    "GatherReport",
     "LinkedProgram",
     "Outcome",
     "OwnTests",
     "PackageResult",
+    "ShapeReader",
+    "gather",
+    "gather_dataset",
+    "holds_packages",
     "read_result",
     "read_results",
     "write_result",
 ]
 
 _WHERE = {
+    "gathering": ("GatherReport", "ShapeReader", "gather", "gather_dataset", "holds_packages"),
     "records": (
         "BuiltModule",
         "LinkedProgram",

@@ -5,11 +5,14 @@ The engine never runs in the user's process, so this file is two halves: a
 function that starts a short-lived process, and what that process does.
 """
 
+import re
 import subprocess
 import sys
+from typing import Any
 
 import msgspec
 
+from compiler_gym.datasets import FunctionShape
 from compiler_gym.envs.llvm.toolchain.symbols import symbols_of
 from compiler_gym.errors import (
     BenchmarkInitError,
@@ -20,6 +23,10 @@ from compiler_gym.errors import (
 __all__ = ["run_engine"]
 
 
+_STANDARD = re.compile(r"_Z(N[VKO]*)?(S[tabsiod]|9__gnu_cxx)")
+"""Names of C++ in the standard library's own namespaces."""
+
+
 class _Answer(msgspec.Struct):
     modules: list[bytes]
     error: str = ""
@@ -27,9 +34,11 @@ class _Answer(msgspec.Struct):
 
 
 def run_engine(operation: str, modules: list[bytes], *, timeout: float = 300) -> list[bytes]:
-    """Return what `operation` makes of `modules`: ``link``, ``split``, ``strip`` or ``symbols``.
+    """Return what `operation` makes of `modules`: ``link``, ``split``, ``strip``, ``symbols`` or
+    ``shapes``.
 
-    The last gives a text for each: what it defines, a zero byte, and what it needs.
+    ``symbols`` gives a text for each: what it defines, a zero byte, and what it needs; ``shapes``
+    a list of `FunctionShape` in MessagePack.
     """
     try:
         done = subprocess.run(
@@ -56,6 +65,19 @@ def _symbols(text: str) -> bytes:
     return "\0".join("\n".join(sorted(names)) for names in symbols_of(text)).encode()
 
 
+def _shapes(table: dict[str, Any]) -> bytes:
+    sizes = memoryview(table["instructions"]).cast("q")
+    rows = zip(
+        table["names"], memoryview(table["shapes"]).cast("q"), sizes, table["is_odr"], strict=True
+    )
+    return msgspec.msgpack.encode(
+        [
+            FunctionShape(shape, size, bool(is_odr) and _STANDARD.match(name) is not None)
+            for name, shape, size, is_odr in rows
+        ]
+    )
+
+
 def main() -> None:
     """Run one operation: its name is the argument, the modules are on standard input."""
     from compiler_gym import _llvm
@@ -68,6 +90,8 @@ def main() -> None:
             answer = _Answer([_llvm.strip_noop_bitcasts(module) for module in modules])
         elif sys.argv[1] == "symbols":
             answer = _Answer([_symbols(_llvm.Module(module).text()) for module in modules])
+        elif sys.argv[1] == "shapes":
+            answer = _Answer([_shapes(_llvm.function_shapes(_llvm.Module(m))) for m in modules])
         else:
             answer = _Answer([part for _, part in _llvm.split_functions(modules[0])])
     except Exception as error:  # the border of a process: every error becomes an answer

@@ -1,0 +1,449 @@
+# SPDX-License-Identifier: MIT
+"""The file of a corpus, as it is read: one connection for each thread of each process.
+
+What its tables hold is told in `corpus`.
+"""
+
+import hashlib
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from compiler_gym.datasets.splits import FunctionShape
+from compiler_gym.datasets.uri import quote_path
+from compiler_gym.errors import DatasetInitError
+
+__all__ = [
+    "FORMAT",
+    "KINDS",
+    "CorpusProgram",
+    "CorpusStore",
+    "PackageFacts",
+    "PackageTest",
+    "Place",
+    "ProgramFacts",
+    "Selection",
+]
+
+FORMAT = 1
+_ROWS_PER_READ = 32
+_MOST_ORIGINS = 4096
+_CACHE_KIB = 8192
+"""What SQLite may keep of the file: with less, a random read fetches its pages again."""
+_COLUMNS = "program.id, key, size, program.sha256, suffix, origin, dictionary, data"
+_SELECT = f"SELECT {_COLUMNS} FROM program JOIN content USING (id)"
+_ORIGIN = "SELECT license, source, license_files, language FROM origin WHERE id = ?"
+_BY_KEY = f"{_SELECT} WHERE program.key = ?"
+_BY_ID = f"{_SELECT} WHERE program.id = ?"
+_KEYS = "SELECT program.id, key FROM program"
+_SELECTED = (
+    "JOIN fact ON fact.id = program.id AND (:split = '' OR split = :split) "
+    "AND (:kinds = 0 OR kinds & :kinds)"
+)
+_AFTER_ID = f"WHERE program.id > :last ORDER BY program.id LIMIT {_ROWS_PER_READ}"
+_FACTS = "SELECT fact.* FROM fact JOIN program USING (id) WHERE key = ?"
+_PACKAGE = "name, version, source_sha256, license, split, compiler, level"
+_PLACES = (
+    "SELECT name, version, source_sha256, kind, file, command FROM place "
+    "JOIN package ON package.id = package WHERE program = ? ORDER BY name, kind, file, command"
+)
+_WHOLES = "SELECT key FROM part JOIN program ON program.id = whole WHERE program = ? ORDER BY key"
+_PARTS = "SELECT key FROM part JOIN program ON program.id = program WHERE whole = ? ORDER BY key"
+_FUNCTIONS = (
+    "SELECT shape, instructions, is_library FROM function JOIN program "
+    "ON program.id = program WHERE key = ? ORDER BY number"
+)
+_TEST = "SELECT file, folder, command, libraries, tree FROM test WHERE program = ?"
+
+KINDS = {"module": 1, "program": 2, "library": 4}
+"""What a program can be: a translation unit, a linked program, a shared library. The numbers are
+added up: a program that is linked of one module has its bytes."""
+
+_T = TypeVar("_T")
+
+
+# A frozen dataclass takes as long to make as a row to read.
+class CorpusProgram(Struct, frozen=True):
+    """One program of a corpus, with where it comes from."""
+
+    key: str
+    """The path of its address, percent-encoded."""
+    contents: bytes
+    """The program."""
+    sha256: str
+    """The hash of `contents`, in hexadecimal."""
+    suffix: str
+    """What kind of file it was, for example ``.c``."""
+    license: str
+    """Its licence, as an SPDX expression where one is known."""
+    source: str
+    """Where it was found: an address, a package or a path."""
+    license_files: str
+    """The files that state the licence, as JSON, where they are known."""
+    language: str
+    """The language it was written in, where that is known."""
+
+
+class Selection(Struct, frozen=True):
+    """Some of the programs of a corpus."""
+
+    split: str = ""
+    """Those of one split; empty for all."""
+    kinds: int = 0
+    """Those of these kinds; 0 for all."""
+
+    @property
+    def is_all(self) -> bool:
+        """Whether it leaves nothing out."""
+        return not self.split and not self.kinds
+
+
+class PackageFacts(Struct, frozen=True):
+    """A package that programs of a corpus come from."""
+
+    name: str
+    version: str
+    source_sha256: str
+    """The digest of the description of its source, which names those of all its archives."""
+    license: str
+    """That of the package as a whole."""
+    split: str
+    compiler: str
+    """What made the bitcode."""
+    level: str
+    """The level that the bitcode is prepared for."""
+
+
+class Place(Struct, frozen=True):
+    """Where a program comes from: equal bytes may come from several places."""
+
+    package: str
+    version: str
+    source_sha256: str
+    kind: str
+    """One of `KINDS`."""
+    file: str
+    """The source of a module, or the linked file, relative to the source tree of the package."""
+    command: tuple[str, ...]
+    """What compiled it, without paths of the machine; empty for what was linked."""
+
+
+class PackageTest(Struct, frozen=True):
+    """How a package tests a program that it makes."""
+
+    file: str
+    """Where the program lies in the built tree."""
+    folder: str
+    """Where the tests are run, relative to the tree."""
+    command: tuple[str, ...]
+    """What runs them."""
+    libraries: tuple[str, ...]
+    """What the linker needs beside the module."""
+    tree: str
+    """The archive of the built tree, relative to the folder that was built."""
+
+
+class ProgramFacts(Struct, frozen=True):
+    """What is known of a program beside its contents."""
+
+    kinds: tuple[str, ...]
+    """Names of `KINDS`."""
+    split: str
+    """Its split, or `NO_SPLIT`."""
+    cluster: str
+    """16 hexadecimal digits that near duplicates have in common."""
+    instructions: int
+    functions: int
+    places: tuple[Place, ...]
+    """Where it comes from."""
+    programs: tuple[str, ...]
+    """The keys of the linked programs that it belongs to."""
+    modules: tuple[str, ...]
+    """The keys of the modules that it was linked of."""
+    test: PackageTest | None = None
+    """How its package tests it, where it can."""
+
+
+class CorpusStore:
+    """The open file: one connection for each thread of each process that reads it."""
+
+    def __init__(self, path: Path, selection: Selection = Selection()) -> None:  # noqa: B008
+        self._path = path
+        self._selection = selection
+        self._local = threading.local()
+
+    def meta(self) -> dict[str, str]:
+        """Return the facts of the whole file."""
+        return self._read(lambda db: dict(db.sql.execute("SELECT key, value FROM meta")))
+
+    def size(self) -> int:
+        """Return how many programs are selected."""
+        if self._selection.is_all:
+            return self._read(lambda db: db.size)
+        return self._read(lambda db: len(db.selected(self._selection)))
+
+    def find(self, key: str) -> CorpusProgram | None:
+        """Return the program of that name, selected or not."""
+
+        def look_up(db: "_Connection") -> CorpusProgram | None:
+            row = db.sql.execute(_BY_KEY, (key,)).fetchone()
+            if row is None:
+                alias = "SELECT program FROM alias WHERE key = ?"
+                number = db.sql.execute(alias, (key,)).fetchone()
+                row = number and db.sql.execute(_BY_ID, number).fetchone()
+            return db.program(row) if row else None
+
+        return self._read(look_up)
+
+    def at(self, index: int) -> CorpusProgram | None:
+        """Return one of the selected programs by its number, from 0."""
+        try:
+            db = self._connection()
+            number = index + 1
+            if not self._selection.is_all:
+                selected = db.selected(self._selection)
+                number = selected[index] if 0 <= index < len(selected) else 0
+            row = db.sql.execute(_BY_ID, (number,)).fetchone()
+            return db.program(row) if row else None
+        except (sqlite3.Error, _CorruptFrame) as error:
+            raise self._damaged(error) from error
+
+    def keys_in_order(self) -> Iterator[str]:
+        """Yield the name of each selected program."""
+        last = 0
+        while rows := self._rows_after(_KEYS, last):
+            yield from (row[1] for row in rows)
+            last = rows[-1][0]
+
+    def programs(self) -> Iterator[CorpusProgram]:
+        """Yield each selected program."""
+        last = 0
+        while rows := self._rows_after(_SELECT, last):
+            db = self._local.connection
+            for row in rows:
+                try:
+                    program = db.program(row)
+                except _CorruptFrame as error:
+                    raise self._damaged(error) from error
+                yield program
+            last = rows[-1][0]
+
+    def has_facts(self) -> bool:
+        """Return whether the programs were gathered from packages."""
+        return self._read(lambda db: db.has_facts)
+
+    def facts(self, key: str) -> ProgramFacts | None:
+        """Return what is known of the program of that name."""
+
+        def look_up(db: "_Connection") -> ProgramFacts | None:
+            row = db.sql.execute(_FACTS, (key,)).fetchone() if db.has_facts else None
+            if row is None:
+                return None
+            number, kinds, split, cluster, instructions, functions = row
+            test = db.sql.execute(_TEST, (number,)).fetchone()
+            return ProgramFacts(
+                kinds=_kinds_in(kinds),
+                split=split,
+                cluster=cluster.hex(),
+                instructions=instructions,
+                functions=functions,
+                places=tuple(_place_of_row(row) for row in db.sql.execute(_PLACES, (number,))),
+                programs=tuple(row[0] for row in db.sql.execute(_WHOLES, (number,))),
+                modules=tuple(row[0] for row in db.sql.execute(_PARTS, (number,))),
+                test=test and _test_of_row(test),
+            )
+
+        return self._read(look_up)
+
+    def functions(self, key: str) -> list[FunctionShape]:
+        """Return the functions of the program of that name."""
+
+        def look_up(db: "_Connection") -> list[FunctionShape]:
+            rows = db.sql.execute(_FUNCTIONS, (key,)) if db.has_facts else ()
+            return [FunctionShape(shape, size, bool(library)) for shape, size, library in rows]
+
+        return self._read(look_up)
+
+    def packages(self) -> list[PackageFacts]:
+        """Return every package."""
+        query = f"SELECT {_PACKAGE} FROM package ORDER BY name"
+        rows = self._read(lambda db: db.sql.execute(query).fetchall() if db.has_facts else [])
+        return [PackageFacts(*row) for row in rows]
+
+    def unreadable(self) -> Iterator[tuple[str, str, bytes]]:
+        """Yield what an import could not read."""
+        rows = self._read(
+            lambda db: db.sql.execute("SELECT key, reason, data FROM unreadable").fetchall()
+        )
+        yield from rows
+
+    def verify(self) -> list[str]:
+        """Return what is not as it was imported."""
+        findings: list[str] = []
+        for number in range(1, self.size() + 1):
+            try:
+                program = self.at(number - 1)
+            except DatasetInitError as error:
+                findings.append(f"program number {number} cannot be read: {error}")
+                continue
+            if program is None:
+                findings.append(f"program number {number} is missing")
+            elif hashlib.sha256(program.contents).hexdigest() != program.sha256:
+                findings.append(f"{program.key} is not what was imported")
+        return findings
+
+    def close(self) -> None:
+        """Close the connection of this thread."""
+        connection = getattr(self._local, "connection", None)
+        if connection is not None and connection.pid == os.getpid():
+            connection.sql.close()
+        self._local.connection = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (CorpusStore, (self._path, self._selection))
+
+    def _rows_after(self, query: str, last: int) -> list[Any]:
+        chosen = self._selection
+        selected = "" if chosen.is_all else _SELECTED
+        values = {"last": last, "split": chosen.split, "kinds": chosen.kinds}
+        text = f"{query} {selected} {_AFTER_ID}"
+        return self._read(lambda db: db.sql.execute(text, values).fetchall())
+
+    def _read(self, action: Callable[["_Connection"], _T]) -> _T:
+        try:
+            return action(self._connection())
+        except (sqlite3.Error, _CorruptFrame) as error:
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: Exception) -> DatasetInitError:
+        self.close()
+        return DatasetInitError(
+            f"{self._path} is damaged or was altered while in use: {error}: import it again"
+        )
+
+    def _connection(self) -> "_Connection":
+        # A new import replaces the file, so a look at its identity before every
+        # read is what keeps an open environment from mixing two versions.
+        try:
+            found = os.stat(self._path)
+        except OSError as error:
+            self.close()
+            raise DatasetInitError(
+                f"the corpus {self._path} cannot be read: {error.strerror}"
+            ) from error
+        identity = (found.st_ino, found.st_mtime_ns, found.st_size)
+        connection: _Connection | None = getattr(self._local, "connection", None)
+        if connection is None or connection.identity != identity or connection.pid != os.getpid():
+            connection = self._local.connection = _Connection(self._path, identity)
+        return connection
+
+
+class _CorruptFrame(Exception):
+    """The bytes of a program do not decompress."""
+
+
+class _Connection:
+    """One open connection and the decompressors of its file."""
+
+    def __init__(self, path: Path, identity: tuple[int, int, int]) -> None:
+        self.identity = identity
+        self.pid = os.getpid()
+        quoted = quote_path(str(path.absolute()))
+        # A file that is never changed in place needs neither locks nor a journal.
+        self.sql = sqlite3.connect(
+            f"file:{quoted}?mode=ro&immutable=1", uri=True, check_same_thread=False
+        )
+        self.sql.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        version = self.sql.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+        if version is None or int(version[0]) != FORMAT:
+            raise DatasetInitError(
+                f"{path} has corpus format {version and version[0]}, expected {FORMAT}"
+            )
+        self._dictionaries: dict[int, Any] = {}
+        self._origins: dict[int, tuple[str, str, str, str]] = {}
+        self._size: int | None = None
+        self._selected: dict[Selection, list[int]] = {}
+        self._has_facts: bool | None = None
+
+    def __del__(self) -> None:
+        sql = getattr(self, "sql", None)
+        if sql is not None:
+            sql.close()
+
+    @property
+    def size(self) -> int:
+        if self._size is None:
+            self._size = int(self.sql.execute("SELECT max(id) FROM program").fetchone()[0] or 0)
+        return self._size
+
+    @property
+    def has_facts(self) -> bool:
+        if self._has_facts is None:
+            there = "SELECT 1 FROM sqlite_master WHERE name = 'fact'"
+            self._has_facts = (
+                self.sql.execute(there).fetchone() is not None
+                and self.sql.execute("SELECT 1 FROM fact LIMIT 1").fetchone() is not None
+            )
+        return self._has_facts
+
+    def selected(self, chosen: Selection) -> list[int]:
+        if chosen not in self._selected:
+            query = f"SELECT program.id FROM program {_SELECTED} ORDER BY program.id"
+            values = {"split": chosen.split, "kinds": chosen.kinds}
+            self._selected[chosen] = [row[0] for row in self.sql.execute(query, values)]
+        return self._selected[chosen]
+
+    def program(self, row: Any) -> CorpusProgram:
+        _, key, size, digest, suffix, origin, dictionary, data = row
+        try:
+            frame = self._frame(dictionary)
+            contents = frame.decompress(data, max_length=size + 1)
+        except Exception as error:
+            raise _CorruptFrame(f"{key}: {error}") from error
+        if len(contents) != size or not frame.eof:
+            raise _CorruptFrame(f"{key}: {len(contents)} bytes instead of {size}")
+        found = self._origins.get(origin) or self._load_origin(origin)
+        return CorpusProgram(key, contents, digest.hex(), suffix, *found)
+
+    def _load_origin(self, origin: int) -> tuple[str, str, str, str]:
+        row = self.sql.execute(_ORIGIN, (origin,)).fetchone()
+        if row is None:
+            raise _CorruptFrame(f"there is no origin number {origin}")
+        if len(self._origins) >= _MOST_ORIGINS:
+            self._origins.clear()
+        self._origins[origin] = row
+        return row
+
+    def _frame(self, dictionary: int) -> Any:
+        """Return what unpacks one frame; a dictionary is prepared once."""
+        from compiler_gym.datasets.fetching.zstd import zstd
+
+        if dictionary not in self._dictionaries:
+            select = "SELECT data FROM dictionary WHERE id = ?"
+            row = self.sql.execute(select, (dictionary,)).fetchone()
+            self._dictionaries[dictionary] = zstd.ZstdDict(row[0]) if row else None
+        return zstd.ZstdDecompressor(self._dictionaries[dictionary])
+
+
+def _place_of_row(row: tuple[Any, ...]) -> Place:
+    package, version, source_sha256, kind, file, command = row
+    return Place(package, version, source_sha256, _kinds_in(kind)[0], file, _words_in_json(command))
+
+
+def _test_of_row(row: tuple[Any, ...]) -> PackageTest:
+    file, folder, command, libraries, tree = row
+    return PackageTest(file, folder, _words_in_json(command), _words_in_json(libraries), tree)
+
+
+def _kinds_in(number: int) -> tuple[str, ...]:
+    return tuple(name for name, bit in KINDS.items() if number & bit)
+
+
+def _words_in_json(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""The functions of programs without their names and constants, for those who compare programs."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from compiler_gym.datasets import FunctionShape
+from compiler_gym.envs.llvm.programs.kept import kept
+from compiler_gym.envs.llvm.toolchain.engine import run_engine
+from compiler_gym.errors import program_unreadable
+from compiler_gym.files import sha256_of
+
+__all__ = ["shapes_of"]
+
+_SHAPES = "function shapes, version 1"
+_MOST_BYTES = 1 << 26
+"""Of modules that one process of the engine reads."""
+_decoder = msgspec.msgpack.Decoder(list[list[FunctionShape]])
+
+
+def shapes_of(paths: Sequence[Path]) -> list[list[FunctionShape]]:
+    """Return the functions of each file of bitcode; what was asked before is kept.
+
+    Raises `BenchmarkInitError` for a file that cannot be read.
+    """
+    found: list[list[FunctionShape]] = []
+    for some in _batches(paths):
+        digests = [_file_digest(path) for path in some]
+        found += _decoder.decode(kept((_SHAPES, *digests), lambda: _read_in_engine(some)))  # noqa: B023
+    return found
+
+
+def _read_in_engine(paths: Sequence[Path]) -> bytes:
+    answers = run_engine("shapes", [path.read_bytes() for path in paths])
+    rows = [msgspec.msgpack.decode(answer, type=list[FunctionShape]) for answer in answers]
+    return msgspec.msgpack.encode(rows)
+
+
+def _file_digest(path: Path) -> str:
+    try:
+        return sha256_of(path)
+    except OSError as error:
+        raise program_unreadable(path, error) from error
+
+
+def _batches(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    some: list[Path] = []
+    size = 0
+    for path in paths:
+        some.append(path)
+        size += path.stat().st_size if path.is_file() else 0
+        if size >= _MOST_BYTES:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
