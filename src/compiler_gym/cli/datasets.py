@@ -174,18 +174,23 @@ def import_dataset(
 @datasets.command()
 def export(
     name: Name,
-    path: Annotated[Path, typer.Argument(help="The Parquet file to write.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="At most this many programs.")] = None,
+    path: Annotated[
+        Path, typer.Argument(help="The Parquet file to write, or a folder: a file for each split.")
+    ],
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="At most this many programs a file.")
+    ] = None,
     env: EnvName = _ENV,
     json: Json = False,
 ) -> None:
-    """Write the programs of a dataset to a Parquet file, in ComPile's columns."""
-    from compiler_gym.datasets import export_parquet
+    """Write the programs of a dataset to Parquet: a file, or a folder of splits with a card."""
+    from compiler_gym.datasets import export_folder, export_parquet
 
     with _catalogue(env) as catalogue:
         dataset = catalogue.dataset(name)
         dataset.install()
-        count = export_parquet(dataset, path.expanduser(), limit=limit)
+        write = export_parquet if path.suffix == ".parquet" else export_folder
+        count = write(dataset, path.expanduser(), limit=limit)
     if json:
         print_json({"name": dataset.name, "path": str(path), "programs": count})
     else:

@@ -36,7 +36,7 @@ from compiler_gym.datasets.corpus_store import (
 from compiler_gym.datasets.csmith import CsmithBenchmark, CsmithPrograms
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.fetching.download import DownloadOptions, download
-from compiler_gym.datasets.fetching.export import export_parquet
+from compiler_gym.datasets.fetching.export import export_folder, export_parquet
 from compiler_gym.datasets.fetching.importers import ImportReport, import_corpus
 from compiler_gym.datasets.files import FilesDataset
 from compiler_gym.datasets.published import PublishedDataset
@@ -106,6 +106,7 @@ __all__ = [
     "deactivate",
     "delete",
     "download",
+    "export_folder",
     "export_parquet",
     "find_corpora",
     "findings_of",

@@ -196,6 +196,11 @@ class CorpusDataset(Dataset):
             raise UnknownNameError(f"{self.name} has no program number {index}")
         return found
 
+    @property
+    def has_splits(self) -> bool:
+        """Whether the programs were gathered from packages: then `split` and `facts` know them."""
+        return self.installed and self._store.has_facts()
+
     def split(self, name: str, kind: str = "") -> "CorpusDataset":
         """Return the same dataset with the programs of one split alone.
 
@@ -215,7 +220,7 @@ class CorpusDataset(Dataset):
     def _selecting(self, split: str, kind: str) -> "CorpusDataset":
         if kind and kind not in KINDS:
             raise UnknownNameError(unknown_name("kind of program", kind, KINDS))
-        if not self._store.has_facts():
+        if not self.has_splits:
             raise DatasetInitError(
                 f"{self.name} has no splits and no kinds: expected a dataset that was gathered "
                 "from packages, such as debian-sample-v0"
@@ -229,7 +234,10 @@ class CorpusDataset(Dataset):
 
         Raises `UnknownNameError` if there is none, and `DatasetInitError` if nothing is known.
         """
-        program = self.program(uri)
+        return self.facts_of(self.program(uri))
+
+    def facts_of(self, program: CorpusProgram) -> ProgramFacts:
+        """Return what is known of `program`, as `facts` does."""
         found = self._store.facts(program.key)
         if found is None:
             raise DatasetInitError(f"nothing more is known of {self._uri_of(program)}")

@@ -1,26 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""Write the programs of a dataset as a Parquet table, in ComPile's columns.
+"""Write the programs of a dataset as Parquet, in ComPile's columns and some of our own.
 
-What is written can be imported again. The table appears when it is complete.
+A file is written for those who import it again; a folder, with a file for each split and a card
+that says what is in it, for those who read it without this library. What is written appears when
+it is complete, and no more of it is in memory than a few programs.
 """
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from compiler_gym.datasets.corpus import CorpusDataset
-from compiler_gym.datasets.corpus_store import CorpusProgram
+from compiler_gym.datasets.corpus_store import CorpusProgram, ProgramFacts
 from compiler_gym.datasets.dataset import Dataset
-from compiler_gym.datasets.fetching.install import as_dataset_errors
+from compiler_gym.datasets.fetching.card import ExportedSplit, card_of
+from compiler_gym.datasets.fetching.install import as_dataset_errors, held
+from compiler_gym.datasets.splits import NO_SPLIT, SPLITS
 from compiler_gym.datasets.uri import quote_path
 from compiler_gym.errors import DatasetInitError
-from compiler_gym.files import replaced_file
+from compiler_gym.files import replaced_directory, replaced_file
 from compiler_gym.version import install_hint
 
-__all__ = ["export_parquet"]
+__all__ = ["export_folder", "export_parquet"]
 
 _ROWS_PER_BATCH = 256
+_BYTES_PER_BATCH = 1 << 25
 _COLUMNS = (
     ("key", "string"),
     ("content", "binary"),
@@ -32,6 +39,22 @@ _COLUMNS = (
     ("package_source", "string"),
     ("language", "string"),
 )
+_FACTS = (
+    ("package", "string"),
+    ("version", "string"),
+    ("source_sha256", "string"),
+    ("file", "string"),
+    ("command", "string"),
+    ("kinds", "string"),
+    ("split", "string"),
+    ("cluster", "string"),
+    ("instructions", "int64"),
+    ("functions", "int64"),
+    ("programs", "string"),
+    ("places", "string"),
+)
+"""The columns of programs that were gathered from packages; lists are JSON."""
+_ALL = "all"
 
 
 def export_parquet(dataset: Dataset, path: str | Path, *, limit: int | None = None) -> int:
@@ -39,26 +62,96 @@ def export_parquet(dataset: Dataset, path: str | Path, *, limit: int | None = No
 
     A dataset without end needs a `limit`.
     """
+    _require_end(dataset, limit)
+    with as_dataset_errors(f"cannot write {path}"), replaced_file(Path(path)) as partial:
+        return sum(_write_table(partial, islice(_program_rows(dataset), limit)).values())
+
+
+def export_folder(dataset: Dataset, folder: str | Path, *, limit: int | None = None) -> int:
+    """Write the first `limit` programs of each split to `folder`, with a card; return how many.
+
+    ``train.parquet``, ``validation.parquet``, ``test.parquet``, and ``shared.parquet`` for what is
+    in no split; ``all.parquet`` of a dataset without splits. ``README.md`` is the card that the
+    library ``datasets`` of Hugging Face reads. A folder that is there already is replaced if it
+    is an earlier export.
+    """
+    target = Path(folder)
+    _require_end(dataset, limit)
+    if target.exists() and not _is_export(target):
+        raise DatasetInitError(
+            f"{target} is there already, and no export: expected a new folder or an earlier export"
+        )
+    written: list[ExportedSplit] = []
+    with (
+        as_dataset_errors(f"cannot write {target}"),
+        held(target),
+        replaced_directory(target) as partial,
+    ):
+        for name, part in _parts(dataset):
+            licences = _write_table(partial / f"{name}.parquet", islice(_program_rows(part), limit))
+            written.append(ExportedSplit(name, licences))
+        packages = dataset.packages() if isinstance(dataset, CorpusDataset) else []
+        (partial / "README.md").write_text(card_of(dataset, written, packages), encoding="utf-8")
+    return sum(part.count for part in written)
+
+
+def _require_end(dataset: Dataset, limit: int | None) -> None:
     if limit is None and dataset.size == 0:
         raise DatasetInitError(f"{dataset.name} has no end: expected a limit")
+
+
+def _is_export(folder: Path) -> bool:
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else {""}
+    return all(name == "README.md" or name.endswith(".parquet") for name in names)
+
+
+def _parts(dataset: Dataset) -> Iterator[tuple[str, Dataset]]:
+    """Yield the splits that hold something, or all where there are none."""
+    if not (isinstance(dataset, CorpusDataset) and dataset.has_splits):
+        yield _ALL, dataset
+        return
+    for name in (*SPLITS, NO_SPLIT):
+        part = dataset.split(name)
+        if part.size:
+            yield name, part
+
+
+def _write_table(path: Path, rows: Iterator[dict[str, Any]]) -> "Counter[str]":
+    """Write `rows` as they come; return how many have each licence."""
     arrow, parquet = _arrow()
-    schema = arrow.schema([(name, getattr(arrow, kind)()) for name, kind in _COLUMNS])
-    rows = islice(_program_rows(dataset), limit)
-    count = 0
-    with (
-        as_dataset_errors(f"cannot write {path}"),
-        replaced_file(Path(path)) as partial,
-        parquet.ParquetWriter(partial, schema) as writer,
-    ):
-        while batch := list(islice(rows, _ROWS_PER_BATCH)):
+    licences: Counter[str] = Counter()
+    first = next(rows, None)
+    columns = (*_COLUMNS, *(_FACTS if first is not None and "split" in first else ()))
+    schema = arrow.schema([(name, getattr(arrow, kind)()) for name, kind in columns])
+    with parquet.ParquetWriter(path, schema) as writer:
+        for batch in _batches(_put_back(first, rows)):
+            licences.update(row["license_expression"] for row in batch)
             writer.write_table(arrow.Table.from_pylist(batch, schema=schema))
-            count += len(batch)
-    return count
+    return licences
+
+
+def _put_back(first: Any, rows: Iterator[Any]) -> Iterator[Any]:
+    if first is not None:
+        yield first
+        yield from rows
+
+
+def _batches(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    batch: list[dict[str, Any]] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += len(row["content"])
+        if len(batch) >= _ROWS_PER_BATCH or size >= _BYTES_PER_BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _program_rows(dataset: Dataset) -> Iterator[dict[str, Any]]:
     for program in _programs(dataset):
-        yield {
+        row = {
             "key": program.key,
             "content": program.contents,
             "suffix": program.suffix,
@@ -69,6 +162,28 @@ def _program_rows(dataset: Dataset) -> Iterator[dict[str, Any]]:
             "package_source": program.source,
             "language": program.language,
         }
+        if isinstance(dataset, CorpusDataset) and dataset.has_splits:
+            row |= _fact_columns(dataset.facts_of(program))
+        yield row
+
+
+def _fact_columns(facts: ProgramFacts) -> dict[str, Any]:
+    """Return the columns of what is known; where a program has several places, of the first."""
+    place = facts.places[0]
+    return {
+        "package": place.package,
+        "version": place.version,
+        "source_sha256": place.source_sha256,
+        "file": place.file,
+        "command": json.dumps(place.command),
+        "kinds": json.dumps(facts.kinds),
+        "split": facts.split,
+        "cluster": facts.cluster,
+        "instructions": facts.instructions,
+        "functions": facts.functions,
+        "programs": json.dumps(facts.programs),
+        "places": json.dumps([[one.package, one.version, one.file] for one in facts.places]),
+    }
 
 
 def _programs(dataset: Dataset) -> Iterable[CorpusProgram]:
