@@ -31,13 +31,14 @@ ALL = BinaryPlan(
     "default<Oz>",
     {
         "enable-machine-outliner": "always",
+        "outliner-benefit-threshold": "8",
         "apply-ext-tsp-for-size": "true",
         "disable-machine-licm": "true",
         "disable-lsr": "true",
         "x86-br-merging-base-cost": "-1",
         "split-spill-mode": "size",
     },
-    linker=(*FOLDING, TAILS, "-Wl,-mllvm,-outliner-benefit-threshold=8"),
+    linker=(*FOLDING, TAILS),
 )
 """Every decision that is neither unsafe nor known to win nothing: see the recipe's ``left_out``."""
 _FAIR = BinaryPlan("program", SMALL, linker=FOLDING)

@@ -4,8 +4,10 @@
 import pytest
 
 from compiler_gym.envs.llvm.tuning.deciding import (
+    SAVINGS,
     UNSAFE,
     choices,
+    of_modules,
     plan_of,
     split,
     state_of,
@@ -49,6 +51,16 @@ def test_a_pass_that_no_search_tries_is_named() -> None:
 def test_an_action_takes_the_place_of_what_sets_the_same() -> None:
     assert with_action(STATE, "regalloc=greedy")[3] == "regalloc=greedy"
     assert "linker -Wl,--icf=all" not in with_action(STATE, "linker -Wl,--icf=safe")
+
+
+def test_what_an_outlined_function_must_save_is_decided_with_the_outliner() -> None:
+    first = with_action(STATE, SAVINGS[0])
+    assert plan_of(first, BARE).options["enable-machine-outliner"] == "always"
+    again = with_action(first, SAVINGS[1])
+    assert SAVINGS[0] not in again
+    assert state_of(plan_of(again, BARE)) == again
+    assert SAVINGS[1].partition("=")[0] not in of_modules(plan_of(again, BARE).options)
+    assert list(choices())[: len(SAVINGS)] == list(SAVINGS)
 
 
 def test_each_decision_is_left_out_by_the_name_that_a_plan_gives_it() -> None:

@@ -5,7 +5,7 @@ An action is a pass by its name, an option as ``name=value``, ``flag -fx`` for t
 ``linker -Wl,-x``. A state is a list of them, in an order of which equal states are equal.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -17,8 +17,8 @@ from compiler_gym.session import CommandlineSpec
 from compiler_gym.tuning import BinaryPlan, State
 
 __all__ = [
-    "BASE", "DEFAULT_PASSES", "FLAG", "LINKER", "SPACE", "UNSAFE",
-    "choices", "items", "ordered", "plan_of",
+    "BASE", "DEFAULT_PASSES", "FLAG", "LINKER", "SAVINGS", "SPACE", "UNSAFE",
+    "choices", "items", "of_modules", "ordered", "plan_of",
     "split", "state_of", "with_action", "without",
 ]  # fmt: skip
 
@@ -33,6 +33,13 @@ UNSAFE = frozenset({"enable-ipra"})
 """Options with which LLVM miscompiles some programs: only tests can tell whether this is one.
 
 Interprocedural register allocation fails with ``long double``, and in shared libraries."""
+_SAVING = "outliner-benefit-threshold"
+SAVINGS = tuple(f"{_SAVING}={count}" for count in (12, 20, 8, 4))
+"""How many instructions a function must save that the code generator makes of equal code, those
+first that make most programs smaller. Without such a bound files grow, because each function has
+unwind tables. It holds for a whole process, so that no module and no action space has it."""
+_OUTLINED = "enable-machine-outliner=always"
+"""What makes such functions."""
 _FIXED = "relocation-model"
 """Decided by the build, not by a search."""
 
@@ -63,8 +70,9 @@ def ordered(actions: Iterable[str]) -> State:
 
 def with_action(state: State, action: str) -> State:
     """Return `state` with an option, a flag or a word for the linker instead of what sets it."""
-    name = action.partition("=")[0]
-    return ordered((*(other for other in state if other.partition("=")[0] != name), action))
+    actions = (_OUTLINED, action) if action in SAVINGS else (action,)
+    names = {each.partition("=")[0] for each in actions}
+    return ordered((*(each for each in state if each.partition("=")[0] not in names), *actions))
 
 
 def without(state: State) -> dict[str, State]:
@@ -109,8 +117,14 @@ def state_of(plan: BinaryPlan) -> State:
     return ordered((*(names[step] for step in steps), *options, *flags, *linker))
 
 
+def of_modules(options: Mapping[str, str]) -> dict[str, str]:
+    """Return those of `options` that a module can have, and a session sets."""
+    return {name: value for name, value in options.items() if name != _SAVING}
+
+
 def choices(refused: Collection[str] = ()) -> Iterator[str]:
     """Yield every option but those `refused`, with each value, the most promising first."""
+    yield from SAVINGS
     ranked = sorted(
         (gain, option.name, value)
         for option in OPTIONS

@@ -25,8 +25,6 @@ __all__ = [
     "FOLDING",
     "FRONT_END_FLAGS",
     "LLD_LAYOUT",
-    "OUTLINED",
-    "OUTLINER",
     "PROGRAM",
     "QUIET",
     "SAMPLED",
@@ -49,11 +47,6 @@ FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=all")
 """What a linker is told that leaves out what nobody uses and folds equal functions."""
 TAILS = "-Wl,-O2"
 """Lets one string be the end of another."""
-OUTLINER = "enable-machine-outliner"
-"""The option of the code generator that makes functions of equal code."""
-OUTLINED = tuple(f"-Wl,-mllvm,-outliner-benefit-threshold={count}" for count in (4, 6, 8, 12, 20))
-"""How many instructions a function that LLVM makes of equal code must save: what it counts are
-instructions, and such a function has unwind tables of its own."""
 _SORTED = tuple(f"-Wl,--bp-compression-sort={kind}" for kind in ("function", "data", "both"))
 LLD_LAYOUT = (TAILS, *_SORTED)
 """What only lld can be told: to let strings end in one another, and to sort for compression."""

@@ -18,8 +18,6 @@ from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,
     FRONT_END_FLAGS,
-    OUTLINED,
-    OUTLINER,
     PROGRAM,
     SMALL,
     Linker,
@@ -202,16 +200,7 @@ def _layout(subject: Subject) -> list[str]:
 
 def _start(subject: Subject) -> State | None:
     """Return what the search starts from, as far as this compiler's whole program can have it."""
-    plan = subject.start
-    if plan is None:
-        return None
-    # A search cannot choose how much an outlined function must save, and without that the outliner
-    # makes files larger: both go.
-    linker = tuple(word for word in plan.linker if word not in OUTLINED)
-    options = dict(plan.options)
-    if linker != plan.linker:
-        options.pop(OUTLINER, None)
-    return state_of(replace(plan, linker=linker, options=options))
+    return None if subject.start is None else state_of(subject.start)
 
 
 def _by_recipe(

@@ -58,8 +58,9 @@ _OPTIONS = {
     "jump-threading-threshold": "How large a block may be to be copied for a known branch",
     "enable-partial-inlining": "Copies the frequent beginning of a function into its callers",
     "align-loops": "The alignment of loops in bytes",
+    "outliner-benefit-threshold": "How many instructions a new function of equal code must save",
 }
-"""What speed tries beside the options of the code generator's own table."""
+"""What tuning tries beside the options of the code generator's own table."""
 
 
 def meaning(decision: str) -> Meaning:

@@ -11,14 +11,13 @@ from functools import cache
 from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS, is_choice
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, split_pipeline
 from compiler_gym.envs.llvm.tuning.choices import CHOICES, FRONT
-from compiler_gym.envs.llvm.tuning.deciding import DEFAULT_PASSES, FLAG, LINKER, items
+from compiler_gym.envs.llvm.tuning.deciding import DEFAULT_PASSES, FLAG, LINKER, SAVINGS, items
 from compiler_gym.envs.llvm.tuning.link_time import BOLT
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,
     FRONT_END_FLAGS,
     LLD_LAYOUT,
-    OUTLINED,
     PROGRAM,
     SMALL,
 )
@@ -63,7 +62,7 @@ def _require_small(plan: BinaryPlan) -> None:
     require_nothing_in(plan, "profile", "flags", "after", "after_profile")
     require_among(plan, "pass", [plan.passes] if plan.passes else (), (DEFAULT_PASSES,))
     _require_options(plan)
-    require_among(plan, "linker option", plan.linker, (*FOLDING, *LLD_LAYOUT, *OUTLINED))
+    require_among(plan, "linker option", plan.linker, (*FOLDING, *LLD_LAYOUT))
 
 
 def _require_options(plan: BinaryPlan) -> None:
@@ -79,7 +78,7 @@ def require_tried(name: str, actions: tuple[str, ...]) -> None:
 @cache
 def _names() -> frozenset[str]:
     told = (*(f"{FLAG}{flag}" for flag in _FLAGS), *(f"{LINKER}{word}" for word in _LINKER))
-    return frozenset((*items(), *told))
+    return frozenset((*items(), *SAVINGS, *told))
 
 
 @cache
@@ -95,4 +94,4 @@ def _options() -> frozenset[str]:
         for option in OPTIONS
         for value in option.values
         if value != DEFAULT
-    )
+    ) | frozenset(SAVINGS)

@@ -21,8 +21,10 @@ from compiler_gym.envs.llvm.actions import LINK_TIME
 from compiler_gym.envs.llvm.tuning.deciding import (
     BASE,
     LINKER,
+    SAVINGS,
     SPACE,
     choices,
+    of_modules,
     ordered,
     plan_of,
     split,
@@ -130,7 +132,8 @@ class SizeDecisions:
             return
         passes, options = split(search.best.actions)
         fixed = ["relocation-model=pic"] if self.is_position_independent else []
-        names = [*passes, *(f"{name}={value}" for name, value in options.items()), *fixed]
+        chosen = (f"{name}={value}" for name, value in of_modules(options).items())
+        names = [*passes, *chosen, *fixed]
         with self._make() as env:
             space = env.action_space
         budget = Budget(
@@ -167,7 +170,8 @@ class _Watcher:
     def keep(self, names: Sequence[str]) -> None:
         """Measure what a search found by the code of its object as the file that it makes."""
         chosen = [name for name in names if name.partition("=")[0] not in self.refused]
-        rest = [action for action in self.search.best.actions if " " in action]
+        best = self.search.best.actions
+        rest = [action for action in best if " " in action or action in SAVINGS]
         self.search.keep(self.stage, ordered((*chosen, *rest)))
 
     def improved(self, improvement: Improvement) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from compiler_gym.envs.llvm.tuning.deciding import of_modules
 from compiler_gym.envs.llvm.tuning.linking import Linker
 from compiler_gym.envs.llvm.tuning.making import Maker
 from compiler_gym.envs.llvm.tuning.whole import Whole
@@ -96,7 +97,7 @@ class Slowdown:
             actions = env.commandline_to_actions(passes)
             env.multistep(actions, [], [], timeout=_SECONDS)
             if plan is not None:
-                env.codegen = dict(plan.options)
+                env.codegen = of_modules(plan.options)
             cycles = float(env.observation["McaCycles"])
         if plan is None:
             self._rival_cycles = cycles
