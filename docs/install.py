@@ -12,7 +12,7 @@ from docs.site import ROOT, project
 
 __all__ = ["PAGES", "install_lines", "with_install"]
 
-PAGES = (ROOT / "README.md", ROOT / "docs" / "start.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "index.md", ROOT / "docs" / "start.md")
 TAKEN = "compiler-gym"
 """The name under which a package index has CompilerGym 0.2.5, by Facebook."""
 _MARKED = re.compile(r"(?<=<!-- install -->\n).*?(?=<!-- end install -->)", re.S)

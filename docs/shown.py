@@ -21,7 +21,7 @@ from docs.site import ROOT
 
 __all__ = ["PAGES", "stale", "with_output", "with_outputs"]
 
-PAGES = (ROOT / "README.md", ROOT / "docs" / "start.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "index.md", ROOT / "docs" / "start.md")
 RUNNER = ROOT / "tests" / "docs" / "blocks.py"
 TERMINAL = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
 """The terminal that output is made for."""

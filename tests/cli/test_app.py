@@ -41,8 +41,8 @@ def test_no_command_prints_the_help(cli: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message", "next_step"),
     [
-        (("run", "cbench-v1/nothing"), "no program 'nothing'", "describe ENV"),
-        (("run", "elsewhere-v0/1"), "no dataset 'benchmark://elsewhere-v0'", "describe ENV"),
+        (("run", "cbench-v1/nothing"), "no program 'nothing'", "describe llvm-v0"),
+        (("run", "elsewhere-v0/1"), "no dataset 'benchmark://elsewhere-v0'", "describe llvm-v0"),
         (("run", "missing.c"), "no such file: missing.c", "a program is a URI"),
         (("run", "."), "no program|expected a program file|not a benchmark", "a program is a URI"),
         (("run", "cbench-v1/crc32", "srao"), "no action 'srao'.*did you mean sroa", "--actions"),

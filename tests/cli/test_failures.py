@@ -29,7 +29,7 @@ def own_console() -> None:
     [
         (BenchmarkInitError("no such file: a.c"), "a program is a URI"),
         (InvalidActionError("no action 'x'"), "--actions"),
-        (UnknownNameError("no space 'x'"), "describe ENV"),
+        (UnknownNameError("no space 'x'"), "describe llvm-v0"),
         (PipelineError("unknown pass 'x'"), "--print-passes"),
     ],
 )
@@ -67,6 +67,16 @@ def test_a_long_error_is_cut_and_markup_in_it_is_text(capsys: pytest.CaptureFixt
     assert lines[1:3] == ["  ... 5 lines", "  5"]
     assert lines[-1] == "  19"  # the last ones say why
     assert len(lines) == 17
+
+
+def test_what_a_compiler_said_is_told_from_its_first_error_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = [*(["a.c:1:1: warning: old"] * 20), "a.c:9:1: error: no", *(["note"] * 20)]
+    exit_status_of(CompilerGymError("\n".join(["clang cannot compile a.c:", *said])))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:3] == ["error: clang cannot compile a.c:", "  ... 20 lines", "  " + said[20]]
+    assert lines[-1] == "  ... 6 lines"
 
 
 def test_what_shows_the_failure_elsewhere_is_said(capsys: pytest.CaptureFixture[str]) -> None:

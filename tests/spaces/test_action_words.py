@@ -37,7 +37,7 @@ def test_a_name_of_digits_is_a_name() -> None:
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("4", "no action number 4: expected one of"),
+        ("4", "no action number 4: expected a number from 0 to"),
         ("srao", r"no action 'srao' in passes: did you mean sroa"),
         ("-1", "no action '-1' in passes: expected the name or number of one"),
         ("", "no action '' in passes"),

@@ -200,7 +200,7 @@ def main() -> None:
     """Run the command line and leave with its exit status; errors are one line each."""
     exit_when_terminated()
     try:
-        app(standalone_mode=True)
+        app(standalone_mode=True, prog_name="compiler-gym")
     except SystemExit:
         raise
     except BaseException as error:

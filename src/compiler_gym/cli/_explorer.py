@@ -4,7 +4,8 @@
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import Any, cast
 
 from rich.table import Table
 
-from compiler_gym.cli._output import output, show, table, to_plain
+from compiler_gym.cli._costs import number
+from compiler_gym.cli._output import command_lines, output, show, table, to_plain
 from compiler_gym.cli._programs import find_program
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark, Dataset
@@ -176,7 +178,8 @@ class Explorer:
             names = [*self._env.observation]
             return Reply("\n".join(names), {"observations": names})
         values = {name: self._now.observation[name] for name in words}
-        lines = [f"{name}: {_on_its_own_lines(value)}" for name, value in values.items()]
+        names = self._env.panes.vectors
+        lines = [f"{name}: {_readable(value, names.get(name))}" for name, value in values.items()]
         return Reply("\n".join(lines), {"observations": to_plain(values)})
 
     def show(self, words: list[str]) -> Reply:
@@ -282,7 +285,9 @@ class Explorer:
     def commandline(self, words: list[str]) -> Reply:
         """commandline: show the actions as the compiler's command."""
         text = self._now.commandline()
-        return Reply(text, {"commandline": text})
+        console = output()
+        lines = command_lines(text, console.width) if console.is_terminal else [text]
+        return Reply("\n".join(lines), {"commandline": text})
 
     def save(self, words: list[str]) -> Reply:
         """save FILE: write the compiler's command, or the program where FILE ends like one."""
@@ -387,7 +392,8 @@ class Explorer:
             sys.stdout.write(json.dumps(to_plain(reply.data)) + "\n")
             sys.stdout.flush()
         elif isinstance(reply.text, str):
-            output().print(reply.text, soft_wrap=True)
+            console = output()
+            console.print(reply.text, soft_wrap=True)
         else:
             show(reply.text)
 
@@ -410,6 +416,16 @@ def _on_its_own_lines(value: Any) -> str:
     """Return a value as text, which begins on a line of its own where it has several."""
     text = str(value)
     return f"\n{text}" if "\n" in text.strip() else text
+
+
+def _readable(value: Any, names: Sequence[str] | None) -> str:
+    """Return a value as text; a vector whose elements have names as those that are not 0."""
+    if not names or len(names) != len(value):
+        return _on_its_own_lines(value)
+    pairs = zip(names, to_plain(value), strict=True)
+    told = ", ".join(f"{name} {number(one)}" for name, one in pairs if one)
+    width = output().width - 2
+    return "\n" + textwrap.indent(textwrap.fill(told or "all 0", width), "  ")
 
 
 def _number_text(value: float) -> str:

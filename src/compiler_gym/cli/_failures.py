@@ -4,8 +4,9 @@
 import errno
 import re
 import sys
+from collections.abc import Sequence
 
-from compiler_gym.cli._programs import SUFFIXES
+from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, SUFFIXES
 from compiler_gym.errors import (
     BenchmarkInitError,
     CompilerGymError,
@@ -27,12 +28,13 @@ _NEXT_STEPS: tuple[tuple[type[BaseException], str], ...] = (
         BenchmarkInitError,
         f"a program is a URI (cbench-v1/qsort), a path ({SUFFIXES}) or - for standard input",
     ),
-    (InvalidActionError, "`compiler-gym describe ENV --actions` lists every action"),
-    (UnknownNameError, "`compiler-gym describe ENV` lists what an environment has"),
+    (InvalidActionError, "`compiler-gym describe {env} --actions` lists every action"),
+    (UnknownNameError, "`compiler-gym describe {env}` lists what an environment has"),
 )
-_ADVICE = ("apt install", "COMPILER_GYM_", "no algorithm ", "no task ")
+_ADVICE = ("apt install", "COMPILER_GYM_", "no algorithm ", "no task ", "cannot compile ")
 """Messages with these words include advice already, or concern no environment."""
 _MOST_LINES = 16
+_ERROR = re.compile(r"\b(fatal )?error: ")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -73,21 +75,48 @@ def _next_step(error: BaseException) -> str | None:
             return compiler.next_steps[type(error).__name__]
     if any(words in str(error) for words in _ADVICE):
         return None  # general advice would be misleading here
-    return next((step for cls, step in _NEXT_STEPS if isinstance(error, cls)), None)
+    step = next((step for cls, step in _NEXT_STEPS if isinstance(error, cls)), None)
+    return step and step.format(env=_named_environment(sys.argv[1:]))
+
+
+def _named_environment(words: Sequence[str]) -> str:
+    """Return the environment that a command line names, or the default one."""
+    for before, word in zip(["", *words], words, strict=False):
+        if before in ("--env", "describe") and not word.startswith("-"):
+            return word
+        if word.startswith("--env="):
+            return word.partition("=")[2]
+    return DEFAULT_ENVIRONMENT
+
+
+def _most_telling(lines: list[str]) -> list[str]:
+    """Return the lines to show, and in place of others how many they are.
+
+    What a compiler printed is told from its first error on, past its warnings; other
+    text by its end, which says why.
+    """
+    if len(lines) < _MOST_LINES:
+        return lines
+    last = len(lines) - _MOST_LINES + 1
+    first = next((i for i, line in enumerate(lines) if _ERROR.search(line)), last)
+    begin = min(first, last)
+    rest = len(lines) - begin - _MOST_LINES + 1
+    shown = lines[begin : begin + _MOST_LINES - 1]
+    return [
+        *([f"... {begin} lines"] if begin else []),
+        *shown,
+        *([f"... {rest} lines"] if rest else []),
+    ]
 
 
 def _report_error(message: str, next_step: str | None, reproducer: str | None) -> None:
     from compiler_gym.cli._output import errors, styled
 
     lines = message.strip().splitlines() or ["failed without a message"]
-    is_wrapped = not errors().is_terminal  # a screen breaks lines between words
-    errors().print(styled("error:", "bold red"), lines[0], soft_wrap=is_wrapped)
-    left_out = max(len(lines) - _MOST_LINES, 0)
-    if left_out:
-        errors().print(f"  ... {left_out} lines", style="dim")
-    for line in lines[1 + left_out :]:  # the last ones: what a compiler printed ends with why
-        errors().print(f"  {line}", soft_wrap=is_wrapped, style="dim")
+    errors().print(styled("error:", "bold red"), lines[0], soft_wrap=True)
+    for line in _most_telling(lines[1:]):
+        errors().print(f"  {line}", soft_wrap=True, style="dim")
     if reproducer:
         errors().print(styled("shown by:", "bold"), reproducer, soft_wrap=True)
     if next_step:
-        errors().print(styled("next step:", "bold"), next_step, soft_wrap=is_wrapped)
+        errors().print(styled("next step:", "bold"), next_step, soft_wrap=True)

@@ -12,10 +12,12 @@ from functools import wraps
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
+from typer.core import TyperGroup
 
+from compiler_gym.cli import _completing
 from compiler_gym.options import Limits, Option, declared
 
-__all__ = ["LimitOptions", "MemoryLimit", "Only", "SandboxName", "given", "spread"]
+__all__ = ["Group", "LimitOptions", "MemoryLimit", "Only", "SandboxName", "given", "spread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,18 @@ class Only:
     """Which fields of a record a command offers."""
 
     names: Collection[str]
+
+
+class Group(TyperGroup):
+    """A group of commands whose help shows the first sentence of each whole."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write what each command does."""
+        with formatter.section("Commands"):
+            sentences = ((name, one.help or "") for name, one in self.commands.items())
+            formatter.write_dl(
+                [(name, " ".join(text.partition("\n\n")[0].split())) for name, text in sentences]
+            )
 
 
 LimitOptions = Limits | None
@@ -36,6 +50,10 @@ SandboxName = Annotated[
         "[default: the strongest here].",
     ),
 ]
+
+
+_COMPLETIONS = {"algorithm": _completing.algorithms}
+"""What the Tab key offers for a field of a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +85,10 @@ class _Field:
             self.parameter,
             inspect.Parameter.KEYWORD_ONLY,
             default=None,
-            annotation=Annotated[kind | None, typer.Option(self.flag, help=help)],
+            annotation=Annotated[
+                kind | None,
+                typer.Option(self.flag, help=help, autocompletion=_COMPLETIONS.get(self.name)),
+            ],
         )
 
     def read(self, value: Any) -> Any:

@@ -7,6 +7,7 @@ set by styles.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,10 +27,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Json",
+    "command_lines",
     "errors",
+    "folded",
     "heading",
     "output",
     "paged",
+    "print_command",
     "print_json",
     "show",
     "styled",
@@ -39,25 +43,38 @@ __all__ = [
 
 _LEAST_WIDTH = 12
 """The least width of a column of prose."""
+_LEAST_NAME = 24
+"""The least width of a column of names; shorter ones are whole on any screen."""
+_PADDING = 3
+_BREAKS = ";,/ "
+_GOES_ON = " \\"
+"""What a shell reads as: the command goes on in the next line."""
+_WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 
 
 def output() -> "Console":
     """Return the console of standard output."""
-    from rich.console import Console
-
-    console = Console(highlight=False, markup=False, emoji=False)
-    console.on_broken_pipe = reader_left
-    return console
+    return _console(stderr=False)
 
 
 @cache
 def errors() -> "Console":
     """Return the console of standard error."""
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> "Console":
+    """Return a console that breaks lines between words on a screen, and never elsewhere."""
     from rich.console import Console
 
-    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+    class Screen(Console):
+        def print(self, *objects: Any, soft_wrap: bool | None = None, **settings: Any) -> None:
+            is_whole = bool(soft_wrap) and not self.is_terminal
+            super().print(*objects, soft_wrap=is_whole, **settings)
+
+    console = Screen(stderr=stderr, highlight=False, markup=False, emoji=False)
     console.on_broken_pipe = reader_left
     return console
 
@@ -147,26 +164,101 @@ def table(
 
 
 def show(rows: "Table", console: "Console | None" = None) -> None:
-    """Print a table, wider than the screen if what must be typed does not fit."""
+    """Print a table; a screen gets a long name over several lines, and never a part of it."""
     console = output() if console is None else console
     title, rows.title = rows.title, None
     if title is not None:
         console.print()
         console.print(title, style="bold", soft_wrap=True)
+    if console.is_terminal:  # what another program reads stays whole
+        _fold_names(rows, console.width)
     screen = console.width
-    console.width = max(screen, _least_width(rows))
+    console.width = max(screen, sum(_least_widths(rows)))
     console.print(rows)
     console.width = screen
 
 
-def _least_width(rows: "Table") -> int:
-    """Return the width at which no column that must be whole is cut."""
+def print_command(
+    command: str, console: "Console | None" = None, *, indent: str = "  ", style: str = ""
+) -> None:
+    """Print a command over lines that fit a screen and that a shell reads as one."""
+    console = output() if console is None else console
+    width = console.width if console.is_terminal else len(indent + command)
+    for line in command_lines(command, width, indent=indent):
+        console.print(line, no_wrap=True, overflow="ignore", crop=False, style=style)
+
+
+def command_lines(command: str, width: int, *, indent: str = "") -> list[str]:
+    """Return lines of at most `width` that a shell reads as `command`.
+
+    A line breaks between words. A quoted word that is too long for a line is quoted in
+    parts, and the line after such a break begins at its first column.
+
+    >>> command_lines("run a.c sroa gvn", 13)
+    ['run a.c \\\\', '  sroa gvn']
+    """
+    import shlex
+
+    if len(indent + command) <= width or "\n" in command:
+        return [f"{indent}{command}"]
+    lines, line, deeper = list[str](), indent, f"{indent}  "
+    for word in _WORD.findall(command):
+        blank = " " if line.strip() else ""
+        if len(line + blank + word) + len(_GOES_ON) <= width:
+            line += blank + word
+            continue
+        if line.strip():
+            lines.append(line + _GOES_ON)
+        line = deeper
+        if len(line + word) + len(_GOES_ON) <= width or "$" in word:
+            line += word
+            continue
+        parts = folded("".join(shlex.split(word)), width - len(line) - len("''\\"))
+        lines += [f"{deeper if i == 0 else ''}{shlex.quote(p)}\\" for i, p in enumerate(parts[:-1])]
+        line = shlex.quote(parts[-1])
+    return [*lines, line]
+
+
+def folded(text: str, width: int) -> list[str]:
+    """Return `text` in parts of at most `width`, which end after punctuation where they can.
+
+    >>> folded("simplifycfg<forward-switch-cond;sink-common-insts>", 34)
+    ['simplifycfg<forward-switch-cond;', 'sink-common-insts>']
+    """
+    parts: list[str] = []
+    while len(text) > width:
+        head = text[:width]
+        end = max(head.rfind(mark) for mark in _BREAKS) + 1
+        end = end if end > width // 3 else width
+        parts.append(text[:end])
+        text = text[end:]
+    return [*parts, text]
+
+
+def _fold_names(rows: "Table", width: int) -> None:
+    """Fold the cells of what is typed where they are wider than half of the screen allows."""
+    from rich.text import Text
+
+    least = _least_widths(rows)
+    for column, needed in zip(rows.columns, least, strict=True):
+        room = width - (sum(least) - needed) - _PADDING
+        if not column.no_wrap or needed - _PADDING <= room:
+            continue
+        most = max(min(room, width // 2), _LEAST_NAME)
+        cells = [cell if isinstance(cell, Text) else Text(str(cell)) for cell in column.cells]
+        column._cells = [  # pyright: ignore[reportPrivateUsage]  # rich has no public setter
+            Text("\n".join(folded(cell.plain, most)), style=cell.style) for cell in cells
+        ]
+
+
+def _least_widths(rows: "Table") -> list[int]:
+    """Return for each column the width at which nothing that must be whole is cut."""
     from rich.cells import cell_len
 
-    width = 1
+    widths: list[int] = []
     for column in rows.columns:
-        lines = [str(column.header), *(str(cell) for cell in column.cells)]
-        longest = max(cell_len(line) for line in lines)
+        texts = [str(column.header), *(str(cell) for cell in column.cells)]
+        longest = max(cell_len(line) for text in texts for line in (text.splitlines() or [""]))
         is_whole = column.no_wrap or column.justify == "right"
-        width += 3 + (longest if is_whole else min(longest, _LEAST_WIDTH))
-    return width
+        widths.append(_PADDING + (longest if is_whole else min(longest, _LEAST_WIDTH)))
+    return widths

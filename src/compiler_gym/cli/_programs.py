@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from compiler_gym.cli import _completing
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError
 from compiler_gym.files import scratch_directory
 from compiler_gym.registration import default_environment, program_formats
@@ -28,12 +29,29 @@ __all__ = [
 DEFAULT_ENVIRONMENT = default_environment()
 SUFFIXES = " ".join(one.suffixes[0] for one in program_formats())
 """What the names of programs end with, as messages show it."""
-EnvName = Annotated[str, typer.Option("--env", help="The environment; see `compiler-gym envs`.")]
+EnvName = Annotated[
+    str,
+    typer.Option(
+        "--env",
+        help="The environment; see `compiler-gym envs`.",
+        autocompletion=_completing.environments,
+        is_eager=True,  # what else is completed depends on it
+    ),
+]
 ProgramName = Annotated[
-    str, typer.Argument(help=f"A URI (cbench-v1/qsort), a path ({SUFFIXES}) or -.")
+    str,
+    typer.Argument(
+        help=f"A URI (cbench-v1/qsort), a path ({SUFFIXES}) or -.",
+        autocompletion=_completing.programs,
+    ),
 ]
 ActionSpaceName = Annotated[
-    str | None, typer.Option(help="The action space; see `compiler-gym describe`.")
+    str | None,
+    typer.Option(
+        help="The action space; see `compiler-gym describe`.",
+        autocompletion=_completing.action_spaces,
+        is_eager=True,
+    ),
 ]
 
 

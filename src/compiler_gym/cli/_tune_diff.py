@@ -61,7 +61,7 @@ def _show(difference: "PlanDifference") -> None:
         if lines:
             console.print(heading(binary.name), soft_wrap=True)
         for line in lines:
-            console.print(f"  {line}", soft_wrap=not console.is_terminal)
+            console.print(f"  {line}", soft_wrap=True)
     for name in difference.only_first:
         console.print(f"only in A: {name}", soft_wrap=True)
     for name in difference.only_second:

@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compiler_gym.cli._output import heading, output, show, styled, table
+from compiler_gym.cli._output import heading, output, print_command, show, styled, table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,7 +28,7 @@ def show_summary(summary: "Summary") -> None:
         if binary.front:
             show(_front(binary), console)
         for line in _remarks(binary, goal):
-            console.print(line, soft_wrap=not console.is_terminal)
+            console.print(line, soft_wrap=True)
     if summary.others:
         names = ", ".join(summary.others[:_SHOWN])
         rest = len(summary.others) - _SHOWN
@@ -37,12 +37,12 @@ def show_summary(summary: "Summary") -> None:
                 "The build links more: ",
                 names + (f" and {rest} others" if rest > 0 else "") + ": add --binary NAME to tune",
             ),
-            soft_wrap=not console.is_terminal,
+            soft_wrap=True,
         )
     if summary.check is None and summary.run is None:
         console.print(
             heading("Not tested: ", "give --check 'make check', or --run with a command"),
-            soft_wrap=not console.is_terminal,
+            soft_wrap=True,
         )
     if summary.is_interrupted:
         console.print("interrupted: this is what was found so far", style="yellow")
@@ -128,7 +128,7 @@ def _show_next(summary: "Summary") -> None:
     show(rows, console)
     console.print(styled("Next:", "bold"))
     for command in _commands(summary, folder):
-        console.print(f"  {command}", soft_wrap=True)
+        print_command(command, console)
 
 
 def _commands(summary: "Summary", folder: Path) -> list[str]:

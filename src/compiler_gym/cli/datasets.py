@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from compiler_gym.cli import _completing
 from compiler_gym.cli._importing import gather_packages, programs_at, starter
-from compiler_gym.cli._options import spread
+from compiler_gym.cli._options import Group, spread
 from compiler_gym.cli._output import Json, errors, heading, output, paged, print_json, show, table
 from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, EnvName, suffix_of
 from compiler_gym.errors import DatasetInitError
@@ -23,16 +24,21 @@ __all__ = ["datasets"]
 
 datasets = typer.Typer(
     name="datasets",
+    cls=Group,
     help="List, install, remove, verify, import, export and sample sets of programs.",
     context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
 )
 
-Name = Annotated[str, typer.Argument(help="The name of a dataset, for example poj104-v1.")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="The name of a dataset, for example poj104-v1.", autocompletion=_completing.datasets
+    ),
+]
 _ENV = DEFAULT_ENVIRONMENT
 _READ = ReadOptions()
 _WIDE = 140
-_LICENCE_WIDTH = 14
 
 
 @datasets.callback()
@@ -271,12 +277,8 @@ def _cells(fact: dict[str, Any], *, wide: bool) -> list[str]:
     name = fact["name"].removeprefix("benchmark://")
     if wide:
         return [name, programs, size, fact["license"], needs, fact["description"]]
-    # The host, and the end of a long licence, are in the JSON.
-    return [name, programs, size, _shortened(fact["license"]), needs.partition(" from ")[0]]
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LICENCE_WIDTH else f"{text[: _LICENCE_WIDTH - 1].rstrip()}…"
+    # The host is in the JSON.
+    return [name, programs, size, fact["license"], needs.partition(" from ")[0]]
 
 
 def _done(fact: dict[str, Any], what: str, json: bool) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Protocol
 
 import typer
 
+from compiler_gym.cli import _completing
 from compiler_gym.cli._failures import INTERRUPTED
 from compiler_gym.cli._output import Json, errors, output, print_json
 from compiler_gym.cli._programs import SUFFIXES, find_program
@@ -50,7 +51,10 @@ class Demonstration(Protocol):
 def demo(
     programs: Annotated[
         list[str] | None,
-        typer.Argument(help=f"URIs, paths ({SUFFIXES}) or - [default: eight of cbench-v1]."),
+        typer.Argument(
+            help=f"URIs, paths ({SUFFIXES}) or - [default: eight of cbench-v1].",
+            autocompletion=_completing.programs,
+        ),
     ] = None,
     time: Annotated[float, typer.Option(help="Seconds of search, all programs together.")] = 60.0,
     jobs: Annotated[int | None, typer.Option(help="Threads [default: one per processor].")] = None,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from compiler_gym.cli import _completing
 from compiler_gym.cli._output import Json, heading, paged, print_json, show, styled, table
 
 if TYPE_CHECKING:
@@ -13,16 +14,19 @@ if TYPE_CHECKING:
 __all__ = ["describe"]
 
 _SHOWN_ACTIONS = 12
-_TEXT_WIDTH = 40
-"""The columns that the number and the description of an action need."""
-_LEAST_NAME_WIDTH = 24
 _ROWS_OF_SPACE = ("actions", "parts")
 """The keys of an action space that hold rows."""
 _SECTIONS = ("observation_spaces", "reward_spaces", "datasets")
 
 
 def describe(
-    env: Annotated[str, typer.Argument(help="The environment; see `compiler-gym envs`.")],
+    env: Annotated[
+        str,
+        typer.Argument(
+            help="The environment; see `compiler-gym envs`.",
+            autocompletion=_completing.environments,
+        ),
+    ],
     actions: Annotated[
         bool, typer.Option("--actions", help="List every action, not the first few.")
     ] = False,
@@ -106,19 +110,19 @@ def _show_description(
 ) -> None:
     version = f"  (compiler {description['compiler_version']})"
     console.print(heading(description["id"], version), soft_wrap=True)
-    console.print(description["about"])
+    console.print(_plain_text(description["about"]))
     spaces = description["action_spaces"]
     if not is_filtered:
         rows = table("Action space", "Actions", right=("Actions",), typed=("Action space",))
         for space in spaces:
-            rows.add_row(space["name"], str(len(space["actions"]) or _first_line(space["space"])))
+            rows.add_row(space["name"], str(len(space["actions"]) or space["kind"]))
         show(rows, console)
     for space in spaces if every_action or is_filtered else spaces[:1]:
         _show_actions(space, console, most=None if every_action or is_filtered else _SHOWN_ACTIONS)
         _show_parts(space, console)
     _show_rows(
-        console, ("Observation", "Space", "Description"),
-        [(s["name"], _first_line(s["space"]), s["description"])
+        console, ("Observation", "Value", "Description"),
+        [(s["name"], s["kind"], s["description"])
          for s in description["observation_spaces"]],
     )  # fmt: skip
     _show_rows(
@@ -143,7 +147,7 @@ def _show_rows(
     if found:
         rows = table(*columns, right=right, typed=columns[:1])
         for row in found:
-            rows.add_row(*row)
+            rows.add_row(*map(_plain_text, row))
         show(rows, console)
 
 
@@ -151,22 +155,13 @@ def _show_actions(space: dict[str, Any], console: "Console", *, most: int | None
     listed = space["actions"][:most]
     if not listed:
         return
-    from rich.padding import Padding
-    from rich.text import Text
-
     rows = table(
         "#", "Action", "Description",
         title=f"Actions of {space['name']}", right=("#",), typed=("Action",),
     )  # fmt: skip
-    widest = max(console.width - _TEXT_WIDTH, _LEAST_NAME_WIDTH)
     for action in listed:
-        if len(action["name"]) <= widest:
-            rows.add_row(str(action["index"]), action["name"], action["description"])
+        rows.add_row(str(action["index"]), action["name"], _plain_text(action["description"]))
     show(rows, console)
-    for action in listed:
-        if len(action["name"]) > widest:  # it would leave the others no room for a description
-            console.print(Text(f" {action['index']:>3}   {action['name']}"), soft_wrap=True)
-            console.print(Padding(Text(action["description"] or ""), (0, 0, 0, 7)))
     rest = len(space["actions"]) - len(listed)
     if rest:
         more = f"... and {rest} more: add --actions, or --filter TEXT"
@@ -176,29 +171,19 @@ def _show_actions(space: dict[str, Any], console: "Console", *, most: int | None
 def _show_parts(space: dict[str, Any], console: "Console") -> None:
     if not space["parts"]:
         return
-    from rich.padding import Padding
-    from rich.text import Text
-
     rows = table(
         "Part", "Values", "Description", title=f"What actions of {space['name']} choose",
         typed=("Part",),
     )  # fmt: skip
-    wide: list[dict[str, str]] = []
     for part in space["parts"]:
-        if len(part["name"]) > max(console.width - _TEXT_WIDTH, _LEAST_NAME_WIDTH):
-            wide.append(part)
-        else:
-            rows.add_row(part["name"], part["values"], part["description"])
+        rows.add_row(part["name"], part["values"], _plain_text(part["description"]))
     show(rows, console)
-    for part in wide:  # they would leave the others no room
-        console.print(Text(f" {part['name']}"))
-        console.print(Padding(Text(f"{part['values']}: {part['description']}"), (0, 0, 0, 7)))
 
 
 def _plain_name(name: str) -> str:
     return name.removeprefix("benchmark://")
 
 
-def _first_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 40 else f"{line[:37]}..."
+def _plain_text(text: str | None) -> str:
+    """Return a description without the marks of code that pages show it by."""
+    return (text or "").replace("``", "")

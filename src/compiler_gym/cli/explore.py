@@ -8,6 +8,7 @@ from typing import Annotated, TextIO
 
 import typer
 
+from compiler_gym.cli import _completing
 from compiler_gym.cli._options import LimitOptions, given, spread
 from compiler_gym.cli._output import Json, errors, heading
 from compiler_gym.cli._programs import (
@@ -27,7 +28,11 @@ def explore(
     env: EnvName = DEFAULT_ENVIRONMENT,
     action_space: ActionSpaceName = None,
     reward: Annotated[
-        str | None, typer.Option(help="The reward to show; see `compiler-gym describe`.")
+        str | None,
+        typer.Option(
+            help="The reward to show; see `compiler-gym describe`.",
+            autocompletion=_completing.rewards,
+        ),
     ] = None,
     limits: LimitOptions = None,
     json: Json = False,

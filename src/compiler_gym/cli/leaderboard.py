@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._options import SandboxName
+from compiler_gym.cli import _completing
+from compiler_gym.cli._options import Group, SandboxName
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, styled, table
 from compiler_gym.cli._state_files import program_name
 
@@ -23,6 +24,7 @@ ROOT = Path("leaderboard")
 
 leaderboard = typer.Typer(
     name="leaderboard",
+    cls=Group,
     help="Evaluate policies on fixed tasks; verify and rank what was submitted.",
     no_args_is_help=True,
 )
@@ -46,7 +48,12 @@ def tasks(json: Json = False) -> None:
 
 @leaderboard.command()
 def run(
-    task: Annotated[str, typer.Argument(help="A task; see `compiler-gym leaderboard tasks`.")],
+    task: Annotated[
+        str,
+        typer.Argument(
+            help="A task; see `compiler-gym leaderboard tasks`.", autocompletion=_completing.tasks
+        ),
+    ],
     policy: Annotated[
         str, typer.Argument(help="level:-Oz, search:local, or a file: agents/tabular_q.py.")
     ],
@@ -161,6 +168,11 @@ def table_(
     from compiler_gym.leaderboard import find_submissions, tables_of, with_tables
 
     submissions = list(find_submissions(root))
+    if not submissions and not pages:
+        raise InvalidParameterError(
+            f"expected submissions in the folder {root}, found none: name another with --root, or "
+            f"make one with `compiler-gym leaderboard run TASK POLICY --output {root}/TASK/NAME`"
+        )
     if not pages:
         print(tables_of(submissions))
         return

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compiler_gym.cli._output import Json, heading, output, print_json, show, table
+from compiler_gym.cli import _completing
+from compiler_gym.cli._output import Json, heading, output, print_command, print_json, show, table
 
 if TYPE_CHECKING:
     from compiler_gym.tuning import Recipe
@@ -22,7 +23,10 @@ class _Action(StrEnum):
 
 def recipe(
     action: Annotated[_Action, typer.Argument(help="What to do.")] = _Action.LIST,
-    name: Annotated[str | None, typer.Argument(help="The recipe to show.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="The recipe to show.", autocompletion=_completing.recipes),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Show the recipes: decisions that need no search, as a compiler's flags.
@@ -58,9 +62,7 @@ def _show_recipe(chosen: "Recipe", *, is_json: bool) -> None:
     if is_json:
         print_json(_recipe_as_json(chosen))
         return
-    console = output()
-    # A line that can be pasted whole, and read by a Makefile: it is not wrapped.
-    console.print(shlex.join(_words(chosen)), soft_wrap=True)
+    print_command(shlex.join(_words(chosen)), indent="")  # one line where a Makefile reads it
 
 
 def _words(chosen: "Recipe") -> list[str]:

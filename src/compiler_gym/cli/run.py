@@ -1,15 +1,26 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym run``."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from compiler_gym.cli import _completing
 from compiler_gym.cli._costs import change, levels_of, number, origin_of
 from compiler_gym.cli._options import LimitOptions, given, spread
-from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
+from compiler_gym.cli._output import (
+    Json,
+    errors,
+    heading,
+    output,
+    print_command,
+    print_json,
+    show,
+    table,
+)
 from compiler_gym.cli._programs import (
     DEFAULT_ENVIRONMENT,
     ActionSpaceName,
@@ -26,6 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
+_Vectors = Mapping[str, Sequence[str]]
+"""The names of the elements of each observation that is a vector; none where they have none."""
 _TEXT_WIDTH = 18
 """The columns that a value which is no number gets."""
 
@@ -47,7 +60,10 @@ class _Written:
 def run(
     program: ProgramName,
     actions: Annotated[
-        list[str] | None, typer.Argument(help="Names or numbers of actions, in order.")
+        list[str] | None,
+        typer.Argument(
+            help="Names or numbers of actions, in order.", autocompletion=_completing.actions
+        ),
     ] = None,
     env: EnvName = DEFAULT_ENVIRONMENT,
     action_space: ActionSpaceName = None,
@@ -55,10 +71,15 @@ def run(
         str | None, typer.Option(help="A pipeline of passes, as the compiler's own tool takes it.")
     ] = None,
     observe: Annotated[
-        list[str] | None, typer.Option(help="An observation to show; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            help="An observation to show; may be repeated.",
+            autocompletion=_completing.observations,
+        ),
     ] = None,
     reward: Annotated[
-        list[str] | None, typer.Option(help="A reward to show; may be repeated.")
+        list[str] | None,
+        typer.Option(help="A reward to show; may be repeated.", autocompletion=_completing.rewards),
     ] = None,
     written: _Written = _Written(),
     limits: LimitOptions = None,
@@ -89,6 +110,7 @@ def run(
         result = made.multistep(chosen)
         _check(result)
         earned = [sum(both) for both in zip(earned, result[1] or [], strict=True)]
+        vectors = {name: made.panes.vectors.get(name, ()) for name in observations}
         left_over = len(chosen) - len(made.actions)
         chosen = chosen[: len(made.actions)]
         after = {name: made.observation[name] for name in observations}
@@ -112,7 +134,7 @@ def run(
     if json:
         print_json(document)
     else:
-        _show(document, to_errors=str(written.write_ir) == "-")
+        _show(document, vectors, to_errors=str(written.write_ir) == "-")
 
 
 def _pipeline_parameter(env: str) -> str:
@@ -211,7 +233,7 @@ def _write_marked(env: "CompilerEnv", path: Path) -> str:
         return write(path)
 
 
-def _show(document: dict[str, Any], *, to_errors: bool) -> None:
+def _show(document: dict[str, Any], vectors: _Vectors, *, to_errors: bool) -> None:
     console = errors() if to_errors else output()
     console.print(heading(document["benchmark"]), soft_wrap=True)
     applied = document["pipeline"] or ", ".join(document["action_names"]) or "nothing"
@@ -221,10 +243,11 @@ def _show(document: dict[str, Any], *, to_errors: bool) -> None:
             f"the episode ended: {document['left_over']} more actions were given", style="yellow"
         )
     if "marked_commandline" in document:
-        console.print(f"the same by hand: {document['marked_commandline']}", soft_wrap=True)
+        console.print("the same by hand:")
+        print_command(document["marked_commandline"], console)
     if document["had_no_effect"] and document["actions"]:
         console.print("the program is exactly as it was", style="yellow")
-    _show_observations(document["observations"], document["levels"], console)
+    _show_observations(document["observations"], document["levels"], vectors, console)
     rows = table("Reward", "Earned", right=("Earned",), typed=("Reward",))
     for name, value in document["rewards"].items():
         rows.add_row(name, f"{value:.4f}".rstrip("0").rstrip("."))
@@ -233,16 +256,44 @@ def _show(document: dict[str, Any], *, to_errors: bool) -> None:
 
 
 def _show_observations(
-    observations: dict[str, Any], levels: dict[str, dict[str, Any]], console: "Console"
+    observations: dict[str, Any],
+    levels: dict[str, dict[str, Any]],
+    vectors: _Vectors,
+    console: "Console",
 ) -> None:
     options = dict.fromkeys(option for found in levels.values() for option in found)
     numbers = ("Before", *options, "After", "Change")
     rows = table("Observation", *numbers, right=numbers, typed=("Observation",))
     for name, value in observations.items():
         before, after = value["before"], value["after"]
+        if _is_named(after, vectors[name]):
+            continue
         at = [_brief(levels.get(name, {}).get(option, "")) for option in options]
         rows.add_row(name, _brief(before), *at, _brief(after), _change(before, after))
-    show(rows, console)
+    if rows.row_count:
+        show(rows, console)
+    for name, value in observations.items():
+        if _is_named(value["after"], vectors[name]):
+            _show_elements(name, value, vectors[name], console)
+
+
+def _is_named(value: Any, names: Sequence[str]) -> bool:
+    return bool(names) and len(value) == len(names)
+
+
+def _show_elements(
+    name: str, value: dict[str, Any], names: Sequence[str], console: "Console"
+) -> None:
+    """Print the elements of a vector that changed, by their names."""
+    columns = ("Before", "After", "Change")
+    rows = table(name, *columns, right=columns, typed=(name,))
+    for element, before, after in zip(names, value["before"], value["after"], strict=True):
+        if before != after:
+            old, new = before.item(), after.item()
+            rows.add_row(element, _brief(old), _brief(new), _change(old, new))
+    if rows.row_count:
+        show(rows, console)
+    console.print(f"{name}: {len(names) - rows.row_count} of {len(names)} elements as before")
 
 
 def _brief(value: Any) -> str:

@@ -17,7 +17,9 @@ __all__ = ["runs"]
 def runs(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(help="Run folders, or folders that hold some [default: the cache's]."),
+        typer.Argument(
+            help="Run folders, or folders that hold some [default: this folder and the cache]."
+        ),
     ] = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="Show the differences in settings and results.")
@@ -29,12 +31,12 @@ def runs(
 ) -> None:
     """List runs of searches, trainings and evaluations, and compare them."""
     from compiler_gym.errors import InvalidParameterError
-    from compiler_gym.runs import differences, distinct_names, find_runs, runs_path, summarise
+    from compiler_gym.runs import differences, distinct_names, find_runs, summarise
 
     for folder in folders or []:
         if not folder.exists():
             raise InvalidParameterError(f"expected a folder of runs, found nothing at {folder}")
-    found = [summarise(path) for path in find_runs(folders or [runs_path()])]
+    found = [summarise(path) for path in find_runs(folders or _usual_folders())]
     if plot is not None:
         _draw(found, plot)
     if json:
@@ -57,10 +59,19 @@ def runs(
         show(rows)
 
 
+def _usual_folders() -> list[Path]:
+    """Return the runs of this folder, which is not searched any deeper, and the cache's folder."""
+    from compiler_gym.runs import runs_path
+
+    here = (file.parent for pattern in ("run.json", "*/run.json") for file in Path().glob(pattern))
+    return [*here, runs_path()]
+
+
 def _show_runs(found: "list[RunSummary]") -> None:
     console = output()
     if not found:
-        console.print("no runs here: a search or an evaluation with --run FOLDER makes one")
+        console.print("no runs here: a search or an evaluation with --run FOLDER makes one;")
+        console.print("`compiler-gym runs FOLDER` lists those elsewhere")
         return
     rows = table(
         "Run", "Kind", "Started", "Episodes", "Mean reward", "Seconds", "",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym search``."""
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from compiler_gym.cli import _completing
 from compiler_gym.cli._costs import Costs, change, costs_of_episode, number
 from compiler_gym.cli._failures import INTERRUPTED
 from compiler_gym.cli._options import MemoryLimit, given, spread
@@ -16,6 +18,7 @@ from compiler_gym.cli._output import (
     errors,
     heading,
     output,
+    print_command,
     print_json,
     show,
     styled,
@@ -48,11 +51,19 @@ _SHOWN_REASONS = 5
 @spread
 def search(
     programs: Annotated[
-        list[str], typer.Argument(help=f"URIs, paths ({SUFFIXES}) or -; each is searched.")
+        list[str],
+        typer.Argument(
+            help=f"URIs, paths ({SUFFIXES}) or -; each is searched.",
+            autocompletion=_completing.programs,
+        ),
     ],
     env: EnvName = DEFAULT_ENVIRONMENT,
     reward: Annotated[
-        str | None, typer.Option(help="The reward to maximise; see `compiler-gym describe`.")
+        str | None,
+        typer.Option(
+            help="The reward to maximise; see `compiler-gym describe`.",
+            autocompletion=_completing.rewards,
+        ),
     ] = None,
     action_space: ActionSpaceName = None,
     options: SearchOptions = _DEFAULTS,
@@ -99,7 +110,7 @@ def search(
         }
         print_json(document)
     else:
-        _show_results(results, costs)
+        _show_results(results, costs, _repeating(env, action_space))
     if any(result.is_interrupted for result in results):
         raise typer.Exit(INTERRUPTED)
 
@@ -219,18 +230,38 @@ class _ProgressLine:
             self._log.close()
 
 
-def _show_results(results: "Sequence[SearchResult]", costs: "Sequence[Costs | None]") -> None:
+def _show_results(
+    results: "Sequence[SearchResult]", costs: "Sequence[Costs | None]", repeating: Sequence[str]
+) -> None:
     console = output()
     for rows in (_costs_table(results, costs), _work_table(results)):
         if rows is not None:
             show(rows, console)
     for result in results:
-        console.print(heading(program_name(result.benchmark)), soft_wrap=True)
-        text = result.commandline or " ".join(result.action_names)
-        console.print(f"  {text}", soft_wrap=True)
+        program = program_name(result.benchmark)
+        console.print(heading(program, ", the same by hand:"), soft_wrap=True)
+        print_command(_run_of(result, program, repeating), console)
+        if result.commandline:
+            print_command(result.commandline, console)
     _show_failures(results)
     if results[0].is_interrupted:
         console.print("interrupted: this is what was found so far", style="yellow")
+
+
+def _repeating(env: str, action_space: str | None) -> list[str]:
+    """Return the options of `run` for the environment and the space that were searched."""
+    from compiler_gym.registration import compiler_of
+
+    compiler = compiler_of(env)
+    usual = None if compiler is None else compiler.search_defaults.get("action_space")
+    space = action_space or usual
+    named = [] if env == DEFAULT_ENVIRONMENT else ["--env", env]
+    return named if space is None else [*named, "--action-space", space]
+
+
+def _run_of(result: "SearchResult", program: str, repeating: Sequence[str]) -> str:
+    """Return the command that applies what was found."""
+    return shlex.join(["compiler-gym", "run", program, *result.action_names, *repeating])
 
 
 def _costs_table(

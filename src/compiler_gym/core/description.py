@@ -9,6 +9,7 @@ from compiler_gym.spaces import (
     action_flags,
     action_names,
     action_parts,
+    space_kind,
     space_name,
 )
 
@@ -26,6 +27,7 @@ def describe(id: str, env: CompilerEnv) -> dict[str, Any]:
             {
                 "name": spec.id,
                 "space": str(spec.space),
+                "kind": space_kind(spec.space),
                 "description": spec.description,
                 "deterministic": spec.deterministic,
                 "platform_dependent": spec.platform_dependent,
@@ -60,6 +62,7 @@ def _action_space(space: Any) -> dict[str, Any]:
     return {
         "name": space_name(space) or str(space),
         "space": repr(space),
+        "kind": space_kind(space),
         "actions": [
             {"index": i, "name": name, "flag": flag, "description": description}
             for i, (name, flag, description) in enumerate(zip(*parts, strict=True))

@@ -8,8 +8,8 @@ actions; ``Scalar``, ``Sequence``, ``SpaceSequence``, ``Permutation``, ``FreeBox
 node-link form; ``ActionSpace`` gives any
 space a text form. ``Reward`` is a scalar that also says how it is earned.
 ``action_names`` answers what any space says of its actions, ``action_words`` reads what a user
-calls one, and a ``Decision`` is what a space
-that depends on the program lists.
+calls one, ``kinds`` says in a few words what a value is, and a ``Decision`` is what a
+space that depends on the program lists.
 ``to_plain`` turns a value of any of them into plain Python, ``array_of`` lists into
 arrays.
 """
@@ -37,6 +37,7 @@ from compiler_gym.spaces.containers import Dict, Tuple
 from compiler_gym.spaces.decision import Decision
 from compiler_gym.spaces.discrete import Discrete, MultiBinary, MultiDiscrete
 from compiler_gym.spaces.function_reward import FunctionReward
+from compiler_gym.spaces.kinds import space_kind
 from compiler_gym.spaces.named_discrete import NamedDiscrete
 from compiler_gym.spaces.networkx_graph import NetworkxGraph, networkx_graph
 from compiler_gym.spaces.opaque import Opaque
@@ -82,6 +83,7 @@ __all__ = [
     "find_action",
     "find_actions",
     "networkx_graph",
+    "space_kind",
     "space_name",
     "to_plain",
     "value_from_json",

@@ -40,7 +40,7 @@ def find_action(space: Any, word: str) -> Any:
     if word.isdecimal():
         if int(word) in space:
             return int(word)
-        raise InvalidActionError(f"no action number {word}: expected one of {space!r}")
+        raise InvalidActionError(f"no action number {word}: expected {_numbers_of(space)}")
     named: list[str] = list(getattr(space, "move_names", ()))  # as searches call some actions
     if word in named:
         return space.moves()[named.index(word)]
@@ -52,6 +52,12 @@ def find_action(space: Any, word: str) -> Any:
     raise InvalidActionError(
         f"no action {word!r} in {space_name(space) or space}: {hint}{elsewhere}"
     )
+
+
+def _numbers_of(space: Any) -> str:
+    names = list(action_names(space))
+    count = len(names) or getattr(space, "n", None)
+    return f"a number from 0 to {count - 1}" if count else f"an action of {space!r}"
 
 
 def _written(space: Any, word: str) -> Any:

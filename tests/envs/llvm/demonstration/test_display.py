@@ -61,7 +61,7 @@ def test_a_terminal_is_shown_the_programs(monkeypatch: pytest.MonkeyPatch) -> No
     shown, text, _ = display([row()], is_terminal=True)
     with shown:
         shown.tick(1.0, [PROGRESS])
-    for words in ("crc32", "Best so far", "+20.00%", "searching", "Ctrl-C stops"):
+    for words in ("crc32", "Best so far", "20.0%", "searching", "Ctrl-C stops"):
         assert words in text.getvalue()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from compiler_gym.envs.llvm.demonstration.comparison import METRICS, Comparison
-from compiler_gym.envs.llvm.demonstration.report import print_commands, print_table, write
+from compiler_gym.envs.llvm.demonstration.report import print_conclusion, print_table, write
 
 from .rows import row
 
@@ -17,15 +17,17 @@ from .rows import row
 def printed(*rows: Comparison, opt: str | None = "opt-22", width: int = 200) -> str:
     text = io.StringIO()
     console = Console(file=text, width=width)
-    print_commands(console, rows)
     print_table(console, rows, opt=opt)
+    print_conclusion(console, rows, opt=opt, files=[Path("demo-results/results.png")])
     return text.getvalue()
 
 
-def test_numbers_commands_and_means_are_shown() -> None:
+def test_numbers_and_what_they_say_are_shown() -> None:
     text = printed(row(counted=80), row(name="sha", found=125, counted=125))
-    for words in ("crc32", "opt-22 -passes=sroa", "1.250", "80 ✓", "125 ✓", "1.000"):
+    for words in ("crc32", "20.0%", "80 ✓", "125 ✓", "demo-results/results.png"):
         assert words in text
+    assert "most on crc32, 20.0%." in text
+    assert "opt-22 alone makes 2 of these 2 programs the same again." in text
     assert "sha: nothing beats clang -Oz yet" in text
 
 

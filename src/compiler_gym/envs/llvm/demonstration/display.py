@@ -14,11 +14,11 @@ from rich.text import Text
 from compiler_gym.envs.llvm.demonstration.comparison import Comparison, mean_of
 from compiler_gym.search import Improvement, Progress
 
-__all__ = ["Display", "Interrupts", "table_of"]
+__all__ = ["Display", "Interrupts", "saving_bar", "table_of"]
 
 _LINE_EVERY = 10.0
 _BAR = 20
-_FULL_BAR = 0.20
+_FULL_BAR = 0.10
 """The saving over -Oz that fills a bar."""
 
 
@@ -92,7 +92,7 @@ class Display:
         table = table_of(("Program", " -Oz", " Best so far", " Smaller than -Oz", " Sequences", ""))
         table.columns[3].min_width, table.columns[5].min_width = _BAR + 8, 11
         for row, progress in zip(self._rows, programs, strict=True):
-            bar, phase = _saving_bar(row.saving), Text(progress.phase, style="dim")
+            bar, phase = saving_bar(row.saving, _BAR), Text(progress.phase, style="dim")
             sequences = f"{progress.sequences:,}"
             table.add_row(row.name, f"{row.oz:,}", f"{row.found:,}", bar, sequences, phase)
         return Group(
@@ -114,9 +114,10 @@ class Display:
         )
 
 
-def _saving_bar(saving: float | None) -> Text:
+def saving_bar(saving: float | None, width: int) -> Text:
+    """Return a bar of at most `width` columns, and the saving in per cent."""
     if saving is None:
         return Text("-", style="dim")
     colour = "green" if saving > 0 else "yellow"
-    text = Text("█" * round(min(max(saving / _FULL_BAR, 0.0), 1.0) * _BAR), style=colour)
-    return text.append(f" {saving:+7.2%}", style=f"bold {colour}" if saving > 0 else colour)
+    text = Text("█" * round(min(max(saving / _FULL_BAR, 0.0), 1.0) * width), style=colour)
+    return text.append(f" {saving:.1%}", style=f"bold {colour}" if saving > 0 else colour)

@@ -16,7 +16,7 @@ from compiler_gym.envs.llvm.demonstration.check import find_opt, reproduce
 from compiler_gym.envs.llvm.demonstration.comparison import Comparison
 from compiler_gym.envs.llvm.demonstration.display import Display, Interrupts
 from compiler_gym.envs.llvm.demonstration.plot import draw
-from compiler_gym.envs.llvm.demonstration.report import print_commands, print_table, write
+from compiler_gym.envs.llvm.demonstration.report import print_conclusion, print_table, write
 from compiler_gym.envs.llvm.toolchain.tools import package_of, tool_name
 from compiler_gym.errors import CacheError
 from compiler_gym.files import made
@@ -61,8 +61,7 @@ class Demonstration:
         return {**self.facts, "programs": [row.to_json() for row in self.rows]}
 
     def show(self) -> None:
-        """Print the commands and the comparison."""
-        print_commands(self._console, self.rows)
+        """Print the comparison, and in three sentences what it says."""
         print_table(self._console, self.rows, opt=self.opt)
         if self.is_interrupted:
             self._console.print("Interrupted: this is what was found so far.", style="yellow")
@@ -72,7 +71,7 @@ class Demonstration:
                 f"(apt install {package_of('opt')}).",
                 style="yellow",
             )
-        self._console.print("Written: " + "  ".join(map(str, self._files)), soft_wrap=True)
+        print_conclusion(self._console, self.rows, opt=self.opt, files=self._files)
 
     def run(self, programs: Iterable[str], *, seconds: float, jobs: int, seed: int) -> None:
         """Do everything, or what there is time for before Ctrl-C, and write it down."""

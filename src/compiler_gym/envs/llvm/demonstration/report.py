@@ -8,16 +8,15 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from compiler_gym.envs.llvm.demonstration.comparison import (
-    METRICS,
-    PUBLISHED_METRIC,
-    Comparison,
-    summary,
-)
-from compiler_gym.envs.llvm.demonstration.display import table_of
+from compiler_gym.envs.llvm.demonstration.comparison import METRICS, Comparison, summary
+from compiler_gym.envs.llvm.demonstration.display import saving_bar, table_of
 from compiler_gym.search import write_json
 
-__all__ = ["print_commands", "print_table", "write"]
+__all__ = ["print_conclusion", "print_table", "write"]
+
+_BAR = 12
+"""The columns of the longest bar."""
+_SAVING = METRICS[2]
 
 
 def write(directory: Path, rows: Sequence[Comparison], facts: dict[str, Any]) -> list[Path]:
@@ -34,49 +33,41 @@ def write(directory: Path, rows: Sequence[Comparison], facts: dict[str, Any]) ->
     return [results, script]
 
 
-def print_commands(console: Console, rows: Sequence[Comparison]) -> None:
-    """Print the command that reproduces each result."""
-    for row in rows:
-        if row.command:
-            console.print(row.name, style="bold", markup=False)
-            console.print(row.command, style="dim", markup=False, soft_wrap=True)
-
-
 def print_table(console: Console, rows: Sequence[Comparison], *, opt: str | None) -> None:
-    """Print the comparison and the geometric means: what fits on 80 columns."""
+    """Print the instructions of each program and how much smaller than -Oz it became."""
     headings = (
-        "Program", " -O0", " -O3", " -Oz", " OptOz", " found", " share,\nOz", " COz/C",
-        " share,\nOptOz", f" {opt or 'opt'}\nsays",
+        "Program", " -O0", " -O3", " -Oz", " Found", "Smaller than -Oz", f" {opt or 'opt'} says",
     )  # fmt: skip
     table = table_of(headings)
-    table.title, table.title_justify, table.title_style = (
-        "Instructions of each program",
-        "left",
-        "bold",
-    )
-    table.show_footer, table.collapse_padding, table.columns[0].no_wrap = True, True, True
-    table.columns[0].footer, table.columns[5].style = "geomean", "bold green"
-    means = summary(rows)
-    for column, metric in enumerate((*METRICS[:2], PUBLISHED_METRIC), start=6):
-        table.columns[column].footer = _metric(means[metric])
+    table.title, table.title_justify, table.title_style = "Instructions", "left", "bold"
+    table.collapse_padding, table.columns[0].no_wrap = True, True
+    table.columns[4].style = "bold green"
     for row in rows:
-        counts = (row.o0, row.o3, row.oz, row.opt_oz, row.found)
-        metrics = (row.cost.share, row.cost.ratio, row.cost.published_share)
-        numbers = ("-" if count is None else f"{count:,}" for count in counts)
-        table.add_row(row.name, *numbers, *map(_metric, metrics), _verdict(row))
+        counts = (row.o0, row.o3, row.oz, row.found)
+        numbers = (f"{count:,}" for count in counts)
+        table.add_row(row.name, *numbers, saving_bar(row.saving, _BAR), _verdict(row))
     console.print(table)
-    console.print(
-        "C0, COz, C: instructions at -O0, at -Oz, found. OptOz: after opt's -Oz without "
-        "size attributes, with which papers compare. Share, Oz: (C0-C)/(C0-COz); OptOz: "
-        f"{PUBLISHED_METRIC}.",
-        style="dim",
-    )
     for row in rows:
         _print_notes(console, row)
 
 
-def _metric(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+def print_conclusion(
+    console: Console, rows: Sequence[Comparison], *, opt: str | None, files: Sequence[Path]
+) -> None:
+    """Say in three sentences what was found, whether it is true, and where it lies."""
+    saving = summary(rows)[_SAVING]
+    best = max(rows, key=lambda row: row.saving or 0.0, default=None)
+    if saving is not None and best is not None and best.saving is not None:
+        console.print(
+            f"On average {saving:.1%} fewer instructions than clang -Oz leaves; "
+            f"most on {best.name}, {best.saving:.1%}."
+        )
+    checked = sum(row.is_reproduced is True for row in rows)
+    if opt is not None:
+        console.print(f"{opt} alone makes {checked} of these {len(rows)} programs the same again.")
+    console.print("The picture, the figures that papers use, and the commands of opt:")
+    for file in reversed(files):
+        console.print(f"  {file}", soft_wrap=True)
 
 
 def _verdict(row: Comparison) -> Text:

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""What the Tab key offers: environments, programs, actions, rewards, algorithms, recipes, tasks.
+
+A shell asks in a process of its own. Where there is no answer it offers files, so an error
+is no answer; nothing is fetched for one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from compiler_gym.core import CompilerEnv
+
+__all__ = [
+    "action_spaces",
+    "actions",
+    "algorithms",
+    "datasets",
+    "environments",
+    "observations",
+    "programs",
+    "recipes",
+    "rewards",
+    "tasks",
+]
+
+_MOST = 500
+
+_Names = Callable[[typer.Context, str], Iterable[str]]
+_Answer = Callable[[typer.Context, str], list[str]]
+
+
+def _answer(names: _Names) -> _Answer:
+    """Return what Typer calls: the names that begin with what was typed."""
+
+    def answered(ctx: typer.Context, incomplete: str) -> list[str]:
+        with suppress(Exception):
+            found = (name for name in names(ctx, incomplete) if name.startswith(incomplete))
+            return list(islice(found, _MOST))
+        return []
+
+    return answered
+
+
+def _of_environment(read: "Callable[[CompilerEnv, str], Iterable[str]]") -> _Answer:
+    """Return an answer that is read from the environment which the command line names."""
+
+    def named(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+        from compiler_gym.registration import default_environment, make
+
+        with make(ctx.params.get("env") or default_environment()) as env:
+            if space := ctx.params.get("action_space"):
+                env.action_space = space
+            return list(read(env, incomplete))
+
+    return _answer(named)
+
+
+@_answer
+def environments(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Return the environments."""
+    from compiler_gym.registration import compilers
+
+    return [env.id for one in compilers().values() for env in one.environments]
+
+
+@_answer
+def algorithms(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Return the algorithms of a search."""
+    from compiler_gym.search import ALGORITHMS
+
+    return ALGORITHMS
+
+
+@_answer
+def recipes(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Return the recipes."""
+    from compiler_gym.tuning import shipped_recipes
+
+    return [each.name for each in shipped_recipes()]
+
+
+@_answer
+def tasks(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Return the tasks of the leaderboard."""
+    from compiler_gym.leaderboard import TASKS
+
+    return TASKS
+
+
+@_of_environment
+def action_spaces(env: "CompilerEnv", incomplete: str) -> Iterable[Any]:
+    """Return the action spaces."""
+    from compiler_gym.spaces import space_name
+
+    return filter(None, map(space_name, env.action_spaces))
+
+
+@_of_environment
+def actions(env: "CompilerEnv", incomplete: str) -> Iterable[str]:
+    """Return the actions by name, without those that a shell would read as something else."""
+    import shlex
+
+    from compiler_gym.spaces import action_names
+
+    return [name for name in action_names(env.action_space) if shlex.quote(name) == name]
+
+
+@_of_environment
+def rewards(env: "CompilerEnv", incomplete: str) -> Iterable[str]:
+    """Return the rewards."""
+    return env.reward
+
+
+@_of_environment
+def observations(env: "CompilerEnv", incomplete: str) -> Iterable[str]:
+    """Return the observations."""
+    return env.observation
+
+
+@_of_environment
+def datasets(env: "CompilerEnv", incomplete: str) -> Iterable[str]:
+    """Return the datasets."""
+    return [_short(one.name) for one in env.datasets.datasets()]
+
+
+@_of_environment
+def programs(env: "CompilerEnv", incomplete: str) -> Iterator[str]:
+    """Yield datasets that are here, or the programs of the one that was typed."""
+    found = [one for one in env.datasets.datasets() if one.installed]
+    dataset, _, _ = incomplete.partition("/")
+    chosen = next((one for one in found if _short(one.name) == dataset), None)
+    if chosen is None:
+        yield from (f"{_short(one.name)}/" for one in found)
+    else:
+        yield from map(_short, islice(chosen.benchmark_uris(), _MOST))
+
+
+def _short(name: object) -> str:
+    return str(name).removeprefix("benchmark://")
