@@ -43,6 +43,7 @@ def _answer(names: _Names) -> _Answer:
             return list(islice(found, _MOST))
         return []
 
+    answered.__doc__ = names.__doc__
     return answered
 
 
@@ -57,6 +58,7 @@ def _of_environment(read: "Callable[[CompilerEnv, str], Iterable[str]]") -> _Ans
                 env.action_space = space
             return list(read(env, incomplete))
 
+    named.__doc__ = read.__doc__
     return _answer(named)
 
 
