@@ -26,7 +26,7 @@ and that files of earlier versions lack::
     place       program, package, kind, file, command   each place that a program has
     part        whole, program          which modules a linked program has
     function    program, number, shape, instructions, is_library
-    test        program, file, folder, command, libraries, tree     how its package tests it
+    test        program, package, file, folder, command, libraries, tree    how it is tested
 """
 
 import copy
@@ -35,12 +35,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.datasets.benchmark import Benchmark
+from compiler_gym.datasets.benchmark import Benchmark, ValidationCallback
 from compiler_gym.datasets.corpus_store import (
     KINDS,
     CorpusProgram,
     CorpusStore,
     PackageFacts,
+    PackageTest,
     ProgramFacts,
     Selection,
 )
@@ -60,12 +61,17 @@ _SUGGEST_UP_TO = 10_000
 Reader = Callable[[BenchmarkUri, CorpusProgram], Benchmark]
 """Makes the benchmark of a stored program: a compiler's plug-in may build it first."""
 
+Tester = Callable[[Path, PackageTest], ValidationCallback]
+"""Makes the check of a linked program that its package tests: from the folder of built packages
+and how it is tested there."""
+
 
 class CorpusDataset(Dataset):
     """The programs in the corpus file `path`.
 
     Without a name, licence or description, those in the file are used. `reader`
-    makes a benchmark of what is stored; as it is, a program is its bytes.
+    makes a benchmark of what is stored; as it is, a program is its bytes. `tester` makes a check of
+    how a package tests a linked program.
 
         >>> import tempfile
         >>> from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
@@ -86,6 +92,7 @@ class CorpusDataset(Dataset):
         description: str | None = None,
         license: str | None = None,
         reader: Reader | None = None,
+        tester: Tester | None = None,
         **dataset_args: Any,
     ) -> None:
         self.path = Path(path)
@@ -101,6 +108,7 @@ class CorpusDataset(Dataset):
             **dataset_args,
         )
         self._reader = reader or self._as_it_is
+        self._tester = tester
 
     @property
     def installed(self) -> bool:
@@ -126,6 +134,11 @@ class CorpusDataset(Dataset):
     def site_data_size_in_bytes(self) -> int:
         """The size of the corpus file."""
         return self.path.stat().st_size if self.path.is_file() else 0
+
+    @property
+    def validatable(self) -> str:
+        """Whether its programs can be validated: those that their package tests can be."""
+        return "Partially" if self.installed and self._store.has_tests() else super().validatable
 
     @property
     def size(self) -> int:
@@ -166,12 +179,12 @@ class CorpusDataset(Dataset):
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the program at `uri`, which may be any of its names."""
-        return self._reader(uri, self.program(uri))
+        return self._benchmark(uri, self.program(uri))
 
     def benchmarks(self) -> Iterator[Benchmark]:
         """Yield every program, in the order of the import."""
         for program in self.programs():
-            yield self._reader(self._uri_of(program), program)
+            yield self._benchmark(self._uri_of(program), program)
 
     def programs(self) -> Iterator[CorpusProgram]:
         """Yield every program as it is stored."""
@@ -264,7 +277,15 @@ class CorpusDataset(Dataset):
         if size == 0:
             raise UnknownNameError(f"{self.name} has no program: expected {self.path}")
         program = self.program_at(int(random_state.integers(size)))
-        return self._reader(self._uri_of(program), program)
+        return self._benchmark(self._uri_of(program), program)
+
+    def _benchmark(self, uri: BenchmarkUri, program: CorpusProgram) -> Benchmark:
+        """Return the program, with the check of its package's own tests where it has one."""
+        benchmark = self._reader(uri, program)
+        test = None if self._tester is None else self._store.test(program.key)
+        if test is not None and self._tester is not None:
+            benchmark.add_validation_callback(self._tester(self.site_data_path / BUILT, test))
+        return benchmark
 
     def _uri_of(self, program: CorpusProgram) -> BenchmarkUri:
         return BenchmarkUri.of_program(self._uri, program.key)
@@ -274,7 +295,11 @@ class CorpusDataset(Dataset):
 
 
 def find_corpora(
-    site_data_base: Path, *, reader: Reader | None = None, **dataset_args: Any
+    site_data_base: Path,
+    *,
+    reader: Reader | None = None,
+    tester: Tester | None = None,
+    **dataset_args: Any,
 ) -> list[CorpusDataset]:
     """Return every corpus that was imported below `site_data_base`.
 
@@ -283,7 +308,7 @@ def find_corpora(
     found: list[CorpusDataset] = []
     for path in sorted(site_data_base.glob(f"*/*/{FILE_NAME}")):
         try:
-            found.append(CorpusDataset(path, reader=reader, **dataset_args))
+            found.append(CorpusDataset(path, reader=reader, tester=tester, **dataset_args))
         except DatasetInitError as error:
             damaged = _damaged_at(path, str(error), **dataset_args)
             found += [] if damaged is None else [damaged]

@@ -59,7 +59,9 @@ _FUNCTIONS = (
     "SELECT shape, instructions, is_library FROM function JOIN program "
     "ON program.id = program WHERE key = ? ORDER BY number"
 )
-_TEST = "SELECT file, folder, command, libraries, tree FROM test WHERE program = ?"
+_TEST = """SELECT name, version, file, folder, command, libraries, tree, language FROM test
+    JOIN package ON package.id = package JOIN program ON program.id = program
+    JOIN origin ON origin.id = origin WHERE key = ?"""
 
 KINDS = {"module": 1, "program": 2, "library": 4}
 """What a program can be: a translation unit, a linked program, a shared library. The numbers are
@@ -137,6 +139,8 @@ class Place(Struct, frozen=True):
 class PackageTest(Struct, frozen=True):
     """How a package tests a program that it makes."""
 
+    package: str
+    version: str
     file: str
     """Where the program lies in the built tree."""
     folder: str
@@ -147,6 +151,8 @@ class PackageTest(Struct, frozen=True):
     """What the linker needs beside the module."""
     tree: str
     """The archive of the built tree, relative to the folder that was built."""
+    language: str
+    """``c`` or ``c++``: whose libraries it is linked with."""
 
 
 class ProgramFacts(Struct, frozen=True):
@@ -246,7 +252,7 @@ class CorpusStore:
             if row is None:
                 return None
             number, kinds, split, cluster, instructions, functions = row
-            test = db.sql.execute(_TEST, (number,)).fetchone()
+            test = db.sql.execute(_TEST, (key,)).fetchone()
             return ProgramFacts(
                 kinds=_kinds_in(kinds),
                 split=split,
@@ -260,6 +266,18 @@ class CorpusStore:
             )
 
         return self._read(look_up)
+
+    def has_tests(self) -> bool:
+        """Return whether any program can be tested as its package does."""
+        query = "SELECT 1 FROM test LIMIT 1"
+        return self._read(lambda db: db.has_facts and db.sql.execute(query).fetchone() is not None)
+
+    def test(self, key: str) -> PackageTest | None:
+        """Return how the package of the program of that name tests it, where it can."""
+        row = self._read(
+            lambda db: db.sql.execute(_TEST, (key,)).fetchone() if db.has_facts else None
+        )
+        return None if row is None else _test_of_row(row)
 
     def functions(self, key: str) -> list[FunctionShape]:
         """Return the functions of the program of that name."""
@@ -437,8 +455,17 @@ def _place_of_row(row: tuple[Any, ...]) -> Place:
 
 
 def _test_of_row(row: tuple[Any, ...]) -> PackageTest:
-    file, folder, command, libraries, tree = row
-    return PackageTest(file, folder, _words_in_json(command), _words_in_json(libraries), tree)
+    package, version, file, folder, command, libraries, tree, language = row
+    return PackageTest(
+        package=package,
+        version=version,
+        file=file,
+        folder=folder,
+        command=_words_in_json(command),
+        libraries=_words_in_json(libraries),
+        tree=tree,
+        language=language,
+    )
 
 
 def _kinds_in(number: int) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ SPLITS = ("train", "validation", "test")
 """The splits of a corpus."""
 NO_SPLIT = "shared"
 """The word for programs that share a function with a split that comes before theirs."""
-SMALLEST = 40
+SMALLEST = 20
 """Instructions, before any pass, from which a function counts: smaller ones are idioms that
 everybody writes."""
 

@@ -161,8 +161,9 @@ def test_a_program_that_its_package_tests_says_how(folder: Path, tmp_path: Path)
     facts = CorpusDataset(done.path).facts("debian-v0/tested/src/t")
     assert facts.kinds == ("module", "program")  # it is linked of one module
     assert facts.test is not None
-    assert (facts.test.file, facts.test.folder) == ("src/t", "src")
+    assert (facts.test.package, facts.test.file, facts.test.folder) == ("tested", "src/t", "src")
     assert (facts.test.command, facts.test.libraries) == (("make", "check"), ("-lm",))
+    assert facts.test.language == "c"
     assert facts.test.tree == "packages/tested_1.0/tree.tar.zst"
 
 

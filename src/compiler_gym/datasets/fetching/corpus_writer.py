@@ -58,8 +58,8 @@ CREATE TABLE IF NOT EXISTS function (program INTEGER NOT NULL REFERENCES program
     number INTEGER NOT NULL, shape INTEGER NOT NULL, instructions INTEGER NOT NULL,
     is_library INTEGER NOT NULL, PRIMARY KEY (program, number)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS test (program INTEGER PRIMARY KEY REFERENCES program,
-    file TEXT NOT NULL, folder TEXT NOT NULL, command TEXT NOT NULL, libraries TEXT NOT NULL,
-    tree TEXT NOT NULL);
+    package INTEGER NOT NULL REFERENCES package, file TEXT NOT NULL, folder TEXT NOT NULL,
+    command TEXT NOT NULL, libraries TEXT NOT NULL, tree TEXT NOT NULL);
 """
 _TRAIN_PROGRAMS = 4000
 _TRAIN_BYTES = 1 << 24

@@ -98,7 +98,8 @@ class _Program:
     parts: tuple[str, ...] = ()
     """The digests of the modules that it was linked of."""
     test: tuple[str, ...] = ()
-    """The row of the table ``test`` after its number; empty where no tests can be run."""
+    """The package and the rest of the row of the table ``test``; empty where there is none."""
+    language: str = ""
 
     @property
     def packages(self) -> tuple[str, ...]:
@@ -246,9 +247,11 @@ def _chosen_programs(
                 kind = "library" if program.is_shared else "program"
                 one = take(path, program, _Place(result.package, kind, program.name, ()))
                 one.parts = one.parts or program.modules
-                if program.tests is OwnTests.PASSED and program.tree and result.test_command:
+                is_tested = program.tests is OwnTests.PASSED and not program.is_shared
+                if is_tested and program.tree and result.test_command:
                     tree = str((place / program.tree).relative_to(folder))
                     one.test = one.test or _how_tested(program, result, tree)
+                one.language = _language_of(program, result)
     return found
 
 
@@ -303,7 +306,7 @@ def _origin_of_program(one: _Program) -> dict[str, str]:
         "license": (built.license if is_module else "") or one.result.license,
         "source": f"{one.result.package}={one.result.version}",
         "license_files": "debian/copyright",
-        "language": built.language if is_module else "",
+        "language": built.language if is_module else one.language,
     }
 
 
@@ -370,12 +373,19 @@ def _write_links(writer: CorpusWriter, programs: Sequence[_Program], done: Gathe
         writer.add_rows("part", ((number, part) for part in sorted(filter(None, parts))))
         if one.test:
             done.tested += 1
-            writer.add_rows("test", [(number, *one.test)])
+            package, *rest = one.test
+            writer.add_rows("test", [(number, numbers[package], *rest)])
 
 
 def _how_tested(program: LinkedProgram, result: PackageResult, tree: str) -> tuple[str, ...]:
     command, libraries = json.dumps(result.test_command), json.dumps(program.libraries)
-    return program.name, result.test_folder, command, libraries, tree
+    return result.package, program.name, result.test_folder, command, libraries, tree
+
+
+def _language_of(program: LinkedProgram, result: PackageResult) -> str:
+    """Return ``c++`` for what is linked of anything in C++."""
+    languages = {one.language for one in result.modules if one.sha256 in program.modules}
+    return max(languages, default="")
 
 
 def _stored_number(writer: CorpusWriter, one: _Program) -> int:
