@@ -27,6 +27,11 @@ Three branches tell the reader whom to ask::
     │   ├── CacheError                   a cache that cannot be written
     │   ├── ProjectError                 a project that cannot be built, linked or tested as asked
     │   ├── PlanError                    a plan of a tuned build that cannot be read or applied
+    │   ├── PolicyError                  a policy that decides for a compiler failed
+    │   │   ├── PolicyLoadError          it cannot be read, compiled or found in its file
+    │   │   ├── PolicyCrashedError       it raised, or its process ended
+    │   │   ├── PolicyTimeoutError       it took too long for one decision
+    │   │   └── PolicyAnswerError        it answered what is no decision
     │   ├── ExplorerError                a request of the web explorer that is refused
     │   └── RecordingError               a record of episodes that cannot be written
     ├── CompilerError                    the compiler: it ran and said no
@@ -91,6 +96,11 @@ __all__ = [
     "PipelineError",
     "PlanError",
     "PluginError",
+    "PolicyAnswerError",
+    "PolicyCrashedError",
+    "PolicyError",
+    "PolicyLoadError",
+    "PolicyTimeoutError",
     "ProjectError",
     "RecordingError",
     "RenderModeError",
@@ -220,6 +230,26 @@ class ProjectError(RequestError, ValueError):
 
 class PlanError(RequestError, ValueError):
     """A plan of a tuned build cannot be read or applied."""
+
+
+class PolicyError(RequestError):
+    """A policy that decides for a compiler failed."""
+
+
+class PolicyLoadError(PolicyError, ValueError):
+    """A policy cannot be read or compiled, or its file has no such function."""
+
+
+class PolicyCrashedError(PolicyError):
+    """A policy raised an exception, or the process it ran in ended."""
+
+
+class PolicyTimeoutError(PolicyError, TimeoutError):
+    """A policy took longer for one decision than it may."""
+
+
+class PolicyAnswerError(PolicyError, ValueError):
+    """A policy answered what is no decision."""
 
 
 class ExplorerError(RequestError):

@@ -9,10 +9,11 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["door", "named"]
+__all__ = ["door", "named", "named_in_file"]
 
 
 def door(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
@@ -50,3 +51,18 @@ def named(path: str) -> Any:
     """
     module, _, name = path.partition(":")
     return getattr(importlib.import_module(module), name)
+
+
+def named_in_file(path: Path, name: str) -> Any:
+    """Return the object `name` of a Python file, which is run for it.
+
+    Raises `FileNotFoundError` where there is no such file, `AttributeError` where it has no such
+    name, and whatever running it raises.
+    """
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise FileNotFoundError(f"no file {path}: expected a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module  # so that its classes can be pickled
+    spec.loader.exec_module(module)
+    return getattr(module, name)

@@ -136,6 +136,17 @@ class Compiler:
     version: str = ""
     """``"package.module:name"`` of its version, or of a function that returns it without starting
     an environment and raises `EnvironmentNotSupported` where the compiler cannot run."""
+    heuristics: str = ""
+    """``"package.module:function"`` that makes a policy of a heuristic in a file; its arguments are
+    the path and a mapping of macros. The policy counts what it was ``asked`` for, and where it
+    ``agreed`` with the compiler."""
+    heuristic_suffixes: tuple[str, ...] = ()
+    """What the names of heuristics' files end with."""
+    heuristic_task: str = ""
+    """The leaderboard task that judges heuristics."""
+    policy_server: str = ""
+    """``"package.module:function"`` that answers the compiler's own tools with a policy; see
+    `compiler_gym.cli.serve_policy`."""
     demonstration: str = ""
     """``"package.module:Class"`` of the demonstration that `compiler-gym demo` runs."""
 

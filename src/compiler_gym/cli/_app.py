@@ -119,6 +119,15 @@ COMMANDS = {
         'Run the C++ compiler, and keep what it compiles: `make CXX="compiler-gym cxx"`.',
         _VERBATIM,
     ),
+    "serve-policy": Row(
+        "serve_policy:serve_policy",
+        "Let a policy decide in stock compilers: `serve-policy default -- make CC=clang`.",
+        {"context_settings": {**_HELP["context_settings"], "allow_extra_args": True}},
+    ),
+    "evaluate-heuristic": Row(
+        "evaluate_heuristic:evaluate_heuristic",
+        "Judge a decision function in C, or in a shared object, on many programs.",
+    ),
     "datasets": Row(
         "datasets:datasets",
         "List, install, remove, verify, import, export and sample sets of programs.",

@@ -22,6 +22,7 @@ __all__ = [
     "ActionSpaceName",
     "EnvName",
     "ProgramName",
+    "files_below",
     "find_program",
     "suffix_of",
 ]
@@ -70,6 +71,20 @@ def find_program(env: "CompilerEnv", name: str) -> "Benchmark":
             raise BenchmarkNotFoundError(f"no such file: {path}")
         return env.datasets.benchmark(_file_uri(Path(path)) + query)
     return env.datasets.benchmark(name)
+
+
+def files_below(folder: Path) -> list[str]:
+    """Return the addresses of the programs below a folder, in order; none where it is no folder.
+
+    Raises `BenchmarkInitError` for a folder without programs.
+    """
+    if not folder.is_dir():
+        return []
+    suffixes = _every_suffix()
+    paths = sorted(path for path in folder.rglob("*") if path.name.endswith(suffixes))
+    if not paths:
+        raise BenchmarkInitError(f"no program is below {folder}: expected {SUFFIXES}")
+    return [_file_uri(path) for path in paths]
 
 
 def suffix_of(contents: bytes) -> str:

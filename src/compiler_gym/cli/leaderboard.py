@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from compiler_gym.leaderboard import Evaluation, Outcome
     from compiler_gym.validation import ValidationError
 
-__all__ = ["leaderboard"]
+__all__ = ["leaderboard", "print_outcome", "show_metrics"]
 
 WRONG = 1
 """The exit status when a submission cannot be trusted or a page is stale."""
@@ -82,7 +82,7 @@ def run(
         "machine": f"{platform.machine()}, {platform.system()} {platform.release()}",
     }  # fmt: skip
     found = find_policy(policy)
-    options: dict[str, Any] = {"programs": program or (), "watch": _progress}
+    options: dict[str, Any] = {"programs": program or (), "watch": print_outcome}
     if run_folder is None:
         evaluation = evaluate(found, chosen, **options)
     else:
@@ -196,7 +196,8 @@ def table_(
         raise typer.Exit(WRONG)
 
 
-def _progress(outcome: "Outcome") -> None:
+def print_outcome(outcome: "Outcome") -> None:
+    """Print on standard error what a policy made of a program."""
     name = program_name(outcome.state.benchmark)
     late = ", LATE" if outcome.is_late else ""
     published = "" if outcome.published is None else f", published {outcome.published:g}"
@@ -211,6 +212,16 @@ def _show_evaluation(evaluation: "Evaluation", name: str) -> None:
     summary = evaluation.summary
     console = output()
     console.print(heading(name, f" on {evaluation.task.name}: {summary.programs} programs"))
+    show_metrics(evaluation)
+    console.print(
+        f"improved: {summary.improved:.0%} of programs; {evaluation.walltime:.2f} s and "
+        f"{evaluation.compilations:,.0f} compilations per program"
+    )
+
+
+def show_metrics(evaluation: "Evaluation") -> None:
+    """Print the metrics of a policy on a task."""
+    summary, console = evaluation.summary, output()
     rows = table("Metric", "Geometric mean and 95 % interval")
     for metric, interval in (
         ("(C0-C)/(C0-Cb)", summary.share),
@@ -223,7 +234,3 @@ def _show_evaluation(evaluation: "Evaluation", name: str) -> None:
     show(rows, console)
     other = evaluation.task.published_baseline
     console.print(f"Cb: {evaluation.task.baseline}" + (f"; Cp: {other}" if other else ""))
-    console.print(
-        f"improved: {summary.improved:.0%} of programs; {evaluation.walltime:.2f} s and "
-        f"{evaluation.compilations:,.0f} compilations per program"
-    )

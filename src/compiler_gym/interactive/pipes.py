@@ -53,6 +53,8 @@ class Pipes:
         self._paths = [base.with_name(base.name + suffix) for suffix in _SUFFIXES]
         self._open: list[int] = []
         self._made: list[Path] = []
+        self.unanswered: Question | None = None
+        """The question that was received last, while it has no answer and its compiler lives."""
         self._reader = Reader()
         self._ready: deque[Header | Question | Ended] = deque()
         try:
@@ -99,10 +101,13 @@ class Pipes:
             if self._questions != before:
                 poll.unregister(before)
                 poll.register(self._questions, select.POLLIN)
-        return self._ready.popleft()
+        message = self._ready.popleft()
+        self.unanswered = message if isinstance(message, Question) else None
+        return message
 
     def answer(self, advice: bytes) -> None:
         """Send the bytes of an answer to the question that was received last."""
+        self.unanswered = None
         os.write(self._answers, advice)  # it has room for 64 KiB, and one answer is all that waits
 
     def close(self) -> None:

@@ -6,18 +6,18 @@ search:local          a search of `compiler_gym.search` for as long as the limit
 search:local+levels   the same, with the compiler's own levels (-Oz, ...) tried first
 agents/q.py           the function or object ``policy`` of a file
 agents/q.py:Greedy    another name in it, called if it is a class
+inliner.c             a heuristic in a file that a compiler reads, as a plug-in says
 """
 
-import importlib.util
-import sys
 from pathlib import Path
 from typing import Any
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import UnknownNameError
+from compiler_gym.lazy import named, named_in_file
 from compiler_gym.leaderboard.evaluation import Policy
 from compiler_gym.leaderboard.metered import Meter
-from compiler_gym.registration import make
+from compiler_gym.registration import compilers, make
 from compiler_gym.search import ALGORITHMS, Budget, level_sequences, run_search
 from compiler_gym.spaces import action_names, space_name
 from compiler_gym.wrappers import CompilerEnvWrapper
@@ -124,6 +124,9 @@ def find_policy(name: str) -> Policy:
         if plus and levels != "levels":
             raise UnknownNameError(f"no starts {levels!r} for a search: expected levels or none")
         return SearchPolicy(algorithm, has_levels=bool(plus))
+    for compiler in compilers().values():
+        if compiler.heuristics and name.endswith(compiler.heuristic_suffixes):
+            return named(compiler.heuristics)(Path(name))
     if kind.endswith(".py"):
         return _policy_of_file(Path(kind), rest or "policy")
     raise UnknownNameError(
@@ -132,13 +135,12 @@ def find_policy(name: str) -> Policy:
 
 
 def _policy_of_file(path: Path, name: str) -> Policy:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise UnknownNameError(f"no file {path}: expected a Python file with a policy")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module  # so that its classes can be pickled
-    spec.loader.exec_module(module)
-    found: Any = getattr(module, name, None)
-    if found is None:
-        raise UnknownNameError(f"{path} has no {name}: expected a function or an object")
+    try:
+        found = named_in_file(path, name)
+    except FileNotFoundError:
+        raise UnknownNameError(f"no file {path}: expected a Python file with a policy") from None
+    except AttributeError as error:
+        if error.name != name:
+            raise
+        raise UnknownNameError(f"{path} has no {name}: expected a function or an object") from None
     return found() if isinstance(found, type) else found

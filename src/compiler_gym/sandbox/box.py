@@ -113,6 +113,7 @@ def run_boxed(
     environment: Mapping[str, str],
     streams: tuple[int, int, int],
     way_to: Way | None = None,
+    stop: int | None = None,
 ) -> BoxReport:
     """Run `command` at `place` and return how it ended.
 
@@ -125,6 +126,7 @@ def run_boxed(
         environment: The program's environment variables, all of them.
         streams: The descriptors of standard input, output and error.
         way_to: How to make namespaces; None for the way that works here.
+        stop: A descriptor; the run is ended when something can be read from it.
 
     Raises:
         SandboxError: The sandbox cannot be made.
@@ -170,7 +172,7 @@ def run_boxed(
             raise SandboxError(f"cannot start the sandbox: {error}") from error
         finally:
             os.close(writing)
-        said = _said_by(process, reading, limits.seconds)
+        said = _said_by(process, reading, limits.seconds, stop, is_apart=is_apart)
         return _box_report(said, sandbox, group)
 
 
@@ -311,27 +313,44 @@ def _bounds(limits: RunLimits) -> list[str]:
     ]
 
 
-def _said_by(process: "subprocess.Popen[bytes]", reading: int, seconds: float) -> bytes:
-    """Return the helper's report line; end the helper if it writes none in time."""
+def _said_by(
+    process: "subprocess.Popen[bytes]",
+    reading: int,
+    seconds: float,
+    stop: int | None,
+    *,
+    is_apart: bool,
+) -> bytes:
+    """Return the helper's report line; end the helper if it writes none in time, or at `stop`."""
     said = b""
     end = time.monotonic() + seconds + _HELPER_GRACE_SECONDS
     try:
         poll = select.poll()
         poll.register(reading, select.POLLIN)
-        while poll.poll(1000 * max(end - time.monotonic(), 0)):
+        if stop is not None:
+            poll.register(stop, select.POLLIN)
+        while events := dict(poll.poll(1000 * max(end - time.monotonic(), 0))):
+            if reading not in events:
+                break
             part = os.read(reading, 1 << 12)
             if not part:
                 break
             said += part
     finally:
         if not said.endswith(b"\n"):
-            _end(process)
+            _end(process, is_apart=is_apart)
         process.wait()
     return said
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End the helper: first by a signal that lets it end its processes, then by killing it."""
+def _end(process: "subprocess.Popen[bytes]", *, is_apart: bool) -> None:
+    """End the helper: by a signal that lets it end its processes, and if need be by killing it.
+
+    In namespaces they end with it, and it waits for no signal.
+    """
+    if is_apart:
+        process.kill()
+        return
     try:
         process.send_signal(signal.SIGTERM)
         process.wait(_HELPER_GRACE_SECONDS)

@@ -3,7 +3,8 @@
 
 The same programs, engine, costs and rewards as those of the passes next door. ``session`` runs
 in workers, ``environment`` is what users hold, ``actions`` and ``observations`` are tables, and
-``python -m compiler_gym.envs.llvm.inlining`` repeats an episode on a file.
+``python -m compiler_gym.envs.llvm.inlining`` repeats an episode on a file. ``policies`` see a
+call's features alone, and ``serving`` lets them answer stock compilers.
 """
 
 from typing import TYPE_CHECKING
@@ -15,8 +16,9 @@ from compiler_gym.registration import Compiler, EnvironmentId
 
 if TYPE_CHECKING:
     from compiler_gym.envs.llvm.inlining.environment import InlineCommandLine, LlvmInlineEnv
+    from compiler_gym.envs.llvm.inlining.policies import FeaturePolicy
 
-__all__ = ["InlineCommandLine", "LlvmInlineEnv", "llvm_inline"]
+__all__ = ["FeaturePolicy", "InlineCommandLine", "LlvmInlineEnv", "llvm_inline"]
 
 llvm_inline = Compiler(
     name="llvm-inline",
@@ -25,6 +27,10 @@ llvm_inline = Compiler(
     formats=FORMATS,
     version="compiler_gym._llvm:LLVM_VERSION",
     search_defaults={"action_space": "InliningAndRest", "reward_space": "IrInstructionCountOz"},
+    heuristics="compiler_gym.envs.llvm.inlining.policies:heuristic_policy",
+    heuristic_suffixes=(".c", ".so"),
+    heuristic_task="llvm-inline-heuristic",
+    policy_server="compiler_gym.envs.llvm.inlining.serving:serve",
     environments=(
         EnvironmentId(
             "llvm-inline-v0",
@@ -36,5 +42,7 @@ llvm_inline = Compiler(
 """What the entry point names."""
 
 __getattr__ = door(
-    __name__, dict.fromkeys(("InlineCommandLine", "LlvmInlineEnv"), f"{__name__}.environment")
+    __name__,
+    dict.fromkeys(("InlineCommandLine", "LlvmInlineEnv"), f"{__name__}.environment")
+    | {"FeaturePolicy": f"{__name__}.policies"},
 )

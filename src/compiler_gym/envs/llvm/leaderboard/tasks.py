@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The leaderboards of LLVM: instructions, bytes of code, and instructions that are retired."""
+"""The leaderboards of LLVM: instructions, bytes of code, retired instructions, inlining."""
 
 from compiler_gym.leaderboard import Limit, Task
 
@@ -53,6 +53,18 @@ TASKS = (
         initial="RuntimeInstructionsO0",
         baseline="RuntimeInstructionsO3",
         tolerance=0.02,
+    ),
+    Task(
+        "llvm-inline-heuristic",
+        "Bytes of machine code of cbench-v1 by a rule for the inliner, in one compilation",
+        Limit(seconds=60),
+        environment="llvm-inline-v0",
+        action_space="Inlining",
+        reward_space="ObjectTextSizeOz",
+        cost="ObjectTextSizeBytes",
+        initial="ObjectTextSizeO0",
+        baseline="ObjectTextSizeOz",
+        published_baseline="ObjectTextSizeOptOz",
     ),
 )
 """In the order in which they are listed."""

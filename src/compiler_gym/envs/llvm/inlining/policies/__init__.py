@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""Policies that see the features of a call and nothing else: what a stock compiler can ask.
+
+``deciding`` is such a policy, which plays an episode as well as it answers a compiler over pipes
+(``serving``); ``heuristics`` makes one of a function in C or of a shared object, which runs in the
+sandbox; ``finding`` reads one by name.
+"""
+
+from compiler_gym.envs.llvm.inlining.policies.deciding import Decide, FeaturePolicy
+from compiler_gym.envs.llvm.inlining.policies.finding import find_feature_policy
+from compiler_gym.envs.llvm.inlining.policies.heuristics import (
+    Heuristic,
+    heuristic_policy,
+    interface_text,
+)
+
+__all__ = [
+    "Decide",
+    "FeaturePolicy",
+    "Heuristic",
+    "find_feature_policy",
+    "heuristic_policy",
+    "interface_text",
+]

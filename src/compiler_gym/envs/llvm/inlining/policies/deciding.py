@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""A policy of the inliner that is given the features of a call and says whether to inline it."""
+
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler_gym.core import CompilerEnv
+from compiler_gym.errors import CompilerGymError, PolicyAnswerError, PolicyCrashedError
+
+__all__ = ["Decide", "FeaturePolicy"]
+
+Decide = Callable[[NDArray[np.int64]], Any]
+"""Returns whether to inline the call that ``InlineFeatures`` describes: True, False, 1 or 0."""
+
+_FEATURES = "InlineFeatures"
+
+
+class FeaturePolicy:
+    """A policy for whole compilations, in an environment or in a compiler that asks over pipes.
+
+    `begin` is called once for each compilation. It returns a context manager, whose value decides
+    about all calls of that compilation; so what a policy remembers ends with it.
+
+        >>> policy = FeaturePolicy.of(lambda features: features[-1])  # as LLVM would
+        >>> import compiler_gym
+        >>> with compiler_gym.make("llvm-inline-v0", benchmark="cbench-v1/crc32") as env:
+        ...     _ = env.reset()
+        ...     policy(env)
+        ...     saved = env.observation["ObjectTextSizeOz"] - env.observation["ObjectTextSizeBytes"]
+        >>> int(saved), policy.asked == policy.agreed
+        (0, True)
+    """
+
+    def __init__(self, begin: Callable[[], AbstractContextManager[Decide]]) -> None:
+        self._begin = begin
+        self.asked = 0
+        """How many decisions were asked for."""
+        self.agreed = 0
+        """How many of them were LLVM's own."""
+
+    @classmethod
+    def of(cls, decide: Decide | type) -> "FeaturePolicy":
+        """Return the policy that a function is, or a class: each compilation gets an object."""
+
+        @contextmanager
+        def begin() -> Generator[Decide]:
+            yield decide() if isinstance(decide, type) else decide
+
+        return cls(begin)
+
+    def __call__(self, env: CompilerEnv) -> None:
+        """Decide about every call of the episode that `env` has begun.
+
+        Raises:
+            PolicyError: The policy failed. The episode stands at the call in question.
+        """
+        with self.compilation() as decide:
+            features = env.observation[_FEATURES]
+            while env.in_episode:
+                # With nothing to decide about the features are zeros, and any action is the end.
+                inline = decide(features) if features.any() else False
+                action: Any = env.action_space
+                step = action["inline" if inline else "no-inline"]
+                (features,), *_ = env.step(step, observation_spaces=[_FEATURES], reward_spaces=[])
+
+    @contextmanager
+    def compilation(self) -> Generator[Callable[[NDArray[np.int64]], bool]]:
+        """Return what decides in one compilation: it answers a truth, or raises `PolicyError`."""
+        with self._begin() as decide:
+
+            def decided(features: NDArray[np.int64]) -> bool:
+                try:
+                    answer = decide(features)
+                except CompilerGymError:
+                    raise
+                except Exception as error:
+                    raise PolicyCrashedError(
+                        f"the policy raised {type(error).__name__}: {error}"
+                    ) from error
+                inline = _truth_of(answer)
+                self.asked += 1
+                self.agreed += inline == bool(features[-1])
+                return inline
+
+            yield decided
+
+
+def _truth_of(answer: object) -> bool:
+    if isinstance(answer, (int, np.bool_, np.integer)):
+        number = int(answer)  # pyright: ignore[reportUnknownArgumentType]  # of whatever width
+        if number in (0, 1):
+            return bool(number)
+    raise PolicyAnswerError(
+        f"the policy answered {answer!r:.80}: expected 1 to inline the call, or 0 to leave it"
+    )
