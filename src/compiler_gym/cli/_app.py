@@ -121,7 +121,7 @@ COMMANDS = {
     ),
     "serve-policy": Row(
         "serve_policy:serve_policy",
-        "Let a policy decide in stock compilers: `serve-policy default -- make CC=clang`.",
+        "Let a policy decide in stock compilers: `serve-policy default -- make`.",
         {"context_settings": {**_HELP["context_settings"], "allow_extra_args": True}},
     ),
     "evaluate-heuristic": Row(

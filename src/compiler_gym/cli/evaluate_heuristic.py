@@ -54,7 +54,7 @@ def evaluate_heuristic(
     from compiler_gym.registration import compilers
     from compiler_gym.sandbox import require, sandboxed
 
-    programs = _programs(corpus or [], most)
+    programs = _programs_named(corpus or [], most)
     compiler = next(one for one in compilers().values() if one.heuristics)
     task = find_task(compiler.heuristic_task)
     started = time.monotonic()
@@ -87,7 +87,7 @@ def _say_nothing(outcome: "Outcome") -> None:
     """Print nothing."""
 
 
-def _programs(corpus: list[str], most: int | None) -> list[str]:
+def _programs_named(corpus: list[str], most: int | None) -> list[str]:
     """Return the programs that `corpus` names: those of a folder are its files."""
     if most is not None and most < 1:
         raise InvalidParameterError(f"--most is {most}: expected a number >= 1")

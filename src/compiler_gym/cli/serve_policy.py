@@ -23,7 +23,7 @@ def serve_policy(
         ),
     ] = None,
 ) -> None:
-    """Let a policy decide in stock compilers: `serve-policy default -- make CC=clang`.
+    """Let a policy decide in stock compilers: `serve-policy default -- make`.
 
     The command behind `--` finds clang, clang++ and opt on PATH that ask the policy about each
     call that they may inline. Without a command they are served until Ctrl-C.
@@ -34,9 +34,9 @@ def serve_policy(
     serving = next(compiler for compiler in compilers().values() if compiler.policy_server)
     command = context.args[1:] if context.args[:1] == ["--"] else context.args
     serve = named(serving.policy_server)
-    status = serve(policy, command=command, channel=channel, say=_say)
+    status = serve(policy, command=command, channel=channel, say=_print_note)
     raise typer.Exit(status)
 
 
-def _say(text: str) -> None:
+def _print_note(text: str) -> None:
     errors().print(text, soft_wrap=True)

@@ -23,17 +23,14 @@ from compiler_gym.envs.llvm.inlining import FeaturePolicy
 from compiler_gym.envs.llvm.inlining.observations import INLINE_FEATURES
 from compiler_gym.envs.llvm.inlining.serving import (
     PolicyServer,
-    answer_compilers,
     serve,
     words_to_ask,
 )
 from compiler_gym.errors import (
-    CompilerGymError,
     InvalidParameterError,
     PolicyLoadError,
     UnknownNameError,
 )
-from compiler_gym.interactive import Pipes
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 
@@ -271,32 +268,6 @@ def test_opt_asks_over_pipes_of_its_own_one_after_the_other(tmp_path: Path) -> N
     made = {(tmp_path / f"{name}.bc").read_bytes() for name in ("asked", "again", "plain")}
     assert len(made) == 1, "with LLVM's own answers opt makes what it makes unasked"
     assert not list(tmp_path.glob("channel*"))
-
-
-def test_a_compiler_that_asks_about_something_else_is_refused(tmp_path: Path) -> None:
-    said: list[str] = []
-
-    def refuse(error: CompilerGymError) -> float:
-        said.append(str(error))
-        return 0.0
-
-    with Pipes(tmp_path / "channel") as pipes:
-        reading, writing = os.pipe()
-
-        def ask() -> None:
-            with open(f"{pipes.base}.in", "rb", 0), open(f"{pipes.base}.out", "wb") as out:
-                tensor = b'{"name": "cost", "type": "int64_t", "shape": [1]}'
-                out.write(b'{"features": [%b], "advice": %b}\n' % (tensor, tensor))
-            os.write(writing, b"x")
-
-        asking = threading.Thread(target=ask)
-        asking.start()
-        policy = FeaturePolicy.of(cheap)
-        answer_compilers(pipes, policy.compilation, wakes=reading, refuse=refuse)
-        asking.join()
-        os.close(reading)
-        os.close(writing)
-    assert "given 39 numbers: found a compiler that sends 1, without sroa_savings" in said[0]
 
 
 def test_what_cannot_be_served_is_refused(tmp_path: Path) -> None:

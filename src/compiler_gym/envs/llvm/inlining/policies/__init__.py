@@ -6,7 +6,7 @@
 sandbox; ``finding`` reads one by name.
 """
 
-from compiler_gym.envs.llvm.inlining.policies.deciding import Decide, FeaturePolicy
+from compiler_gym.envs.llvm.inlining.policies.deciding import Decide, FeaturePolicy, llvms_own
 from compiler_gym.envs.llvm.inlining.policies.finding import find_feature_policy
 from compiler_gym.envs.llvm.inlining.policies.heuristics import (
     Heuristic,
@@ -21,4 +21,5 @@ __all__ = [
     "find_feature_policy",
     "heuristic_policy",
     "interface_text",
+    "llvms_own",
 ]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, PolicyAnswerError, PolicyCrashedError
 
-__all__ = ["Decide", "FeaturePolicy"]
+__all__ = ["Decide", "FeaturePolicy", "llvms_own"]
 
 Decide = Callable[[NDArray[np.int64]], Any]
 """Returns whether to inline the call that ``InlineFeatures`` describes: True, False, 1 or 0."""
@@ -87,6 +87,11 @@ class FeaturePolicy:
                 return inline
 
             yield decided
+
+
+def llvms_own(features: NDArray[np.int64]) -> bool:
+    """Return what LLVM would decide about a call."""
+    return bool(features[-1])
 
 
 def _truth_of(answer: object) -> bool:

@@ -4,10 +4,7 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from compiler_gym.envs.llvm.inlining.policies.deciding import FeaturePolicy
+from compiler_gym.envs.llvm.inlining.policies.deciding import FeaturePolicy, llvms_own
 from compiler_gym.envs.llvm.inlining.policies.heuristics import SUFFIXES, heuristic_policy
 from compiler_gym.errors import PolicyLoadError
 from compiler_gym.lazy import named_in_file
@@ -29,7 +26,7 @@ def find_feature_policy(name: str) -> FeaturePolicy:
         PolicyLoadError: There is no such policy.
     """
     if name == _OWN:
-        return FeaturePolicy.of(_llvms_own)
+        return FeaturePolicy.of(llvms_own)
     path, _, attribute = name.partition(":")
     if path.endswith(SUFFIXES) and not attribute:
         return heuristic_policy(Path(path))
@@ -39,10 +36,6 @@ def find_feature_policy(name: str) -> FeaturePolicy:
         )
     found = _named_in(Path(path), attribute or _USUAL)
     return found if isinstance(found, FeaturePolicy) else FeaturePolicy.of(found)
-
-
-def _llvms_own(features: NDArray[np.int64]) -> bool:
-    return bool(features[-1])
 
 
 def _named_in(path: Path, name: str) -> Any:

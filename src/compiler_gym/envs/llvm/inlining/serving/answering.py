@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.envs.llvm.inlining.observations import INLINE_FEATURES
+from compiler_gym.envs.llvm.inlining.policies import llvms_own
 from compiler_gym.errors import CompilerGymError, ServiceTransportError
 from compiler_gym.interactive import Ended, Header, Pipes, Question
 
@@ -61,14 +62,14 @@ def _answer_one(
     pipes: Pipes, header: Header, begin: Begin, refuse: Callable[[CompilerGymError], float]
 ) -> None:
     try:
-        _check(header)
+        _require_features(header)
         with begin() as decide:
             _answer_questions(pipes, header, decide)
     except CompilerGymError as error:
         if not _ends_within(pipes, refuse(error)):
-            _answer_questions(pipes, header, _llvms_own)
+            _answer_questions(pipes, header, llvms_own)
     except BaseException:  # Ctrl-C: what it still asks is answered, so that it comes to its end
-        _answer_questions(pipes, header, _llvms_own)
+        _answer_questions(pipes, header, llvms_own)
         raise
 
 
@@ -80,11 +81,7 @@ def _ends_within(pipes: Pipes, seconds: float) -> bool:
     return False
 
 
-def _llvms_own(features: NDArray[np.int64]) -> bool:
-    return bool(features[-1])
-
-
-def _check(header: Header) -> None:
+def _require_features(header: Header) -> None:
     if header.names == INLINE_FEATURES and {one.dtype.str for one in header.features} == {"<i8"}:
         return
     missing = [name for name in INLINE_FEATURES if name not in header.names]

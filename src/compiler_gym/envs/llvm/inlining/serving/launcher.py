@@ -33,7 +33,7 @@ def main(words: list[str]) -> int:
         client.sendall(f"{kind}\n".encode())
     except OSError as error:
         return _failed(name, f"no policy answers at {address}: {error.strerror}")
-    said = _line(client)
+    said = _line_from(client)
     if not said:
         return _failed(name, "the policy's server ended")
     child = os.posix_spawn(real, [real, *said.split("\0"), *arguments], os.environ)
@@ -46,19 +46,19 @@ def main(words: list[str]) -> int:
     events = dict(poll.poll())
     if ends in events:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) % 256
-    why = _line(client) or "the policy's server ended"
-    _end(child, ends)
+    why = _line_from(client) or "the policy's server ended"
+    _end_compiler(child, ends)
     return _failed(name, why)
 
 
-def _end(child: int, ends: int) -> None:
+def _end_compiler(child: int, ends: int) -> None:
     os.kill(child, signal.SIGTERM)
     if not select.select([ends], [], [], _SECONDS_TO_END)[0]:
         os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
 
 
-def _line(client: socket.socket) -> str:
+def _line_from(client: socket.socket) -> str:
     said = b""
     while not said.endswith(b"\n"):
         part = client.recv(1 << 16)
