@@ -33,13 +33,14 @@ help: ## List the verbs
 setup: $(BIN)/.installed ## Install system packages, a virtual environment and this package
 	@echo "Ready: $(BIN)/compiler-gym --help"
 
-demo: setup ## Search for pass sequences that beat -Oz, for a minute; then tune a small project
-	@$(BIN)/compiler-gym demo --output $(OUTPUT)
+demo: setup ## Tune a small project; then search for a minute for passes that beat -Oz
 	@if command -v ld.lld-22 >/dev/null || command -v ld.lld >/dev/null; then \
-	  echo; echo "And now a project of $$(ls programs/gsm/*.c | wc -l) sources, a speech coder, tuned for size:"; \
+	  echo "A project of $$(ls programs/gsm/*.c | wc -l) sources, a speech coder, tuned for size:"; \
 	  rm -rf $(OUTPUT)/tuned; compiler_gym="$$PWD/$(BIN)/compiler-gym"; output="$$(realpath -m $(OUTPUT)/tuned)"; \
 	  cd programs/gsm && "$$compiler_gym" tune --time 10 --output "$$output" -- sh -c '$${CC:-cc} -Oz *.c -o gsm'; \
 	else echo "Not tuned: expected lld to link a project with: apt install lld-22"; fi
+	@echo; echo "And now eight programs, a minute, and passes alone:"
+	@$(BIN)/compiler-gym demo --output $(OUTPUT)
 
 check: $(BIN)/.tested native-format ## Format, lint, types, layers
 	$(BIN)/ruff format --check .
@@ -67,12 +68,12 @@ tutorials: $(BIN)/.tested ## Run the tutorials again and keep their results; nee
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group tutorials
 	$(BIN)/python -m docs.tutorials
 
-wheel: $(BIN)/.installed ## Build wheels that need no LLVM, into dist/: the library, and its just-in-time compiler
+wheel: $(BIN)/.building ## Build wheels that need no LLVM, into dist/: the library, and its just-in-time compiler
 	rm -f dist/*.whl
-	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist \
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist \
 	  -C cmake.define.COMPILER_GYM_JIT=OFF -C cmake.define.COMPILER_GYM_PLUGINS=OFF \
 	  -C cmake.define.COMPILER_GYM_SORT=ON -C build-dir=build/wheel
-	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist tools/release/jit_wheel
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist tools/release/jit_wheel
 
 release-check: $(BIN)/.tested ## Build wheels, try them where nothing else is, check what a release has
 	@{ command -v advzip && command -v debootstrap; } >/dev/null || $(SUDO) apt-get install -y -qq --no-install-recommends advancecomp debootstrap >/dev/null
@@ -120,9 +121,12 @@ $(BIN)/.system: Makefile
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	@touch $@
 
-$(BIN)/.installed: $(BIN)/.system pyproject.toml $(NATIVE)
-	@echo "Building"
+$(BIN)/.building: $(BIN)/.system pyproject.toml
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group build
+	@touch $@
+
+$(BIN)/.installed: $(BIN)/.building $(NATIVE)
+	@echo "Building"
 	@$(BIN)/uv pip uninstall --quiet --python $(BIN)/python compiler_gym  # this library's name before
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/uv pip install --quiet --python $(BIN)/python --no-build-isolation -e '.[plot]'
 	@touch $@
