@@ -12,6 +12,7 @@ from compiler_gym.service.messages import (
     Failed,
     Fork,
     Forked,
+    Hello,
     Parameter,
     ParameterReply,
     Start,
@@ -25,7 +26,7 @@ from compiler_gym.service.messages import (
     decode_request,
     encode,
 )
-from compiler_gym.session import BenchmarkSpec
+from compiler_gym.session import BenchmarkSpec, ObservationSpec, ScalarSpec
 from compiler_gym.testing import FakeSession
 
 SPACES = list(FakeSession.action_spaces)
@@ -38,6 +39,7 @@ SPACES = list(FakeSession.action_spaces)
         Step([1, {"order": [2, 1], "x": 0.5}, [1, "a"], b"raw"], ["Ir"]),
         Step([], []),
         Fork(),
+        Hello([1, 2], ["descriptors"]),
         Parameter("key", "value"),
         Stop(),
     ],
@@ -49,7 +51,7 @@ def test_a_request_survives(request_: msgspec.Struct) -> None:
 @pytest.mark.parametrize(
     "reply",
     [
-        Description(1, "fake", SPACES, list(FakeSession.observation_spaces), True),
+        Description(1, "fake", SPACES, list(FakeSession.observation_spaces), ["fork"]),
         Started(SPACES[3], [1, "text", b"bytes", None, {"a": [1.5]}]),
         Stepped(True, None, False, [2**63 - 1, -(2**63)], 3, ["ObservationError", "no"]),
         Forked(17),
@@ -85,6 +87,18 @@ def test_messages_that_the_native_module_would_misread_are_not_imported(drifted:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode != 0
     assert "ImportError: expected Stepped with tag" in done.stderr
+
+
+def test_a_field_that_is_unknown_is_ignored_and_one_that_is_missing_has_its_default() -> None:
+    more = msgspec.msgpack.encode([7, [1], ["descriptors"], "of a later version"])
+    assert decode_request(more) == Hello([1], ["descriptors"])
+    assert decode_request(msgspec.msgpack.encode([7, [1]])) == Hello([1], [])
+    scalar = {"type": "scalar", "dtype": "int", "unit": "of a later version"}
+    later = [17, 1, "c 1", [], [{"name": "size", "space": scalar, "shade": 3}]]
+    reply = decode_reply(msgspec.msgpack.encode(later))
+    assert isinstance(reply, Description)
+    assert reply.observation_spaces == [ObservationSpec("size", ScalarSpec(dtype="int"))]
+    assert not reply.forkable
 
 
 def test_a_layout_is_the_tag_and_the_fields_in_their_order() -> None:

@@ -47,6 +47,11 @@ class Sessions:
             raise InvalidParameterError(
                 f"isolation is {self.isolation!r}: expected 'process' or 'in-process'"
             )
+        if self.source.command and self.isolation != "process":
+            raise InvalidParameterError(
+                f"isolation is {self.isolation!r}: expected 'process', as {self.source.session} "
+                "is a program"
+            )
 
     @cached_property
     def description(self) -> Description:

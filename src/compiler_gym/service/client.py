@@ -44,7 +44,7 @@ from compiler_gym.service.messages import (
     encode,
 )
 from compiler_gym.service.servicer import describe_session
-from compiler_gym.service.supervisor import SessionSource, ZygoteHandle, zygote_for
+from compiler_gym.service.supervisor import SessionSource, ZygoteHandle, last_words, zygote_for
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.worker_warnings import give_again
 from compiler_gym.service.zygote import Ended, prepared_session_class
@@ -296,7 +296,7 @@ class WorkerConnection:
         self._opening = None
         programs, names = self._zygote.programs, opening.start.observations
         if opening.replaced is not None:
-            opening.replaced[0].close()
+            self._let_go(*opening.replaced)
             programs.took(opening.key, names if type(reply) is Started else ())
         elif type(reply) is Started:
             cost = OpeningCost(reply.seconds, opening.worked)
@@ -314,7 +314,7 @@ class WorkerConnection:
         if opening is None or opening.replaced is None or lost is None:
             return False
         self._zygote.programs.drop(opening.key)
-        lost.close()
+        self._let_go(lost, self.pid)
         (self.channel, self.pid), opening.replaced = opening.replaced, None
         self.channel.hold(encode(opening.start), lost.limit)
         return True
@@ -325,9 +325,13 @@ class WorkerConnection:
         opening, self._opening = self._opening, None
         channel, self.channel = self.channel, None
         if channel is not None:
-            channel.close()
+            self._let_go(channel, self.pid)
         if opening is not None and opening.replaced is not None:
-            opening.replaced[0].close()
+            self._let_go(*opening.replaced)
+
+    def _let_go(self, channel: Channel, pid: int) -> None:
+        channel.close()
+        self._zygote.dismiss(pid)
 
     def _discard(self) -> None:
         """Close and make sure that a worker in mid-request ends too."""
@@ -400,7 +404,7 @@ def _error_of(ended: Ended, limits: Limits, loaded_bytes: int) -> CompilerGymErr
     status = ended.status
     if status is None:
         return WorkerCrashedError("the worker has gone and its exit status with it")
-    error = _error_of_status(status)
+    error = _error_of_status(status, last_words(ended))
     if error is None:
         return _out_of_memory(limits, loaded_bytes, "needed more than")
     if status != 0 and 0 < limits.memory_bytes < ended.peak_bytes + _SPARE_BYTES:
@@ -419,18 +423,18 @@ def _out_of_memory(limits: Limits, loaded_bytes: int, did: str) -> WorkerOutOfMe
     )
 
 
-def _error_of_status(status: int) -> WorkerCrashedError | None:
+def _error_of_status(status: int, said: str) -> WorkerCrashedError | None:
     """Return what a wait status means; None for a worker that said that it got no memory."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         error = WorkerCrashedError("", signal=number)
-        error.args = (f"the compiler crashed: its worker was ended by {error.signal_name}",)
+        error.args = (f"the compiler crashed: its worker was ended by {error.signal_name}{said}",)
         return error
     code = os.WEXITSTATUS(status)
     if code == OUT_OF_MEMORY_STATUS:
         return None
     return WorkerCrashedError(
-        f"the compiler ended its process with exit status {code}", exit_status=code
+        f"the compiler ended its process with exit status {code}{said}", exit_status=code
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from compiler_gym.errors import (
     CompilerGymError,
+    EnvironmentNotSupported,
     InvalidActionError,
     InvalidParameterError,
     ObservationError,
@@ -28,6 +29,7 @@ from compiler_gym.service.messages import (
     PROTOCOL,
     Description,
     Failed,
+    Hello,
     Parameter,
     ParameterReply,
     Reply,
@@ -95,6 +97,8 @@ class Servicer:
             if type(request) is Stop:
                 self.stop()
                 return Stopped()
+            if type(request) is Hello:
+                return _greet(request, self._class)
             raise UnknownNameError(f"a servicer cannot answer {type(request).__name__}")
         except _RECOVERABLE as error:
             return failed(error, recoverable=True)
@@ -273,8 +277,19 @@ def describe_session(session_class: type[CompilerSession]) -> Description:
         session_class.compiler_version,
         list(session_class.action_spaces),
         list(session_class.observation_spaces),
-        session_class.forkable,
+        ["fork"] if session_class.forkable else [],
     )
+
+
+def _greet(hello: Hello, session_class: type[CompilerSession]) -> Reply:
+    """Return what `session_class` offers to a client that speaks these versions."""
+    description = describe_session(session_class)
+    if description.protocol not in hello.protocols:
+        said = f"expected version {description.protocol}, found {hello.protocols}"
+        return failed(EnvironmentNotSupported(said), recoverable=True)
+    if "descriptors" not in hello.capabilities:
+        description.capabilities = [name for name in description.capabilities if name != "fork"]
+    return description
 
 
 def failed(error: BaseException, *, applied: int = 0, recoverable: bool = False) -> Failed:

@@ -8,12 +8,17 @@ it inherited and starts its own.
 
 import atexit
 import os
+import select
+import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import textwrap
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,20 +28,31 @@ import msgspec
 
 from compiler_gym.errors import (
     EnvironmentNotSupported,
+    InvalidParameterError,
+    ServiceError,
     ServiceInitError,
     ServiceIsClosed,
     ServiceOSError,
     ServiceTransportError,
     error_from_name,
 )
-from compiler_gym.files import new_scratch
+from compiler_gym.files import new_scratch, scratch_directory
+from compiler_gym.nearest import unknown_name
+from compiler_gym.service.foreign import SESSION, Carrier
 from compiler_gym.service.kept_programs import KeptPrograms
 from compiler_gym.service.limits import address_space_of
-from compiler_gym.service.messages import PROTOCOL, Description, Failed, Reply, encode
+from compiler_gym.service.messages import PROTOCOL, Description, Failed, Hello, Reply, encode
 from compiler_gym.service.transport import Channel, ChannelClosed
-from compiler_gym.service.zygote import Ended, Reap, Spawn, Spawned, ZygoteJob
+from compiler_gym.service.zygote import Dismiss, Ended, Reap, Spawn, Spawned, ZygoteJob
 
-__all__ = ["SessionSource", "ZygoteHandle", "shut_down", "zygote_for"]
+__all__ = [
+    "SessionSource",
+    "ZygoteHandle",
+    "describe_status",
+    "last_words",
+    "shut_down",
+    "zygote_for",
+]
 
 START_SECONDS = 60.0
 """The deadline of a zygote's start: loading a compiler on a busy machine."""
@@ -44,6 +60,7 @@ START_SECONDS = 60.0
 _decode = msgspec.msgpack.Decoder(Reply | Spawned | Ended).decode
 _zygotes: dict["SessionSource", "ZygoteHandle"] = {}
 _lock = threading.RLock()
+_CARRIERS = tuple(carrier.value for carrier in Carrier)
 _T = TypeVar("_T", Spawned, Ended)
 
 
@@ -52,19 +69,56 @@ class SessionSource:
     """Which session class to serve, and with which options."""
 
     session: str
-    """``"package.module:Class"``."""
+    """``"package.module:Class"``; of a program, what it is called in messages."""
     options: tuple[tuple[str, str], ...] = field(default=())
+    command: tuple[str, ...] = ()
+    """The program that is the session, in any language, and its arguments."""
+    carrier: Carrier = Carrier.DESCRIPTOR
+    """What carries the messages of that program."""
+
+    @classmethod
+    def of_program(
+        cls, command: Sequence[str], carrier: Carrier | str = Carrier.DESCRIPTOR
+    ) -> "SessionSource":
+        """Return the source of sessions that are processes of the program `command`.
+
+        A path in its first word is relative to the working directory of now.
+
+        Raises:
+            InvalidParameterError: `command` is no list of words, or there is no such carrier.
+        """
+        words = [] if isinstance(command, str) else [os.fspath(word) for word in command]
+        if not words or not words[0]:
+            raise InvalidParameterError(
+                f'a service is {command!r}: expected its words, such as ["./my-service"]'
+            )
+        try:
+            found = Carrier(carrier)
+        except ValueError:
+            raise InvalidParameterError(unknown_name("carrier", str(carrier), _CARRIERS)) from None
+        called = shlex.join(words)
+        if os.sep in words[0]:
+            words[0] = os.path.abspath(words[0])
+        return cls(called, command=tuple(words), carrier=found)
 
 
 class ZygoteHandle:
     """The client's handle on a zygote process."""
 
-    def __init__(self, process: subprocess.Popen[bytes], channel: Channel, scratch: Path) -> None:
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        channel: Channel,
+        scratch: Path,
+        source: SessionSource,
+    ) -> None:
         self._process = process
+        self._source = source
         self._scratch = scratch
         self._channel: Channel | None = channel
         self._lock = threading.Lock()
         self.description: Description | None = None
+        self._loaded = 0
         self.programs: KeptPrograms[Any] = KeptPrograms(process.pid)
         """What its workers keep loaded."""
 
@@ -78,6 +132,10 @@ class ZygoteHandle:
             client=os.getpid(),
             scratch=str(scratch),
             path=_search_path(),
+            command=list(source.command),
+            carrier=source.carrier,
+            python_path=os.environ.get("PYTHONPATH"),
+            shows=_is_debugging(),
         )
         ours, theirs = _socket_pair()
         with theirs:
@@ -86,7 +144,7 @@ class ZygoteHandle:
             except BaseException:
                 ours.close()
                 raise
-        zygote = cls(process, Channel(ours), scratch)
+        zygote = cls(process, Channel(ours), scratch, source)
         try:
             zygote._wait_until_ready(source)
         except BaseException:
@@ -101,6 +159,8 @@ class ZygoteHandle:
 
     def spawn(self, memory_bytes: int) -> tuple[Channel, int]:
         """Return a channel to a new worker and its process number."""
+        if self._source.carrier is Carrier.SOCKET:
+            return self._spawn_and_accept(memory_bytes)
         ours, theirs = _socket_pair()
         try:
             with theirs:
@@ -110,6 +170,34 @@ class ZygoteHandle:
             raise
         return Channel(ours), reply.pid
 
+    def _spawn_and_accept(self, memory_bytes: int) -> tuple[Channel, int]:
+        """Return a channel to a program that connects to us."""
+        with socket.socket(socket.AF_UNIX) as listener, scratch_directory("socket") as folder:
+            address = f"{folder}/s"  # short: the kernel takes about a hundred characters
+            listener.bind(address)
+            listener.listen(1)
+            pid = self._ask(Spawn(memory_bytes, address), Spawned).pid
+            if _ends_before_it_connects(pid, listener):
+                connected, theirs = _socket_pair()
+                theirs.close()  # whoever asks sees that nobody is there, and how it ended
+                return Channel(connected), pid
+            listener.setblocking(False)
+            try:
+                return Channel(listener.accept()[0]), pid
+            except BlockingIOError:
+                self.reap(pid, kill=True)
+                raise ServiceInitError(
+                    f"{self._source.session} did not connect to the Unix socket that "
+                    f"{SESSION} names within {START_SECONDS:.0f} s"
+                ) from None
+
+    def dismiss(self, pid: int) -> None:
+        """Have a program ended whose channel was closed, if it does not leave by itself."""
+        if not self._source.command or self._channel is None:
+            return
+        with suppress(ServiceError):  # with the zygote gone, so is the program
+            self._ask(Dismiss(pid), Ended)
+
     def reap(self, pid: int, *, kill: bool, seconds: float = 2.0) -> Ended:
         """Return how worker `pid` ended; its status is None if it has not."""
         return self._ask(Reap(pid, kill, seconds), Ended)
@@ -117,7 +205,7 @@ class ZygoteHandle:
     @property
     def loaded_bytes(self) -> int:
         """The address space that the compiler takes before it has a program."""
-        return address_space_of(self._process.pid)[0]
+        return self._loaded or address_space_of(self._process.pid)[0]
 
     def close(self) -> None:
         """End the zygote and with it every worker."""
@@ -193,11 +281,50 @@ class ZygoteHandle:
         if isinstance(reply, Failed):
             raise error_from_name(reply.kind, reply.message)
         assert isinstance(reply, Description)
-        if reply.protocol != PROTOCOL:
+        self.description = self._greeted(source) if source.command else reply
+        protocol = self.description.protocol
+        if protocol != PROTOCOL:
             raise EnvironmentNotSupported(
-                f"{source.session} speaks protocol {reply.protocol}, expected {PROTOCOL}"
+                f"{source.session} speaks protocol {protocol}, expected {PROTOCOL}"
             )
-        self.description = reply
+
+    def _greeted(self, source: SessionSource) -> Description:
+        """Return what the program says of itself, from a process that is ended after it."""
+        channel, pid = self.spawn(0)
+        expected = f"expected a reply to Hello by way of {SESSION} ({source.carrier.value})"
+        deadline = time.monotonic() + START_SECONDS
+        try:
+            channel.send(encode(Hello([PROTOCOL], ["descriptors"])), deadline)
+            reply = _decode(channel.receive(deadline))
+            self._loaded = address_space_of(pid)[0]
+        except TimeoutError:
+            ended = self.reap(pid, kill=True)
+            raise ServiceInitError(
+                f"{source.session} did not answer within {START_SECONDS:.0f} s: "
+                f"{expected}{last_words(ended)}"
+            ) from None
+        except ValueError as error:
+            ended = self.reap(pid, kill=True)
+            raise ServiceTransportError(
+                f"{source.session} sent what is no message ({error}): {expected}; does it print to "
+                f"what carries its messages?{last_words(ended)}"
+            ) from error
+        except OSError as error:
+            ended = self.reap(pid, kill=False)
+            if ended.status is None:
+                ended = Ended(None, said=self.reap(pid, kill=True).said)
+            how = "" if ended.status is None else f": it {describe_status(ended.status)}"
+            raise ServiceInitError(
+                f"{source.session} did not start{how}; {expected}{last_words(ended)}"
+            ) from error
+        finally:
+            channel.close()
+            self.dismiss(pid)
+        if isinstance(reply, Description):
+            return reply
+        if isinstance(reply, Failed):
+            raise error_from_name(reply.kind, f"{source.session}: {reply.message}")
+        raise ServiceTransportError(f"{expected}, found {type(reply).__name__}")
 
 
 def zygote_for(source: SessionSource) -> ZygoteHandle:
@@ -220,6 +347,38 @@ def shut_down() -> None:
         zygote.close()
 
 
+def describe_status(status: int) -> str:
+    """Return what a wait status says of a process, as the end of a sentence."""
+    if os.WIFSIGNALED(status):
+        return f"was ended by {signal.Signals(os.WTERMSIG(status)).name}"
+    return f"ended with exit status {os.WEXITSTATUS(status)}"
+
+
+def last_words(ended: Ended) -> str:
+    """Return the last lines that a program printed, as the rest of a message."""
+    return f"; its last lines:\n{textwrap.indent(ended.said, '  ')}" if ended.said else ""
+
+
+def _ends_before_it_connects(pid: int, listener: socket.socket) -> bool:
+    """Wait until the process `pid` connects, at most `START_SECONDS`."""
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        poll = select.poll()
+        poll.register(process, select.POLLIN)
+        poll.register(listener, select.POLLIN)
+        ready = {descriptor for descriptor, _ in poll.poll(1000 * START_SECONDS)}
+        return bool(ready) and listener.fileno() not in ready
+    finally:
+        os.close(process)
+
+
+def _is_debugging() -> bool:
+    return os.environ.get("COMPILER_GYM_DEBUG", "0") not in ("", "0")
+
+
 def _search_path() -> list[str]:
     """Return where this process looks for modules, for a process that starts elsewhere."""
     here = _working_directory()
@@ -236,8 +395,7 @@ def _working_directory() -> str:
 
 
 def _launch(job: ZygoteJob, control: socket.socket) -> subprocess.Popen[bytes]:
-    debug = os.environ.get("COMPILER_GYM_DEBUG", "0") not in ("", "0")
-    output = None if debug else subprocess.DEVNULL
+    output = None if _is_debugging() else subprocess.DEVNULL
     command = [sys.executable, "-c", "from compiler_gym.service.zygote import main; main()"]
     # A thread of numpy's for each core would take the address space that a worker may have.
     environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}

@@ -15,7 +15,7 @@ from time import monotonic, process_time
 from typing import NoReturn
 
 from compiler_gym._service import current_core
-from compiler_gym.errors import ServiceOSError
+from compiler_gym.errors import ServiceOSError, ServiceTransportError
 from compiler_gym.service.limits import (
     OUT_OF_MEMORY_STATUS,
     bind_to_parent,
@@ -42,7 +42,7 @@ from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.worker_warnings import WarningCollector
 from compiler_gym.session import CompilerSession
 
-__all__ = ["Worker"]
+__all__ = ["Worker", "stand_alone"]
 
 CLOSE_SECONDS = 3
 """How long a session may take to close before the kernel ends its worker."""
@@ -75,14 +75,11 @@ class Worker:
 
     def run(self, memory_bytes: int) -> None:
         """Answer requests until the client closes its end, then end the process."""
-        os.setsid()
-        bind_to_parent(self._zygote)
-        try:
-            limit_memory(memory_bytes)
-        except MemoryError:
-            os._exit(OUT_OF_MEMORY_STATUS)
-        work_in_batches()
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        stand_alone(self._zygote, memory_bytes)
+        self.serve()
+
+    def serve(self) -> NoReturn:
+        """As `run`, in a process that has its limits already."""
         self._warnings.install()
         self._serve_and_leave()
 
@@ -106,7 +103,7 @@ class Worker:
             try:
                 request = decode_request(receive(math.inf, awake_seconds))
             except ValueError as error:
-                send(encode(failed(error)))
+                send(encode(failed(ServiceTransportError(str(error)), recoverable=True)))
                 continue
             awake_seconds = AWAKE_SECONDS
             if type(request) is Step:
@@ -193,6 +190,18 @@ class Worker:
     def _new_directory(self) -> Path:
         self._directories += 1
         return self._scratch / f"{os.getpid()}-{self._directories}"
+
+
+def stand_alone(zygote: int, memory_bytes: int) -> None:
+    """Make this process, which the zygote forked, a worker: it ends with it and has limits."""
+    os.setsid()
+    bind_to_parent(zygote)
+    try:
+        limit_memory(memory_bytes)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY_STATUS)
+    work_in_batches()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _processor_seconds() -> float:

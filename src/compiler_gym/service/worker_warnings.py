@@ -5,6 +5,7 @@ A worker has no terminal of its own to warn on: it collects what its session war
 of, the next reply carries it, and the client gives the same warning again.
 """
 
+import logging
 import warnings
 from typing import Any
 
@@ -14,6 +15,13 @@ from compiler_gym.service.messages import Reply, Started, Stepped
 __all__ = ["WarningCollector", "give_again"]
 
 _Warning = tuple[str, str]
+_LEVELS = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+}
+_log = logging.getLogger("compiler_gym.service")
 
 
 class WarningCollector:
@@ -41,6 +49,9 @@ class WarningCollector:
 
 
 def give_again(given: list[_Warning]) -> None:
-    """Give each warning to the user of the environment."""
+    """Give each warning to the user of the environment; messages of a level are logged."""
     for name, text in given:
-        warnings.warn(warning_from_name(name, text), stacklevel=2)
+        if name in _LEVELS:
+            _log.log(_LEVELS[name], text)
+        else:
+            warnings.warn(warning_from_name(name, text), stacklevel=2)

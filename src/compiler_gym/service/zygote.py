@@ -23,6 +23,7 @@ import msgspec
 from msgspec import Struct
 
 from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported, ServiceOSError
+from compiler_gym.service.foreign import Carrier, LastLines, become_program
 from compiler_gym.service.limits import (
     address_space_of,
     adopt_orphans,
@@ -33,10 +34,11 @@ from compiler_gym.service.limits import (
 from compiler_gym.service.messages import encode
 from compiler_gym.service.servicer import describe_session, failed
 from compiler_gym.service.transport import Channel, ChannelClosed
-from compiler_gym.service.worker import Worker
+from compiler_gym.service.worker import CLOSE_SECONDS, Worker
 from compiler_gym.session import CompilerSession
 
 __all__ = [
+    "Dismiss",
     "Ended",
     "Reap",
     "Spawn",
@@ -60,12 +62,22 @@ class ZygoteJob(Struct):
     """The directory below which workers may keep files; removed at the end."""
     path: list[str]
     """The client's module search path."""
+    command: list[str] = []
+    """The program that is the session, if it is one; there is no class then."""
+    carrier: Carrier = Carrier.DESCRIPTOR
+    """What carries the messages of that program."""
+    python_path: str | None = None
+    """The client's ``PYTHONPATH``, which a program gets back."""
+    shows: bool = False
+    """Whether what a program prints is shown, and not kept."""
 
 
 class Spawn(Struct, array_like=True, tag=1):
     """Fork a worker that serves the socket sent with this message."""
 
     memory_bytes: int
+    address: str = ""
+    """The path of a socket that a program connects to, in the place of the one sent."""
 
 
 class Reap(Struct, array_like=True, tag=2):
@@ -74,6 +86,12 @@ class Reap(Struct, array_like=True, tag=2):
     pid: int
     kill: bool
     seconds: float
+
+
+class Dismiss(Struct, array_like=True, tag=5):
+    """End the program `pid` in some seconds if it does not leave by itself."""
+
+    pid: int
 
 
 class Spawned(Struct, array_like=True, tag=3):
@@ -88,10 +106,12 @@ class Ended(Struct, array_like=True, tag=4):
     status: int | None
     peak_bytes: int = 0
     """About the most address space that it had, without what it reserved and never used."""
+    said: str = ""
+    """The last lines that a program printed."""
 
 
 _LEAVE_ROUNDS = 1000
-_decode = msgspec.msgpack.Decoder(Spawn | Reap).decode
+_decode = msgspec.msgpack.Decoder(Spawn | Reap | Dismiss).decode
 
 
 def main() -> None:
@@ -107,13 +127,13 @@ def main() -> None:
     channel = Channel(control)
     _end_with_peer(control, on=True)
     try:
-        session_class = prepared_session_class(job.session, job.options)
+        session_class = CompilerSession if job.command else _loaded(job)
         described = encode(describe_session(session_class))
     except BaseException as error:
         channel.send(encode(failed(_as_unsupported(error, job.session))))
         os._exit(1)
     _end_with_peer(control, on=False)
-    zygote = _Zygote(channel, session_class, owner, Path(job.scratch))
+    zygote = _Zygote(channel, session_class, owner, job)
     gc.collect()
     gc.freeze()
     try:
@@ -121,6 +141,10 @@ def main() -> None:
     except ChannelClosed:
         os._exit(1)
     zygote.serve()
+
+
+def _loaded(job: ZygoteJob) -> type[CompilerSession]:
+    return prepared_session_class(job.session, job.options)
 
 
 def load_session_class(path: str) -> type[CompilerSession]:
@@ -140,13 +164,18 @@ def prepared_session_class(path: str, options: dict[str, str]) -> type[CompilerS
 
 class _Zygote:
     def __init__(
-        self, channel: Channel, session_class: type[CompilerSession], owner: int, scratch: Path
+        self, channel: Channel, session_class: type[CompilerSession], owner: int, job: ZygoteJob
     ) -> None:
         self._channel = channel
         self._class = session_class
         self._owner = owner
-        self._scratch = scratch
+        self._job = job
+        self._scratch = Path(job.scratch)
         self._ended: dict[int, Ended] = {}
+        self._printed: dict[int, LastLines] = {}
+        self._pipes: dict[int, LastLines] = {}
+        self._dismissed: dict[int, float] = {}
+        self._poll = select.poll()
         self._signals, self._wakeup = os.pipe()
         os.set_blocking(self._wakeup, False)
         os.set_blocking(self._signals, False)
@@ -154,12 +183,13 @@ class _Zygote:
         signal.signal(signal.SIGCHLD, _wake_only)
 
     def serve(self) -> NoReturn:
-        poll = select.poll()
         control = self._channel.socket.fileno()
         for descriptor in (control, self._owner, self._signals):
-            poll.register(descriptor, select.POLLIN)
+            self._poll.register(descriptor, select.POLLIN)
         while True:
-            ready = {descriptor for descriptor, _ in poll.poll()}
+            ready = {descriptor for descriptor, _ in self._poll.poll(self._patience())}
+            for descriptor in ready & self._pipes.keys():
+                self._hear(descriptor)
             if self._signals in ready:
                 self._collect()
             if self._owner in ready:
@@ -176,28 +206,60 @@ class _Zygote:
         if type(request) is Spawn:
             self._channel.send(encode(self._spawn(request, descriptor)))
             return
+        if type(request) is Dismiss:
+            self._dismissed[request.pid] = time.monotonic() + CLOSE_SECONDS
+            self._channel.send(encode(Ended(None)))
+            return
         assert type(request) is Reap
         self._channel.send(encode(self._reap(request)))
 
+    def _patience(self) -> float | None:
+        """End the programs that have not left in time; return the milliseconds until the next."""
+        now = time.monotonic()
+        for pid in [pid for pid, deadline in self._dismissed.items() if deadline <= now]:
+            del self._dismissed[pid]
+            if pid in children_of(os.getpid()):
+                _end_group(pid)
+        first = min(self._dismissed.values(), default=None)
+        return None if first is None else 1000 * (first - now)
+
+    def _hear(self, descriptor: int) -> None:
+        """Read what a program printed; forget the pipe when nobody can write to it any more."""
+        if not self._pipes[descriptor].take():
+            self._poll.unregister(descriptor)
+            os.close(descriptor)
+            del self._pipes[descriptor]
+
     def _spawn(self, request: Spawn, descriptor: int | None) -> Struct:
-        if descriptor is None:
+        if descriptor is None and not request.address:
             return failed(ServiceOSError("the worker's socket did not arrive: too many open files"))
         zygote = os.getpid()
+        reader = writer = None
         try:
+            if self._job.command and not self._job.shows:
+                reader, writer = os.pipe()
             pid = os.fork()
         except OSError as error:
-            os.close(descriptor)
+            _close(descriptor, reader, writer)
             return failed(ServiceOSError(f"cannot start a worker: {error}"))
         if pid == 0:
-            self._become_worker(request, descriptor, zygote)
-        os.close(descriptor)
+            self._become_worker(request, descriptor, zygote, writer)
+        _close(descriptor, writer)
         self._ended.pop(pid, None)
+        if reader is not None:
+            self._printed[pid] = self._pipes[reader] = LastLines(reader)
+            self._poll.register(reader, select.POLLIN)
         return Spawned(pid)
 
-    def _become_worker(self, request: Spawn, descriptor: int, zygote: int) -> NoReturn:
+    def _become_worker(
+        self, request: Spawn, descriptor: int | None, zygote: int, printed: int | None
+    ) -> NoReturn:
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            if self._job.command:
+                self._become_program(request, descriptor, zygote, printed)
+            assert descriptor is not None
             self._channel.close()
             for mine in (self._owner, self._signals, self._wakeup):
                 os.close(mine)
@@ -206,6 +268,23 @@ class _Zygote:
             worker.run(request.memory_bytes)
         finally:
             os._exit(1)
+
+    def _become_program(
+        self, request: Spawn, descriptor: int | None, zygote: int, printed: int | None
+    ) -> NoReturn:
+        job = self._job
+        os.environ.pop("PYTHONPATH")
+        if job.python_path is not None:
+            os.environ["PYTHONPATH"] = job.python_path
+        become_program(
+            job.command,
+            job.carrier,
+            request.address if descriptor is None else descriptor,
+            scratch=self._scratch,
+            zygote=zygote,
+            memory_bytes=request.memory_bytes,
+            printed=printed,
+        )
 
     def _reap(self, request: Reap) -> Ended:
         pid = request.pid
@@ -234,8 +313,18 @@ class _Zygote:
                 shutil.rmtree(left, ignore_errors=True)
             while len(self._ended) > 4096:
                 del self._ended[next(iter(self._ended))]
-            reserved, held = address_space_of(os.getpid())  # it began as a copy
-            self._ended[pid] = Ended(status, reserved + max(1024 * used.ru_maxrss - held, 0))
+            reserved, held = (0, 0) if self._job.command else address_space_of(os.getpid())
+            peak = reserved + max(1024 * used.ru_maxrss - held, 0)  # a worker begins as a copy
+            self._ended[pid] = Ended(status, peak, self._last_words(pid))
+
+    def _last_words(self, pid: int) -> str:
+        printed = self._printed.pop(pid, None)
+        self._dismissed.pop(pid, None)
+        if printed is None:
+            return ""
+        if printed.descriptor in self._pipes:
+            self._hear(printed.descriptor)
+        return printed.text
 
     def _leave(self) -> NoReturn:
         for _ in range(_LEAVE_ROUNDS):  # what a worker had started becomes ours when it ends
@@ -280,6 +369,12 @@ def _detach() -> None:
     os.dup2(null, 0)
     if null > 2:
         os.close(null)
+
+
+def _close(*descriptors: int | None) -> None:
+    for descriptor in descriptors:
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def _next_ended() -> int | None:

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: MIT
+// Makes a compiler an environment of compiler_gym: C++17, this header, and nothing else.
+//
+// Derive from Session, say what it offers in a Compiler, and call serve() in main(). The messages
+// are those of docs/reference/session-protocol.md.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace compiler_gym {
+
+// What a session raises: `kind` is the name of a class of compiler_gym.errors.
+struct Error : std::runtime_error {
+  Error(std::string kind, const std::string& text)
+      : std::runtime_error(text), kind(std::move(kind)) {}
+  std::string kind;
+};
+
+// A plain value as it travels: an action, an observation, or the description of a space.
+class Value {
+ public:
+  struct Bytes {
+    std::string data;
+  };
+  using List = std::vector<Value>;
+  using Map = std::vector<std::pair<std::string, Value>>;
+
+  Value(std::nullptr_t = nullptr) {}
+  Value(bool value) : data_(value) {}
+  Value(int value) : data_(std::int64_t{value}) {}
+  Value(std::int64_t value) : data_(value) {}
+  Value(std::size_t value) : data_(static_cast<std::int64_t>(value)) {}
+  Value(double value) : data_(value) {}
+  Value(const char* value) : data_(std::string(value)) {}
+  Value(std::string value) : data_(std::move(value)) {}
+  Value(Bytes value) : data_(std::move(value)) {}
+  Value(List value) : data_(std::move(value)) {}
+  Value(Map value) : data_(std::move(value)) {}
+
+  bool is_nil() const { return std::holds_alternative<std::monostate>(data_); }
+  // The value as a T, or an Error of `kind`.
+  template <class T>
+  const T& as(const char* what, const char* kind = "ServiceTransportError") const {
+    if (const T* const found = std::get_if<T>(&data_)) return *found;
+    throw Error(kind, std::string(what) + " is a value of another type");
+  }
+
+  // As msgpack, each length and number in its longest form.
+  void write(std::string& to) const {
+    const auto put = [&to](int code, std::uint64_t value, int size) {
+      to.push_back(static_cast<char>(code));
+      while (size-- > 0) to.push_back(static_cast<char>(value >> (8 * size)));
+    };
+    if (is_nil()) put(0xc0, 0, 0);
+    if (const auto* one = std::get_if<bool>(&data_)) put(*one ? 0xc3 : 0xc2, 0, 0);
+    if (const auto* one = std::get_if<std::int64_t>(&data_)) put(0xd3, std::uint64_t(*one), 8);
+    if (const auto* one = std::get_if<double>(&data_)) put(0xcb, copy_of<std::uint64_t>(*one), 8);
+    if (const auto* one = std::get_if<std::string>(&data_)) put(0xdb, one->size(), 4), to += *one;
+    if (const auto* raw = std::get_if<Bytes>(&data_))
+      put(0xc6, raw->data.size(), 4), to += raw->data;
+    if (const auto* one = std::get_if<List>(&data_)) {
+      put(0xdd, one->size(), 4);
+      for (const Value& item : *one) item.write(to);
+    }
+    if (const auto* one = std::get_if<Map>(&data_)) {
+      put(0xdf, one->size(), 4);
+      for (const auto& [key, item] : *one) Value(key).write(to), item.write(to);
+    }
+  }
+
+  static Value read(const char*& at, const char* end, int depth = 0) {
+    const auto need = [&](std::uint64_t size) {
+      if (std::uint64_t(end - at) < size || depth > 64)
+        throw Error("ServiceTransportError", "the message ends too early, or is too deep");
+    };
+    const auto take = [&](int size) {
+      need(size);
+      std::uint64_t value = 0;
+      while (size-- > 0) value = value << 8 | static_cast<std::uint8_t>(*at++);
+      return value;
+    };
+    const auto text = [&](std::uint64_t size) {
+      need(size);
+      at += size;
+      return std::string(at - size, size);
+    };
+    const auto list = [&](std::uint64_t size) {  // no room is reserved: a length may lie
+      List items;
+      while (size-- > 0) items.push_back(read(at, end, depth + 1));
+      return items;
+    };
+    const auto map = [&](std::uint64_t size) {
+      Map items;
+      while (size-- > 0) {
+        const Value key = read(at, end, depth + 1);
+        items.emplace_back(key.as<std::string>("a key"), read(at, end, depth + 1));
+      }
+      return items;
+    };
+    const int code = static_cast<int>(take(1));
+    if (code < 0x80 || code >= 0xe0) return std::int64_t{static_cast<std::int8_t>(code)};
+    if (code < 0x90) return map(code & 15);
+    if (code < 0xa0) return list(code & 15);
+    if (code < 0xc0) return text(code & 31);
+    switch (code) {
+      case 0xc0: return {};
+      case 0xc2: case 0xc3: return code == 0xc3;
+      case 0xc4: case 0xc5: case 0xc6: return Bytes{text(take(1 << (code - 0xc4)))};
+      case 0xca: return double{copy_of<float>(static_cast<std::uint32_t>(take(4)))};
+      case 0xcb: return copy_of<double>(take(8));
+      case 0xcc: case 0xcd: case 0xce: case 0xcf: return std::int64_t(take(1 << (code - 0xcc)));
+      case 0xd0: case 0xd1: case 0xd2: case 0xd3: {
+        const int size = 1 << (code - 0xd0), left = 64 - 8 * size;
+        return std::int64_t(take(size) << left) >> left;  // the sign is that of the first byte
+      }
+      case 0xd9: case 0xda: case 0xdb: return text(take(1 << (code - 0xd9)));
+      case 0xdc: case 0xdd: return list(take(2 << (code - 0xdc)));
+      case 0xde: case 0xdf: return map(take(2 << (code - 0xde)));
+      default: throw Error("ServiceTransportError", "the message has a type that is none of ours");
+    }
+  }
+
+ private:
+  template <class To, class From>
+  static To copy_of(From from) {
+    To to;
+    std::memcpy(&to, &from, sizeof(to));
+    return to;
+  }
+
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, Bytes, List, Map> data_;
+};
+
+// A description of a space: `space("scalar", {{"low", 0}, {"dtype", "int"}})`. The page says which
+// there are and what they hold.
+inline Value space(const char* type, Value::Map fields = {}) {
+  fields.insert(fields.begin(), {"type", type});
+  return fields;
+}
+
+struct ActionSpace {
+  std::string name;
+  Value space;
+  std::string description = "";
+  Value value() const {
+    return Value::Map{{"name", name}, {"space", space}, {"description", description}};
+  }
+};
+
+struct ObservationSpace {
+  std::string name;
+  Value space;
+  std::string description = "";
+  Value default_value = {};         // what is seen after a failure
+  bool deterministic = true;        // the same program always gives the same value
+  bool platform_dependent = false;  // another machine may give another
+  Value value() const {
+    return Value::Map{{"name", name}, {"space", space}, {"description", description},
+                      {"deterministic", deterministic}, {"default", default_value},
+                      {"platform_dependent", platform_dependent}};
+  }
+};
+
+struct Benchmark {
+  std::string uri, contents;
+  std::map<std::string, std::string> parameters;
+};
+
+// What one action did.
+struct Applied {
+  bool no_effect = false;  // true only if the program is exactly what it was
+  bool end = false;        // the episode is over
+  std::optional<ActionSpace> new_space = {};
+};
+
+// One program in one compiler, and the actions applied to it. Calls come one at a time. Between
+// two of them the process may be forked, and both halves go on. Every method may throw an Error.
+class Session {
+ public:
+  virtual ~Session() = default;
+  virtual Applied apply(const Value& action) = 0;
+  virtual Value observe(const std::string& name) = 0;
+  virtual std::optional<std::string> parameter(const std::string& /*key*/, const std::string&) {
+    return std::nullopt;  // the key is unknown
+  }
+  virtual void moved() {}  // this is the new half of a fork: `scratch` is another path now
+  std::optional<ActionSpace> initial_space;  // where the program decides what can be done
+
+  // A path for files of this process; what begins with it is removed when the process ends.
+  static std::filesystem::path scratch() {
+    const char* const folder = std::getenv("COMPILER_GYM_SCRATCH");
+    return std::filesystem::path(folder ? folder : ".") / (std::to_string(getpid()) + "-files");
+  }
+};
+
+struct Compiler {
+  std::string version;
+  std::vector<ActionSpace> action_spaces;  // the first is the default
+  std::vector<ObservationSpace> observation_spaces;
+  std::function<std::unique_ptr<Session>(const Benchmark&, const ActionSpace&)> start;
+  bool can_fork = true;  // false where a copy of the process is no copy of the session
+};
+
+namespace detail {
+
+class Server {
+ public:
+  Server(const Compiler& compiler, int in, int out) : compiler_(compiler), in_(in), out_(out) {}
+
+  [[noreturn]] void run() {
+    for (std::uint64_t length = 0;;) {  // little-endian, as this machine is
+      if (!read_all(&length, sizeof(length))) leave(0);
+      if (length > std::uint64_t{1} << 30) leave(1);  // nobody sends this much
+      std::string frame(length, '\0');
+      if (!read_all(frame.data(), length)) leave(1);
+      send(reply(frame));
+    }
+  }
+
+ private:
+  using List = Value::List;
+
+  Value reply(const std::string& frame) {
+    recoverable_ = true;  // until the session is touched
+    applied_ = 0;
+    try {
+      const char* at = frame.data();
+      message_ = Value::read(at, at + frame.size()).as<List>("a message");
+      switch (field(0).as<std::int64_t>("a tag")) {
+        case 1: return start();
+        case 2: return step();
+        case 3: return fork_session();
+        case 4: return parameter();
+        case 5: stop(); return List{22};
+        case 6: running(); return List{18, nullptr, observe(field(1))};
+        case 7: return describe();
+        default: throw Error("ServiceTransportError", "there is no request of that tag");
+      }
+    } catch (const Error& error) {
+      if (!recoverable_) stop();
+      return List{23, error.kind, error.what(), applied_, recoverable_};
+    } catch (const std::bad_alloc&) {
+      _exit(86);  // the client knows the limit, and what this status means
+    } catch (const std::exception& error) {
+      stop();
+      return List{23, "SessionError", error.what(), applied_, false};
+    }
+  }
+
+  const Value& field(std::size_t i) const {
+    if (i < message_.size()) return message_[i];
+    throw Error("ServiceTransportError", "the message has too few fields");
+  }
+
+  Value describe() {
+    bool is_known = false, takes_descriptors = false;
+    for (const Value& version : field(1).as<List>("versions"))
+      is_known |= version.as<std::int64_t>("a version") == 1;
+    if (!is_known) throw Error("EnvironmentNotSupported", "expected version 1 of the protocol");
+    if (message_.size() > 2)
+      for (const Value& name : message_[2].as<List>("capabilities"))
+        takes_descriptors |= name.as<std::string>("a capability") == "descriptors";
+    List actions, observations, capabilities;
+    for (const ActionSpace& space : compiler_.action_spaces) actions.push_back(space.value());
+    for (const auto& space : compiler_.observation_spaces) observations.push_back(space.value());
+    if (compiler_.can_fork && takes_descriptors) capabilities.push_back("fork");
+    return List{17, 1, compiler_.version, actions, observations, capabilities};
+  }
+
+  Value start() {
+    stop();
+    Benchmark program;
+    for (const auto& [key, value] : field(1).as<Value::Map>("a program")) {
+      if (key == "uri") program.uri = value.as<std::string>("an address");
+      if (key == "contents") program.contents = value.as<Value::Bytes>("contents").data;
+      if (key == "parameters")
+        for (const auto& [name, setting] : value.as<Value::Map>("parameters"))
+          program.parameters[name] = setting.as<std::string>("a parameter");
+    }
+    const auto& spaces = compiler_.action_spaces;
+    const ActionSpace& chosen = field(2).is_nil() ? spaces.at(0) : named(spaces, field(2));
+    recoverable_ = false;
+    session_ = compiler_.start(program, chosen);
+    const auto& first = session_->initial_space;
+    return List{18, first ? first->value() : Value(), observe(field(3))};
+  }
+
+  Value step() {
+    Session& session = running();
+    const List &actions = field(1).as<List>("actions"), &names = field(2).as<List>("names");
+    Applied all{true};
+    for (const Value& action : actions) try {
+        const Applied one = session.apply(action);
+        ++applied_;
+        if (!one.no_effect) memo_.clear(), all.no_effect = false;
+        if (one.new_space) all.new_space = one.new_space;
+        if ((all.end = one.end)) break;
+      } catch (const Error& error) {
+        recoverable_ = error.kind == "InvalidActionError";
+        throw;
+      }
+    List fields{19, all.end, all.new_space ? all.new_space->value() : Value(), all.no_effect,
+                List{}, applied_};
+    try {
+      fields[4] = observe(names);
+    } catch (const Error& error) {
+      recoverable_ = false;
+      if (error.kind != "ObservationError" && error.kind != "UnknownNameError") throw;
+      fields.push_back(List{error.kind, error.what()});
+    }
+    return fields;
+  }
+
+  Value parameter() {
+    memo_.clear();  // it may change the program
+    const auto& key = field(1).as<std::string>("a key");
+    const auto answer = running().parameter(key, field(2).as<std::string>("a value"));
+    return List{21, answer ? Value(*answer) : Value()};
+  }
+
+  // Two forks, the first of which ends at once: who started us adopts the copy.
+  Value fork_session() {
+    if (session_ && message_.size() > 1) try {
+        observe(message_[1]);
+      } catch (const Error&) {  // it is for who asks
+      }
+    int ends[2], numbers[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) || pipe2(numbers, O_CLOEXEC))
+      throw Error("ServiceOSError", std::strerror(errno));
+    const pid_t parent = getppid(), middle = fork();
+    if (middle == 0) {
+      const pid_t first = getpid();
+      if (fork() != 0) _exit(0);
+      while (getppid() == first) usleep(100);
+      setsid();
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() != parent) _exit(1);
+      for (const int inherited : {in_, out_, ends[0], numbers[0]}) close(inherited);
+      in_ = out_ = ends[1];
+      if (session_) session_->moved();
+      const pid_t copy = getpid();
+      if (write(numbers[1], &copy, sizeof(copy)) != sizeof(copy)) _exit(1);
+      close(numbers[1]);
+      run();
+    }
+    for (const int theirs : {ends[1], numbers[1]}) close(theirs);
+    if (middle > 0) waitpid(middle, nullptr, 0);
+    pid_t copy = 0;
+    const bool is_there = ::read(numbers[0], &copy, sizeof(copy)) == sizeof(copy);
+    close(numbers[0]);
+    if (!is_there) close(ends[0]);
+    if (!is_there) throw Error("ServiceOSError", "the process cannot be forked");
+    descriptor_ = ends[0];
+    return List{20, static_cast<std::int64_t>(copy)};
+  }
+
+  List observe(const Value& names) {
+    List values;
+    for (const Value& item : names.as<List>("names")) {
+      const ObservationSpace& space = named(compiler_.observation_spaces, item);
+      const auto known = memo_.find(space.name);
+      values.push_back(known != memo_.end() ? known->second : running().observe(space.name));
+      if (space.deterministic) memo_[space.name] = values.back();
+    }
+    return values;
+  }
+
+  template <class Space>
+  static const Space& named(const std::vector<Space>& spaces, const Value& value) {
+    const auto& name = value.as<std::string>("a name");
+    for (const Space& space : spaces)
+      if (space.name == name) return space;
+    throw Error("UnknownNameError", "there is no space '" + name + "'");
+  }
+
+  Session& running() {
+    if (session_) return *session_;
+    throw Error("SessionNotFound", "no episode is running: expected Start first");
+  }
+
+  void stop() { session_.reset(), memo_.clear(); }
+
+  [[noreturn]] void leave(int status) {
+    alarm(3);  // a session that closes too slowly is ended
+    stop();
+    _exit(status);
+  }
+
+  bool read_all(void* to, std::size_t size) {
+    for (char* at = static_cast<char*>(to); size > 0;) {
+      const ssize_t count = ::read(in_, at, size);
+      if (count <= 0 && (count == 0 || errno != EINTR)) return false;
+      if (count > 0) at += count, size -= static_cast<std::size_t>(count);
+    }
+    return true;
+  }
+
+  void send(const Value& message) {
+    std::string frame(8, '\0');
+    message.write(frame);
+    const std::uint64_t length = frame.size() - 8;
+    std::memcpy(frame.data(), &length, 8);
+    for (std::size_t sent = 0; sent < frame.size();) {
+      const ssize_t count = descriptor_ >= 0
+                                ? send_with_descriptor(frame)
+                                : ::write(out_, frame.data() + sent, frame.size() - sent);
+      if (count < 0 && errno != EINTR) leave(1);
+      if (count > 0) sent += static_cast<std::size_t>(count);
+      if (count > 0 && descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+    }
+  }
+
+  ssize_t send_with_descriptor(std::string& frame) {
+    iovec part{frame.data(), frame.size()};
+    alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part, message.msg_iovlen = 1;
+    message.msg_control = room, message.msg_controllen = sizeof(room);
+    cmsghdr* const head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET, head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(head), &descriptor_, sizeof(int));
+    return sendmsg(out_, &message, 0);
+  }
+
+  const Compiler& compiler_;
+  int in_, out_;
+  int descriptor_ = -1;  // goes with the next reply
+  List message_;
+  std::int64_t applied_ = 0;
+  bool recoverable_ = true;
+  std::unique_ptr<Session> session_;
+  std::map<std::string, Value> memo_;
+};
+
+}  // namespace detail
+
+// Answers requests until the client leaves, which ends the process. Returns only if there is none.
+inline int serve(const Compiler& compiler) {
+  const char* const found = std::getenv("COMPILER_GYM_SESSION");
+  const std::string where = found ? found : "";
+  int in = -1, out = -1;
+  if (where == "stdio") {
+    in = dup(0), out = dup(1);
+    dup2(2, 1);  // what the compiler prints is not a message
+  } else if (where.rfind("fd:", 0) == 0) {
+    in = out = std::atoi(where.c_str() + 3);
+  } else if (where.rfind("unix:", 0) == 0) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, where.c_str() + 5, sizeof(address.sun_path) - 1);
+    out = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (!connect(out, reinterpret_cast<const sockaddr*>(&address), sizeof(address))) in = out;
+  }
+  for (const int mine : {in, out}) fcntl(mine, F_SETFD, FD_CLOEXEC);
+  if (in >= 0) detail::Server(compiler, in, out).run();
+  std::fprintf(stderr, "expected COMPILER_GYM_SESSION to be fd:N, stdio or unix:PATH, found '%s': "
+               "have compiler_gym start this program\n", where.c_str());
+  return 2;
+}
+
+}  // namespace compiler_gym
