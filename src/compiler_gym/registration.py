@@ -2,21 +2,33 @@
 """``make()`` and the catalogue of environments.
 
 Compilers are found through the entry-point group ``compiler_gym.compilers``, bundled
-and third-party ones alike. Listing environments loads no compiler.
+and third-party ones alike, and through TOML files that declare programs. Listing environments
+loads no compiler.
 """
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 from importlib.metadata import entry_points
+from os import fspath
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from compiler_gym.errors import EnvironmentNotSupported, InvalidParameterError
+from compiler_gym.errors import (
+    CompilerGymWarning,
+    EnvironmentNotSupported,
+    InvalidParameterError,
+    PluginError,
+)
+from compiler_gym.plugins import plugin_files, read_plugin
 
 if TYPE_CHECKING:
+    from gymnasium.envs.registration import EnvSpec
+
     from compiler_gym.core import CompilerEnv
     from compiler_gym.vector import CompilerVectorEnv
 
@@ -29,6 +41,7 @@ __all__ = [
     "ProgramFormat",
     "Use",
     "compiler_of",
+    "compiler_of_plugin",
     "compilers",
     "default_environment",
     "make",
@@ -37,8 +50,10 @@ __all__ = [
 ]
 
 GROUP = "compiler_gym.compilers"
+_DECLARED = ".toml"
 NAMESPACE = "compiler_gym"
 """The Gymnasium namespace under which every environment is registered a second time."""
+_PROGRAM = "compiler_gym.plugins:ServiceEnv"
 _VECTORS = "compiler_gym.vector.entry"
 """The module of vector entry points; a name, because registering imports nothing."""
 
@@ -159,19 +174,56 @@ CXX_SOURCE = ProgramFormat("C++", (".cc", ".cpp", ".cxx", ".C", ".c++", ".ii"))
 
 @cache
 def compilers() -> Mapping[str, Compiler]:
-    """Return every installed compiler by name, the bundled ones first."""
+    """Return every installed compiler by name, the bundled ones first.
+
+    A declaration that cannot be read is left out with a warning.
+    """
     found = [entry.load() for entry in entry_points(group=GROUP)]
     found.sort(
         key=lambda compiler: (not compiler.environment.startswith("compiler_gym."), compiler.name)
     )
+    for file in plugin_files():
+        try:
+            found.append(compiler_of_plugin(file))
+        except PluginError as error:
+            warnings.warn(f"a plug-in is left out: {error}", CompilerGymWarning, stacklevel=2)
     return MappingProxyType({compiler.name: compiler for compiler in found})
 
 
 def compiler_of(id: str) -> Compiler | None:
     """Return the compiler that registered the environment `id`, or None if none of them did."""
+    if id.endswith(_DECLARED):
+        return compiler_of_plugin(id)
     plain = id.removeprefix(f"{NAMESPACE}/")
     known = compilers().values()
     return next((one for one in known if plain in (env.id for env in one.environments)), None)
+
+
+def compiler_of_plugin(file: str | Path) -> Compiler:
+    """Return the compiler that a TOML file declares.
+
+    Raises:
+        PluginError: The file cannot be read, or declares something else.
+    """
+    plugin = read_plugin(file)
+    where = fspath(Path(file).absolute())
+    return Compiler(
+        plugin.name,
+        plugin.description,
+        _PROGRAM,
+        tuple(
+            EnvironmentId(
+                row.id,
+                {
+                    "plugin": where,
+                    "action_space": row.action_space,
+                    "observation_space": row.observation_space,
+                    "reward_space": row.reward_space,
+                },
+            )
+            for row in plugin.environments
+        ),
+    )
 
 
 def default_environment(use: Use = Use.COMMAND) -> str:
@@ -220,14 +272,20 @@ def make(id: str, **kwargs: Any) -> "CompilerEnv":
     """Return a new environment: ``gymnasium.make`` without its wrappers and its defaults.
 
     Args:
-        id: A registered id, with or without the namespace ``compiler_gym/``.
+        id: A registered id, with or without the namespace ``compiler_gym/``; or the path of a
+            TOML file that declares a compiler, whose first environment is made; or an id of your
+            own, together with ``service=["./program", ...]``, the compiler itself.
         **kwargs: Arguments of the environment. Spaces that neither these nor the id name are
             None, and ``render()`` prints if no mode is chosen.
 
     Raises:
         gymnasium.error.NameNotFound: The id is unknown.
         EnvironmentNotSupported: The compiler cannot run on this machine.
-        InvalidParameterError: ``max_episode_steps`` was given, which needs a wrapper.
+        InvalidParameterError: ``max_episode_steps`` was given, which needs a wrapper; or a
+            service for a compiler that is none.
+        PluginError: The file declares no compiler.
+        ServiceInitError: The service does not start: its exit status and last lines, and what was
+            expected of it.
     """
     import gymnasium
 
@@ -237,7 +295,8 @@ def make(id: str, **kwargs: Any) -> "CompilerEnv":
             "make() puts no wrapper around an environment: expected "
             "compiler_gym.wrappers.TimeLimit(env, steps), or gymnasium.make() for Gymnasium's own"
         )
-    env: Any = gymnasium.make(id, **(dict.fromkeys(_left_open(id)) | kwargs)).unwrapped
+    found = _program_spec(id, kwargs) or id
+    env: Any = gymnasium.make(found, **(dict.fromkeys(_left_open(id)) | kwargs)).unwrapped
     env.renders_unasked = True
     return env
 
@@ -272,6 +331,31 @@ def make_vec(
         return env
 
     return make_vector(make_env, num_envs=num_envs, **arguments)
+
+
+def _program_spec(id: Any, kwargs: Mapping[str, Any]) -> "EnvSpec | None":
+    """Return what Gymnasium needs to know of a program that is not registered; otherwise None."""
+    if not isinstance(id, str) or not (id.endswith(_DECLARED) or "service" in kwargs):
+        return None
+    from gymnasium.envs.registration import EnvSpec
+
+    compiler, arguments = compiler_of(id), {}
+    if compiler is not None and compiler.environment != _PROGRAM:
+        raise InvalidParameterError(
+            f"{id} is made of {compiler.name}: expected an id of your own beside service=[...]"
+        )
+    if compiler is not None:
+        plain = id.removeprefix(f"{NAMESPACE}/")
+        chosen = {env.id: env for env in compiler.environments}
+        environment = chosen.get(plain, compiler.environments[0])
+        id, arguments = environment.id, dict(environment.kwargs)
+    return EnvSpec(
+        id,
+        entry_point=_PROGRAM,
+        kwargs=arguments,
+        order_enforce=False,
+        disable_env_checker=True,
+    )
 
 
 def _left_open(id: Any) -> Iterator[str]:

@@ -104,6 +104,14 @@ COMMANDS = {
         "web:web", "Open the web explorer: a tree of what passes do, with diffs, graphs and search."
     ),
     "new": Row("new:new", "Write a package that makes another compiler an environment."),
+    "conformance": Row(
+        "conformance:conformance",
+        "Check that a program keeps the session protocol: `conformance -- ./my-service`.",
+    ),
+    "sdk": Row(
+        "conformance:sdk",
+        "Print the folder of the C++ header, the schema of the messages and the transcripts.",
+    ),
     "version": Row(
         "version:version", "Print the versions of this library, its compilers and what they run on."
     ),

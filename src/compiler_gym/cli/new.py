@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym new NAME``: a package that makes another compiler an environment.
+"""``compiler-gym new NAME``: a package or a program that makes another compiler an environment.
 
-The package works and passes the public suites; its parts are meant to be replaced.
+It works and passes the public suites; its parts are meant to be replaced.
 """
 
 import keyword
 import re
 import sys
 from collections.abc import Iterator
+from enum import Enum
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -23,7 +24,25 @@ from compiler_gym.registration import compilers
 
 __all__ = ["new"]
 
-_SKELETON = "_skeleton"
+
+class Language(Enum):
+    """What a compiler's session is written in."""
+
+    PYTHON = "python"
+    CPP = "cpp"
+
+
+_SKELETONS = {Language.PYTHON: "_skeleton", Language.CPP: "_skeleton_cpp"}
+_NEXT_STEPS = {
+    Language.PYTHON: (
+        "cd {target} && uv pip install -e '.[test]' && python -m pytest",
+        "compiler-gym describe {env_id}",
+    ),
+    Language.CPP: (
+        "cd {target} && cmake -S . -B build && cmake --build build",
+        "compiler-gym conformance {name}.toml",
+    ),
+}
 _PACKAGE_NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 _TAKEN = ("compiler_gym", "gymnasium", "numpy", "test", "tests")
 
@@ -33,20 +52,22 @@ def new(
     folder: Annotated[
         Path | None, typer.Option(help="Where to write the package; default: ./NAME.")
     ] = None,
+    language: Annotated[
+        Language, typer.Option(help="What the session is written in.")
+    ] = Language.PYTHON,
     json: Json = False,
 ) -> None:
     """Write a package that makes another compiler an environment."""
     words = _placeholders(name)
     target = Path(words["name"]) if folder is None else folder
-    written = _write_package(target, words)
+    written = _write_package(target, words, language)
     if json:
         print_json({"folder": str(target), "files": written, "environment": words["env_id"]})
         return
     console = output()
     console.print(f"{target}: {len(written)} files, which work as they are. Next:")
-    steps = f"  cd {target} && uv pip install -e '.[test]' && python -m pytest"
-    console.print(steps, soft_wrap=True)
-    console.print(f"  compiler-gym describe {words['env_id']}", soft_wrap=True)
+    for step in _NEXT_STEPS[language]:
+        console.print("  " + step.format(target=target, **words), soft_wrap=True)
 
 
 def _placeholders(name: str) -> dict[str, str]:
@@ -71,12 +92,12 @@ def _is_taken(package: str) -> bool:
     return package in (*_TAKEN, *sys.stdlib_module_names, *compilers())
 
 
-def _write_package(target: Path, words: dict[str, str]) -> list[str]:
+def _write_package(target: Path, words: dict[str, str], language: Language) -> list[str]:
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InvalidParameterError(f"{target} is there already: name another with --folder")
     written: list[str] = []
     with writing(target, InvalidParameterError):
-        for path, text in _package_files(words):
+        for path, text in _package_files(words, language):
             file = target / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
@@ -84,19 +105,23 @@ def _write_package(target: Path, words: dict[str, str]) -> list[str]:
     return written
 
 
-def _package_files(words: dict[str, str]) -> Iterator[tuple[Path, str]]:
+def _package_files(words: dict[str, str], language: Language) -> Iterator[tuple[Path, str]]:
     """Yield the path and the text of every file."""
     package = Path("src") / words["package"]
     places = {
         "pyproject.toml": Path("pyproject.toml"),
         "README.md": Path("README.md"),
         "test_package.py": Path("tests") / f"test_{words['package']}.py",
+        "plugin.toml": Path(f"{words['name']}.toml"),
+        "long.txt": Path("programs") / "long.txt",
     }
-    skeleton = files("compiler_gym.cli").joinpath(_SKELETON)
+    skeleton = files("compiler_gym.cli").joinpath(_SKELETONS[language])
     for found in _sorted(skeleton):
         if found.is_file():
-            yield places[found.name.removesuffix(".txt")], _filled(found, words)
-    for found in _sorted(skeleton.joinpath("package")):
+            name = found.name.removesuffix(".txt")
+            yield places.get(name, Path(name)), _filled(found, words)
+    package_folder = skeleton.joinpath("package")
+    for found in _sorted(package_folder) if package_folder.is_dir() else ():
         yield package / found.name.removesuffix(".txt"), _filled(found, words)
 
 

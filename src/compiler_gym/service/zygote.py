@@ -127,7 +127,7 @@ def main() -> None:
     channel = Channel(control)
     _end_with_peer(control, on=True)
     try:
-        session_class = CompilerSession if job.command else _loaded(job)
+        session_class = CompilerSession if job.command else _class_of_job(job)
         described = encode(describe_session(session_class))
     except BaseException as error:
         channel.send(encode(failed(_as_unsupported(error, job.session))))
@@ -143,7 +143,7 @@ def main() -> None:
     zygote.serve()
 
 
-def _loaded(job: ZygoteJob) -> type[CompilerSession]:
+def _class_of_job(job: ZygoteJob) -> type[CompilerSession]:
     return prepared_session_class(job.session, job.options)
 
 
@@ -240,11 +240,11 @@ class _Zygote:
                 reader, writer = os.pipe()
             pid = os.fork()
         except OSError as error:
-            _close(descriptor, reader, writer)
+            _close_all(descriptor, reader, writer)
             return failed(ServiceOSError(f"cannot start a worker: {error}"))
         if pid == 0:
             self._become_worker(request, descriptor, zygote, writer)
-        _close(descriptor, writer)
+        _close_all(descriptor, writer)
         self._ended.pop(pid, None)
         if reader is not None:
             self._printed[pid] = self._pipes[reader] = LastLines(reader)
@@ -371,7 +371,7 @@ def _detach() -> None:
         os.close(null)
 
 
-def _close(*descriptors: int | None) -> None:
+def _close_all(*descriptors: int | None) -> None:
     for descriptor in descriptors:
         if descriptor is not None:
             os.close(descriptor)

@@ -41,9 +41,7 @@ struct Error : std::runtime_error {
 // A plain value as it travels: an action, an observation, or the description of a space.
 class Value {
  public:
-  struct Bytes {
-    std::string data;
-  };
+  struct Bytes { std::string data; };
   using List = std::vector<Value>;
   using Map = std::vector<std::pair<std::string, Value>>;
 
@@ -290,7 +288,6 @@ class Server {
   }
 
   Value start() {
-    stop();
     Benchmark program;
     for (const auto& [key, value] : field(1).as<Value::Map>("a program")) {
       if (key == "uri") program.uri = value.as<std::string>("an address");
@@ -301,10 +298,12 @@ class Server {
     }
     const auto& spaces = compiler_.action_spaces;
     const ActionSpace& chosen = field(2).is_nil() ? spaces.at(0) : named(spaces, field(2));
+    const Value names = field(3).as<List>("names");
+    stop();
     recoverable_ = false;
     session_ = compiler_.start(program, chosen);
     const auto& first = session_->initial_space;
-    return List{18, first ? first->value() : Value(), observe(field(3))};
+    return List{18, first ? first->value() : Value(), observe(names)};
   }
 
   Value step() {
@@ -435,9 +434,7 @@ class Server {
   ssize_t send_with_descriptor(std::string& frame) {
     iovec part{frame.data(), frame.size()};
     alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &part, message.msg_iovlen = 1;
-    message.msg_control = room, message.msg_controllen = sizeof(room);
+    msghdr message{nullptr, 0, &part, 1, room, sizeof(room), 0};
     cmsghdr* const head = CMSG_FIRSTHDR(&message);
     head->cmsg_level = SOL_SOCKET, head->cmsg_type = SCM_RIGHTS;
     head->cmsg_len = CMSG_LEN(sizeof(int));

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym conformance``, and ``compiler-gym sdk`` for those who write what it checks."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compiler_gym.cli._output import Json, output, print_json, styled
+from compiler_gym.errors import BenchmarkNotFoundError, InvalidParameterError
+
+__all__ = ["conformance", "sdk"]
+
+BROKEN = 1
+"""The exit status when a promise is not kept."""
+_TEXT = b"first   \n\n\n    second\n"
+
+
+def conformance(
+    service: Annotated[
+        list[str], typer.Argument(help="The program and its arguments, or its TOML file.")
+    ],
+    program: Annotated[
+        Path | None,
+        typer.Option(help="A program that it can read [default: of the TOML file, or a text]."),
+    ] = None,
+    carrier: Annotated[
+        str | None, typer.Option(help="What carries the messages: descriptor, stdio or socket.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check that a program keeps the session protocol: `conformance -- ./my-service`.
+
+    It replays transcripts, sends bytes that are no messages, and times round trips. Leaves with
+    status 1 if a promise is not kept.
+    """
+    from compiler_gym.service import SessionSource
+    from compiler_gym.session import BenchmarkSpec
+    from compiler_gym.testing.service_conformance import check_service
+
+    words, over, contents = service, carrier or "descriptor", _TEXT
+    uri = "benchmark://conformance-v0/text"
+    if len(service) == 1 and service[0].endswith(".toml"):
+        from compiler_gym.plugins import read_plugin
+        from compiler_gym.registration import make
+
+        declared = read_plugin(service[0])
+        words, over = list(declared.service), carrier or declared.carrier
+        if program is None:
+            with make(service[0]) as env:
+                first = next(env.datasets.benchmarks(), None)
+            if first is not None:
+                uri, contents = str(first.uri), first.contents
+    if program is not None:
+        try:
+            uri, contents = f"file://{program.absolute()}", program.read_bytes()
+        except OSError as error:
+            raise BenchmarkNotFoundError(f"cannot read {program}: {error.strerror}") from error
+    source = SessionSource.of_program(words, over)
+    console, broken, rows = output(), 0, list[dict[str, str]]()
+    for check in check_service(source, BenchmarkSpec(uri, contents)):
+        broken += bool(check.problem)
+        if json:
+            rows.append({"check": check.name, "problem": check.problem, "detail": check.detail})
+            continue
+        mark = styled("broken", "bold red") if check.problem else styled("kept  ", "green")
+        console.print(mark, f" {check.name}")
+        for text in filter(None, (check.problem, check.detail)):
+            console.print(f"        {text}")
+    if json:
+        print_json({"service": words, "broken": broken, "checks": rows})
+    else:
+        console.print(f"{broken} promises are not kept" if broken else "Every promise is kept.")
+    if broken:
+        raise typer.Exit(BROKEN)
+
+
+def sdk() -> None:
+    """Print the folder of the C++ header, the schema of the messages and the transcripts."""
+    from compiler_gym.service.foreign import sdk_path
+
+    path = sdk_path()
+    if not path.is_dir():
+        raise InvalidParameterError(f"{path} is not there: install compiler_gym again")
+    typer.echo(path)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+"""Compilers that are programs of their own, and need no Python.
+
+``declaration`` reads the TOML file that declares one, and finds such files; ``environment`` is the
+environment over any of them.
+"""
+
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
+from compiler_gym.plugins.declaration import Plugin, plugin_files, read_plugin
+
+if TYPE_CHECKING:
+    from compiler_gym.plugins.environment import ServiceEnv
+
+__all__ = ["Plugin", "ServiceEnv", "plugin_files", "read_plugin"]
+
+__getattr__ = door(__name__, {"ServiceEnv": f"{__name__}.environment"})

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""The environment over a session that is a program: it adds nothing but what was declared."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from compiler_gym.core import CompilerEnv
+from compiler_gym.datasets import Dataset, FilesDataset
+from compiler_gym.errors import InvalidParameterError, PluginError
+from compiler_gym.plugins.declaration import Plugin, RewardRow, read_plugin
+from compiler_gym.rewards import CostReward
+from compiler_gym.service import SessionSource, describe_source
+from compiler_gym.session import ObservationSpec, ScalarSpec
+
+__all__ = ["ServiceEnv"]
+
+
+class ServiceEnv(CompilerEnv):
+    """Optimise a program in a compiler that speaks the session protocol.
+
+    Actions and observations are those of the program, rewards and datasets those that `plugin`
+    declares. Without a declaration every number that is observed is a cost to lower.
+
+    Args:
+        service: The program and its arguments, in the place of those declared.
+        plugin: The TOML file that declares the compiler.
+        carrier: What carries the messages: ``descriptor``, ``stdio`` or ``socket``.
+        **options: The arguments of `CompilerEnv`.
+
+    Raises:
+        InvalidParameterError: There is neither a program nor a declaration.
+        PluginError: The declaration does not fit the program.
+        ServiceInitError: The program does not start.
+    """
+
+    def __init__(
+        self,
+        service: Sequence[str] | None = None,
+        *,
+        plugin: str | Path | None = None,
+        carrier: str | None = None,
+        **options: Any,
+    ) -> None:
+        declared = None if plugin is None else read_plugin(plugin)
+        if service is None and declared is None:
+            raise InvalidParameterError("expected service=[...] or plugin=FILE, found neither")
+        words = service or (() if declared is None else declared.service)
+        over = carrier or ("descriptor" if declared is None else declared.carrier)
+        source = SessionSource.of_program(words, over)
+        observed = {spec.name: spec for spec in _specs_of_program(source, options)}
+        rows = () if declared is None else declared.rewards
+        if declared is not None:
+            # Of this object, as another declaration is another environment.
+            self.default_benchmark = declared.benchmark  # pyright: ignore[reportAttributeAccessIssue]
+            self.state_observation = declared.state  # pyright: ignore[reportAttributeAccessIssue]
+        super().__init__(
+            source,
+            rewards=[_reward_of_row(row, observed) for row in rows or _rows_of(observed)],
+            datasets=list(_declared_datasets(declared)),
+            **options,
+        )
+
+
+def _specs_of_program(source: SessionSource, options: dict[str, Any]) -> list[ObservationSpec]:
+    if options.get("isolation", "process") != "process":
+        return []  # for the constructor to refuse
+    return describe_source(source, in_process=False).observation_spaces
+
+
+def _declared_datasets(declared: Plugin | None) -> Iterator[Dataset]:
+    for row in () if declared is None else declared.datasets:
+        yield FilesDataset(
+            Path(declared.folder if declared else "", row.folder),
+            row.suffix,
+            name=row.name,
+            description=row.description,
+            license=row.license,
+        )
+    yield FilesDataset(
+        "/",
+        name="file://",
+        description="A program in a file",
+        license="the file's own",
+        hidden=True,
+    )
+
+
+def _rows_of(observed: dict[str, ObservationSpec]) -> list[RewardRow]:
+    numbers = [spec.name for spec in observed.values() if isinstance(spec.space, ScalarSpec)]
+    return [RewardRow(name, name) for name in numbers]
+
+
+def _reward_of_row(row: RewardRow, observed: dict[str, ObservationSpec]) -> CostReward:
+    for name in (row.cost, row.initial or row.cost):
+        if name not in observed:
+            raise PluginError(
+                f"the reward {row.name} needs the observation {name!r}: found {list(observed)}"
+            )
+    cost = observed[row.cost]
+    return CostReward(
+        row.name,
+        cost=row.cost,
+        initial=row.initial or row.cost,
+        platform_dependent=cost.platform_dependent,
+        deterministic=cost.deterministic,
+    )
