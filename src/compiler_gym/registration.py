@@ -129,6 +129,9 @@ class Compiler:
     function_shapes: str = ""
     """``"package.module:function"`` that returns the functions of each of some program files
     without their names and constants, as `compiler_gym.datasets.FunctionShape`."""
+    package_compiler: str = ""
+    """``"package.module:object"`` that makes programs of the packages of a distribution: a
+    ``compiler_gym.datasets.packages.UnitCompiler``."""
     pipeline_parameter: str = ""
     """The session parameter that applies a pipeline in the compiler's own syntax."""
     next_steps: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -72,6 +72,14 @@ ALLOWED = {
         "the names that builds call them by",
     ),
     "datasets/bundled.py": ({".bc"}, FORMATS),
+    "datasets/packages/building.py": (
+        {"clang", "clang++", "g++", "gcc"},
+        "the names that builds call them by",
+    ),
+    "datasets/packages/failures.py": (
+        {"clang", "g++", "gcc"},
+        "how compilers of a distribution begin errors",
+    ),
     "datasets/fetching/importers.py": ({".bc", ".ll"}, FORMATS),
     "datasets/fetching/readers.py": ({".bc"}, FORMATS),
     "datasets/published_archives.py": ({"llvm"}, "a fact of published files: their addresses"),

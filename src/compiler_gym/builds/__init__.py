@@ -57,7 +57,7 @@ if TYPE_CHECKING:
         symbols_beside,
     )
     from compiler_gym.builds.protecting import Protection
-    from compiler_gym.builds.recording import Event, Recording, record_build
+    from compiler_gym.builds.recording import WATCH, Event, Recording, record_build, stand_in
     from compiler_gym.builds.relinking import Driver, Place, run_command
     from compiler_gym.builds.sessions import (
         Printed,
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
 __all__ = [
     "IR_SUFFIXES",
     "SOURCE_LANGUAGES",
+    "WATCH",
     "Binary",
     "CompilerCommand",
     "Driver",
@@ -112,6 +113,7 @@ __all__ = [
     "shell_text",
     "sizes_of",
     "split_commands",
+    "stand_in",
     "symbols_beside",
     "with_debug",
     "with_own_debug",
@@ -141,7 +143,7 @@ _WHERE = {
         "symbols_beside",
     ),
     "relinking": ("Driver", "Place", "run_command"),
-    "recording": ("Event", "Recording", "record_build"),
+    "recording": ("WATCH", "Event", "Recording", "record_build", "stand_in"),
     "sessions": ("Printed", "build_variables", "in_own_session", "run_in_own_session"),
     "shell": ("shell_comment", "shell_text"),
     "tree": ("copy_tree", "digests_of"),

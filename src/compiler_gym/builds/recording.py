@@ -17,7 +17,10 @@ from compiler_gym.builds.sessions import Printed, build_variables, run_in_own_se
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import lines
 
-__all__ = ["Event", "Recording", "record_build"]
+__all__ = ["WATCH", "Event", "Recording", "record_build", "stand_in"]
+
+WATCH = Path(__file__).with_name("watch.py")
+"""The script that stands in for a compiler."""
 
 _UNKNOWN = re.compile(r"(unknown|unsupported|unrecognized) (argument|command-line option|option)")
 _C = ("cc", "gcc", "clang")
@@ -93,9 +96,9 @@ def record_build(
     shims.mkdir(parents=True, exist_ok=True)
     recording.journal.unlink(missing_ok=True)
     for name in {*_names(_C), *also_named, Path(compiler[0]).name}:
-        _stand_in(shims / name, recording.journal, compiler)
+        stand_in(shims / name, recording.journal, compiler)
     for name in {*_names(_CXX), Path(cxx_compiler[0]).name} - {Path(compiler[0]).name}:
-        _stand_in(shims / name, recording.journal, cxx_compiler)
+        stand_in(shims / name, recording.journal, cxx_compiler)
     variables = build_variables() | {
         "PATH": f"{shims}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "CC": _as_word(shims / "cc"),
@@ -112,6 +115,27 @@ def record_build(
             f"The whole output is in {recording.log}"
         )
     return recording
+
+
+def stand_in(
+    path: Path,
+    journal: str | Path,
+    real: Sequence[str],
+    *,
+    python: str = sys.executable,
+    watch: str | Path = WATCH,
+    unrecorded: Sequence[str] = (),
+) -> None:
+    """Write the program `path`, which runs `real` and notes in `journal` what that made.
+
+    Places are those that the build sees: in a system of its own, `python` and `watch` too. A
+    command with one of the texts `unrecorded` in it is only run, which takes a third of the time.
+    """
+    words = [python, "-I", "-S", str(watch), str(journal), str(len(real)), *real]
+    patterns = "|".join(f"*{shlex.quote(text)}*" for text in unrecorded)
+    only_run = f'case "$*" in {patterns}) exec {shlex.join(real)} "$@";; esac\n'
+    path.write_text(f'#!/bin/sh\n{only_run if unrecorded else ""}exec {shlex.join(words)} "$@"\n')
+    path.chmod(0o755)
 
 
 def _found(words: Sequence[str]) -> list[str]:
@@ -133,13 +157,6 @@ def _names(names: Sequence[str]) -> set[str]:
 def _as_word(path: Path) -> str:
     """Return what a Makefile may write without quotes: the name, where the path needs them."""
     return str(path) if shlex.quote(str(path)) == str(path) else path.name
-
-
-def _stand_in(path: Path, journal: Path, real: Sequence[str]) -> None:
-    watch = Path(__file__).with_name("watch.py")
-    words = [sys.executable, "-I", "-S", str(watch), str(journal), str(len(real)), *real]
-    path.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
-    path.chmod(0o755)
 
 
 def _run(

@@ -138,7 +138,7 @@ COMMANDS = {
     ),
     "datasets": Row(
         "datasets:datasets",
-        "List, install, remove, verify, import, export and sample sets of programs.",
+        "List, install, remove, verify, import, build, export and sample sets of programs.",
     ),
     "leaderboard": Row(
         "leaderboard:leaderboard",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym datasets``: list, install, remove, verify, import, export and sample."""
+"""``compiler-gym datasets``: list, install, remove, verify, import, build, export and sample."""
 
 from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
@@ -15,7 +15,7 @@ from compiler_gym.cli._output import Json, errors, heading, output, paged, print
 from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, EnvName, suffix_of
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.files import writing
-from compiler_gym.options import ReadOptions
+from compiler_gym.options import PackageChoice, PackageLimits, ReadOptions
 
 if TYPE_CHECKING:
     from compiler_gym.datasets import Dataset, Datasets
@@ -25,7 +25,7 @@ __all__ = ["datasets"]
 datasets = typer.Typer(
     name="datasets",
     cls=Group,
-    help="List, install, remove, verify, import, export and sample sets of programs.",
+    help="List, install, remove, verify, import, build, export and sample sets of programs.",
     context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
 )
@@ -38,12 +38,14 @@ Name = Annotated[
 ]
 _ENV = DEFAULT_ENVIRONMENT
 _READ = ReadOptions()
+_CHOICE = PackageChoice()
+_LIMITS = PackageLimits()
 _WIDE = 140
 
 
 @datasets.callback()
 def default(context: typer.Context, env: EnvName = _ENV, json: Json = False) -> None:
-    """List, install, remove, verify, import, export and sample sets of programs."""
+    """List, install, remove, verify, import, build, export and sample sets of programs."""
     if context.invoked_subcommand is None:
         list_datasets(env, json)
 
@@ -233,6 +235,61 @@ def sample(
         return
     for entry in found:
         output().print(entry["uri"], soft_wrap=True)
+
+
+@datasets.command()
+@spread
+def build(
+    distribution: Annotated[str, typer.Argument(help="Whose packages: debian.")],
+    folder: Annotated[Path, typer.Option("--output", help="The folder to build into.")],
+    choice: PackageChoice = _CHOICE,
+    jobs: Annotated[int, typer.Option(min=1, help="How many are built at once.")] = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on in a folder.")] = False,
+    install_dependencies: Annotated[
+        bool,
+        typer.Option(
+            "--install-dependencies",
+            help="Install what packages need on this machine, as root, not in unpacked trees.",
+        ),
+    ] = False,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            help="Build on a Ray cluster: its address, auto, or local.", metavar="ADDRESS"
+        ),
+    ] = None,
+    limits: PackageLimits = _LIMITS,
+    env: EnvName = _ENV,
+    json: Json = False,
+) -> None:
+    """Build packages of a distribution in a sandbox, and keep their modules and programs."""
+    from msgspec import to_builtins
+
+    from compiler_gym.cli._packages import (
+        Distribution,
+        builder_for,
+        built,
+        lock_for,
+        show_outcomes,
+    )
+    from compiler_gym.datasets.packages import opened_output
+
+    chosen = Distribution(distribution, env)
+    folder = folder.expanduser().absolute()
+    asked = lock_for(chosen, choice)
+    with opened_output(folder, asked, resume=resume):
+        builder = builder_for(chosen, asked, folder, limits, installs=install_dependencies)
+        results = built(asked, builder, jobs=jobs, ray=ray)
+    if json:
+        left_out = ("modules", "programs", "build_depends", "log_tail")
+        rows = [
+            {name: value for name, value in to_builtins(result).items() if name not in left_out}
+            | {"modules": len(result.modules), "programs": len(result.programs)}
+            for result in results
+        ]
+        print_json({"output": str(folder), "packages": rows})
+    else:
+        show_outcomes(results, folder)
 
 
 @contextmanager

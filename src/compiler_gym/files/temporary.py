@@ -61,9 +61,9 @@ def _sweep(base: Path, pattern: str) -> None:
         remove_left(base, pattern)
 
 
-def sweep_temporary() -> None:
+def sweep_temporary(base: Path | None = None) -> None:
     """Remove the directories of `new_directory` whose processes were killed."""
-    _sweep(Path(tempfile.gettempdir()), f"{_KIND}*")
+    _sweep(base or Path(tempfile.gettempdir()), f"{_KIND}*")
 
 
 def remove_tree(path: Path) -> None:
@@ -93,16 +93,19 @@ def new_scratch(kind: str) -> Path:
     return base / f"{process_prefix(kind)}{next(_serial)}"
 
 
-def new_directory(kind: str) -> Path:
-    """Make a temporary directory that a later process removes if this one is killed."""
-    sweep_temporary()
-    return Path(tempfile.mkdtemp(prefix=process_prefix(_KIND + kind)))
+def new_directory(kind: str, base: Path | None = None) -> Path:
+    """Make a temporary directory that a later process removes if this one is killed.
+
+    It lies in `base`, or where the system keeps them.
+    """
+    sweep_temporary(base)
+    return Path(tempfile.mkdtemp(prefix=process_prefix(_KIND + kind), dir=base))
 
 
 @contextmanager
-def scratch_directory(kind: str) -> Generator[str]:
+def scratch_directory(kind: str, base: Path | None = None) -> Generator[str]:
     """Make a temporary directory and remove it at the end; the next process does if killed."""
-    directory = new_directory(kind)
+    directory = new_directory(kind, base)
     try:
         yield str(directory)
     finally:

@@ -11,14 +11,25 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from compiler_gym.errors import InvalidParameterError, RecordingError
 from compiler_gym.files import append_line, whole_lines, writing
 from compiler_gym.integrations._library import library
 from compiler_gym.registration import Use, default_environment
 
-__all__ = ["Job", "Outcome", "Store", "evaluate_actions", "run_jobs", "search_program"]
+__all__ = [
+    "Job",
+    "Outcome",
+    "Store",
+    "evaluate_actions",
+    "run_jobs",
+    "search_program",
+    "spread_tasks",
+]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,33 +103,60 @@ def run_jobs(
     error. `address` is that of a cluster; without one, and if Ray is not running yet, it
     is started here. `in_flight` bounds how many jobs are handed to Ray at a time.
     """
+    wanted = {job.key: job for job in jobs}
+    done = {outcome.job.key: outcome for outcome in store if outcome.job.key in wanted}
+    waiting = [job for key, job in wanted.items() if key not in done]
+    for job, ended in spread_tasks(
+        waiting, partial(_work, work), address=address, retries=retries, in_flight=in_flight,
+        cpus=cpus,
+    ):  # fmt: skip
+        outcome = _outcome(job, ended)
+        store.add(outcome)
+        done[outcome.job.key] = outcome
+        if on_outcome is not None:
+            on_outcome(outcome)
+    return [done[key] for key in wanted]
+
+
+def spread_tasks(
+    items: Iterable[Item],
+    work: Callable[[Item], Result],
+    *,
+    address: str | None = None,
+    retries: int = 5,
+    in_flight: int | None = None,
+    cpus: float = 1.0,
+) -> Iterator[tuple[Item, Result | Exception]]:
+    """Yield each of `items` with what `work` returns of it on some node, as they end.
+
+    The arguments are those of `run_jobs`. What `work` raises, or why it was lost for good, is
+    yielded in the place of its result. When the iteration ends early, tasks that run are ended.
+    """
     ray = library("ray", "ray")
     if retries < 0:
         raise InvalidParameterError(f"retries is {retries}: expected at least 0")
     if not ray.is_initialized():
         ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
-    wanted = {job.key: job for job in jobs}
-    done = {outcome.job.key: outcome for outcome in store if outcome.job.key in wanted}
-    task = ray.remote(num_cpus=cpus, max_retries=retries, scheduling_strategy="SPREAD")(_work)
-    waiting = [job for key, job in wanted.items() if key not in done]
+    task = ray.remote(num_cpus=cpus, max_retries=retries, scheduling_strategy="SPREAD")(work)
+    waiting = list(items)
     room = in_flight or max(int(2 * ray.cluster_resources().get("CPU", 1) / cpus), 1)
-    running: dict[Any, Job] = {}
+    running: dict[Any, Item] = {}
     try:
         while waiting or running:
             while waiting and len(running) < room:
-                job = waiting.pop(0)
-                running[task.remote(work, job)] = job
+                item = waiting.pop(0)
+                running[task.remote(item)] = item
             ready, _ = ray.wait(list(running), num_returns=1)
             for reference in ready:
-                outcome = _outcome(ray, reference, running.pop(reference))
-                store.add(outcome)
-                done[outcome.job.key] = outcome
-                if on_outcome is not None:
-                    on_outcome(outcome)
+                item = running.pop(reference)
+                try:
+                    ended = ray.get(reference)
+                except ray.exceptions.RayError as lost:
+                    ended = lost
+                yield item, ended
     finally:
         for reference in running:
             ray.cancel(reference, force=True)
-    return [done[key] for key in wanted]
 
 
 def search_program(job: Job) -> dict[str, Any]:
@@ -161,10 +199,9 @@ def _work(
         return {}, f"{type(error).__name__}: {error}", node
 
 
-def _outcome(ray: Any, reference: Any, job: Job) -> Outcome:
-    try:
-        result, error, node = ray.get(reference)
-    except ray.exceptions.RayError as lost:
-        return Outcome(job, {}, f"{type(lost).__name__}: {str(lost).splitlines()[0]}")
+def _outcome(job: Job, ended: "tuple[dict[str, Any], str | None, str] | Exception") -> Outcome:
+    if isinstance(ended, Exception):
+        return Outcome(job, {}, f"{type(ended).__name__}: {str(ended).splitlines()[0]}")
+    result, error, node = ended
     # As the store will have it: a run that goes on later returns the same.
     return Outcome(job, json.loads(json.dumps(result)), error, node)

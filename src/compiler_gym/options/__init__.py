@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Options are records: each is declared once, with its type, default, range and help.
 
-``declaring`` is how a field says so; ``limits``, ``reading`` and ``searching`` are the records.
+``declaring`` is how a field says so; ``limits``, ``packaging``, ``reading`` and
+``searching`` are the records.
 The command line makes its options from the fields, Python takes the record, and a run folder
 keeps every field of it.
 """
@@ -20,6 +21,7 @@ from compiler_gym.options.declaring import (
     to_plain,
 )
 from compiler_gym.options.limits import Limits
+from compiler_gym.options.packaging import PackageChoice, PackageLimits
 from compiler_gym.options.reading import ArchiveLimits, ReadOptions
 from compiler_gym.options.searching import SearchOptions
 
@@ -31,6 +33,8 @@ __all__ = [
     "ArchiveLimits",
     "Limits",
     "Option",
+    "PackageChoice",
+    "PackageLimits",
     "Range",
     "ReadOptions",
     "SearchOptions",

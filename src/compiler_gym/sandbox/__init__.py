@@ -5,7 +5,8 @@
 one command in a sandbox; ``groups`` bounds the memory and the processes of a whole sandbox
 with a control group, where the kernel permits it; ``tools`` runs a compiler in a sandbox, and
 ``own`` tells the user's own programs, which are compiled without one; ``ways`` holds the two
-commands that make a sandbox, our helper and bubblewrap.
+commands that make a sandbox, our helper and bubblewrap; ``rooted`` runs a step of a build in a
+system of its own.
 
 A small helper program (``native/src/box``) applies the restrictions, never the calling
 process. Whether a program is correct is not judged here.
@@ -13,6 +14,7 @@ process. Whether a program is correct is not judged here.
 
 from compiler_gym.sandbox.box import FOLDER, BoxReport, RunLimits, Workplace, run_boxed
 from compiler_gym.sandbox.own import is_own
+from compiler_gym.sandbox.rooted import BUILD_FOLDER, RootedPlace, require_rooted, run_rooted
 from compiler_gym.sandbox.tiers import (
     ENVIRONMENT_VARIABLE,
     Sandbox,
@@ -28,9 +30,11 @@ from compiler_gym.sandbox.tiers import (
 from compiler_gym.sandbox.tools import run_tool_boxed
 
 __all__ = [
+    "BUILD_FOLDER",
     "ENVIRONMENT_VARIABLE",
     "FOLDER",
     "BoxReport",
+    "RootedPlace",
     "RunLimits",
     "Sandbox",
     "Workplace",
@@ -39,7 +43,9 @@ __all__ = [
     "chosen",
     "is_own",
     "require",
+    "require_rooted",
     "run_boxed",
+    "run_rooted",
     "run_tool_boxed",
     "sandboxed",
     "use",

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,17 @@ from compiler_gym.sandbox.reasons import explained
 from compiler_gym.sandbox.tiers import Sandbox, way
 from compiler_gym.sandbox.ways import NOBODY, OWN, Way, find_helper, wrapped
 
-__all__ = ["FOLDER", "BoxReport", "RunLimits", "Workplace", "run_boxed", "try_way"]
+__all__ = [
+    "FOLDER",
+    "BoxReport",
+    "RunLimits",
+    "Workplace",
+    "bounds",
+    "box_report",
+    "run_boxed",
+    "said_by",
+    "try_way",
+]
 
 FOLDER = "/box"
 """The working directory of a program in namespaces."""
@@ -36,6 +46,7 @@ _HELPER_GRACE_SECONDS = 20.0
 _VISIBLE = "COMPILER_GYM_SANDBOX_VISIBLE"
 _COUNTERS = ("perf",)
 _NOT_MADE = "cannot make the sandbox: "
+_LOOK_SECONDS = 0.5
 _PROBE_SECONDS = 60.0
 """Long enough that a slow machine is not mistaken for one without namespaces."""
 
@@ -172,8 +183,8 @@ def run_boxed(
             raise SandboxError(f"cannot start the sandbox: {error}") from error
         finally:
             os.close(writing)
-        said = _said_by(process, reading, limits.seconds, stop, is_apart=is_apart)
-        return _box_report(said, sandbox, group)
+        said = said_by(process, reading, limits.seconds, stop, is_apart=is_apart)
+        return box_report(said, sandbox, group)
 
 
 def try_way(one: Way) -> str:
@@ -226,7 +237,7 @@ class _Order:
         self._given: list[Path] = []
         self._work: str | None = None
         self._scratch_bytes = 4 * limits.output_bytes
-        self.words = [helper, f"--parent={os.getpid()}", *_bounds(limits)]
+        self.words = [helper, f"--parent={os.getpid()}", *bounds(limits)]
         self.kept: list[int] = []
 
     def show(self, visible: Sequence[str | os.PathLike[str]]) -> None:
@@ -299,7 +310,8 @@ class _Order:
         return descriptor
 
 
-def _bounds(limits: RunLimits) -> list[str]:
+def bounds(limits: RunLimits) -> list[str]:
+    """Return what tells the helper of `limits`, and of the files of the system."""
     return [
         f"--seconds={limits.seconds}",
         f"--cpu={int(limits.seconds) + 1}",
@@ -313,15 +325,19 @@ def _bounds(limits: RunLimits) -> list[str]:
     ]
 
 
-def _said_by(
+def said_by(
     process: "subprocess.Popen[bytes]",
     reading: int,
     seconds: float,
-    stop: int | None,
+    stop: int | None = None,
     *,
     is_apart: bool,
+    look: Callable[[], None] | None = None,
 ) -> bytes:
-    """Return the helper's report line; end the helper if it writes none in time, or at `stop`."""
+    """Return the helper's report line; end the helper if it writes none in time, or at `stop`.
+
+    `look` is called about twice a second, and may raise: then the helper is ended, too.
+    """
     said = b""
     end = time.monotonic() + seconds + _HELPER_GRACE_SECONDS
     try:
@@ -329,7 +345,12 @@ def _said_by(
         poll.register(reading, select.POLLIN)
         if stop is not None:
             poll.register(stop, select.POLLIN)
-        while events := dict(poll.poll(1000 * max(end - time.monotonic(), 0))):
+        while (left := end - time.monotonic()) > 0:
+            if look is not None:
+                look()
+            events = dict(poll.poll(1000 * (left if look is None else min(left, _LOOK_SECONDS))))
+            if not events:
+                continue
             if reading not in events:
                 break
             part = os.read(reading, 1 << 12)
@@ -358,7 +379,8 @@ def _end(process: "subprocess.Popen[bytes]", *, is_apart: bool) -> None:
         process.kill()
 
 
-def _box_report(said: bytes, sandbox: Sandbox, group: Group | None) -> BoxReport:
+def box_report(said: bytes, sandbox: Sandbox, group: Group | None) -> BoxReport:
+    """Return what the helper's report line says."""
     kind, *words = said.decode(errors="replace").split() or [""]
     if kind == "ended":
         status, seconds, cpu, peak, stopped_by = words

@@ -2,17 +2,20 @@
 """Programs out of a distribution's source packages: each is built once, and its modules are kept.
 
 ``records`` is what a build leaves, and the contract between who builds and who reads; ``gathering``
-makes the corpus of it. A folder
-that was built holds::
+makes the corpus of it. A folder that was built holds::
 
     lock.toml                               the packages, their sources, what they are built against
     packages/NAME_VERSION/result.json       a `PackageResult`; written last: it says that it is done
     packages/NAME_VERSION/build.log         what the build printed
+    packages/NAME_VERSION/refused.log       what the compiler said of sources that it refused
     packages/NAME_VERSION/modules/SHA256.bc     a `BuiltModule`
     packages/NAME_VERSION/programs/SHA256.bc    a `LinkedProgram`
     packages/NAME_VERSION/tree.tar.zst      the tree as it was built, where tests ran in it
 
-No compiler is named here.
+``apt`` fetches, ``supplying`` gives a source and a system to build it in (``roots``, which are what
+``lock`` says), ``building`` builds one package (``units`` are the sources it compiled, ``modules``
+what becomes of them, ``trying`` its tests, ``failures`` why it failed, ``copyright`` its licences)
+and ``several`` many. ``compiling`` is what a compiler offers; none is named here.
 """
 
 from typing import TYPE_CHECKING
@@ -20,12 +23,23 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
+    from compiler_gym.datasets.packages.apt import PrivateApt
+    from compiler_gym.datasets.packages.building import Supplier, build_package
+    from compiler_gym.datasets.packages.compiling import UnitCompiler
+    from compiler_gym.datasets.packages.copyright import Licences, paragraphs
     from compiler_gym.datasets.packages.gathering import (
         GatherReport,
         ShapeReader,
         gather,
         gather_dataset,
         holds_packages,
+    )
+    from compiler_gym.datasets.packages.lock import (
+        LockedPackage,
+        PackageLock,
+        found_lock,
+        read_lock,
+        write_lock,
     )
     from compiler_gym.datasets.packages.records import (
         BuiltModule,
@@ -37,35 +51,79 @@ if TYPE_CHECKING:
         read_results,
         write_result,
     )
+    from compiler_gym.datasets.packages.roots import Root
+    from compiler_gym.datasets.packages.several import (
+        PackageBuilder,
+        build_packages,
+        done_and_waiting,
+        opened_output,
+    )
+    from compiler_gym.datasets.packages.supplying import (
+        InstalledSupplier,
+        UnpackedSupplier,
+        may_be_c,
+    )
 
 __all__ = [
     "BuiltModule",
     "GatherReport",
+    "InstalledSupplier",
+    "Licences",
     "LinkedProgram",
+    "LockedPackage",
     "Outcome",
     "OwnTests",
+    "PackageBuilder",
+    "PackageLock",
     "PackageResult",
+    "PrivateApt",
+    "Root",
     "ShapeReader",
+    "Supplier",
+    "UnitCompiler",
+    "UnpackedSupplier",
+    "build_package",
+    "build_packages",
+    "done_and_waiting",
+    "found_lock",
     "gather",
     "gather_dataset",
     "holds_packages",
+    "may_be_c",
+    "opened_output",
+    "paragraphs",
+    "read_lock",
     "read_result",
     "read_results",
+    "write_lock",
     "write_result",
 ]
 
 _WHERE = {
     "gathering": ("GatherReport", "ShapeReader", "gather", "gather_dataset", "holds_packages"),
+    "apt": ("PrivateApt",),
+    "building": ("Supplier", "build_package"),
+    "compiling": ("UnitCompiler",),
+    "copyright": ("Licences", "paragraphs"),
+    "lock": ("LockedPackage", "PackageLock", "found_lock", "read_lock", "write_lock"),
     "records": (
         "BuiltModule",
         "LinkedProgram",
         "Outcome",
-        "PackageResult",
         "OwnTests",
+        "PackageResult",
         "read_result",
         "read_results",
         "write_result",
     ),
+    "roots": ("Root",),
+    "several": (
+        "PackageBuilder",
+        "build_packages",
+        "done_and_waiting",
+        "opened_output",
+    ),
+    "supplying": ("InstalledSupplier", "UnpackedSupplier", "may_be_c"),
 }
 
 __getattr__ = door(

@@ -19,6 +19,7 @@ __all__ = [
     "MODULES",
     "PACKAGES",
     "PROGRAMS",
+    "REFUSED",
     "RESULT",
     "TREE",
     "BuiltModule",
@@ -32,7 +33,7 @@ __all__ = [
 ]
 
 PACKAGES, MODULES, PROGRAMS = "packages", "modules", "programs"
-RESULT, LOG, TREE = "result.json", "build.log", "tree.tar.zst"
+RESULT, LOG, REFUSED, TREE = "result.json", "build.log", "refused.log", "tree.tar.zst"
 
 
 class Outcome(Enum):
@@ -100,6 +101,8 @@ class BuiltModule:
     """Defined ones."""
     programs: tuple[str, ...] = ()
     """Names of the linked programs that it belongs to."""
+    folder: str = "."
+    """Where the command ran, relative to the source tree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +154,7 @@ class PackageResult:
     build_depends: tuple[str, ...] = ()
     """What it was built against: ``name=version``."""
     refused: tuple[str, ...] = ()
-    """Sources of which the package's own compiler made an object, and ours no bitcode."""
+    """Sources that the package's own compiler took and ours did not; ``refused.log`` says why."""
     test_command: tuple[str, ...] = ()
     """What ran its tests in the built tree, from `test_folder`; empty where nothing does."""
     test_folder: str = ""

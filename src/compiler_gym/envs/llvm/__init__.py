@@ -102,6 +102,7 @@ llvm = Compiler(
     install=f"apt install {package_of('clang')}",
     database_reader="compiler_gym.envs.llvm.programs.compilation_database:read_compilation_database",
     function_shapes="compiler_gym.envs.llvm.programs.shapes:shapes_of",
+    package_compiler="compiler_gym.envs.llvm.programs.packages:clang_of_packages",
     pipeline_parameter="llvm.apply_pipeline",
     next_steps={"PipelineError": f"`{tool_name('opt')} --print-passes` lists every pass"},
     search_defaults={

@@ -44,6 +44,7 @@ __all__ = [
     "make_benchmark_from_command_line",
     "read_command",
     "record",
+    "unknown_flags",
 ]
 
 _UNKNOWN = re.compile(r"(?:unknown argument:?|unsupported option|unsupported argument) '([^']+)'")
@@ -316,11 +317,16 @@ def _bitcode(
         try:
             return invocation_of(command, source, timeout=timeout, driver=driver).run()
         except BenchmarkInitError as error:
-            unknown = set(_UNKNOWN.findall(str(error))) & set(command.flags)
+            unknown = unknown_flags(str(error)) & set(command.flags)
             if not unknown:
                 raise
             command = command.without_flags(unknown)
     raise BenchmarkInitError(f"clang does not know the flags of {shlex.join(command.words)}")
+
+
+def unknown_flags(said: str) -> set[str]:
+    """Return the flags that clang says it does not know."""
+    return set(_UNKNOWN.findall(said))
 
 
 def _keep(folder: Path, kind: str, name: str, module: bytes, command: CompilerCommand) -> Path:

@@ -34,11 +34,11 @@ class _Answer(msgspec.Struct):
 
 
 def run_engine(operation: str, modules: list[bytes], *, timeout: float = 300) -> list[bytes]:
-    """Return what `operation` makes of `modules`: ``link``, ``split``, ``strip``, ``symbols`` or
-    ``shapes``.
+    """Return what `operation` makes of `modules`: one of those in `main`.
 
-    ``symbols`` gives a text for each: what it defines, a zero byte, and what it needs; ``shapes``
-    a list of `FunctionShape` in MessagePack.
+    ``symbols`` gives a text for each: what it defines, a zero byte, and what it needs; ``counts``
+    gives JSON: how many instructions and how many functions with a body it has; ``shapes`` a list
+    of `FunctionShape` in MessagePack.
     """
     try:
         done = subprocess.run(
@@ -78,6 +78,14 @@ def _shapes(table: dict[str, Any]) -> bytes:
     )
 
 
+def _instructions_and_functions(data: bytes) -> bytes:
+    from compiler_gym import _llvm
+
+    module = _llvm.Module(data)
+    functions = len(_llvm.function_table(module)["names"])
+    return msgspec.json.encode((module.instruction_count(), functions))
+
+
 def main() -> None:
     """Run one operation: its name is the argument, the modules are on standard input."""
     from compiler_gym import _llvm
@@ -88,6 +96,8 @@ def main() -> None:
             answer = _Answer([_llvm.link_modules(modules)])
         elif sys.argv[1] == "strip":
             answer = _Answer([_llvm.strip_noop_bitcasts(module) for module in modules])
+        elif sys.argv[1] == "counts":
+            answer = _Answer([_instructions_and_functions(module) for module in modules])
         elif sys.argv[1] == "symbols":
             answer = _Answer([_symbols(_llvm.Module(module).text()) for module in modules])
         elif sys.argv[1] == "shapes":

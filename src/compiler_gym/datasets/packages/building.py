@@ -1,0 +1,447 @@
+# SPDX-License-Identifier: MIT
+"""Build one package in a system of its own, and keep what its sources are as modules.
+
+The package's own compilers build it by its own rules, with stand-ins that note each command.
+Afterwards another front end compiles the same sources once more, so that one source which that
+refuses costs one module and not the package.
+"""
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from compiler_gym.builds import WATCH, Recording, build_variables, stand_in
+from compiler_gym.datasets.packages.compiling import UnitCompiler
+from compiler_gym.datasets.packages.copyright import Licences, paragraphs
+from compiler_gym.datasets.packages.failures import explained, last_lines
+from compiler_gym.datasets.packages.lock import LockedPackage
+from compiler_gym.datasets.packages.modules import Modules, compile_units
+from compiler_gym.datasets.packages.records import LOG, TREE, Outcome, OwnTests, PackageResult
+from compiler_gym.datasets.packages.roots import Root
+from compiler_gym.datasets.packages.trying import keep_tree, test_command
+from compiler_gym.datasets.packages.units import BuiltTree
+from compiler_gym.errors import DownloadFailed
+from compiler_gym.files import read_regular, scratch_directory, sha256_of
+from compiler_gym.options import PackageLimits
+from compiler_gym.sandbox import BUILD_FOLDER, BoxReport, RootedPlace, RunLimits, run_rooted
+
+__all__ = ["Stopped", "Supplier", "build_package"]
+
+_RECORDER, _OUT = "/run/recorder", "/run/out"
+_COMPILERS = f"{_RECORDER}/compilers"
+_REAL = ("cc", "c89", "c99", "gcc", "clang", "c++", "g++", "clang++")
+_TRIALS = ("conftest.", "CMakeFiles/CMakeTmp", "CMakeFiles/CMakeScratch", "--version", "-print-")
+"""What a configure step compiles, hundreds of times, and throws away."""
+_SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+_OPTIONS = "nocheck nodoc terse parallel=1"
+_FILES = 4096
+_UNPACK = 'dpkg-source --no-check --no-copy -x "$0" "$1" && test -f "$1/debian/rules"'
+_BUILD = (
+    'SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -STimestamp 2>/dev/null || echo "$SOURCE_DATE_EPOCH");'
+    " export SOURCE_DATE_EPOCH; chmod +x debian/rules; exec debian/rules build-arch"
+)
+_UNREACHED = re.compile(
+    r"could not resolve|temporary failure|could not connect|unable to connect|connection failed"
+    r"|connection timed out|network is unreachable|no route to host",
+    re.IGNORECASE,
+)
+_LOOK_SECONDS = 1.0
+_LEAST_FREE = 512 << 20
+_MOST_LOGGED = 4 << 20
+
+
+class Supplier(Protocol):
+    """Where packages and the systems that they are built in come from."""
+
+    def source(self, package: LockedPackage, into: Path) -> Path:
+        """Put the source of `package` into the folder, and return its ``.dsc``.
+
+        Raises `DownloadFailed` where there is none, or it is not the one that was named.
+        """
+        ...
+
+    def root(self, package: LockedPackage) -> AbstractContextManager[Root]:
+        """Give the system to build `package` in while the block runs.
+
+        Raises `DownloadFailed` where what it is built against is not to be had.
+        """
+        ...
+
+
+class Stopped(BaseException):
+    """Somebody stopped all builds: this one ends without a result."""
+
+
+class _Passed(Exception):
+    """The build passed a limit, or cannot go on: how it ends, and why."""
+
+    def __init__(self, outcome: Outcome, reason: str) -> None:
+        super().__init__(reason)
+        self.outcome, self.reason = outcome, reason
+
+
+@dataclass(slots=True)
+class _Space:
+    """What a build has written, looked at now and then."""
+
+    folders: Sequence[Path]
+    most: int
+    is_stopped: Callable[[], bool]
+    peak: int = 0
+    _next: float = 0.0
+
+    def look(self) -> None:
+        """Raise `_Passed` where it wrote too much, and `Stopped` where somebody says so."""
+        if self.is_stopped():
+            raise Stopped
+        if time.monotonic() < self._next:
+            return
+        began = time.monotonic()
+        used = sum(map(_bytes_in, self.folders))
+        self.peak = max(self.peak, used)
+        if used > self.most:
+            raise _Passed(Outcome.DISK, f"it wrote more than {self.most >> 20:,} MiB")
+        if shutil.disk_usage(self.folders[0]).free < _LEAST_FREE:
+            raise _Passed(Outcome.DISK, f"less than {_LEAST_FREE >> 20} MiB are free on this disk")
+        took = time.monotonic() - began
+        self._next = time.monotonic() + max(_LOOK_SECONDS, 20 * took)
+
+
+@dataclass(slots=True)
+class _Workshop:
+    """Everything that the steps of one build share."""
+
+    root: Root
+    work: Path
+    recorder: Path
+    out: Path
+    log: int
+    limits: PackageLimits
+    space: _Space
+    ends: float
+    cpu_seconds: float = 0.0
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def run(
+        self, words: Sequence[str], directory: str, *, seconds: float | None = None,
+        variables: Mapping[str, str] | None = None, output: int | None = None,
+    ) -> BoxReport:  # fmt: skip
+        """Run one step; raise `_Passed` where it passes a limit of the package."""
+        left = self.ends - time.monotonic() if seconds is None else seconds
+        bounds = RunLimits(
+            seconds=max(left, 0.1),
+            memory_bytes=0,
+            output_bytes=self.limits.disk_bytes,
+            processes=self.limits.processes,
+            total_memory_bytes=self.limits.memory_bytes,
+            open_files=_FILES,
+        )
+        place = RootedPlace(
+            self.root.path, self.work, directory, {_RECORDER: self.recorder, _OUT: self.out}
+        )
+        report = run_rooted(
+            words,
+            place,
+            limits=bounds,
+            environment={**self.variables, **(variables or {})},
+            output=self.log if output is None else output,
+            look=self.space.look,
+        )
+        self.cpu_seconds += report.cpu_seconds
+        if report.stopped_by == "sandbox":
+            raise _Passed(Outcome.UNEXPLAINED, "the sandbox ended before the build")
+        if report.stopped_by is not None and seconds is None:
+            raise _Passed(*_limit_passed(report.stopped_by, self.limits))
+        return report
+
+
+def build_package(
+    package: LockedPackage,
+    folder: Path,
+    *,
+    supplier: Supplier,
+    compiler: UnitCompiler,
+    limits: PackageLimits,
+    is_stopped: Callable[[], bool] = lambda: False,
+) -> PackageResult:
+    """Build `package` and leave its modules, programs and log in `folder`; return how it ended.
+
+    What a package does is a row, never an exception. Raises `DownloadFailed` where the archive is
+    not reached, `SandboxError` where this machine
+    cannot build anything, `OSError` where `folder` cannot be written, and `Stopped`.
+    """
+    started = time.monotonic()
+    log = folder / LOG
+    result = PackageResult(
+        package.name, package.version, package.sha256, "", Outcome.UNEXPLAINED, level=compiler.level
+    )
+    with log.open("ab") as printed, scratch_directory("package") as scratch:
+        parts = [Path(scratch) / name for name in ("work", "recorder", "out")]
+        for part in parts:
+            part.mkdir()
+        space = _Space(parts, limits.disk_bytes, is_stopped)
+        building = _Building(package, folder, supplier, compiler, limits, result)
+        try:
+            result = building.run(parts, printed.fileno(), space)
+        except _Passed as passed:
+            result = replace(building.result, outcome=passed.outcome, reason=passed.reason)
+        _make_removable(Path(scratch))
+    text = _kept_log(log)
+    tail = "" if result.outcome is Outcome.BUILT else last_lines(text)
+    return replace(
+        result,
+        log_tail=tail,
+        seconds=round(time.monotonic() - started, 3),
+        cpu_seconds=round(building.cpu_seconds, 3),
+        disk_bytes=space.peak,
+    )
+
+
+class _Building:
+    """One build, step by step; `result` holds what is known when it ends early."""
+
+    def __init__(
+        self,
+        package: LockedPackage,
+        folder: Path,
+        supplier: Supplier,
+        compiler: UnitCompiler,
+        limits: PackageLimits,
+        result: PackageResult,
+    ) -> None:
+        self.result = result
+        self.cpu_seconds = 0.0
+        self._package, self._folder, self._supplier = package, folder, supplier
+        self._compiler, self._limits = compiler, limits
+
+    def run(self, parts: Sequence[Path], log: int, space: _Space) -> PackageResult:
+        """Return how it ended, or raise `_Passed`."""
+        work, recorder, out = parts
+        description = self._fetched(work)
+        try:
+            with self._supplier.root(self._package) as root:
+                self._know(build_depends=root.packages)
+                shop = _Workshop(
+                    root=root,
+                    work=work,
+                    recorder=recorder,
+                    out=out,
+                    log=log,
+                    limits=self._limits,
+                    space=space,
+                    ends=time.monotonic() + self._limits.seconds,
+                    variables=_variables(),
+                )
+                try:
+                    return self._in(shop, description)
+                finally:
+                    self.cpu_seconds = shop.cpu_seconds
+        except DownloadFailed as error:
+            _raise_if_unreached(error)
+            raise _Passed(Outcome.NO_DEPENDENCY, _one_line(error)) from error
+
+    def _in(self, shop: _Workshop, description: Path) -> PackageResult:
+        name = _folder_of(self._package)
+        inside = f"{BUILD_FOLDER}/{name}"
+        done = shop.run(["/bin/sh", "-c", _UNPACK, description.name, name], BUILD_FOLDER)
+        if done.exit_status:
+            raise self._failed(Outcome.BAD_SOURCE)
+        tree = BuiltTree(inside, shop.work / name, shop.root.path)
+        licences = _licences(tree)
+        self._know(license=licences.whole)
+        recording = Recording(shop.recorder, tree.path)
+        _write_stand_ins(shop.recorder, shop.root.path)
+        built = shop.run(["/bin/sh", "-c", _BUILD], inside)
+        events = list(tree.events(recording))
+        units, gone = tree.units(events)
+        if built.exit_status:
+            raise self._failed()
+        if not units:
+            if gone:
+                reason = f"{len(gone)} sources that it compiled are gone, for example {gone[0]}"
+                raise _Passed(Outcome.SOURCES_GONE, reason)
+            raise _Passed(Outcome.NOT_C, "its build compiled no C or C++")
+        self._know(compiler=self._version(shop))
+        modules = Modules(tree, events, units, licences, self._folder)
+        compiled = compile_units(
+            modules, self._compiler, lambda words, put: shop.run(words, inside, output=put),
+            shop.out, _OUT,
+        )  # fmt: skip
+        if not compiled.modules:
+            reason = f"{self._compiler.packages[0]} refused all of {len(units)} sources"
+            self._know(refused=compiled.refused)
+            raise _Passed(Outcome.COMPILER, reason)
+        self._know(
+            modules=compiled.modules,
+            programs=compiled.programs,
+            refused=compiled.refused,
+            outcome=Outcome.BUILT,
+        )
+        self._try(shop, tree)
+        return self.result
+
+    def _fetched(self, work: Path) -> Path:
+        """Return the description of the source, fetched and as it was named."""
+        try:
+            found = self._supplier.source(self._package, work)
+        except DownloadFailed as error:
+            _raise_if_unreached(error)
+            is_missing = "Unable to find" in str(error) or "Can not find version" in str(error)
+            outcome = Outcome.NO_PACKAGE if is_missing else Outcome.BAD_SOURCE
+            raise _Passed(outcome, _one_line(error)) from error
+        digest = sha256_of(found)
+        fields = next(paragraphs(_signed(found.read_text(errors="replace"))), dict[str, str]())
+        self._know(
+            source_sha256=digest, version=fields.get("Version", self._package.version) or "any"
+        )
+        if self._package.sha256 not in ("", digest):
+            raise _Passed(
+                Outcome.BAD_SOURCE, f"expected a source of {self._package.sha256}, found {digest}"
+            )
+        return found
+
+    def _version(self, shop: _Workshop) -> str:
+        text = shop.out / "version"
+        with text.open("wb") as printed:
+            shop.run(self._compiler.version_command(), BUILD_FOLDER, output=printed.fileno())
+        said = text.read_text(errors="replace").splitlines()
+        return said[0] if said else ""
+
+    def _try(self, shop: _Workshop, tree: BuiltTree) -> None:
+        """Run the package's tests, and keep the tree that they passed in."""
+        found = test_command(tree.path) if self._limits.test_seconds else None
+        if found is None:
+            return
+        words, place = found
+        inside = os.path.normpath(f"{tree.inside}/{place}")
+        done = shop.run(words, inside, seconds=self._limits.test_seconds)
+        if done.stopped_by is not None:
+            tests = OwnTests.NO_TIME if done.stopped_by == "time" else OwnTests.FAILED
+        else:
+            tests = OwnTests.FAILED if done.exit_status else OwnTests.PASSED
+        is_kept = tests is OwnTests.PASSED and bool(self.result.programs)
+        kept = is_kept and keep_tree(tree.path, self._folder / TREE, self._limits.tree_bytes)
+        programs = tuple(
+            replace(program, tests=tests, tree=TREE if kept else "")
+            for program in self.result.programs
+        )
+        self._know(programs=programs, test_command=tuple(words), test_folder=place)
+
+    def _failed(self, outcome: Outcome | None = None) -> _Passed:
+        found, reason = explained(_kept_log(self._folder / LOG))
+        return _Passed(outcome or found, reason)
+
+    def _know(self, **fields: object) -> None:
+        self.result = replace(self.result, **fields)  # type: ignore[arg-type]  # its own fields
+
+
+def _write_stand_ins(recorder: Path, root: Path) -> None:
+    """Write a stand-in for each compiler of the system `root`, under each name that it has."""
+    folder = recorder / "compilers"
+    folder.mkdir()
+    shutil.copyfile(WATCH, recorder / WATCH.name)
+    names = sorted(os.listdir(root / "usr/bin"))
+    for name in names:
+        plain = name.removeprefix("x86_64-linux-gnu-").rstrip("0123456789.").rstrip("-")
+        if plain in _REAL:
+            stand_in(
+                folder / name,
+                f"{_RECORDER}/commands.jsonl",
+                [f"/usr/bin/{name}"],
+                python="/usr/bin/python3",
+                watch=f"{_RECORDER}/{WATCH.name}",
+                unrecorded=_TRIALS,
+            )
+
+
+def _variables() -> dict[str, str]:
+    return build_variables(
+        {
+            "PATH": f"{_COMPILERS}:{_SYSTEM_PATH}",
+            "HOME": "/nonexistent",
+            "LC_ALL": "C.UTF-8",
+            "USER": "builder",
+            "LOGNAME": "builder",
+            "DEB_BUILD_OPTIONS": _OPTIONS,
+            "DH_VERBOSE": "1",
+        }
+    )
+
+
+def _folder_of(package: LockedPackage) -> str:
+    """Return the name of the folder that it is unpacked to, which no Makefile stumbles over."""
+    version = package.version.partition(":")[2] or package.version
+    return f"{package.name}-{version.rpartition('-')[0] or version or 'source'}".replace("~", ".")
+
+
+def _licences(tree: BuiltTree) -> Licences:
+    path = tree.path / "debian" / "copyright"
+    try:
+        text = read_regular(path, most=1 << 22).decode(errors="replace") if tree.holds(path) else ""
+    except OSError:
+        text = ""
+    return Licences.read(text)
+
+
+def _signed(text: str) -> str:
+    """Return the text in a signed description."""
+    head, _, rest = text.partition("-----BEGIN PGP SIGNED MESSAGE-----")
+    return rest.partition("\n\n")[2] if rest else head
+
+
+def _limit_passed(name: str, limits: PackageLimits) -> tuple[Outcome, str]:
+    return {
+        "time": (Outcome.TIME, f"it took longer than {limits.seconds:g} s"),
+        "memory": (Outcome.MEMORY, f"it took more than {limits.memory_bytes >> 20:,} MiB"),
+        "processes": (Outcome.PROCESSES, f"it ran more than {limits.processes} processes"),
+        "output": (Outcome.DISK, "it filled its scratch folder"),
+    }[name]
+
+
+def _kept_log(log: Path) -> str:
+    """Return the end of a log, and leave no more of it than that."""
+    size = log.stat().st_size
+    with log.open("rb+") as file:
+        file.seek(max(size - _MOST_LOGGED, 0))
+        kept = file.read()
+        if size > _MOST_LOGGED:
+            file.seek(0)
+            file.write(kept)
+            file.truncate()
+    return kept.decode(errors="replace")
+
+
+def _bytes_in(folder: Path) -> int:
+    total = 0
+    for parent, _, files in os.walk(folder):
+        for name in files:
+            try:
+                total += os.lstat(os.path.join(parent, name)).st_blocks * 512
+            except OSError:
+                continue
+    return total
+
+
+def _make_removable(folder: Path) -> None:
+    """Let folders that a build has closed be removed."""
+    for parent, folders, _ in os.walk(folder):
+        for name in folders:
+            path = os.path.join(parent, name)
+            if not os.path.islink(path):
+                os.chmod(path, 0o700)
+
+
+def _raise_if_unreached(error: DownloadFailed) -> None:
+    """Raise `error` where the network failed: that says nothing of the package."""
+    if _UNREACHED.search(str(error)):
+        raise error
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]

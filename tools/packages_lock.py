@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Choose the packages of the committed lock by a rule, and write it.
+
+A source package of Debian 12's main archive counts when
+
+* it makes binaries for any machine, and asks for no compiler of another language,
+* it is built against nothing but what every build has and the few tools and libraries below,
+* its upstream archive has between 30 and 300 kB, which are minutes to build and no more,
+* it is no original of a program in ``programs/``, and no older or newer copy of another one.
+
+Of these, the sections of the archive (games, math, mail, sound, ...) take turns, and in each the
+order is that of the digests of the names: nobody picked one by hand. Run it as
+``python -m tools.packages_lock CACHE FILE``.
+"""
+
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from hashlib import sha256
+from itertools import zip_longest
+from pathlib import Path
+
+from compiler_gym.datasets.packages import (
+    PackageLock,
+    PrivateApt,
+    UnpackedSupplier,
+    may_be_c,
+    write_lock,
+)
+from compiler_gym.lazy import named
+from compiler_gym.registration import compiler_of
+
+COUNT = 100
+MIRRORS = (
+    "http://deb.debian.org/debian bookworm main",
+    "http://deb.debian.org/debian-security bookworm-security main",
+)
+_BUILT_AGAINST = {
+    *("debhelper", "debhelper-compat", "dpkg-dev", "autotools-dev", "dh-autoreconf"),
+    *("autoconf", "automake", "libtool", "pkg-config", "pkgconf", "bison", "flex"),
+    *("zlib1g-dev", "libncurses-dev", "libbz2-dev", "libpopt-dev"),
+}
+_LEAST, _MOST, _MOST_PACKAGING = 30_000, 300_000, 60_000
+_ORIGINALS = re.compile(
+    r"bzip2|lbzip2|libjpeg|jpeg|tiff|lame|gsm|libgsm|ispell|ghostscript|blowfish|susan|lzop"
+)
+_SERIES = re.compile(r"[-.0-9]+$")
+
+
+def main() -> None:
+    """Write the lock; the arguments are a cache and the file."""
+    cache, path = Path(sys.argv[1]), Path(sys.argv[2])
+    apt = PrivateApt(cache / "apt", MIRRORS).prepare()
+    found = {fields["Package"]: fields for fields in apt.sources() if _counts(fields)}
+    names = list(_in_turns(found))[:COUNT]
+    print(f"{len(found)} packages fulfil the rule, {len(names)} are taken")
+    compiler = compiler_of("llvm-v0")
+    assert compiler is not None
+    front_end = named(compiler.package_compiler)
+    supplier = UnpackedSupplier(cache, PackageLock(MIRRORS, ()), front_end.packages)
+    write_lock(path, supplier.locked(sorted(names)))
+
+
+def _counts(fields: dict[str, str]) -> bool:
+    """Return whether a source package fulfils the rule."""
+    asked = ", ".join(fields.get(name, "") for name in ("Build-depends", "Build-depends-arch"))
+    names = {re.split(r"[\s(\[<:]", one.strip())[0] for one in asked.split(",") if one.strip()}
+    lines = [line.split() for line in fields["Checksums-sha256"].split("\n") if line]
+    sizes = {name: int(size) for _, size, name in lines}
+    upstream = sum(size for name, size in sizes.items() if ".orig" in name)
+    packaging = sum(size for name, size in sizes.items() if ".debian.tar" in name)
+    return (
+        may_be_c(fields)
+        and names <= _BUILT_AGAINST
+        and _LEAST <= upstream <= _MOST
+        and packaging <= _MOST_PACKAGING
+        and not _ORIGINALS.match(fields["Package"])
+    )
+
+
+def _in_turns(found: dict[str, dict[str, str]]) -> Iterator[str]:
+    """Yield the names, one of each section after the other; of a series only the first."""
+    sections: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(found, key=lambda name: sha256(name.encode()).digest()):
+        sections[found[name].get("Section", "")].append(name)
+    seen = set[str]()
+    for row in zip_longest(*(names for _, names in sorted(sections.items()))):
+        for name in row:
+            series = _SERIES.sub("", name or "")
+            if name and series not in seen:
+                seen.add(series)
+                yield name
+
+
+if __name__ == "__main__":
+    main()
