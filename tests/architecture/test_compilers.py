@@ -77,7 +77,7 @@ ALLOWED = {
         "the names that builds call them by",
     ),
     "datasets/packages/failures.py": (
-        {"clang", "g++", "gcc"},
+        {"clang", "gcc"},
         "how compilers of a distribution begin errors",
     ),
     "datasets/fetching/importers.py": ({".bc", ".ll"}, FORMATS),

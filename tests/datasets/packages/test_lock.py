@@ -63,3 +63,5 @@ def test_a_file_comes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "debian-100").touch()
 
     assert found_lock("debian-100") == Path("debian-100")
+    assert found_lock("/no/debian-100") == Path("/no/debian-100")
+    assert found_lock("no-such-lock") == Path("no-such-lock")

@@ -57,9 +57,10 @@ class PackageLock:
 def found_lock(named: str) -> Path:
     """Return the file that `named` means: a lock that comes with this library, or a path."""
     path = Path(named).expanduser()
+    if os.sep in named or not named or path.exists():
+        return path
     bundled = Path(__file__).with_name(f"{named}.toml")
-    is_bundled = os.sep not in named and bundled.is_file() and not path.exists()
-    return bundled if is_bundled else path
+    return bundled if bundled.is_file() else path
 
 
 def read_lock(path: Path) -> PackageLock:
