@@ -253,7 +253,7 @@ class _Building:
         if done.exit_status:
             raise self._failed(Outcome.BAD_SOURCE)
         tree = BuiltTree(inside, shop.work / name, shop.root.path)
-        licences = _licences(tree)
+        licences = _licences_in(tree)
         self._know(license=licences.whole)
         recording = Recording(shop.recorder, tree.path)
         _write_stand_ins(shop.recorder, shop.root.path)
@@ -380,7 +380,7 @@ def _folder_of(package: LockedPackage) -> str:
     return f"{package.name}-{version.rpartition('-')[0] or version or 'source'}".replace("~", ".")
 
 
-def _licences(tree: BuiltTree) -> Licences:
+def _licences_in(tree: BuiltTree) -> Licences:
     path = tree.path / "debian" / "copyright"
     try:
         text = read_regular(path, most=1 << 22).decode(errors="replace") if tree.holds(path) else ""
