@@ -40,7 +40,7 @@ from compiler_gym.tuning.measuring import Outcome, RunCommand, put, run_check
 from compiler_gym.tuning.plan import BinaryPlan, Plan
 from compiler_gym.tuning.proving import Proof
 from compiler_gym.tuning.reading import is_plain
-from compiler_gym.tuning.recipes import Recipe, recipe_for
+from compiler_gym.tuning.recipes import Recipe, recipe_for, shipped_recipes
 from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, Subject, Tuner
 
@@ -201,10 +201,12 @@ class Job:
             return
         self._recipe = recipe_for(self.request.goal, self._tuner.version)
         if self._recipe is None:
+            others = [f"{one.name} is for {one.goal} with {one.compiler} on {one.known.machine}"
+                      for one in shipped_recipes()]  # fmt: skip
             raise ProjectError(
                 f"no recipe is for the goal {self.request.goal} with {self._tuner.version} on "
-                f"{platform.machine()}: see `compiler-gym recipe`, or leave --recipe out and let a "
-                "search look for decisions"
+                f"{platform.machine()}: {', '.join(others) or 'there is none'}; leave --recipe out "
+                "and let a search look for decisions"
             )
 
     def _key(self) -> dict[str, object]:

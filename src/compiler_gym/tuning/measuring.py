@@ -128,6 +128,7 @@ def _run(
     finally:
         if kept is not None:
             kept.close()
-    where = "" if log is None else f"\nThe whole output is in {log}"
-    tail = printed.last_lines() + where
-    return Outcome(ended.status, digest.hexdigest(), ended.cpu_seconds, tail)
+    told = [printed.last_lines(), "" if log is None else f"The whole output is in {log}"]
+    return Outcome(
+        ended.status, digest.hexdigest(), ended.cpu_seconds, "\n".join(filter(None, told))
+    )
