@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Compilers are found by their entry points, and asked what only they can know."""
 
+import inspect
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -128,3 +132,30 @@ def test_wrappers_go_around_each_environment_of_a_vector() -> None:
         assert len(seen) >= 2
     finally:
         envs.close()
+
+
+SCRIPT = Path(__file__).with_name("typed_script.py")
+
+
+def test_a_users_first_script_runs() -> None:
+    done = subprocess.run(
+        [sys.executable, SCRIPT], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert "opt " in done.stdout
+
+
+def test_a_hover_of_make_shows_its_keywords_and_an_example() -> None:
+    parameters = inspect.signature(compiler_gym.make).parameters
+    documented = compiler_gym.make.__doc__ or ""
+    for name in ("benchmark", "observation_space", "reward_space", "action_space", "limits"):
+        assert parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
+        assert f"        {name}: " in documented
+    assert ">>> env = compiler_gym.make(" in documented
+
+
+def test_a_keyword_that_is_not_given_is_as_the_id_says() -> None:
+    with compiler_gym.make("llvm-autophase-ic-v0") as env:
+        assert env.observation_space is not None
+    with compiler_gym.make("llvm-autophase-ic-v0", observation_space=None) as env:
+        assert env.observation_space is None
+        assert env.reward_space is not None

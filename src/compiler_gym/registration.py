@@ -16,7 +16,7 @@ from importlib.metadata import entry_points
 from os import fspath
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from compiler_gym.errors import (
     CompilerGymWarning,
@@ -29,7 +29,11 @@ from compiler_gym.plugins import plugin_files, read_plugin
 if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
 
+    from compiler_gym.caching import TranspositionCache
     from compiler_gym.core import CompilerEnv
+    from compiler_gym.datasets import Benchmark
+    from compiler_gym.options import Limits
+    from compiler_gym.spaces import Reward
     from compiler_gym.vector import CompilerVectorEnv
 
 __all__ = [
@@ -49,6 +53,8 @@ __all__ = [
     "program_formats",
 ]
 
+AS_THE_ID_SAYS: Any = ...
+"""The default of an argument of `make`: the value that the id has, if any."""
 GROUP = "compiler_gym.compilers"
 _DECLARED = ".toml"
 NAMESPACE = "compiler_gym"
@@ -271,15 +277,51 @@ def register_with_gymnasium() -> None:
                     )
 
 
-def make(id: str, **kwargs: Any) -> "CompilerEnv":
-    """Return a new environment: ``gymnasium.make`` without its wrappers and its defaults.
+def make(
+    id: str,
+    *,
+    benchmark: "str | Benchmark | None" = AS_THE_ID_SAYS,
+    observation_space: "str | Iterable[str] | None" = AS_THE_ID_SAYS,
+    reward_space: "str | Reward | Iterable[str | Reward] | None" = AS_THE_ID_SAYS,
+    action_space: str | None = AS_THE_ID_SAYS,
+    isolation: Literal["process", "in-process"] = AS_THE_ID_SAYS,
+    limits: "Limits | None" = AS_THE_ID_SAYS,
+    cache: "TranspositionCache | None" = AS_THE_ID_SAYS,
+    render_mode: str | None = AS_THE_ID_SAYS,
+    **options: Any,
+) -> "CompilerEnv":
+    """Return a new environment, without Gymnasium's wrappers around it.
+
+    >>> import compiler_gym
+    >>> env = compiler_gym.make(
+    ...     "llvm-v0", benchmark="cbench-v1/crc32", reward_space="IrInstructionCountOz"
+    ... )
+    >>> observation, info = env.reset()
+    >>> observation, reward, terminated, truncated, info = env.step(env.action_space["sroa"])
+    >>> round(reward, 2)
+    0.7
+    >>> env.close()
+
+    What is not given is as the id says: ``llvm-autophase-ic-v0`` is ``llvm-v0`` with an
+    observation and a reward.
 
     Args:
-        id: A registered id, with or without the namespace ``compiler_gym/``; or the path of a
-            TOML file that declares a compiler, whose first environment is made; or an id of your
-            own, together with ``service=["./program", ...]``, the compiler itself.
-        **kwargs: Arguments of the environment. Spaces that neither these nor the id name are
-            None, and ``render()`` prints if no mode is chosen.
+        id: A registered id, with or without the namespace ``compiler_gym/``;
+            ``compiler-gym envs`` lists them. Or the path of a TOML file that declares a compiler,
+            whose first environment is made; or an id of your own, together with
+            ``service=["./program", ...]``, the compiler itself.
+        benchmark: The program of the first reset, or its address: ``"cbench-v1/qsort"``, or a path
+            as ``"file:///home/me/main.c"``.
+        observation_space: What `step` returns to be seen: a name (``"Autophase"``), several, or
+            None; ``compiler-gym describe ID`` lists them.
+        reward_space: What `step` returns as reward: a name (``"IrInstructionCountOz"``), a
+            `Reward`, several, or None.
+        action_space: What can be done: a name (``"Passes"``); None is the first.
+        isolation: ``"process"`` runs the compiler in a process of its own, ``"in-process"`` here.
+        limits: The limits of time and memory of that process.
+        cache: Remembers results of actions; None remembers nothing.
+        render_mode: How `render` answers if it is not told; None prints.
+        **options: Arguments that only this compiler has, such as ``gcc_bin`` of ``gcc-v0``.
 
     Raises:
         gymnasium.error.NameNotFound: The id is unknown.
@@ -293,11 +335,18 @@ def make(id: str, **kwargs: Any) -> "CompilerEnv":
     import gymnasium
 
     register_with_gymnasium()
-    if "max_episode_steps" in kwargs:
+    if "max_episode_steps" in options:
         raise InvalidParameterError(
             "make() puts no wrapper around an environment: expected "
             "compiler_gym.wrappers.TimeLimit(env, steps), or gymnasium.make() for Gymnasium's own"
         )
+    named: dict[str, Any] = {
+        "benchmark": benchmark, "observation_space": observation_space,
+        "reward_space": reward_space, "action_space": action_space, "isolation": isolation,
+        "limits": limits, "cache": cache, "render_mode": render_mode,
+    }  # fmt: skip
+    given = {name: value for name, value in named.items() if value is not AS_THE_ID_SAYS}
+    kwargs = {**given, **options}
     found = _program_spec(id, kwargs) or id
     env: Any = gymnasium.make(found, **(dict.fromkeys(_left_open(id)) | kwargs)).unwrapped
     env.renders_unasked = True
