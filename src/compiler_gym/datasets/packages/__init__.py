@@ -15,7 +15,8 @@ makes the corpus of it. A folder that was built holds::
 ``apt`` fetches, ``supplying`` gives a source and a system to build it in (``roots``, which are what
 ``lock`` says), ``building`` builds one package (``units`` are the sources it compiled, ``modules``
 what becomes of them, ``trying`` its tests, ``failures`` why it failed, ``copyright`` its licences)
-and ``several`` many. ``compiling`` is what a compiler offers; none is named here.
+and ``several`` many; ``kept_trees`` lends a tree once more. ``compiling`` is what a compiler
+offers; none is named here.
 """
 
 from typing import TYPE_CHECKING
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         gather_dataset,
         holds_packages,
     )
+    from compiler_gym.datasets.packages.kept_trees import BuiltPackage, tree_of
     from compiler_gym.datasets.packages.lock import (
         LockedPackage,
         PackageLock,
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BuiltModule",
+    "BuiltPackage",
     "GatherReport",
     "InstalledSupplier",
     "Licences",
@@ -95,6 +98,7 @@ __all__ = [
     "read_lock",
     "read_result",
     "read_results",
+    "tree_of",
     "write_lock",
     "write_result",
 ]
@@ -105,6 +109,7 @@ _WHERE = {
     "building": ("Supplier", "build_package"),
     "compiling": ("UnitCompiler",),
     "copyright": ("Licences", "paragraphs"),
+    "kept_trees": ("BuiltPackage", "tree_of"),
     "lock": ("LockedPackage", "PackageLock", "found_lock", "read_lock", "write_lock"),
     "records": (
         "BuiltModule",

@@ -247,7 +247,7 @@ class _Building:
             raise _Passed(Outcome.NO_DEPENDENCY, _one_line(error)) from error
 
     def _in(self, shop: _Workshop, description: Path) -> PackageResult:
-        name = _folder_of(self._package)
+        name = self._package.tree
         inside = f"{BUILD_FOLDER}/{name}"
         done = shop.run(["/bin/sh", "-c", _UNPACK, description.name, name], BUILD_FOLDER)
         if done.exit_status:
@@ -372,12 +372,6 @@ def _variables() -> dict[str, str]:
             "DH_VERBOSE": "1",
         }
     )
-
-
-def _folder_of(package: LockedPackage) -> str:
-    """Return the name of the folder that it is unpacked to, which no Makefile stumbles over."""
-    version = package.version.partition(":")[2] or package.version
-    return f"{package.name}-{version.rpartition('-')[0] or version or 'source'}".replace("~", ".")
 
 
 def _licences_in(tree: BuiltTree) -> Licences:

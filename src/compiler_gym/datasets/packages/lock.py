@@ -42,6 +42,12 @@ class LockedPackage:
         """The name of the folder that its result lies in."""
         return f"{self.name}_{self.version or 'any'}".replace(":", "%3a")
 
+    @property
+    def tree(self) -> str:
+        """The name of the folder that it is unpacked to, which no Makefile stumbles over."""
+        version = self.version.partition(":")[2] or self.version
+        return f"{self.name}-{version.rpartition('-')[0] or version or 'source'}".replace("~", ".")
+
 
 @dataclass(frozen=True, slots=True)
 class PackageLock:

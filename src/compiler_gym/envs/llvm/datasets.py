@@ -39,6 +39,7 @@ from compiler_gym.envs.llvm.programs.collections.published import (
 )
 from compiler_gym.envs.llvm.programs.collections.stored import read_stored
 from compiler_gym.envs.llvm.programs.source import read_program
+from compiler_gym.envs.llvm.validation.package_tests import PackageTests
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.files import read_regular
 from compiler_gym.paths import site_data_path
@@ -101,7 +102,7 @@ def make_datasets(site_data_base: Path | None = None) -> list[Dataset]:
     ours = [BundledPrograms(), FileDataset(), CsmithDataset(base), LlvmStressDataset(base)]
     known: list[Dataset] = [*ours, *(make(base) for make in PUBLISHED)]
     names = {dataset.name for dataset in known}
-    for corpus in find_corpora(base, reader=read_stored):
+    for corpus in find_corpora(base, reader=read_stored, tester=PackageTests):
         if corpus.name not in names:
             known.append(corpus)
         else:
