@@ -24,10 +24,15 @@ _OWN_CALL = "-cc1"
 def main(words: list[str]) -> int:
     """Run the compiler and return its exit status, as a shell shows it; 1 if it was ended here."""
     address, kind, real, *arguments = words
-    name = os.path.basename(real)
     if arguments and arguments[0].startswith(_OWN_CALL):
         os.execv(real, [real, *arguments])
-    client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        return _run_with(client, kind, address, [real, *arguments])
+
+
+def _run_with(client: socket.socket, kind: str, address: str, words: list[str]) -> int:
+    real, *arguments = words
+    name = os.path.basename(real)
     try:
         client.connect(address)
         client.sendall(f"{kind}\n".encode())
