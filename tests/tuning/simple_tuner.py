@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds import Binary, build_variables, shell_text
+from compiler_gym.builds import Binary, CompilerCommand, build_variables, shell_text
 from compiler_gym.tuning import BinaryPlan, Found, Meaning, Subject
 
 
@@ -64,6 +64,9 @@ class SimpleTuner:
 
     def plain_words(self, plan: BinaryPlan) -> Sequence[str]:
         return ["cc", *plan.flags]
+
+    def command_with(self, plan: BinaryPlan, command: CompilerCommand) -> Sequence[str]:
+        return ["cc", *command.words[1:], *plan.flags]
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         names = " ".join(f'"./{binary.name_of(unit)}"' for unit in binary.units)

@@ -16,10 +16,15 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line and leave with its exit status."""
     words = sys.argv[1:]
-    if words[:1] in (["cc"], ["cxx"]) and words[1:2] == ["--plan"] and len(words) > 2:
-        from compiler_gym.cli._driver import become_driver
+    if words[:1] in (["cc"], ["cxx"]) and len(words) > 2:
+        if words[1] == "--plan":
+            from compiler_gym.cli._driver import become_driver
 
-        become_driver(words)
+            become_driver(words)
+        elif words[1] == "--recipe":
+            from compiler_gym.cli._recipes import become_known_compiler
+
+            become_known_compiler(words[0], words[2], words[3:])
     from compiler_gym.cli._app import main as run
 
     run()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from compiler_gym.cli._driver import become_driver
+from compiler_gym.cli._recipes import RECORDING_FOLDER, words_with_recipe
 from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.lazy import named
 from compiler_gym.registration import Compiler, compilers
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["cc", "cxx"]
 
-_FOLDER = "COMPILER_GYM_CC_OUTPUT"
 _COMPILERS = {"cc": "COMPILER_GYM_CC", "cxx": "COMPILER_GYM_CXX"}
 """The variables that name another compiler."""
 
@@ -37,6 +37,7 @@ def cc(context: typer.Context) -> None:
     `compiler-gym datasets import`. COMPILER_GYM_CC names another compiler to run.
     With `--plan tuned.toml` first, what `compiler-gym tune` found is applied to what is linked:
     `compiler-gym-cc --plan tuned.toml` does the same, and starts sooner.
+    With `--recipe small` first, what is compiled and linked is smaller; see `compiler-gym recipe`.
     """
     _drive("cc", context)
 
@@ -53,9 +54,10 @@ def _drive(verb: str, context: typer.Context) -> None:
     arguments = _exact_arguments(verb, context)
     if arguments[:1] and arguments[0] in _WITH_PLAN:
         if len(arguments) < 2:
+            is_named = arguments[0] == "--recipe"
             raise PlanError(
-                f"expected a file after {arguments[0]}, as in "
-                f"`compiler-gym {verb} {arguments[0]} tuned.toml`"
+                f"expected a {'name' if is_named else 'file'} after {arguments[0]}, as in "
+                f"`compiler-gym {verb} {arguments[0]} {'small' if is_named else 'tuned.toml'}`"
             )
         _WITH_PLAN[arguments[0]](verb, Path(arguments[1]), arguments[2:])
         return
@@ -63,6 +65,17 @@ def _drive(verb: str, context: typer.Context) -> None:
     status = _run(words)
     if status == 0:
         _keep_where_asked(words)
+    raise typer.Exit(status)
+
+
+def _use_recipe(verb: str, name: Path, arguments: list[str]) -> None:
+    """Compile as a recipe says, and become the compiler where nothing is kept of it."""
+    words = words_with_recipe(verb, str(name), arguments)
+    if not os.environ.get(RECORDING_FOLDER):
+        os.execvp(words[0], words)
+    status = _run(words)
+    if status == 0:
+        _keep_where_asked([words[0], *arguments])
     raise typer.Exit(status)
 
 
@@ -99,10 +112,12 @@ def _apply_plan(verb: str, plan: Path, words: list[str]) -> None:
 
 _WITH_PLAN = {
     "--plan": _become_driver,
+    "--recipe": _use_recipe,
     "--check-plan": _check_plan,
     "--apply-plan": _apply_plan,
 }
-"""What a first argument asks for that a file follows; the driver itself uses the last two."""
+"""What a first argument asks for that a file or a name follows; the driver itself uses the last
+two."""
 
 
 def _tuner_of(plan: "Plan") -> "Tuner | None":
@@ -153,7 +168,7 @@ def _run(words: list[str]) -> int:
 
 
 def _keep_where_asked(words: list[str]) -> None:
-    named = os.environ.get(_FOLDER)
+    named = os.environ.get(RECORDING_FOLDER)
     if named:
         _keep(words, Path(named).expanduser().absolute())
 

@@ -23,7 +23,14 @@ from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.plan import BinaryPlan, SourceFile
 from compiler_gym.tuning.reading import read_plan
 
-__all__ = ["Recipe", "read_recipe", "recipe_for", "recipe_named", "shipped_recipes"]
+__all__ = [
+    "Recipe",
+    "read_recipe",
+    "recipe_files",
+    "recipe_for",
+    "recipe_named",
+    "shipped_recipes",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +81,17 @@ class Recipe:
 @cache
 def shipped_recipes() -> tuple[Recipe, ...]:
     """Return the recipes of every installed compiler."""
-    found: list[Recipe] = []
+    return tuple(map(read_recipe, recipe_files()))
+
+
+def recipe_files() -> tuple[Path, ...]:
+    """Return the files of the recipes of every installed compiler."""
+    found: list[Path] = []
     for compiler in compilers().values():
         package, _, folder = compiler.recipes.partition(":")
-        if not folder:
-            continue
-        with as_file(files(package).joinpath(folder)) as path:
-            found += [read_recipe(file) for file in sorted(path.glob("*.toml"))]
+        if folder:
+            with as_file(files(package).joinpath(folder)) as path:
+                found += sorted(path.glob("*.toml"))
     return tuple(found)
 
 

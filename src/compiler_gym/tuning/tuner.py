@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from compiler_gym.builds import Binary, Unit
+from compiler_gym.builds import Binary, CompilerCommand, Unit
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning.allowance import Allowance
 from compiler_gym.tuning.front import FrontBuild
@@ -168,6 +168,14 @@ class Tuner(Protocol):
         """Return the compiler's command for `plan`, to which anybody's sources can be added.
 
         Raises `PlanError` where one command cannot say it.
+        """
+        ...
+
+    def command_with(self, plan: BinaryPlan, command: CompilerCommand) -> Sequence[str]:
+        """Return what to run in the place of `command`, so that what it makes is as `plan` says.
+
+        A command that makes no code stays as it is, but for the compiler. Raises `PlanError` where
+        one command after the other cannot say it.
         """
         ...
 

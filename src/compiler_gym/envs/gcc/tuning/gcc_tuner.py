@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds import Binary, Unit
+from compiler_gym.builds import Binary, CompilerCommand, Mode, Unit
 from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
 from compiler_gym.envs.gcc.tuning.fast import FAST_RIVALS, FastDecisions, require_fast
 from compiler_gym.envs.gcc.tuning.flags import SECTIONS, choices, option_of, possible
@@ -179,6 +179,14 @@ class GccTuner:
                 "reproduce.sh beside it"
             )
         return [self._tools.gcc, *flags_of(plan), *plan.linker, "-s"]
+
+    def command_with(self, plan: BinaryPlan, command: CompilerCommand) -> Sequence[str]:
+        """Return GCC's call for `command`."""
+        self.plain_words(plan)
+        makes_code = command.mode in (Mode.OBJECT, Mode.PROGRAM)
+        flags = [*flags_of(plan), *(plan.linker if command.mode is Mode.PROGRAM else ())]
+        compiler = self.compilers[command.is_cxx]
+        return [*compiler, *command.words[1:], *(flags if makes_code else [])]
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return GCC's own commands that make the same bytes."""

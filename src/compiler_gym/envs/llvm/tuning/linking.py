@@ -13,7 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from compiler_gym.builds import Binary, Driver, Input, Place, Unit, map_beside
+from compiler_gym.builds import (
+    Binary,
+    CompilerCommand,
+    Driver,
+    Input,
+    Mode,
+    Place,
+    Unit,
+    map_beside,
+)
 from compiler_gym.builds import run_command as run
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.tools import package_of, require_tool, tool_name
@@ -31,6 +40,7 @@ __all__ = [
     "SMALL",
     "TAILS",
     "Linker",
+    "command_with",
     "compile_words",
     "late_flags",
     "link_time_flags",
@@ -61,6 +71,7 @@ _LLD = ("-fuse-ld=lld", "-Wl,-z,nostart-stop-gc")
 SAMPLED = ".afdo"
 """How the name of a profile by sampling ends; others are of counters."""
 QUIET = ("-Qunused-arguments", "-w")
+_RELOCATABLE = "-r"
 _PARTIAL = "partial-"
 """How the name begins of what is being written: clang adds to it for a while."""
 _LINK_TIME = "-flto"
@@ -199,6 +210,23 @@ def plain_words(plan: BinaryPlan) -> list[str]:
     """Return the command of such a plan for any sources: compile, link and strip in one."""
     clang = tool_name("clang")
     return [clang, *link_time_flags(plan), *_LLD, *late_flags(plan), "-Wl,--strip-all"]
+
+
+def command_with(plan: BinaryPlan, compiler: Sequence[str], command: CompilerCommand) -> list[str]:
+    """Return `command` by `compiler` with what such a plan says of compiling and of linking.
+
+    Symbols stay where they are. Assembly and answers to questions are made without the plan.
+    """
+    arguments = command.words[1:]
+    if command.mode not in (Mode.OBJECT, Mode.PROGRAM):
+        return [*compiler, *arguments]
+    flags = [*link_time_flags(plan), _LLD[0]]
+    if command.mode is Mode.PROGRAM and _RELOCATABLE not in arguments:
+        flags += [*_LLD, *late_flags(plan)]
+    # Last, because the last of two levels counts; but behind a -- there are only files.
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    quiet = ("--start-no-unused-arguments", *flags, "--end-no-unused-arguments")
+    return [*compiler, *arguments[:end], *quiet, *arguments[end:]]
 
 
 def link_words(

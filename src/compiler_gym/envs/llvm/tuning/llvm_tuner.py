@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from compiler_gym.builds import Binary, Unit, is_shared_library
+from compiler_gym.builds import Binary, CompilerCommand, Unit, is_shared_library
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, join_pipelines, split_passes
 from compiler_gym.envs.llvm.tuning.deciding import FLAG, LINKER, UNSAFE, state_of
@@ -21,6 +21,7 @@ from compiler_gym.envs.llvm.tuning.linking import (
     PROGRAM,
     SMALL,
     Linker,
+    command_with,
     lld_layout_of,
     plain_words,
     refused_flags,
@@ -127,6 +128,11 @@ class LlvmTuner:
                 "carries out: see reproduce.sh beside it"
             )
         return plain_words(plan)
+
+    def command_with(self, plan: BinaryPlan, command: CompilerCommand) -> Sequence[str]:
+        """Return clang's call for `command`, where clang's own link-time optimisation makes it."""
+        self.plain_words(plan)
+        return command_with(plan, self.compilers[command.is_cxx], command)
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return a shell script of LLVM's own tools that makes the same bytes."""

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""What ``compiler-gym cc --recipe`` runs in the place of a call, kept between the calls of a build.
+
+A recipe is checked by its compiler's tuner, which takes most of a second to load. What comes of
+it depends on whether a call compiles or links and on nothing else of it, so it is kept, for as
+long as the recipe's file, the compiler and PATH are the same.
+"""
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from compiler_gym.builds import CompilerCommand, Mode
+from compiler_gym.errors import PlanError
+from compiler_gym.paths import cache_path
+from compiler_gym.version import __version__
+
+__all__ = ["RECORDING_FOLDER", "become_known_compiler", "words_with_recipe"]
+
+RECORDING_FOLDER = "COMPILER_GYM_CC_OUTPUT"
+"""The variable that asks to keep what is compiled, and names where."""
+Templates = Mapping[str, tuple[list[str], list[str]]]
+"""What comes before the arguments of a call of each kind, and what behind them."""
+_MARK = "-DCOMPILER_GYM_MARK"
+_USUAL: Mapping[Mode, Sequence[str]] = {
+    Mode.OBJECT: ("-c", "x.c"),
+    Mode.PROGRAM: ("x.c",),
+    Mode.NOTHING: (),
+}
+"""A call of each kind; one for assembly is as one that makes nothing."""
+
+
+def become_known_compiler(verb: str, name: str, arguments: Sequence[str]) -> None:
+    """Become the compiler where all is known that this takes; otherwise return, and do nothing."""
+    if os.environ.get(RECORDING_FOLDER) or "--" in arguments or "-r" in arguments:
+        return
+    command = _parsed(verb, arguments)
+    templates = _read(_kept_file(name, command.is_cxx))
+    if templates is not None:
+        words = _filled(templates, command)
+        os.execvp(words[0], words)
+
+
+def words_with_recipe(verb: str, name: str, arguments: Sequence[str]) -> list[str]:
+    """Return the command that a call of ``cc`` or ``cxx`` with `arguments` becomes.
+
+    Raises `UnknownNameError` for a recipe that there is not, and `PlanError` for one of another
+    machine.
+    """
+    command = _parsed(verb, arguments)
+    if "--" in arguments or "-r" in arguments:  # they go between the words of a recipe
+        return _made(name, command)
+    templates = _templates(name, command.is_cxx)
+    _keep_templates(_kept_file(name, command.is_cxx), templates)
+    return _filled(templates, command)
+
+
+def _parsed(verb: str, arguments: Sequence[str]) -> CompilerCommand:
+    return CompilerCommand.parse(["cc" if verb == "cc" else "c++", *arguments], Path.cwd())
+
+
+def _filled(templates: Templates, command: CompilerCommand) -> list[str]:
+    mode = command.mode if command.mode in _USUAL else Mode.NOTHING
+    before, after = templates[mode.value]
+    return [*before, *command.words[1:], *after]
+
+
+def _made(name: str, command: CompilerCommand) -> list[str]:
+    from compiler_gym.tuning import recipe_named, tuner_named
+
+    recipe = recipe_named(name)
+    if recipe.known.machine != platform.machine():
+        raise PlanError(
+            f"the recipe {recipe.name} is for {recipe.known.machine}, and this machine is "
+            f"{platform.machine()}: `compiler-gym tune` finds one for it"
+        )
+    tuner = tuner_named(recipe.compiler.partition(" ")[0])
+    return list(tuner.command_with(recipe.plan, command))
+
+
+def _templates(name: str, is_cxx: bool) -> Templates:
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    for mode, usual in _USUAL.items():
+        driver = "c++" if is_cxx else "cc"
+        words = _made(name, CompilerCommand.parse([driver, _MARK, *usual]))
+        at = words.index(_MARK)
+        found[mode.value] = words[:at], words[at + 1 + len(usual) :]
+    return found
+
+
+def _kept_file(name: str, is_cxx: bool) -> Path:
+    told = [__version__, name, is_cxx, os.environ.get("PATH"), os.environ.get("COMPILER_GYM_CLANG")]
+    digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:24]
+    return cache_path(f"recipe-words/{digest}.json")
+
+
+def _read(kept: Path) -> Templates | None:
+    """Return what was kept, None where it is damaged or something changed that it came from."""
+    try:
+        document: Any = json.loads(kept.read_bytes())
+        if document["of"] == _facts(document["of"]) and kept.stat().st_uid == os.geteuid():
+            return document["words"]
+    except (OSError, ValueError, LookupError, TypeError):
+        pass
+    return None
+
+
+def _keep_templates(kept: Path, templates: Templates) -> None:
+    from compiler_gym.files import write_whole
+    from compiler_gym.tuning import recipe_files
+
+    files = [*map(str, recipe_files()), templates[Mode.OBJECT.value][0][0]]
+    document = {"of": _facts(files), "words": templates}
+    try:
+        write_whole(kept, json.dumps(document).encode())
+    except OSError:
+        pass  # the next call takes as long as this one
+
+
+def _facts(files: Sequence[str] | Mapping[str, Any]) -> dict[str, list[int]]:
+    """Return what changes when a file does, by the name of the file."""
+    known = {name: os.stat(name) for name in files}
+    return {name: [one.st_mtime_ns, one.st_size, one.st_ino] for name, one in known.items()}

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym cc --recipe``: every call of a build becomes the compiler's, and it is smaller."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.cli import _recipes
+from compiler_gym.cli._recipes import become_known_compiler, words_with_recipe
+from compiler_gym.errors import PlanError, UnknownNameError
+from compiler_gym.tuning import recipe_named, tuner_named
+
+from .conftest import Run
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("clang-22") is None or shutil.which("ld.lld-22") is None,
+    reason="needs clang-22 and lld-22",
+)
+
+MAKEFILE = """
+run: main.o libpart.a
+\t$(CC) -o $@ main.o -L. -lpart -lm
+libpart.a: part.o
+\tar rcs $@ $^
+%.o: %.c
+\t$(CC) -O2 -Wall -Werror -c -o $@ $<
+"""
+PART = """
+int part(int n) {
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += i % 7 ? i * n : i - n;
+    return sum;
+}
+int unused(int n) { return part(n) * part(n + 1); }
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def became(
+    monkeypatch: pytest.MonkeyPatch, verb: str, *arguments: str, name: str = "small"
+) -> list[str] | None:
+    """Return what a call becomes at once; None where it does not."""
+    found: list[list[str]] = []
+    monkeypatch.setattr("os.execvp", lambda program, words: found.append(words))
+    become_known_compiler(verb, name, arguments)
+    return found[0] if found else None
+
+
+def code_of(program: Path) -> bytes:
+    """Return the machine code of a linked file."""
+    only = ["llvm-objcopy-22", "-O", "binary", "--only-section=.text", program, f"{program}.text"]
+    subprocess.run(only, check=True)
+    return Path(f"{program}.text").read_bytes()
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_a_makefile_builds_what_pasting_the_recipe_builds(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text(MAKEFILE)
+    (tmp_path / "part.c").write_text(PART)
+    (tmp_path / "main.c").write_text("int part(int);\nint main(void) { return part(5); }\n")
+    cc = f"CC={sys.executable} -m compiler_gym.cli cc --recipe small"
+    subprocess.run(["make", cc], cwd=tmp_path, check=True, capture_output=True)
+    recipe = recipe_named("small")
+    words = tuner_named("llvm").plain_words(recipe.plan)
+    pasted = [*words, "main.c", "part.c", "-o", "pasted"]
+    subprocess.run(pasted, cwd=tmp_path, check=True)
+    made, wanted = (code_of(tmp_path / name) for name in ("run", "pasted"))
+    assert len(made) == len(wanted)  # addresses of data differ, because one has symbols
+    plain = ["clang-22", "-Oz", "main.c", "part.c", "-o", "plain"]
+    subprocess.run(plain, cwd=tmp_path, check=True)
+    assert len(made) < len(code_of(tmp_path / "plain"))
+
+
+def test_what_a_call_becomes_depends_on_what_it_makes() -> None:
+    compiles = words_with_recipe("cc", "small", ["-c", "x.c"])
+    assert "-flto" in compiles
+    assert not [word for word in compiles if word.startswith("-Wl,")]
+    links = words_with_recipe("cc", "small", ["x.o", "-o", "x"])
+    assert "-Wl,--gc-sections" in links
+    assert "-Wl,--strip-all" not in links
+    partial = words_with_recipe("cc", "small", ["-r", "x.o", "-o", "y.o"])
+    assert "-flto" in partial
+    assert "-Wl,--gc-sections" not in partial
+    behind = words_with_recipe("cc", "small", ["-c", "--", "-x.c"])
+    assert behind[-2:] == ["--", "-x.c"]
+    for question in (["--version"], ["-E", "x.c"], ["-S", "x.c"], ["-v"]):
+        words = words_with_recipe("cc", "small", question)
+        assert words[-len(question) :] == question
+        assert "-flto" not in words
+    assert "--driver-mode=g++" in words_with_recipe("cxx", "small", ["-c", "x.cc"])
+
+
+def test_the_second_call_is_known_and_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    for arguments in (["-c", "x.c"], ["x.o", "-o", "x"], ["-E", "x.c"]):
+        words = words_with_recipe("cc", "small", arguments)
+        assert became(monkeypatch, "cc", *arguments) == words
+
+
+def test_what_is_not_known_or_kept_is_left_to_the_library(
+    monkeypatch: pytest.MonkeyPatch, cache: Path
+) -> None:
+    assert became(monkeypatch, "cc", "-c", "x.c") is None
+    words_with_recipe("cc", "small", ["-c", "x.c"])
+    assert became(monkeypatch, "cc", "-r", "x.o") is None
+    assert became(monkeypatch, "cxx", "-c", "x.c") is None
+    assert became(monkeypatch, "cc", "-c", "x.c") is not None
+    (kept,) = cache.rglob("recipe-words/*.json")
+    whole = kept.read_bytes()
+    document = json.loads(whole)
+    document["of"] = {name: [0, 0, 0] for name in document["of"]}
+    for damaged in (b"", b"[]", whole[:40], json.dumps(document).encode()):
+        kept.write_bytes(damaged)
+        assert became(monkeypatch, "cc", "-c", "x.c") is None, damaged
+    kept.write_bytes(whole)
+    monkeypatch.setenv("COMPILER_GYM_CC_OUTPUT", "kept")
+    assert became(monkeypatch, "cc", "-c", "x.c") is None
+
+
+def test_a_recipe_of_no_use_here_is_refused(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnknownNameError, match="there are small"):
+        words_with_recipe("cc", "tiny", ["-c", "x.c"])
+    ran = cli("cc", "--recipe")
+    assert ran.status == 2
+    assert "expected a name after --recipe" in ran.errors
+    monkeypatch.setattr(_recipes.platform, "machine", lambda: "riscv64")
+    with pytest.raises(PlanError, match="is for x86_64, and this machine is riscv64"):
+        words_with_recipe("cc", "small", ["-c", "x.c"])
