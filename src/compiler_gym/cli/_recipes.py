@@ -38,10 +38,10 @@ def become_known_compiler(verb: str, name: str, arguments: Sequence[str]) -> Non
     """Become the compiler where all is known that this takes; otherwise return, and do nothing."""
     if os.environ.get(RECORDING_FOLDER) or "--" in arguments or "-r" in arguments:
         return
-    command = _parsed(verb, arguments)
-    templates = _read(_kept_file(name, command.is_cxx))
+    command = _command_of(verb, arguments)
+    templates = _kept_templates(_kept_file(name, command.is_cxx))
     if templates is not None:
-        words = _filled(templates, command)
+        words = _with_arguments(templates, command)
         os.execvp(words[0], words)
 
 
@@ -51,25 +51,25 @@ def words_with_recipe(verb: str, name: str, arguments: Sequence[str]) -> list[st
     Raises `UnknownNameError` for a recipe that there is not, and `PlanError` for one of another
     machine.
     """
-    command = _parsed(verb, arguments)
+    command = _command_of(verb, arguments)
     if "--" in arguments or "-r" in arguments:  # they go between the words of a recipe
-        return _made(name, command)
+        return _made_anew(name, command)
     templates = _templates(name, command.is_cxx)
     _keep_templates(_kept_file(name, command.is_cxx), templates)
-    return _filled(templates, command)
+    return _with_arguments(templates, command)
 
 
-def _parsed(verb: str, arguments: Sequence[str]) -> CompilerCommand:
+def _command_of(verb: str, arguments: Sequence[str]) -> CompilerCommand:
     return CompilerCommand.parse(["cc" if verb == "cc" else "c++", *arguments], Path.cwd())
 
 
-def _filled(templates: Templates, command: CompilerCommand) -> list[str]:
+def _with_arguments(templates: Templates, command: CompilerCommand) -> list[str]:
     mode = command.mode if command.mode in _USUAL else Mode.NOTHING
     before, after = templates[mode.value]
     return [*before, *command.words[1:], *after]
 
 
-def _made(name: str, command: CompilerCommand) -> list[str]:
+def _made_anew(name: str, command: CompilerCommand) -> list[str]:
     from compiler_gym.tuning import recipe_named, tuner_named
 
     recipe = recipe_named(name)
@@ -86,7 +86,7 @@ def _templates(name: str, is_cxx: bool) -> Templates:
     found: dict[str, tuple[list[str], list[str]]] = {}
     for mode, usual in _USUAL.items():
         driver = "c++" if is_cxx else "cc"
-        words = _made(name, CompilerCommand.parse([driver, _MARK, *usual]))
+        words = _made_anew(name, CompilerCommand.parse([driver, _MARK, *usual]))
         at = words.index(_MARK)
         found[mode.value] = words[:at], words[at + 1 + len(usual) :]
     return found
@@ -98,11 +98,11 @@ def _kept_file(name: str, is_cxx: bool) -> Path:
     return cache_path(f"recipe-words/{digest}.json")
 
 
-def _read(kept: Path) -> Templates | None:
+def _kept_templates(kept: Path) -> Templates | None:
     """Return what was kept, None where it is damaged or something changed that it came from."""
     try:
         document: Any = json.loads(kept.read_bytes())
-        if document["of"] == _facts(document["of"]) and kept.stat().st_uid == os.geteuid():
+        if document["of"] == _identities(document["of"]) and kept.stat().st_uid == os.geteuid():
             return document["words"]
     except (OSError, ValueError, LookupError, TypeError):
         pass
@@ -114,14 +114,14 @@ def _keep_templates(kept: Path, templates: Templates) -> None:
     from compiler_gym.tuning import recipe_files
 
     files = [*map(str, recipe_files()), templates[Mode.OBJECT.value][0][0]]
-    document = {"of": _facts(files), "words": templates}
+    document = {"of": _identities(files), "words": templates}
     try:
         write_whole(kept, json.dumps(document).encode())
     except OSError:
         pass  # the next call takes as long as this one
 
 
-def _facts(files: Sequence[str] | Mapping[str, Any]) -> dict[str, list[int]]:
+def _identities(files: Sequence[str] | Mapping[str, Any]) -> dict[str, list[int]]:
     """Return what changes when a file does, by the name of the file."""
     known = {name: os.stat(name) for name in files}
     return {name: [one.st_mtime_ns, one.st_size, one.st_ino] for name, one in known.items()}
