@@ -40,6 +40,12 @@ def format_names(id: str) -> list[records.Format]:
     ]
 
 
+def _observation(row: dict[str, Any], *, runs_program: bool) -> records.Observation:
+    """Return a row of a description with what the page shows of it."""
+    known = {name: value for name, value in row.items() if name != "kind"}
+    return records.Observation(**known, runs_program=runs_program)
+
+
 def environment_of(id: str, env: CompilerEnv) -> records.Environment:
     """Return the description of the environment `id`: its spaces, datasets, costs and views."""
     plain = describe(id, env)
@@ -57,7 +63,7 @@ def environment_of(id: str, env: CompilerEnv) -> records.Environment:
         about=plain["about"],
         action_spaces=spaces,
         observation_spaces=[
-            records.Observation(**row, runs_program=runs(env, row["name"]))
+            _observation(row, runs_program=runs(env, row["name"]))
             for row in plain["observation_spaces"]
         ],
         reward_spaces=[
