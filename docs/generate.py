@@ -34,6 +34,7 @@ from docs.install import PAGES as INSTALLING
 from docs.install import with_install
 from docs.observation_examples import PROGRAMS, costs, examples, promises
 from docs.options_page import options_page
+from docs.session_protocol_page import sdk_files, session_protocol_page
 from docs.shown import PAGES as SHOWING
 from docs.shown import with_output
 from docs.speed_page import speed_page
@@ -118,6 +119,7 @@ What a table says of speed was measured on the machines that it names.
 llvm-codegen
 llvm-decisions
 options
+session-protocol
 speed
 ```
 
@@ -139,6 +141,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "llvm-codegen.md", HEAD + "\n" + codegen_page()
     yield "llvm-decisions.md", HEAD + "\n" + decisions_page()
     yield "options.md", HEAD + "\n" + options_page()
+    yield "session-protocol.md", HEAD + "\n" + session_protocol_page()
     yield "speed.md", HEAD + "\n" + speed_page()
     datasets: list[tuple[str, Dataset]] = []
     for compiler in compilers().values():
@@ -186,7 +189,7 @@ def _environments() -> str:
 
 
 def _is_ours(compiler: Compiler) -> bool:
-    return compiler.environment.startswith("compiler_gym.")
+    return compiler.environment.startswith("compiler_gym.envs.")
 
 
 def _actions(compiler: Compiler, env: CompilerEnv) -> str:
@@ -394,6 +397,7 @@ def main() -> None:
     partly = {page: with_install(page) for page in INSTALLING}
     with compiler_gym.make("llvm-v0") as env:
         partly[TYPED] = with_names(TYPED, env)
+    partly |= dict(sdk_files())
     partly |= {page: with_output(partly.get(page) or page.read_text()) for page in SHOWING}
     stale = stale_pages(folder, written)
     stale += [page.name for page, text in partly.items() if page.read_text() != text]

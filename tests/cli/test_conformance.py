@@ -34,6 +34,7 @@ def skeleton(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_cpp_skeleton_is_an_environment(skeleton: Path) -> None:
     with compiler_gym.make(str(skeleton / "tiny.toml")) as env:
         env.reset()
@@ -91,4 +92,4 @@ def test_the_folder_of_the_sdk_is_printed() -> None:
     assert Path(done.output.strip()) == sdk_path()
     header = sdk_path() / "include" / "compiler_gym" / "session.h"
     code = [line.strip() for line in header.read_text().splitlines()]
-    assert len([line for line in code if line and not line.startswith(("//", "#"))]) <= 400
+    assert len([line for line in code if line and not line.startswith(("//", "#"))]) <= 410

@@ -33,8 +33,7 @@ namespace compiler_gym {
 
 // What a session raises: `kind` is the name of a class of compiler_gym.errors.
 struct Error : std::runtime_error {
-  Error(std::string kind, const std::string& text)
-      : std::runtime_error(text), kind(std::move(kind)) {}
+  Error(std::string k, const std::string& text) : std::runtime_error(text), kind(std::move(k)) {}
   std::string kind;
 };
 
@@ -99,10 +98,14 @@ class Value {
       while (size-- > 0) value = value << 8 | static_cast<std::uint8_t>(*at++);
       return value;
     };
-    const auto text = [&](std::uint64_t size) {
+    const auto raw = [&](std::uint64_t size) {
       need(size);
       at += size;
       return std::string(at - size, size);
+    };
+    const auto text = [&](std::uint64_t size) {
+      const std::string found = raw(size);
+      return is_utf8(found) ? found : throw Error("ServiceTransportError", "a text is not UTF-8");
     };
     const auto list = [&](std::uint64_t size) {  // no room is reserved: a length may lie
       List items;
@@ -125,7 +128,7 @@ class Value {
     switch (code) {
       case 0xc0: return {};
       case 0xc2: case 0xc3: return code == 0xc3;
-      case 0xc4: case 0xc5: case 0xc6: return Bytes{text(take(1 << (code - 0xc4)))};
+      case 0xc4: case 0xc5: case 0xc6: return Bytes{raw(take(1 << (code - 0xc4)))};
       case 0xca: return double{copy_of<float>(static_cast<std::uint32_t>(take(4)))};
       case 0xcb: return copy_of<double>(take(8));
       case 0xcc: case 0xcd: case 0xce: case 0xcf: return std::int64_t(take(1 << (code - 0xcc)));
@@ -141,6 +144,22 @@ class Value {
   }
 
  private:
+  static bool is_utf8(const std::string& text) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      const auto first = static_cast<std::uint8_t>(text[at]);
+      const int more = first < 0xc0 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+      std::uint32_t code = first & (more == 0 ? 0xff : 0x3f >> more);
+      for (int i = 0; i < more; ++i) {
+        if (++at == text.size() || (text[at] & 0xc0) != 0x80) return false;
+        code = code << 6 | (text[at] & 0x3f);
+      }
+      const bool is_short = code < (more < 2 ? more * 0x80u : more == 2 ? 0x800u : 0x10000u);
+      if (is_short || first > 0xf4 || code > 0x10ffff || code >> 11 == 27) return false;
+      if (more == 0 && first > 0x7f) return false;
+    }
+    return true;
+  }
+
   template <class To, class From>
   static To copy_of(From from) {
     To to;
@@ -209,7 +228,7 @@ class Session {
   // A path for files of this process; what begins with it is removed when the process ends.
   static std::filesystem::path scratch() {
     const char* const folder = std::getenv("COMPILER_GYM_SCRATCH");
-    return std::filesystem::path(folder ? folder : ".") / (std::to_string(getpid()) + "-files");
+    return std::string(folder ? folder : ".") + "/" + std::to_string(getpid()) + "-files";
   }
 };
 
@@ -274,12 +293,10 @@ class Server {
 
   Value describe() {
     bool is_known = false, takes_descriptors = false;
-    for (const Value& version : field(1).as<List>("versions"))
-      is_known |= version.as<std::int64_t>("a version") == 1;
+    for (const Value& one : field(1).as<List>("it")) is_known |= one.as<std::int64_t>("it") == 1;
     if (!is_known) throw Error("EnvironmentNotSupported", "expected version 1 of the protocol");
-    if (message_.size() > 2)
-      for (const Value& name : message_[2].as<List>("capabilities"))
-        takes_descriptors |= name.as<std::string>("a capability") == "descriptors";
+    for (const Value& name : message_.size() > 2 ? field(2).as<List>("it") : List())
+      takes_descriptors |= name.as<std::string>("a capability") == "descriptors";
     List actions, observations, capabilities;
     for (const ActionSpace& space : compiler_.action_spaces) actions.push_back(space.value());
     for (const auto& space : compiler_.observation_spaces) observations.push_back(space.value());
@@ -334,8 +351,8 @@ class Server {
 
   Value parameter() {
     memo_.clear();  // it may change the program
-    const auto& key = field(1).as<std::string>("a key");
-    const auto answer = running().parameter(key, field(2).as<std::string>("a value"));
+    const auto &key = field(1).as<std::string>("a key"), &value = field(2).as<std::string>("it");
+    const std::optional<std::string> answer = running().parameter(key, value);
     return List{21, answer ? Value(*answer) : Value()};
   }
 
@@ -369,8 +386,7 @@ class Server {
     pid_t copy = 0;
     const bool is_there = ::read(numbers[0], &copy, sizeof(copy)) == sizeof(copy);
     close(numbers[0]);
-    if (!is_there) close(ends[0]);
-    if (!is_there) throw Error("ServiceOSError", "the process cannot be forked");
+    if (!is_there) close(ends[0]), throw Error("ServiceOSError", "the process cannot be forked");
     descriptor_ = ends[0];
     return List{20, static_cast<std::int64_t>(copy)};
   }
@@ -395,16 +411,13 @@ class Server {
   }
 
   Session& running() {
-    if (session_) return *session_;
-    throw Error("SessionNotFound", "no episode is running: expected Start first");
+    return session_ ? *session_ : throw Error("SessionNotFound", "no episode is running");
   }
 
   void stop() { session_.reset(), memo_.clear(); }
 
-  [[noreturn]] void leave(int status) {
-    alarm(3);  // a session that closes too slowly is ended
-    stop();
-    _exit(status);
+  [[noreturn]] void leave(int status) {  // a session that closes too slowly is ended
+    alarm(3), stop(), _exit(status);
   }
 
   bool read_all(void* to, std::size_t size) {
@@ -426,8 +439,7 @@ class Server {
                                 ? send_with_descriptor(frame)
                                 : ::write(out_, frame.data() + sent, frame.size() - sent);
       if (count < 0 && errno != EINTR) leave(1);
-      if (count > 0) sent += static_cast<std::size_t>(count);
-      if (count > 0 && descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+      if (count > 0) sent += static_cast<std::size_t>(count), close(std::exchange(descriptor_, -1));
     }
   }
 
