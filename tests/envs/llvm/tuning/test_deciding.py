@@ -13,6 +13,7 @@ from compiler_gym.envs.llvm.tuning.deciding import (
     state_of,
     with_action,
     without,
+    without_outliner,
 )
 from compiler_gym.errors import PlanError
 from compiler_gym.tuning import BinaryPlan
@@ -61,6 +62,7 @@ def test_what_an_outlined_function_must_save_is_decided_with_the_outliner() -> N
     assert state_of(plan_of(again, BARE)) == again
     assert SAVINGS[1].partition("=")[0] not in of_modules(plan_of(again, BARE).options)
     assert list(choices())[: len(SAVINGS)] == list(SAVINGS)
+    assert without_outliner(again) == STATE
 
 
 def test_each_decision_is_left_out_by_the_name_that_a_plan_gives_it() -> None:

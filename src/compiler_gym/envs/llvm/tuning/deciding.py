@@ -19,7 +19,7 @@ from compiler_gym.tuning import BinaryPlan, State
 __all__ = [
     "BASE", "DEFAULT_PASSES", "FLAG", "LINKER", "SAVINGS", "SPACE", "UNSAFE",
     "choices", "items", "of_modules", "ordered", "plan_of",
-    "split", "state_of", "with_action", "without",
+    "split", "state_of", "with_action", "without", "without_outliner",
 ]  # fmt: skip
 
 SPACE = "PassesAndCodegen"
@@ -86,6 +86,11 @@ def without(state: State) -> dict[str, State]:
         name = f"option {action}" if action.partition("=")[0] in options else action
         found[name] = tuple(other for other in state if other != action)
     return found
+
+
+def without_outliner(state: State) -> State:
+    """Return `state` without what makes functions of equal code, and its bound."""
+    return tuple(action for action in state if action not in (_OUTLINED, *SAVINGS))
 
 
 def plan_of(state: State, plan: BinaryPlan) -> BinaryPlan:

@@ -30,6 +30,7 @@ from compiler_gym.envs.llvm.tuning.deciding import (
     split,
     with_action,
     without,
+    without_outliner,
 )
 from compiler_gym.envs.llvm.tuning.linking import FOLDING
 from compiler_gym.envs.llvm.tuning.making import Maker
@@ -120,7 +121,11 @@ class SizeDecisions:
         folding = tuple(f"{LINKER}{word}" for word in FOLDING)
         levels = [(BASE,), tuple(flag.name for flag in LINK_TIME)]
         starts = [ordered((*level, *folding)) for level in levels]
-        return starts if self.start is None else [ordered((*self.start, *folding)), *starts]
+        if self.start is None:
+            return starts
+        # Large programs have time for few tries, and some files grow by what is outlined.
+        known = ordered((*self.start, *folding))
+        return list(dict.fromkeys((known, without_outliner(known), *starts)))
 
     def _make(self) -> Any:
         env = make("llvm-v0", action_space=SPACE, reward_space=_REWARD)
