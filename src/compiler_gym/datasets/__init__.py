@@ -4,9 +4,9 @@
 `uri` addresses a program, `benchmark` holds one, `dataset` is the contract of a set of them and
 `catalogue` joins several sets; `managing` switches sets on and off.
 Sets are kept as files (`files`, `tar`) or in a database (`corpus`, `corpus_store`), come with this
-library (`bundled`), are published by others (`published`, by the facts in `published_archives`),
-or are written by a tool (`seeded`, `csmith`). `splits` keep apart what is learnt from and what is
-judged by.
+library (`bundled`, `sample`), are published by others (`published`, by the facts in
+`published_archives`), or are written by a tool (`seeded`, `csmith`). `splits` keep apart what is
+learnt from and what is judged by.
 `fetching` gets programs here, and `running` runs them. No compiler is known here: a program is
 bytes.
 """
@@ -49,6 +49,7 @@ from compiler_gym.datasets.running.measured import (
 )
 from compiler_gym.datasets.running.packed_run import pack_run, unpack_run
 from compiler_gym.datasets.running.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
+from compiler_gym.datasets.sample import SampleDataset
 from compiler_gym.datasets.seeded import SeededDataset
 from compiler_gym.datasets.splits import NO_SPLIT, SPLITS, FunctionShape, split_of_package
 from compiler_gym.datasets.tar import TarDataset, TarDatasetWithManifest
@@ -96,6 +97,7 @@ __all__ = [
     "RunReport",
     "RunSpec",
     "RunsPrograms",
+    "SampleDataset",
     "SeededDataset",
     "TarDataset",
     "TarDatasetWithManifest",

@@ -14,6 +14,7 @@ from compiler_gym.datasets import (
     BenchmarkUri,
     BundledPrograms,
     Dataset,
+    SampleDataset,
     find_corpora,
 )
 from compiler_gym.envs.llvm.programs.collections.generators import (
@@ -99,8 +100,9 @@ class FileDataset(Dataset):
 def make_datasets(site_data_base: Path | None = None) -> list[Dataset]:
     """Return every dataset of LLVM programs, installed or not, and every imported corpus."""
     base = site_data_path() if site_data_base is None else Path(site_data_base)
-    ours = [BundledPrograms(), FileDataset(), CsmithDataset(base), LlvmStressDataset(base)]
-    known: list[Dataset] = [*ours, *(make(base) for make in PUBLISHED)]
+    ours = [BundledPrograms(), SampleDataset(reader=read_stored), FileDataset()]
+    generated = [CsmithDataset(base), LlvmStressDataset(base)]
+    known: list[Dataset] = [*ours, *generated, *(make(base) for make in PUBLISHED)]
     names = {dataset.name for dataset in known}
     for corpus in find_corpora(base, reader=read_stored, tester=PackageTests):
         if corpus.name not in names:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What the engine says of the functions of files, and that it is asked once."""
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from compiler_gym.datasets import FunctionShape
+from compiler_gym.datasets import FunctionShape, SampleDataset
+from compiler_gym.datasets.splits import cluster_of
 from compiler_gym.envs.llvm.programs import shapes
 from compiler_gym.errors import BenchmarkInitError
 
@@ -66,3 +68,17 @@ def test_a_file_that_is_no_program_or_is_gone_says_so(tmp_path: Path) -> None:
     path.write_bytes(b"nothing")
     with pytest.raises(BenchmarkInitError):
         shapes.shapes_of([path])
+
+
+def test_the_engine_says_of_the_sample_what_is_recorded_in_it(tmp_path: Path) -> None:
+    sample = SampleDataset()
+    programs = [*islice(sample.programs(), 0, None, 12)]
+    paths: list[Path] = []
+    for number, program in enumerate(programs):
+        paths.append(tmp_path / f"{number}.bc")
+        paths[-1].write_bytes(program.contents)
+    for program, found in zip(programs, shapes.shapes_of(paths), strict=True):
+        facts = sample.facts_of(program)
+        assert found == sample.functions(f"debian-sample-v0/{program.key}")
+        assert cluster_of(found, b"").hex() == facts.cluster or not found
+        assert len(found) == facts.functions
