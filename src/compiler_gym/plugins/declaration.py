@@ -6,6 +6,7 @@ Reading one starts nothing. Paths in it are relative to the folder of the file.
 
 import os
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,7 @@ from compiler_gym.paths import site_data_path
 __all__ = [
     "VARIABLE",
     "DatasetRow",
+    "Dialect",
     "EnvironmentRow",
     "Plugin",
     "RewardRow",
@@ -27,6 +29,15 @@ __all__ = [
 VARIABLE = "COMPILER_GYM_PLUGINS"
 """Files and folders of plug-ins, separated by colons."""
 _FOLDER = "{folder}"
+
+
+class Dialect(Enum):
+    """What a program speaks."""
+
+    SESSION = "session"
+    """The session protocol."""
+    MODEL_RUNNER = "model-runner"
+    """LLVM's ``InteractiveModelRunner``: the program is a compiler that asks over two pipes."""
 
 
 class EnvironmentRow(Struct, frozen=True, forbid_unknown_fields=True):
@@ -66,6 +77,10 @@ class Plugin(Struct, frozen=True, forbid_unknown_fields=True):
     """The program and its arguments."""
     environments: tuple[EnvironmentRow, ...]
     description: str = ""
+    dialect: Dialect = Dialect.SESSION
+    """What the program speaks."""
+    choices: int = 2
+    """How many answers a question of a model runner has, if an answer is a whole number."""
     carrier: str = "descriptor"
     """What carries the messages: ``descriptor``, ``stdio`` or ``socket``."""
     benchmark: str | None = None

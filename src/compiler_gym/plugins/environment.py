@@ -8,7 +8,8 @@ from typing import Any
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Dataset, FilesDataset
 from compiler_gym.errors import InvalidParameterError, PluginError
-from compiler_gym.plugins.declaration import Plugin, RewardRow, read_plugin
+from compiler_gym.plugins.declaration import Dialect, Plugin, RewardRow, read_plugin
+from compiler_gym.plugins.model_runner import runner_source
 from compiler_gym.rewards import CostReward
 from compiler_gym.service import SessionSource, describe_source
 from compiler_gym.session import ObservationSpec, ScalarSpec
@@ -47,7 +48,10 @@ class ServiceEnv(CompilerEnv):
             raise InvalidParameterError("expected service=[...] or plugin=FILE, found neither")
         words = service or (() if declared is None else declared.service)
         over = carrier or ("descriptor" if declared is None else declared.carrier)
-        source = SessionSource.of_program(words, over)
+        if declared is not None and declared.dialect is Dialect.MODEL_RUNNER:
+            source = runner_source(list(words), declared.choices)
+        else:
+            source = SessionSource.of_program(words, over)
         observed = {spec.name: spec for spec in _specs_of_program(source, options)}
         rows = () if declared is None else declared.rewards
         if declared is not None:

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""A compiler that asks for its decisions over two pipes, as an environment without code.
+
+LLVM's ``InteractiveModelRunner`` is one: ``opt`` and ``clang`` about inlining, ``llc`` about
+register allocation. An episode is one run of the command, and a step answers one question. What
+the questions are about is not known here.
+"""
+
+import ctypes
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    CompilerDiagnosticError,
+    EnvironmentNotSupported,
+    InvalidActionError,
+    ObservationError,
+    ServiceTransportError,
+)
+from compiler_gym.interactive import Ended, Header, Pipes, Question
+from compiler_gym.service import SessionSource
+from compiler_gym.session import (
+    ActionSpaceSpec,
+    BenchmarkSpec,
+    BoxSpec,
+    CompilerSession,
+    DiscreteSpec,
+    ObservationSpec,
+    OpaqueSpec,
+    ScalarSpec,
+    TextSpec,
+)
+
+__all__ = ["ModelRunnerSession", "runner_source"]
+
+_SECONDS = 600.0
+_LAST_LINES = 8
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
+
+
+def runner_source(command: list[str], choices: int) -> SessionSource:
+    """Return the source of sessions that are runs of `command`."""
+    words = msgspec.json.encode(command).decode()
+    options = (("command", words), ("choices", str(choices)))
+    return SessionSource(f"{__name__}:ModelRunnerSession", options)
+
+
+class ModelRunnerSession(CompilerSession):
+    """One run of a compiler, stopped at a question.
+
+    Options: ``command`` is the words of the command as JSON, in which ``{channel}``, ``{program}``
+    and ``{output}`` are paths; ``choices`` is how many answers there are where an answer is a whole
+    number.
+    """
+
+    forkable: ClassVar[bool] = False
+    command: ClassVar[tuple[str, ...]] = ()
+    """The words of the command."""
+    observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = (
+        ObservationSpec(
+            "Features",
+            BoxSpec(float("-inf"), float("inf"), (-1,), "float64"),
+            "The numbers of the question, one tensor after the other; none after the last.",
+        ),
+        ObservationSpec(
+            "FeatureNames", OpaqueSpec("json"), "Name and shape of each tensor.", default="[]"
+        ),
+        ObservationSpec("Context", TextSpec(), "What the question is about.", default=""),
+        ObservationSpec(
+            "Questions", ScalarSpec(0, None, "int"), "How many were answered.", default=0
+        ),
+        ObservationSpec(
+            "Bytes",
+            ScalarSpec(0, None, "int"),
+            "The size of what was written; before the end, of the program that is read.",
+            default=0,
+        ),
+    )
+
+    @classmethod
+    def prepare(cls, options: dict[str, str]) -> "type[CompilerSession]":
+        """Return the class of the sessions of that command."""
+        command = msgspec.json.decode(options["command"], type=tuple[str, ...])
+        space = DiscreteSpec(int(options.get("choices", "2")))
+        try:
+            done = subprocess.run([command[0], "--version"], capture_output=True, check=False)
+        except OSError as error:
+            raise EnvironmentNotSupported(f"cannot run {command[0]}: {error.strerror}") from error
+        lines = [line.strip() for line in done.stdout.decode(errors="replace").splitlines()]
+        version = next((line for line in lines if "version" in line), command[0])
+        spaces = (ActionSpaceSpec("Advice", space, "The answer to the question"),)
+        found = {"command": command, "compiler_version": version, "action_spaces": spaces}
+        return type(cls.__name__, (cls,), found)
+
+    def __init__(
+        self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
+    ) -> None:
+        working_dir.mkdir(parents=True)
+        self._program = working_dir / "program"
+        self._program.write_bytes(benchmark.contents)
+        self._output = working_dir / "output"
+        self._said = working_dir / "said"
+        self._answered = 0
+        self._header: Header | None = None
+        self._question: Question | None = None
+        self._pipes = Pipes(working_dir / "channel")
+        self._process = self._begin()
+        try:
+            self._go_on()
+        except CompilerDiagnosticError as error:
+            raise BenchmarkInitError(f"{benchmark.uri}: {error}") from error
+        advice = self._header.advice if self._header else None
+        if advice is not None and (advice.dtype.kind == "f" or advice.shape not in ((), (1,))):
+            box = BoxSpec(float("-inf"), float("inf"), advice.shape, "float64")
+            self.initial_action_space = ActionSpaceSpec("Advice", box, advice.name)
+
+    def apply_action(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
+        """Answer the question, and wait for the next one or the end."""
+        if self._question is None or self._header is None:
+            return True, None, True
+        try:
+            advice = self._header.advice.packed(action)
+        except (ServiceTransportError, TypeError, ValueError) as error:
+            raise InvalidActionError(f"{action!r} is no advice: {error}") from error
+        self._pipes.answer(advice)
+        self._answered += 1
+        return not self._go_on(), None, False
+
+    def get_observation(self, name: str) -> Any:
+        """Return the plain value of observation `name`."""
+        question, header = self._question, self._header
+        if name == "Features":
+            tensors = question.tensors if question else ()
+            return [float(number) for tensor in tensors for number in tensor.ravel()]
+        if name == "FeatureNames":
+            named = [[one.name, one.shape] for one in header.features] if header else []
+            return msgspec.json.encode(named).decode()
+        if name == "Context":
+            return question.context if question else ""
+        if name == "Questions":
+            return self._answered
+        path = self._output if question is None else self._program
+        try:
+            return path.stat().st_size
+        except OSError as error:
+            raise ObservationError(f"nothing was written: {error.strerror}") from error
+
+    def close(self) -> None:
+        """End the compiler."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        self._pipes.close()
+
+    def _begin(self) -> "subprocess.Popen[bytes]":
+        paths = {
+            "{channel}": self._pipes.base,
+            "{program}": self._program,
+            "{output}": self._output,
+        }
+        words: list[str] = []
+        for word in self.command:
+            for name, path in paths.items():
+                word = word.replace(name, str(path))
+            words.append(word)
+        worker = os.getpid()
+
+        def end_with_worker() -> None:
+            _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            if os.getppid() != worker:
+                os._exit(1)
+
+        try:
+            with self._said.open("wb") as said:
+                return subprocess.Popen(
+                    words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=said,
+                    stderr=said,
+                    preexec_fn=end_with_worker,
+                )
+        except OSError as error:
+            self._pipes.close()
+            raise BenchmarkInitError(f"cannot run {words[0]}: {error.strerror}") from error
+
+    def _go_on(self) -> bool:
+        """Wait for the next question, and return whether there is one.
+
+        Raises:
+            CompilerDiagnosticError: The compiler failed.
+        """
+        self._question = None
+        wakes = os.pidfd_open(self._process.pid)
+        try:
+            until = time.monotonic() + _SECONDS
+            while self._question is None and time.monotonic() < until:
+                message = self._pipes.receive(until - time.monotonic(), wakes=wakes)
+                if isinstance(message, Header):
+                    self._header = message
+                elif isinstance(message, Question):
+                    self._question = message
+                elif isinstance(message, Ended) or self._process.poll() is not None:
+                    break
+        finally:
+            os.close(wakes)
+        if self._question is None and self._process.wait() != 0:
+            said = self._said.read_text(errors="replace").splitlines()[-_LAST_LINES:]
+            raise CompilerDiagnosticError(
+                f"{self.command[0]} ended with status {self._process.returncode}: "
+                + "\n".join(said)
+            )
+        return self._question is not None
