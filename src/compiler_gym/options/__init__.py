@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Options are records: each is declared once, with its type, default, range and help.
 
-``declaring`` is how a field says so; ``limits``, ``packaging``, ``reading`` and
+``declaring`` is how a field says so; ``collecting``, ``limits``, ``packaging``, ``reading`` and
 ``searching`` are the records.
 The command line makes its options from the fields, Python takes the record, and a run folder
 keeps every field of it.
 """
 
+from compiler_gym.options.collecting import CollectOptions
 from compiler_gym.options.declaring import (
     ABOVE_0,
     FROM_0,
@@ -31,6 +32,7 @@ __all__ = [
     "WHOLE_ABOVE_0",
     "WHOLE_FROM_0",
     "ArchiveLimits",
+    "CollectOptions",
     "Limits",
     "Option",
     "PackageChoice",

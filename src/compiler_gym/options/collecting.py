@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Everything that can be chosen of a collection of transitions, beside its folder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from compiler_gym.options.declaring import (
+    WHOLE_ABOVE_0,
+    WHOLE_FROM_0,
+    Spelling,
+    check,
+    option,
+)
+from compiler_gym.options.limits import Limits
+
+__all__ = ["CollectOptions"]
+
+_SHARDS = 64
+"""A kill costs at most one shard of each process, so a small collection has this many."""
+_LEAST_SHARD_STEPS, _MOST_SHARD_STEPS = 1_000, 100_000
+"""What one shard of a small collection holds, and of a large one."""
+
+
+def _repeatable(flag: str = "") -> Spelling:
+    return Spelling(flag, type=list[str], read=tuple)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectOptions:
+    """What a collection is told.
+
+    A field is an option of ``compiler-gym collect``, a keyword of `collect`, and part of what
+    the folder keeps, from its declaration here alone. Raises `InvalidParameterError` for a
+    number out of its range.
+
+        >>> CollectOptions(env="llvm-v0", steps=1000, length=50).runs
+        20
+    """
+
+    env: str = option("")
+    policy: str = option("random", "random, search, search:ALGORITHM, level:NAME or FILE.py")
+    benchmarks: Sequence[str] = option(
+        (), "A program or a dataset to collect from; repeatable", spelling=_repeatable()
+    )
+    steps: int = option(10_000, "Steps in all, at most", WHOLE_ABOVE_0)
+    length: int = option(100, "Steps that the policy may take each time it is run", WHOLE_ABOVE_0)
+    action_space: str | None = option(None, "The action space; see `compiler-gym describe`")
+    observe: Sequence[str] = option(
+        (), "An observation of each state to keep; repeatable", spelling=_repeatable()
+    )
+    costs: Sequence[str] = option(
+        (),
+        "A cost of each state to keep; repeatable [default: the usual one]",
+        spelling=_repeatable(),
+    )
+    rewards: Sequence[str] = option(
+        (),
+        "A reward of each step to keep; repeatable [default: the usual one]",
+        spelling=_repeatable(),
+    )
+    no_hashes: bool = option(False, "Keep no hash of each state")
+    seed: int = option(0, "The same seed gives the same collection", WHOLE_FROM_0)
+    shard_steps: int | None = option(
+        None, "Steps of a shard [default: a 64th, from 1,000 to 100,000]", WHOLE_ABOVE_0
+    )
+    jobs: int | None = option(
+        None, "Processes [default: one per processor]", WHOLE_ABOVE_0, may_change=True
+    )
+    ray: bool = option(False, "Make the shards tasks of a Ray cluster", may_change=True)
+    limits: Limits = field(default_factory=Limits)
+    """The limits of the workers."""
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def runs(self) -> int:
+        """How many times the policy is run."""
+        return -(-self.steps // self.length)
+
+    @property
+    def steps_of_a_shard(self) -> int:
+        """How many steps a shard holds, unless they fail: it depends on nothing that may change."""
+        return self.shard_steps or min(
+            max(-(-self.steps // _SHARDS), _LEAST_SHARD_STEPS), _MOST_SHARD_STEPS
+        )
+
+    @property
+    def runs_of_a_shard(self) -> int:
+        """How many runs a shard holds."""
+        return -(-self.steps_of_a_shard // self.length)
+
+    @property
+    def shards(self) -> int:
+        """How many shards the collection has."""
+        return -(-self.runs // self.runs_of_a_shard)
+
+    def runs_in(self, shard: int) -> range:
+        """Return the numbers of the runs of a shard."""
+        begin = shard * self.runs_of_a_shard
+        return range(begin, min(begin + self.runs_of_a_shard, self.runs))
+
+    def steps_of(self, run: int) -> int:
+        """Return how many steps a run may take: the last one takes what is left."""
+        return min(self.length, self.steps - run * self.length)
