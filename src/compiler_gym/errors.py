@@ -27,7 +27,7 @@ Three branches tell the reader whom to ask::
     │   ├── CacheError                   a cache that cannot be written
     │   ├── ProjectError                 a project that cannot be built, linked or tested as asked
     │   ├── PlanError                    a plan of a tuned build that cannot be read or applied
-    │   ├── PolicyError                  a policy that decides for a compiler failed
+    │   ├── PolicyError                  a policy failed, or did what cannot be recorded
     │   │   ├── PolicyLoadError          it cannot be read, compiled or found in its file
     │   │   ├── PolicyCrashedError       it raised, or its process ended
     │   │   ├── PolicyTimeoutError       it took too long for one decision

@@ -26,7 +26,7 @@ from compiler_gym.files.replacing import (
     tool_identity,
     write_whole,
 )
-from compiler_gym.files.temporary import KeptDirectory, new_scratch, scratch_directory
+from compiler_gym.files.temporary import KeptDirectory, new_scratch, remove_left, scratch_directory
 from compiler_gym.files.writing import writing
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "new_scratch",
     "opened",
     "read_regular",
+    "remove_left",
     "replaced_directory",
     "replaced_file",
     "scratch_directory",

@@ -8,7 +8,7 @@ their times, ``table`` prints them, and ``llvm_instcount`` is the
 leaderboard of CompilerGym 0.2.5.
 """
 
-from compiler_gym.leaderboard.evaluation import Evaluation, Outcome, Policy, evaluate
+from compiler_gym.leaderboard.evaluation import Evaluation, Outcome, Policy, call_policy, evaluate
 from compiler_gym.leaderboard.llvm_instcount import eval_llvm_instcount_policy
 from compiler_gym.leaderboard.metered import LimitReached, Meter
 from compiler_gym.leaderboard.metrics import Cost, Interval, Summary, geometric_mean, summarise
@@ -21,7 +21,7 @@ from compiler_gym.leaderboard.submission import (
     write_submission,
 )
 from compiler_gym.leaderboard.table import leaderboard_table, ranked, tables_of, with_tables
-from compiler_gym.leaderboard.task import TASKS, Limit, Task, find_task
+from compiler_gym.leaderboard.task import TASKS, Limit, Task, addresses, find_task
 
 __all__ = [
     "TASKS",
@@ -38,6 +38,8 @@ __all__ = [
     "Submission",
     "Summary",
     "Task",
+    "addresses",
+    "call_policy",
     "eval_llvm_instcount_policy",
     "evaluate",
     "find_policy",

@@ -23,7 +23,7 @@ from compiler_gym.leaderboard.task import Limit, Task
 from compiler_gym.registration import make
 from compiler_gym.runs import RunFolder
 
-__all__ = ["Evaluation", "Outcome", "Policy", "evaluate"]
+__all__ = ["Evaluation", "Outcome", "Policy", "call_policy", "evaluate"]
 
 Policy = Callable[..., Any]
 """``policy(env)`` or ``policy(env, meter)``."""
@@ -276,7 +276,7 @@ def _outcome_of(policy: Policy, task: Task, uri: str, repetition: int) -> Outcom
 def _run_policy(policy: Policy, env: Metered, meter: Meter) -> str:
     """Let the policy act and return how it failed, if it did."""
     try:
-        used = policy(env, meter) if _takes_meter(policy) else policy(env)
+        used = call_policy(policy, env, meter)
     except LimitReached:
         return ""
     except CompilerGymError as error:
@@ -294,6 +294,14 @@ def _unfair(env: CompilerEnv, task: Task, program: str) -> str:
     if space != task.reward_space:
         return f"the policy changed the reward space to {space}"
     return ""
+
+
+def call_policy(policy: Policy, env: CompilerEnv, meter: Meter) -> Any:
+    """Let `policy` act in `env`, and return what it returns; it is given `meter` if it takes it.
+
+    Raises `LimitReached` where it would use more than it may, and what it raises itself.
+    """
+    return policy(env, meter) if _takes_meter(policy) else policy(env)
 
 
 def _takes_meter(policy: Policy) -> bool:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a leaderboard fixes so that results can be compared: everything but the policy."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -12,7 +12,7 @@ from compiler_gym.errors import InvalidParameterError, UnknownNameError
 from compiler_gym.lazy import named
 from compiler_gym.registration import compiler_of, compilers, default_environment
 
-__all__ = ["TASKS", "Limit", "Task", "find_task"]
+__all__ = ["TASKS", "Limit", "Task", "addresses", "find_task"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +78,9 @@ class Task:
 
     def uris(self, env: CompilerEnv) -> Iterator[str]:
         """Yield the address of every program that a policy is judged on."""
-        known = [dataset.name for dataset in env.datasets.datasets()]
         query = f"?goal={self.goal}" if self.goal is not None else ""
-        for name in map(BenchmarkUri.canonicalize, self.programs):
-            for uri in env.datasets[name].benchmark_uris() if name in known else [name]:
-                yield uri if "?" in uri else uri + query
+        for uri in addresses(env, self.programs):
+            yield uri if "?" in uri else uri + query
 
     def only(self, programs: tuple[str, ...]) -> "Task":
         """Return the task on some programs, for a trial."""
@@ -96,6 +94,13 @@ class Task:
             "goal": self.goal, "repetitions": self.repetitions, "seed": self.seed,
             "programs": list(self.programs), "train": list(self.train),
         }  # fmt: skip
+
+
+def addresses(env: CompilerEnv, names: Iterable[str]) -> Iterator[str]:
+    """Yield the addresses of programs: those that are named, and every one of a dataset."""
+    known = [dataset.name for dataset in env.datasets.datasets()]
+    for name in map(BenchmarkUri.canonicalize, names):
+        yield from env.datasets[name].benchmark_uris() if name in known else [name]
 
 
 class _Tasks(Mapping[str, Task]):

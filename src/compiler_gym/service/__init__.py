@@ -26,7 +26,7 @@ from compiler_gym.service.busy_workers import busy_workers
 from compiler_gym.service.client import WorkerConnection, describe_source
 from compiler_gym.service.connection import Connection
 from compiler_gym.service.dispatch import exchange, finish
-from compiler_gym.service.limits import run_child
+from compiler_gym.service.limits import bind_to_parent, run_child
 from compiler_gym.service.local import LocalConnection
 from compiler_gym.service.supervisor import SessionSource, shut_down
 from compiler_gym.service.transport import Channel
@@ -51,6 +51,7 @@ __all__ = [
     "SessionNotFound",
     "SessionSource",
     "WorkerConnection",
+    "bind_to_parent",
     "busy_workers",
     "describe_source",
     "exchange",

@@ -10,7 +10,13 @@ episodes go, ``masks`` hides actions without effect, ``counter`` counts calls, `
 interface of OpenAI Gym.
 """
 
-from compiler_gym.wrappers._recording import EpisodeRecord, EpisodeSink, EpisodeStream, StepRecord
+from compiler_gym.wrappers._recording import (
+    EpisodeRecord,
+    EpisodeSink,
+    EpisodeStream,
+    StepRecord,
+    json_of,
+)
 from compiler_gym.wrappers.benchmarks import (
     CycleOverBenchmarks,
     CycleOverBenchmarksIterator,
@@ -75,4 +81,5 @@ __all__ = [
     "SynchronousSqliteLogger",
     "TimeLimit",
     "ValidateBenchmarkAfterEveryStep",
+    "json_of",
 ]

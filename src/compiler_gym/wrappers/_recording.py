@@ -43,6 +43,8 @@ class StepRecord(msgspec.Struct):
     observation: Any
     """The observation after the step, as the space's `to_jsonable` writes it; None if the step
     asked for observation spaces of its own."""
+    error_type: str | None = None
+    """The class of the error, if the step failed."""
 
 
 class EpisodeRecord(msgspec.Struct):
@@ -96,6 +98,8 @@ class EpisodeStream(CompilerEnvWrapper):
 
     sees: bool = True
     """Whether observations are recorded."""
+    step_record: type[StepRecord] = StepRecord
+    """What a step is recorded as: a subclass may add fields, with defaults."""
 
     def episode_started(self, episode: EpisodeRecord) -> None:
         """Called when an episode has started; `episode` has no steps."""
@@ -118,7 +122,7 @@ class EpisodeStream(CompilerEnvWrapper):
                     space_name(self.action_space),
                     self.below.compiler_version,
                     asked.seed,
-                    self._seen(observation),
+                    self.seen(observation),
                 )
             )
         return observation, info
@@ -128,19 +132,21 @@ class EpisodeStream(CompilerEnvWrapper):
         result = super().handle_step(asked)
         observation, reward, terminated, truncated, info = result
         self.step_taken(
-            StepRecord(
+            self.step_record(
                 [to_plain(action) for action in asked.actions],
                 to_plain(reward) if asked.reward_spaces is None else None,
                 terminated,
                 truncated,
                 no_effect=info.get("action_had_no_effect", False),
                 error=info.get("error_details"),
-                observation=self._seen(observation) if asked.observation_spaces is None else None,
+                observation=self.seen(observation) if asked.observation_spaces is None else None,
+                error_type=info.get("error_type"),
             )
         )
         return result
 
-    def _seen(self, observation: Any) -> Any:
+    def seen(self, observation: Any) -> Any:
+        """Return an observation as it is recorded: plain values, unless a subclass says else."""
         if not self.sees or observation is None or (space := self.observation_space) is None:
             return None
         return space.to_jsonable([observation])
