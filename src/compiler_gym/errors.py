@@ -233,7 +233,7 @@ class PlanError(RequestError, ValueError):
 
 
 class PolicyError(RequestError):
-    """A policy that decides for a compiler failed."""
+    """A policy failed, or did what a collection cannot record."""
 
 
 class PolicyLoadError(PolicyError, ValueError):

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""A shard: one Parquet file, which one writer writes, and which is there whole or not at all."""
+
+import io
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import gymnasium
+
+from compiler_gym.collection.columns import STATE, Layout, Rows, arrow
+from compiler_gym.errors import CacheError, RecordingError
+from compiler_gym.files import replaced_file, sha256_of, writing
+from compiler_gym.wrappers import EpisodeRecord
+
+__all__ = ["Shard", "ShardWriter", "describe"]
+
+_ROWS_OF_A_GROUP = 16_384
+_LARGE_ROWS_OF_A_GROUP = 256
+"""The same where a row may hold a whole program as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """What a shard holds: a line of the manifest."""
+
+    rows: int
+    transitions: int
+    """Steps that did not fail."""
+    episodes: int
+    bytes: int
+    sha256: str
+    failures: dict[str, int] = field(default_factory=dict[str, int])
+    """How many steps failed, by the class of the error."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields."""
+        return asdict(self)
+
+
+class ShardWriter:
+    """Takes the episodes of a shard, as an `EpisodeSink`, and writes them to the file `path`.
+
+    The file appears when `close` is called at the end of a block that ended well; otherwise
+    nothing of it is there.
+    """
+
+    def __init__(
+        self, path: Path, layout: Layout, spaces: Mapping[str, gymnasium.Space[Any]]
+    ) -> None:
+        self._path = path
+        self._rows = Rows(layout, spaces)
+        is_large = any(
+            one.kind in ("text", "bytes", "json") and one.column != STATE for one in layout.fields
+        )
+        self._most = _LARGE_ROWS_OF_A_GROUP if is_large else _ROWS_OF_A_GROUP
+        self._open = ExitStack()
+        # Rows are encoded in memory, so that the writer need not survive a full disk.
+        self._encoded = io.BytesIO()
+        self._writer: Any = arrow(".parquet").ParquetWriter(
+            self._encoded, layout.schema, compression="zstd"
+        )
+        with writing(path, RecordingError):
+            partial = self._open.enter_context(replaced_file(path))
+            self._file = self._open.enter_context(partial.open("wb"))
+
+    def add(self, episode: EpisodeRecord, number: int) -> None:
+        """Take an episode of run `number`."""
+        self._rows.add(episode, number)
+        if len(self._rows) >= self._most:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the episodes so far as a group of rows; raise `RecordingError` if that fails."""
+        if len(self._rows):
+            table = self._rows.taken()
+            self._writer.write_table(table, row_group_size=len(table))
+            self._hand_on()
+
+    def close(self) -> None:
+        """Write the rest, and let the file appear. Calling it twice is fine."""
+        self.flush()
+        self._writer.close()
+        self._hand_on()
+        with writing(self._path, RecordingError):
+            self._open.close()
+
+    def for_copy(self) -> None:
+        """Return None: a shard has one writer."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
+        try:
+            if kind is None:
+                self.close()
+        finally:
+            self._drop()
+
+    def _hand_on(self) -> None:
+        """Write what is encoded to the file."""
+        with writing(self._path, RecordingError):
+            self._file.write(self._encoded.getvalue())
+        self._encoded.seek(0)
+        self._encoded.truncate()
+
+    def _drop(self) -> None:
+        """Remove what is there of a file that is not complete; nothing of one that is."""
+        undone = RecordingError(f"{self._path} is left unwritten")
+        with suppress(RecordingError, OSError):
+            self._open.__exit__(RecordingError, undone, None)
+
+
+def describe(path: Path) -> Shard:
+    """Return what a shard holds, from its rows alone; raise `CacheError` for a damaged file."""
+    pa = arrow()
+    try:
+        with arrow(".parquet").ParquetFile(path) as file:
+            Layout.read(file.schema_arrow)
+            table = file.read(["step", "action", "error"])
+        failures: Counter[str] = Counter(table["error"].drop_null().to_pylist())
+        compute = arrow(".compute")
+        is_whole = compute.and_(table["action"].is_valid(), table["error"].is_null())
+        transitions = compute.sum(is_whole).as_py() or 0
+        episodes = compute.sum(compute.equal(table["step"], 0)).as_py() or 0
+    except (pa.ArrowException, OSError) as error:
+        raise CacheError(
+            f"{path} is damaged: {error}: remove it, and resume the collection"
+        ) from error
+    return Shard(
+        rows=len(table),
+        transitions=transitions,
+        episodes=episodes,
+        bytes=path.stat().st_size,
+        sha256=sha256_of(path),
+        failures=dict(sorted(failures.items())),
+    )
