@@ -84,6 +84,10 @@ COMMANDS = {
     "recipe": Row(
         "recipe:recipe", "Show the recipes: decisions that need no search, as a compiler's flags."
     ),
+    "collect": Row(
+        "collect:collect",
+        "Collect transitions into a folder of Parquet files, for learning without a compiler.",
+    ),
     "replay": Row(
         "replay:replay", "Apply recorded states again and show what comes out differently."
     ),
