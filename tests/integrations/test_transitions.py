@@ -3,6 +3,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,15 +55,17 @@ def test_a_failure_ends_its_episode_unrecorded() -> None:
         env.action_space = "Safe"
         found = list(random_transitions(env, ["benchmark://fake-v0/7"], episodes=2, length=3))
         assert len(found) == 6
-        step, calls = env.step, iter(range(9))
+        multistep, calls = env.multistep, iter(range(9))
 
-        def failing(action: int, *spaces: object) -> object:
-            result = step(action, *spaces)
-            if next(calls) == 1:
-                result[4]["error"] = RuntimeError("lost")
-            return result
+        def failing(*arguments: Any, **given: Any) -> Any:
+            result = multistep(*arguments, **given)
+            if next(calls) != 1:
+                return result
+            env.episode.require().running = False
+            lost = {"error": RuntimeError("lost"), "error_type": "WorkerDied"}
+            return (*result[:3], True, {**result[4], **lost})
 
-        env.step = failing  # type: ignore[method-assign, assignment]  # one step fails
+        env.multistep = failing  # type: ignore[method-assign]  # one step fails
         found = list(random_transitions(env, ["benchmark://fake-v0/7"], episodes=2, length=3))
         assert len(found) == 1 + 3
 

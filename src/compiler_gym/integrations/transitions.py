@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The state-transition dataset: what each action did, one row each, as Parquet.
+"""The state-transition dataset in one file: what each action did, one row each, as Parquet.
 
 The columns, in order: ``benchmark`` (address of the program), ``state`` (hash before the
 action), ``action`` (its name), ``action_number``, ``next_state``, ``no_effect``,
 ``rewards`` (a list: one for each of the names in the file's metadata under ``rewards``)
 and ``features`` (the observation before the action, a list of numbers, empty if none was
-asked for). A pair of state and action is there once. Needs the extra ``parquet``.
+asked for). A pair of state and action is there once. Needs the extra ``parquet``. For more than
+fits in memory, `compiler_gym.collection` writes and reads many files.
 """
 
 import json
-import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from compiler_gym.collection import recorded_randomly
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import InvalidParameterError, RecordingError
 from compiler_gym.files import writing
 from compiler_gym.integrations._library import library
 from compiler_gym.spaces import action_names
+from compiler_gym.wrappers import EpisodeRecord
 
 __all__ = ["StateTransition", "random_transitions", "read_transitions", "write_transitions"]
 
@@ -59,19 +61,12 @@ def random_transitions(
     names = action_names(env.action_space)
     if key is None or not names:
         raise InvalidParameterError(f"{env} needs a hash of its program and actions with names")
-    generator = random.Random(seed)
-    for program in programs:
-        for _ in range(episodes):
-            env.reset(benchmark=program)
-            yield from _episode(
-                env=env,
-                key=key,
-                names=names,
-                generator=generator,
-                length=length,
-                rewards=rewards,
-                features=features,
-            )
+    kept = [key, *([features] if features else [])]
+    recorded = recorded_randomly(
+        env, programs, kept, episodes=episodes, length=length, rewards=rewards, seed=seed
+    )
+    for episode in recorded:
+        yield from _rows_of(episode, names)
 
 
 def write_transitions(
@@ -117,32 +112,19 @@ def read_transitions(path: str | Path) -> Iterator[StateTransition]:
             yield StateTransition(**row)
 
 
-def _episode(
-    env: CompilerEnv,
-    key: str,
-    names: Sequence[str],
-    generator: random.Random,
-    length: int,
-    rewards: Sequence[str],
-    features: str | None,
-) -> Iterator[StateTransition]:
-    asked = [key, *([features] if features else [])]
-    seen, *_ = env.multistep([], asked, list(rewards))
-    for _ in range(length):
-        action = generator.randrange(len(names))
-        after, earned, terminated, truncated, info = env.step(action, asked, list(rewards))
-        if "error" in info:
+def _rows_of(episode: EpisodeRecord, names: Sequence[str]) -> Iterator[StateTransition]:
+    for seen, step in episode.transitions():
+        if step.error_type is not None:
             return
+        number, reward = int(step.actions[0]), step.reward
+        earned = reward if isinstance(reward, list) else () if reward is None else (reward,)
         yield StateTransition(
-            benchmark=str(env.benchmark),
+            benchmark=episode.benchmark,
             state=str(seen[0]),
-            action=names[action],
-            action_number=action,
-            next_state=str(after[0]),
-            no_effect=info["action_had_no_effect"],
-            rewards=tuple(map(float, earned or ())),
-            features=tuple(np.asarray(seen[1], dtype=float).reshape(-1)) if features else (),
+            action=names[number],
+            action_number=number,
+            next_state=str(step.observation[0]),
+            no_effect=step.no_effect,
+            rewards=tuple(map(float, earned)),
+            features=tuple(np.asarray(seen[1], dtype=float).reshape(-1)) if seen[1:] else (),
         )
-        seen = after
-        if terminated or truncated:
-            return
