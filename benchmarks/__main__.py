@@ -32,6 +32,7 @@ SECTIONS = (
     "share",
     "search",
     "caching",
+    "collection",
     "soak",
     "memory",
     "profiling",
