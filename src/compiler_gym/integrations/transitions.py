@@ -66,7 +66,7 @@ def random_transitions(
         env, programs, kept, episodes=episodes, length=length, rewards=rewards, seed=seed
     )
     for episode in recorded:
-        yield from _rows_of(episode, names)
+        yield from _transitions_of(episode, names)
 
 
 def write_transitions(
@@ -112,7 +112,7 @@ def read_transitions(path: str | Path) -> Iterator[StateTransition]:
             yield StateTransition(**row)
 
 
-def _rows_of(episode: EpisodeRecord, names: Sequence[str]) -> Iterator[StateTransition]:
+def _transitions_of(episode: EpisodeRecord, names: Sequence[str]) -> Iterator[StateTransition]:
     for seen, step in episode.transitions():
         if step.error_type is not None:
             return
