@@ -109,9 +109,10 @@ def _show(evaluation: "Evaluation", name: str, policy: Any, seconds: float) -> N
     summary = evaluation.summary
     console.print(heading(name, f" on {evaluation.task.name}: {summary.programs} programs"))
     show_metrics(evaluation)
-    ratios = sorted((cost.found / cost.baseline, cost.program) for cost in evaluation.costs)
+    costs = [cost for cost in evaluation.costs if cost.baseline > 0]
+    ratios = sorted((cost.found / cost.baseline, cost.program) for cost in costs)
     rows = table("Program", "Of the baseline", right=("Of the baseline",))
-    for ratio, program in (ratios[0], ratios[-1]):
+    for ratio, program in (*ratios[:1], *ratios[-1:]):
         rows.add_row(program, f"{ratio:.4f}")
     show(rows, console)
     larger = sum(ratio > 1 for ratio, _ in ratios)
