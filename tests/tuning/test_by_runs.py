@@ -26,7 +26,8 @@ def test_both_begins_with_a_profile(tmp_path: Path) -> None:
 
 def test_speed_goes_on_without_a_profile_and_says_so(tmp_path: Path) -> None:
     project = make_project(tmp_path / "project")
-    (result,) = Job(request(project, goal="speed", train="true"), LlvmTuner()).run()
+    asked = request(project, goal="speed", train="true", seconds=None, compilations=1)
+    (result,) = Job(asked, LlvmTuner()).run()
     assert any("left 0 profiles" in note for note in result.found.notes)
     assert BY_HAND not in result.sizes
     assert list(result.sizes)[-2:] == [FAIR_FAST, "tuned"]

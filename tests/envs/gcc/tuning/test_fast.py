@@ -22,8 +22,9 @@ def request(folder: Path, **more: object) -> Request:
     return Request(BUILD, project, folder / "out", **(wanted | more))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_project_is_tuned_for_speed_and_a_lost_profile_is_told(tmp_path: Path) -> None:
-    asked = request(tmp_path, compilations=1)
+    asked = request(tmp_path, seconds=None, compilations=1)
     (result,) = Job(asked, GccTuner(GCC)).run()
     assert list(result.sizes)[-3:] == [BY_HAND, FAIR_FAST, "tuned"]
     assert {"hot", "main"} & {row.name for row in result.found.functions}
