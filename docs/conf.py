@@ -27,6 +27,7 @@ extensions = [
     "docs.site.tutorial_pages",
     "docs.site.repository_links",
     "docs.site.markdown_copies",
+    "docs.site.navigation",
 ]
 exclude_patterns = ["reference/datasets/*.tsv"]
 suppress_warnings = ["ref.python"]  # a class is shown at its home and at the door that gives it on

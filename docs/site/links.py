@@ -1,43 +1,51 @@
 # SPDX-License-Identifier: MIT
 """Every link of the built site that leads into the site, looked up in its files: no network."""
 
+import html
+import os
+import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 __all__ = ["broken"]
 
+_TAG = re.compile(r"<(?P<name>[a-zA-Z][\w-]*)\s(?P<attributes>[^>]*)>")
+_ATTRIBUTE = re.compile(r'(?P<name>href|src|id|name)="(?P<value>[^"]+)"')
+_SHOWN = {"img", "script", "source", "video"}
 
-class _Page(HTMLParser):
+
+class _Page:
     """The links and the anchors of a page."""
 
     def __init__(self, text: str) -> None:
-        super().__init__()
-        self.links: list[str] = []
-        self.anchors: set[str] = set()
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        self.anchors.update(value for key in ("id", "name") if (value := given.get(key)))
-        link = given.get("src") if tag in {"img", "script", "source", "video"} else None
-        self.links += [one for one in (link, given.get("href")) if one]
+        self.links: dict[str, None] = {}
+        self.anchors: set[str] = {""}
+        for tag in _TAG.finditer(text):
+            for name, value in _ATTRIBUTE.findall(tag["attributes"]):
+                value = html.unescape(value)
+                if name in {"id", "name"}:
+                    self.anchors.add(value)
+                elif name == "href" or tag["name"] in _SHOWN:
+                    self.links[value] = None
 
 
 def broken(folder: Path) -> Iterator[str]:
     """Yield a line for every link of the HTML pages below `folder` that leads nowhere."""
-    pages = {path: _Page(path.read_text(encoding="utf-8")) for path in folder.rglob("*.html")}
+    pages = {str(path): _Page(path.read_text(encoding="utf-8")) for path in folder.rglob("*.html")}
+    files = {str(path) for path in folder.rglob("*") if path.is_file()}
     for path, page in sorted(pages.items()):
-        for link in dict.fromkeys(page.links):
+        for link in page.links:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 continue
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            if target.is_dir():
-                target /= "index.html"
-            said = f"{path.relative_to(folder)}: {link}"
-            if not target.is_file():
+            target = os.path.normpath(os.path.join(os.path.dirname(path), unquote(parts.path)))
+            if not parts.path:
+                target = path
+            elif target not in files:
+                target = os.path.join(target, "index.html")
+            said = f"{os.path.relpath(path, folder)}: {link}"
+            if target not in files:
                 yield f"{said}: no such file"
-            elif target in pages and unquote(parts.fragment) not in {*pages[target].anchors, ""}:
+            elif target in pages and unquote(parts.fragment) not in pages[target].anchors:
                 yield f"{said}: no such heading"

@@ -3,7 +3,7 @@
 
 LLVM's ``InteractiveModelRunner`` speaks it: ``opt`` and ``clang`` about inlining, ``llc`` about
 register allocation, and any program that wants its decisions made elsewhere. ``messages`` reads
-and writes the bytes and touches no file; ``pipes`` owns the two FIFOs and waits.
+and writes the bytes and touches no file; ``pipes`` owns the two FIFOs and waits::
 
     with Pipes(folder / "channel") as pipes:  # makes channel.in and channel.out
         ...                                   # start the compiler with that base name
