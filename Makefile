@@ -48,8 +48,9 @@ check: $(BIN)/.tested native-format ## Format, lint, types, layers
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
+# Tests wait for processes that they have started: with three of them two cores are seldom idle.
 test: $(BIN)/.tested ## Run the fast test suite
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 test-all: $(BIN)/.tested native ## Run every test, the slow ones too, and the C++ tests
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group learn
