@@ -23,7 +23,11 @@ from typing import Any
 
 __all__ = ["Warm"]
 
-_LOADED = "numpy gymnasium rich.table compiler_gym.core compiler_gym.envs.llvm.environment".split()
+_LOADED = (
+    "numpy", "gymnasium", "rich.console", "rich.default_styles", "rich.markup", "rich.table",
+    "typer._adapters",  # what reads every option, and imports pydantic for it
+    "compiler_gym.core", "compiler_gym.envs.llvm.environment",
+)  # fmt: skip
 _LONGEST = 1 << 18
 """Bytes of a request; variables are most of it."""
 

@@ -32,6 +32,7 @@ def test_a_short_soak_leaves_nothing() -> None:
     assert report.counts["observations"] >= 1
 
 
+@pytest.mark.slow
 def test_it_can_be_interrupted_and_says_so(tmp_path: Path) -> None:
     answer = tmp_path / "report.json"
     command = [

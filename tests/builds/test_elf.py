@@ -128,6 +128,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_more_sections_than_a_header_can_count_are_all_read(many: Path) -> None:
     assert struct.unpack_from("<HH", many.read_bytes(), 60) == (0, 0xFFFF)
     assert sizes_of(many).text == 1

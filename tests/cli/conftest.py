@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Runs the command line in a process of its own, with what it prints kept apart."""
 
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,29 +42,28 @@ Run = Callable[..., Ran]
 States = list[CompilerEnvState]
 
 
+@pytest.fixture(scope="session")
+def other_warm() -> Iterator[Warm]:
+    """Keep a second process that has the library loaded, whose seed of hashes is another."""
+    process = Warm()
+    yield process
+    process.close()
+
+
 @pytest.fixture
-def cli(tmp_path: Path, warm: Warm) -> Run:
+def cli(tmp_path: Path, warm: Warm, other_warm: Warm) -> Run:
+    """Run commands in turns with one of two seeds of hashes: results must not depend on it."""
+    processes = itertools.cycle((warm, other_warm))
+
     def run(*arguments: str, stdin: bytes = b"", **environment: str) -> Ran:
-        variables = {**os.environ, "COLUMNS": "120", **environment}
-        if "--seed" in arguments:  # which has to give the same with any seed of hashes
-            done = subprocess.run(
-                [*COMMAND, *arguments],
-                input=stdin,
-                capture_output=True,
-                cwd=tmp_path,
-                env=variables,
-                timeout=120,
-                check=False,
-            )
-        else:
-            done = warm.run(
-                "compiler_gym.cli",
-                arguments,
-                folder=tmp_path,
-                variables=variables,
-                stdin=stdin,
-                timeout=120,
-            )
+        done = next(processes).run(
+            "compiler_gym.cli",
+            arguments,
+            folder=tmp_path,
+            variables={**os.environ, "COLUMNS": "120", **environment},
+            stdin=stdin,
+            timeout=120,
+        )
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run

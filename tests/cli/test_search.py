@@ -20,7 +20,7 @@ PROGRAM = "cbench-v1/crc32"
 def test_a_search_is_never_worse_than_oz_and_can_be_repeated(
     cli: Run, tmp_path: Path, algorithm: str
 ) -> None:
-    arguments = ("search", PROGRAM, "--algorithm", algorithm, "--steps", "30", "--seed", "5")
+    arguments = ("search", PROGRAM, "--algorithm", algorithm, "--steps", "15", "--seed", "5")
     first = cli(*arguments, "--jobs", "1", "--output", "found.json", "--json").json
     second = cli(*arguments, "--jobs", "2", "--json").json
     (result,) = first["results"]
@@ -56,7 +56,7 @@ def test_what_a_search_wrote_can_be_validated_replayed_and_run(
     ways = ("--algorithm", "random") if space == "Codegen" else ()
     searched = cli(
         "search", PROGRAM, "--env", env, *spaces, *ways, "--reward", "ObjectTextSizeOz",
-        "--steps", "25", "--seed", "1", "--output", "found.json",
+        "--steps", "12", "--seed", "1", "--output", "found.json",
         "--json",
     )  # fmt: skip
     (result,) = searched.json["results"]

@@ -28,6 +28,7 @@ def study() -> ModuleType:
 
 
 @pytest.mark.filterwarnings("ignore")  # of the libraries that search
+@pytest.mark.slow
 def test_every_search_uses_its_budget_and_never_ends_worse_than_os(
     study: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,6 +25,12 @@ from .conftest import PROGRAMS, tampered
 
 ROOT = Path(__file__).parents[2]
 SUBMISSIONS = sorted(path.parent for path in (ROOT / "leaderboard").glob("*/*/submission.toml"))
+QUICK = ("llvm-ic-10s", "llvm-ic-unseen")
+"""The tasks of which one program of each submission is replayed by every run of the tests."""
+
+
+def name_of(folder: Path) -> str:
+    return f"{folder.parent.name}-{folder.name}"
 
 
 def wrong(submission: Submission, **options: object) -> list[str]:
@@ -242,7 +248,13 @@ def test_there_are_submissions() -> None:
     assert len(SUBMISSIONS) >= 14
 
 
-@pytest.mark.parametrize("folder", SUBMISSIONS, ids=lambda p: f"{p.parent.name}-{p.name}")
+@pytest.mark.parametrize(
+    "folder",
+    [
+        pytest.param(p, id=name_of(p), marks=() if p.parent.name in QUICK else pytest.mark.slow)
+        for p in SUBMISSIONS
+    ],
+)
 def test_a_sample_of_every_submission_replays(folder: Path) -> None:
     submission = read_submission(folder)
     seed = sum(folder.name.encode())
@@ -250,7 +262,7 @@ def test_a_sample_of_every_submission_replays(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", SUBMISSIONS, ids=lambda p: f"{p.parent.name}-{p.name}")
+@pytest.mark.parametrize("folder", SUBMISSIONS, ids=name_of)
 def test_every_submission_replays_and_its_programs_do_their_jobs(folder: Path) -> None:
     assert verify(read_submission(folder), rungs=("verify", "run")) == []
 

@@ -108,7 +108,7 @@ def test_the_same_seed_and_steps_give_the_same_result_on_any_number_of_threads(
             make_llvm,
             ["cbench-v1/crc32"],
             algorithm=algorithm,
-            budget=Budget(steps=60),
+            budget=Budget(steps=30),
             jobs=jobs,
             seed=7,
         )

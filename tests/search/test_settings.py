@@ -96,6 +96,7 @@ def test_a_packed_move_is_as_long_as_its_actions_and_has_their_names() -> None:
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+@pytest.mark.slow
 def test_gcc_makes_a_program_smaller_than_its_levels_do() -> None:
     def make_gcc() -> CompilerEnv:
         return compiler_gym.make("gcc-v0", benchmark="cbench-v1/crc32", reward_space="obj_size")

@@ -4,6 +4,8 @@
 from pathlib import Path
 from typing import ClassVar
 
+import pytest
+
 from compiler_gym import make
 from compiler_gym.testing import EnvironmentConformance
 
@@ -33,6 +35,7 @@ class TestMarks(EnvironmentConformance):
     steps = 5
 
 
+@pytest.mark.slow
 class TestMarksAndCodegen(EnvironmentConformance):
     env_id = "llvm-v0"
     kwargs: ClassVar = {
@@ -72,6 +75,7 @@ class TestWholeProgram(EnvironmentConformance):
     steps = 3
 
 
+@pytest.mark.slow
 class TestAnotherMachine(EnvironmentConformance):
     env_id = "llvm-v0"
     kwargs: ClassVar = {

@@ -48,7 +48,7 @@ PROGRAMS = (
     pytest.param("crc32", marks=pytest.mark.slow),
     pytest.param("qsort?goal=speed", marks=pytest.mark.slow),
     "inlined.c",
-    "strings.cc",
+    pytest.param("strings.cc", marks=pytest.mark.slow),
 )
 LEVELS = ("O3", "Oz", "OptOz")
 NOTHING = "always-inline"

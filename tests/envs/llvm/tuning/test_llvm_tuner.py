@@ -65,6 +65,7 @@ def test_the_normal_build_makes_the_same_bytes(
     assert (tree / "numbers").read_bytes() == (output / "bin" / "numbers").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_same_compilations_give_the_same_plan(
     tuned: Result, output: Path, project: Path, tmp_path: Path
 ) -> None:
@@ -170,6 +171,7 @@ def test_a_decision_that_a_program_sees_in_its_own_file_is_taken_back(tmp_path: 
     assert said.stdout == b"mine\n"
 
 
+@pytest.mark.slow
 def test_a_search_that_starts_from_its_own_plan_keeps_it(
     tuned: Result, output: Path, project: Path, tmp_path: Path
 ) -> None:

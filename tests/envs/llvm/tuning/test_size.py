@@ -45,6 +45,7 @@ def test_the_cost_is_of_the_file_that_the_plan_makes(binary: Binary, tmp_path: P
     assert not list(tmp_path.glob("try-*"))
 
 
+@pytest.mark.slow
 def test_more_compilations_are_never_worse(binary: Binary, tmp_path: Path) -> None:
     costs = [search(binary, tmp_path / str(n), n).run().cost for n in (1, 8, 16)]
     assert costs == sorted(costs, reverse=True)
@@ -75,6 +76,7 @@ def test_it_goes_on_from_what_was_tried(binary: Binary, tmp_path: Path) -> None:
     assert search(binary, tmp_path, 0).run() == first
 
 
+@pytest.mark.slow
 def test_every_decision_that_is_left_wins_something(binary: Binary, tmp_path: Path) -> None:
     found = search(binary, tmp_path, 100)
     best = found.run()
