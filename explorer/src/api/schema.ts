@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List programs that are here; nothing is downloaded. */
+        /** List the programs on this machine; nothing is downloaded. */
         get: operations["programs"];
         put?: never;
         post?: never;
@@ -47,7 +47,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Read something recorded and return the episodes in it. */
+        /** Read a recording and return its episodes. */
         post: operations["read_import"];
         delete?: never;
         options?: never;
@@ -62,7 +62,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Say what is served. */
+        /** Describe the server. */
         get: operations["server"];
         put?: never;
         post?: never;
@@ -134,7 +134,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Measure costs of nodes; what was measured is remembered. */
+        /** Measure costs of nodes; measured costs are kept. */
         post: operations["costs"];
         delete?: never;
         options?: never;
@@ -185,7 +185,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Apply actions from a node; each leads to a node of its own. */
+        /** Apply actions from a node; each leads to another node. */
         post: operations["add_nodes"];
         delete?: never;
         options?: never;
@@ -204,7 +204,7 @@ export interface paths {
         get: operations["node"];
         put?: never;
         post?: never;
-        /** Take a node and all that follows it out of the tree. */
+        /** Remove a node and its descendants from the tree. */
         delete: operations["remove_node"];
         options?: never;
         head?: never;
@@ -218,7 +218,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Return the actions there are at a node; programs may decide about them. */
+        /** Return the actions of a node, which may depend on its program. */
         get: operations["actions"];
         put?: never;
         post?: never;
@@ -286,7 +286,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Return a picture of a state. */
+        /** Return a graph of a state. */
         get: operations["graph"];
         put?: never;
         post?: never;
@@ -371,7 +371,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Say how far a task is. */
+        /** Return the progress of a task. */
         get: operations["task"];
         put?: never;
         post?: never;
@@ -389,7 +389,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Stream what a task finds, from its beginning to its end. */
+        /** Stream the results of a task from beginning to end. */
         get: operations["task_events"];
         put?: never;
         post?: never;
@@ -427,13 +427,13 @@ export interface components {
             index: number;
             name: string;
         };
-        /** @description What one number of an action says, where an action is several numbers. */
+        /** @description The meaning of one number of an action that consists of several. */
         ActionPart: {
             description: string;
             name: string;
             values: string;
         };
-        /** @description A set of actions. */
+        /** @description An action space: its actions by name, or how an action is written. */
         ActionSpace: {
             actions: components["schemas"]["Action"][];
             form: components["schemas"]["Shape"] | null;
@@ -443,7 +443,7 @@ export interface components {
             shape: number[];
             space: string;
         };
-        /** @description What is known of a try-all by now. */
+        /** @description The results of a try-all so far. */
         AllTried: {
             task: components["schemas"]["Task"];
             tried: components["schemas"]["Tried"][];
@@ -467,7 +467,7 @@ export interface components {
             title: string;
             unit: string;
         };
-        /** @description A cost of each node that was asked for; null where it failed. */
+        /** @description The measured costs of one node; null where a measurement failed. */
         CostValues: {
             costs: {
                 [key: string]: number | null;
@@ -477,7 +477,7 @@ export interface components {
             };
             node: number;
         };
-        /** @description The nodes and the costs to be measured of them. */
+        /** @description A request to measure costs of nodes. */
         Costs: {
             names: string[];
             nodes: number[];
@@ -492,13 +492,13 @@ export interface components {
             name: string;
             programs: number | null;
         };
-        /** @description What differs from state `a` to state `b`; the texts are asked for function by function. */
+        /** @description The functions that differ between the states `a` and `b`; their texts are other requests. */
         Difference: {
             a: number;
             b: number;
             functions: components["schemas"]["FunctionDifference"][];
         };
-        /** @description An edge of a picture. */
+        /** @description An edge of a graph. */
         Edge: {
             kind: string;
             label: string;
@@ -536,7 +536,7 @@ export interface components {
             observation: string | null;
             reward: string | null;
         };
-        /** @description Where somebody got with a program: enough to go there again. */
+        /** @description A recorded episode: enough to replay it. */
         Episode: {
             /** @default null */
             action_space: string | null;
@@ -557,18 +557,18 @@ export interface components {
             /** @default  */
             title: string;
         };
-        /** @description What was read, each of which `NewSession.episode` takes. */
+        /** @description The episodes that were read; `NewSession.episode` takes each of them. */
         Episodes: {
             episodes: components["schemas"]["Episode"][];
             kind: string;
         };
         /**
-         * @description What an event of a stream holds as JSON; its kind is the event's name too.
+         * @description The JSON of a stream's event, whose name is its kind.
          *
-         *         ``nodes``: nodes that came. ``removed``: `node` is gone. ``tried``: of a try-all.
-         *         ``progress``: how far a search is. ``improved``: a better sequence, whose nodes are there.
-         *         ``task``: a task began or ended; the last of its stream. ``recovered``: a worker was lost and
-         *         its states brought back. ``closed``: the session is gone.
+         *         ``nodes``: nodes were added. ``removed``: `node` was removed. ``tried``: results of a try-all.
+         *         ``progress``: the progress of a search. ``improved``: a better sequence, whose nodes exist.
+         *         ``task``: a task began or ended; the last event of its stream. ``recovered``: a worker was lost
+         *         and its states were restored. ``closed``: the session was closed.
          */
         Event: {
             actions?: string[];
@@ -590,14 +590,14 @@ export interface components {
             task: components["schemas"]["Task"] | null;
             tried?: components["schemas"]["Tried"][];
         };
-        /** @description A state in every form that it leaves in. */
+        /** @description A state in every form in which it can be exported. */
         Export: {
             commandline: string;
             fragment: string;
             python: string;
             state: Record<string, never>;
         };
-        /** @description What is known of one function without its text. */
+        /** @description The name, the length and the digest of a function, without its text. */
         Fact: {
             digest: string;
             lines: number;
@@ -621,7 +621,7 @@ export interface components {
             node: number;
             outside: components["schemas"]["Fact"];
         };
-        /** @description A picture of a state: what the page draws. */
+        /** @description A graph of a state, for the page to draw. */
         Graph: {
             edges: components["schemas"]["Edge"][];
             function: string;
@@ -630,13 +630,13 @@ export interface components {
             nodes: components["schemas"]["GraphNode"][];
             removed_nodes: components["schemas"]["GraphNode"][];
         };
-        /** @description A picture that can be drawn of a program. */
+        /** @description A graph that can be drawn of a program. */
         GraphKind: {
             kind: string;
             of_function: boolean;
             title: string;
         };
-        /** @description A node of a picture. */
+        /** @description A node of a graph. */
         GraphNode: {
             function: string;
             id: string;
@@ -645,7 +645,7 @@ export interface components {
             status: string;
             weight: number | null;
         };
-        /** @description Something recorded: its text or its path on this machine, one of them. */
+        /** @description A recording to read: its text, or its path on this machine. */
         ImportRequest: {
             /** @default null */
             path: string | null;
@@ -663,7 +663,7 @@ export interface components {
             /** @default 0 */
             parent: number;
         };
-        /** @description A search that begins with the actions of a node. */
+        /** @description A request for a search that starts from the actions of a node. */
         NewSearch: {
             /** @default portfolio */
             method: string;
@@ -674,7 +674,7 @@ export interface components {
             /** @default 0 */
             seed: number;
         };
-        /** @description A session to be opened: of a benchmark, of a pasted program, or where an episode ended. */
+        /** @description A request to open a session on a benchmark, a pasted program, or the end of an episode. */
         NewSession: {
             /** @default null */
             action_space: string | null;
@@ -691,7 +691,7 @@ export interface components {
             /** @default null */
             source: components["schemas"]["Source"] | null;
         };
-        /** @description Every action is to be tried on a node. */
+        /** @description A request to try every action on a node. */
         NewTryAll: {
             /** @default null */
             actions: unknown[] | null;
@@ -699,7 +699,7 @@ export interface components {
             /** @default 0 */
             node: number;
         };
-        /** @description A state: what the program is after the actions on the way from the root. */
+        /** @description A state of the program: the result of the actions from the root to here. */
         Node: {
             action: unknown;
             changed: boolean;
@@ -717,11 +717,11 @@ export interface components {
             seconds: number;
             total: number | null;
         };
-        /** @description The nodes on the way, one for each action; those that were there already too. */
+        /** @description One node for each action, whether it is new or was there already. */
         Nodes: {
             nodes: components["schemas"]["Node"][];
         };
-        /** @description Something that can be seen of a program. */
+        /** @description An observation space. */
         Observation: {
             description: string;
             deterministic: boolean;
@@ -730,7 +730,7 @@ export interface components {
             runs_program: boolean;
             space: string;
         };
-        /** @description What was seen. */
+        /** @description An observation of a state. */
         ObservationValue: {
             name: string;
             node: number;
@@ -748,7 +748,7 @@ export interface components {
             next: string;
             type: string;
         };
-        /** @description Something that can be earned. */
+        /** @description A reward space. */
         Reward: {
             description: string;
             deterministic: boolean;
@@ -762,7 +762,7 @@ export interface components {
             description: string;
             name: string;
         };
-        /** @description What is served: the first thing that a page asks. */
+        /** @description The version, the environments and the limits of the server: a page's first request. */
         Server: {
             default_environment: string;
             environments: components["schemas"]["EnvironmentName"][];
@@ -786,11 +786,11 @@ export interface components {
             reward: string | null;
             runs_allowed: boolean;
         };
-        /** @description Every open session, without its tree but for the root. */
+        /** @description Every open session, each with the root of its tree only. */
         Sessions: {
             sessions: components["schemas"]["Session"][];
         };
-        /** @description How a value is put together that has no name: what a form asks for. */
+        /** @description The structure of a value without a name, from which a page makes a form. */
         Shape: {
             /** @default  */
             description: string;
@@ -821,7 +821,7 @@ export interface components {
             name: string;
             text: string;
         };
-        /** @description Work that goes on by itself, and tells its progress as events. */
+        /** @description Work in the background, whose progress is sent as events. */
         Task: {
             done: number;
             id: string;
@@ -837,7 +837,7 @@ export interface components {
             node: number | null;
             text: string;
         };
-        /** @description What one action does at a node. It adds no node to the tree. */
+        /** @description The effect of one action at a node. It adds no node to the tree. */
         Tried: {
             action: unknown;
             changed: boolean;
@@ -848,7 +848,7 @@ export interface components {
             name: string;
             reward: number | null;
         };
-        /** @description An observation of many numbers to be drawn over time. */
+        /** @description An observation of many numbers that can be drawn over an episode. */
         Vector: {
             labels: string[];
             name: string;
@@ -945,7 +945,7 @@ export interface operations {
             query?: {
                 /** @description The dataset; left out: all. */
                 dataset?: string;
-                /** @description A text that their names hold. */
+                /** @description A text that their names contain. */
                 search?: string;
                 /** @description How many to list at most. */
                 most?: number;
@@ -958,7 +958,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description List programs that are here; nothing is downloaded. */
+            /** @description List the programs on this machine; nothing is downloaded. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -991,7 +991,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Read something recorded and return the episodes in it. */
+            /** @description Read a recording and return its episodes. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1020,7 +1020,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Say what is served. */
+            /** @description Describe the server. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1215,7 +1215,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Measure costs of nodes; what was measured is remembered. */
+            /** @description Measure costs of nodes; measured costs are kept. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1317,7 +1317,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Apply actions from a node; each leads to a node of its own. */
+            /** @description Apply actions from a node; each leads to another node. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -1381,7 +1381,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Take a node and all that follows it out of the tree. */
+            /** @description Remove a node and its descendants from the tree. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -1411,7 +1411,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Return the actions there are at a node; programs may decide about them. */
+            /** @description Return the actions of a node, which may depend on its program. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1535,7 +1535,7 @@ export interface operations {
             query?: {
                 /** @description The name of a function; left out: all. */
                 function?: string;
-                /** @description Another node: what differs from it is marked. */
+                /** @description Another node; differences from it are marked. */
                 against?: number;
             };
             header?: never;
@@ -1548,7 +1548,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Return a picture of a state. */
+            /** @description Return a graph of a state. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1717,7 +1717,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Say how far a task is. */
+            /** @description Return the progress of a task. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1781,7 +1781,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Stream what a task finds, from its beginning to its end. */
+            /** @description Stream the results of a task from beginning to end. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The costs of a program before and after an episode, in their own units.
 
-A reward of 0.9 does not say of what. So results show the bytes or instructions before,
-at the compiler's own levels and after the episode.
+A reward of 0.9 does not say how many bytes or instructions that is. So results show the cost
+before the episode, at the compiler's own levels, and after it.
 """
 
 from collections.abc import Sequence
@@ -87,7 +87,7 @@ def costs_of_episode(
 
 
 def change(before: float | None, after: float | None) -> str:
-    """Return how much more or less `after` is, in per cent; empty if one is not known."""
+    """Return the change from `before` to `after` in per cent; empty if either is unknown."""
     if not before or after is None:
         return ""
     return f"{(after - before) / before:+.1%}"

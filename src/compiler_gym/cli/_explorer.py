@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands of ``compiler-gym explore``: what each does and what it answers."""
+"""The commands of ``compiler-gym explore`` and their replies."""
 
 import json
 import math
@@ -35,7 +35,7 @@ __all__ = ["Explorer"]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a command answers, for people and for programs."""
+    """The reply of a command, as text and as data."""
 
     text: "str | Table"
     data: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -88,7 +88,7 @@ class Explorer:
         return [*_COMMANDS, *self._names, *self._env.observation, *self._env.reward]
 
     def show_start(self, *, as_json: bool) -> None:
-        """Say where the episode starts."""
+        """Print the program and the state that the episode starts with."""
         self._print(self._state(f"{self._benchmark}"), as_json=as_json)
 
     def obey(self, line: str, *, as_json: bool) -> bool:
@@ -319,7 +319,7 @@ class Explorer:
 
     @property
     def _now(self) -> CompilerEnv:
-        """The environment in the state where we are."""
+        """The environment in the current state."""
         return self._tree.use(self._at, lambda env: env)
 
     @property
@@ -327,21 +327,21 @@ class Explorer:
         return self._at.total or 0.0
 
     def _step(self, action: Any) -> State:
-        """Go to the state after `action` and return it; one that failed is not gone to."""
+        """Apply `action` and return its state, which becomes the current one unless it failed."""
         state = self._tree.step(self._at, to_plain(action))
         if state.error is None:
             self._at = state
         return state
 
     def _would_earn(self, action: Any) -> float:
-        """Return what `action` would earn; less than anything if it fails or changes nothing."""
+        """Return the reward of `action`; minus infinity if it fails or changes nothing."""
         with self._tree.fork(self._at) as fork:
             _, reward, _, truncated, info = fork.step(action)
         useless = truncated or info["action_had_no_effect"]
         return -math.inf if useless else float(reward or 0.0)
 
     def _earnings(self) -> list[tuple[float, int]]:
-        """Return what each action would earn that does something, the most first."""
+        """Return the reward of each action that has an effect, the highest first."""
         earned = [(self._would_earn(action), action) for action in range(len(self._names))]
         known = [pair for pair in earned if pair[0] > -math.inf]
         return sorted(known, key=lambda pair: (-pair[0], pair[1]))
@@ -399,7 +399,7 @@ class Explorer:
 
 
 def _no_matter(node: int, error: Exception) -> None:
-    """Say nothing of a worker that was lost: another has taken its place."""
+    """Ignore a lost worker: another has taken its place."""
 
 
 def _uris_of(dataset: Dataset) -> Iterator[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The preparations and the checks of `compiler-gym datasets import`."""
+"""Prepares and checks an import for ``compiler-gym datasets import``."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager

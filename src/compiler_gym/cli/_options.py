@@ -102,7 +102,7 @@ class _Field:
 
 
 def given(action_space: str | None, limits: Limits | None) -> dict[str, Any]:
-    """Return what ``make`` takes for these: nothing where nothing was given."""
+    """Return the arguments of ``make`` for the options that were given."""
     options = {"action_space": action_space, "limits": limits}
     return {name: value for name, value in options.items() if value is not None}
 
@@ -133,7 +133,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _made(start: Any, own: list[_Field], given: dict[str, Any]) -> Any:
-    """Return the record with what was given, which leaves `given`; None where it may be none."""
+    """Take the fields of the record out of `given` and return it, or None if it is left out."""
     values = {one: given.pop(one.parameter, None) for one in own}
     told = {one.name: one.read(value) for one, value in values.items() if value not in (None, [])}
     if isinstance(start, type):

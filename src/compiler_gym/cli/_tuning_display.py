@@ -22,7 +22,7 @@ _LINE_EVERY = 10.0
 
 @dataclass
 class _Row:
-    """What is known of one binary."""
+    """The progress of one binary."""
 
     rivals: Mapping[str, int]
     stage: str = ""
@@ -79,7 +79,7 @@ class TuningDisplay(Watcher):
         self._line = line
 
     def rivals(self, binary: str, sizes: Mapping[str, int]) -> None:
-        """Show what is to be beaten."""
+        """Show the sizes to beat."""
         for row in self._rows.values():
             row.is_done = True
         self._rows[binary] = _Row(sizes)

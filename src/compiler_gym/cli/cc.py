@@ -84,7 +84,7 @@ def _become_driver(verb: str, plan: Path, arguments: list[str]) -> None:
 
 
 def _check_plan(verb: str, plan: Path, arguments: list[str]) -> None:
-    """Print what the driver needs to know of the plan in a file; refuse one of a stranger's."""
+    """Print what the driver needs to know of the plan in a file; refuse an invalid plan."""
     from compiler_gym.tuning import driver_facts, read_plan
 
     read = read_plan(plan)
@@ -121,7 +121,7 @@ two."""
 
 
 def _tuner_of(plan: "Plan") -> "Tuner | None":
-    """Return what applies `plan`, or None, said, where nothing here can."""
+    """Return the tuner that applies `plan`; print why and return None if none can."""
     from compiler_gym.tuning import tuner_of
 
     try:

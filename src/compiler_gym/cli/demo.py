@@ -27,7 +27,8 @@ _PROGRAMS = tuple(
 class Demonstration(Protocol):
     """The demonstration that a compiler's registration names.
 
-    It is made with a folder, a console, what notes Ctrl-C, and how to find a program.
+    It is made from a folder, a console, the object that notes Ctrl-C, and a function that finds a
+    program.
     """
 
     @property

@@ -42,7 +42,7 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """What each step sees and earns."""
+    """The observations and the reward of each step."""
 
     observation: str | None = option(
         None, "What each step observes; - is nothing [default: a learner's]"
@@ -52,7 +52,7 @@ class _Steps:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Where actions come from that are not named."""
+    """Where the actions come from if none are named."""
 
     state: str | None = option(None, "Take the actions of the first state in this file")
     random: int | None = option(
@@ -161,7 +161,7 @@ def _refusal(found: str, expected: str) -> Exception:
 
 
 def _spaces_of(env: str, steps: _Steps) -> dict[str, Any]:
-    """Return what each step sees and earns: what was named, or what a learner gets."""
+    """Return the spaces of each step: those named, or the ones that a learner gets."""
     from compiler_gym.registration import compiler_of
 
     compiler = compiler_of(env)

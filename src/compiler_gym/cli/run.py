@@ -148,7 +148,7 @@ def _pipeline_parameter(env: str) -> str:
 
 
 def _earned(env: "CompilerEnv", rewards: list[str]) -> list[float]:
-    """Return what was earned since the reset where no action did it: a step asks none then."""
+    """Return the rewards since the reset of an episode without actions, which has no step."""
     view = env.observation
     return [
         spec.update([None], [view[name] for name in spec.observation_spaces], view)
@@ -157,7 +157,7 @@ def _earned(env: "CompilerEnv", rewards: list[str]) -> list[float]:
 
 
 def _rewards_of(env: "CompilerEnv", benchmark: Any) -> list[str]:
-    """Return the rewards that are quick and sure and that this program has."""
+    """Return the rewards that are quick, deterministic and defined for this program."""
     from compiler_gym.errors import ObservationError
 
     env.reset(benchmark=benchmark, reward_space=None)
@@ -175,7 +175,7 @@ def _rewards_of(env: "CompilerEnv", benchmark: Any) -> list[str]:
 
 
 def _costs(env: "CompilerEnv", rewards: list[str]) -> list[str]:
-    """Return what the rewards observe: the costs that they lower."""
+    """Return the costs that the rewards lower."""
     needed = [name for reward in rewards for name in env.reward.spec(reward).observation_spaces]
     return list(dict.fromkeys(needed))
 
@@ -183,7 +183,7 @@ def _costs(env: "CompilerEnv", rewards: list[str]) -> list[str]:
 def _at_levels(
     env: "CompilerEnv", rewards: list[str], observations: list[str]
 ) -> dict[str, dict[str, Any]]:
-    """Return what each cost is at the compiler's own levels, by their options."""
+    """Return each cost at the compiler's own levels, by their options."""
     from compiler_gym.errors import ObservationError
 
     found: dict[str, dict[str, Any]] = {}

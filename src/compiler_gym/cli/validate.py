@@ -102,7 +102,7 @@ def validate(
 
 
 def _asked(options: dict[str, Any], told: dict[str, Any]) -> str | list[str] | dict[str, Any]:
-    """Return the checks as the file of results records them, with `told` if it was given."""
+    """Return the checks as the file of results records them, with `told` if it is given."""
     from compiler_gym.options import Limits, to_plain
 
     checks: Any = (options["rungs"] or "all") if "rungs" in options else "quick"
@@ -153,7 +153,7 @@ class _Log:
         return _state_key(state.dict()) in self._known
 
     def known_of(self, states: "Iterable[CompilerEnvState]") -> list[dict[str, Any]]:
-        """Return the results that were there of those of `states` that have one."""
+        """Return the earlier results of `states`."""
         keys = dict.fromkeys(_state_key(state.dict()) for state in states)
         return [self._known[key] for key in keys if key in self._known]
 
@@ -254,7 +254,7 @@ def _summary(document: dict[str, Any]) -> "Text":
 
 
 def _is_untold(document: dict[str, Any]) -> bool:
-    """Return whether the replay had no verdict, so that it is tried again next time."""
+    """Return whether the replay had no verdict, so that it is repeated next time."""
     verdicts = [r["verdict"] for r in document.get("rungs", ()) if r["name"] == "replay"]
     return "unknown" in verdicts
 

@@ -39,7 +39,7 @@ def version(json: Json = False) -> None:
 
 
 def _version_of(compiler: "Compiler") -> str:
-    """Return the version of a compiler, and start an environment only where it cannot say."""
+    """Return the version of a compiler; an environment is started only if nothing else tells."""
     if compiler.version:
         found = named(compiler.version)
         return str(found() if callable(found) else found)

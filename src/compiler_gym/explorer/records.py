@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the API takes and answers: one record per thing, from which its schema is made.
+"""The records of the API's requests and answers, from which its schema is generated.
 
 Records hold plain values and do nothing. A field that may be left out of a request has a
 default here; answers always have every field.
@@ -96,15 +96,15 @@ class EnvironmentName(Struct, frozen=True, kw_only=True):
 
 
 class Server(Struct, frozen=True, kw_only=True):
-    """What is served: the first thing that a page asks."""
+    """The version, the environments and the limits of the server: a page's first request."""
 
     version: str
     environments: list[EnvironmentName]
     default_environment: str
     program: str | None
-    """What the command line named to begin with, as `NewSession.benchmark` takes it."""
+    """The program named on the command line, as `NewSession.benchmark` takes it."""
     source: "Source | None"
-    """The program that the command line was given as text, if it was."""
+    """The program given to the command line as text, if any."""
     most_sessions: int
     idle_seconds: float
     most_body_bytes: int
@@ -128,7 +128,7 @@ class Action(Struct, frozen=True, kw_only=True):
 
 
 class ActionPart(Struct, frozen=True, kw_only=True):
-    """What one number of an action says, where an action is several numbers."""
+    """The meaning of one number of an action that consists of several."""
 
     name: str
     values: str
@@ -136,13 +136,13 @@ class ActionPart(Struct, frozen=True, kw_only=True):
 
 
 class Shape(Struct, frozen=True, kw_only=True):
-    """How a value is put together that has no name: what a form asks for."""
+    """The structure of a value without a name, from which a page makes a form."""
 
     kind: str
-    """``choice`` of `values`, called `options`; ``number``; ``text``; ``fields``: all of `items`;
-    ``list`` of values of the one item; ``order`` of the `least` integers from `low` on; ``case``:
-    one of `items` by its name, under the key `name`, and such of its fields as are given;
-    ``other``: JSON."""
+    """``choice``: one of `values`, shown as `options`; ``number``; ``text``; ``fields``: a value
+    for each of `items`; ``list``: values of the one item; ``order``: a permutation of the `least`
+    integers from `low` on; ``case``: one of `items`, its name under the key `name` beside those of
+    its fields that are given; ``other``: JSON."""
     name: str = ""
     description: str = ""
     options: list[str] = field(default_factory=list[str])
@@ -156,27 +156,27 @@ class Shape(Struct, frozen=True, kw_only=True):
     """Whether fields are a list, not an object by their names."""
     least: int = 0
     most: int | None = None
-    """How many a list or a text holds; null: as many as one likes."""
+    """The greatest length of a list or a text; null: no limit."""
 
 
 class ActionSpace(Struct, frozen=True, kw_only=True):
-    """A set of actions."""
+    """An action space: its actions by name, or how an action is written."""
 
     name: str
     space: str
     actions: list[Action]
-    """Empty where actions have no names; they are lists of numbers then, told by `parts`."""
+    """The named actions; empty where an action is a list of numbers, which `parts` describes."""
     parts: list[ActionPart]
     shape: list[int]
     """How many values each number of an action has; empty for one number."""
     form: Shape | None
-    """How an action is put together; null where actions have names."""
+    """The structure of an action; null where actions have names."""
     settings: bool
-    """Whether actions set options, so that their order says little."""
+    """Whether actions set options, so that their order matters little."""
 
 
 class Observation(Struct, frozen=True, kw_only=True):
-    """Something that can be seen of a program."""
+    """An observation space."""
 
     name: str
     space: str
@@ -184,11 +184,11 @@ class Observation(Struct, frozen=True, kw_only=True):
     deterministic: bool
     platform_dependent: bool
     runs_program: bool
-    """Whether to see it runs the program: it is refused unless a request says ``run=true``."""
+    """Whether it runs the program; it is refused unless the request says ``run=true``."""
 
 
 class Reward(Struct, frozen=True, kw_only=True):
-    """Something that can be earned."""
+    """A reward space."""
 
     name: str
     description: str
@@ -224,13 +224,13 @@ class Cost(Struct, frozen=True, kw_only=True):
     title: str
     unit: str
     at_once: bool
-    """Whether a step says it; others are asked for with `Costs`."""
+    """Whether every step reports it; others are requested with `Costs`."""
     runs_program: bool
     baselines: list[Baseline]
 
 
 class Vector(Struct, frozen=True, kw_only=True):
-    """An observation of many numbers to be drawn over time."""
+    """An observation of many numbers that can be drawn over an episode."""
 
     name: str
     labels: list[str]
@@ -238,7 +238,7 @@ class Vector(Struct, frozen=True, kw_only=True):
 
 
 class GraphKind(Struct, frozen=True, kw_only=True):
-    """A picture that can be drawn of a program."""
+    """A graph that can be drawn of a program."""
 
     kind: str
     title: str
@@ -263,7 +263,7 @@ class Environment(Struct, frozen=True, kw_only=True):
     """What the text of a program is written in, such as ``llvm``; what a highlighter calls it."""
     text_title: str
     assembly_title: str
-    """What people call that text, such as ``IR``."""
+    """The title of that text, such as ``IR``."""
     has_text: bool
     has_assembly: bool
     costs: list[Cost]
@@ -292,7 +292,7 @@ class Source(Struct, frozen=True, kw_only=True):
 
 
 class Episode(Struct, frozen=True, kw_only=True):
-    """Where somebody got with a program: enough to go there again."""
+    """A recorded episode: enough to replay it."""
 
     environment: str | None = None
     benchmark: str | None = None
@@ -300,7 +300,7 @@ class Episode(Struct, frozen=True, kw_only=True):
     action_space: str | None = None
     reward_space: str | None = None
     commandline: str = ""
-    """The actions as their space writes them; `actions` counts where both are given."""
+    """The actions as text of their space; ignored where `actions` is given."""
     actions: list[Any] | None = None
     """Names or values of actions."""
     reward: float | None = None
@@ -309,7 +309,7 @@ class Episode(Struct, frozen=True, kw_only=True):
 
 
 class NewSession(Struct, frozen=True, kw_only=True):
-    """A session to be opened: of a benchmark, of a pasted program, or where an episode ended."""
+    """A request to open a session on a benchmark, a pasted program, or the end of an episode."""
 
     environment: str | None = None
     benchmark: str | None = None
@@ -318,13 +318,13 @@ class NewSession(Struct, frozen=True, kw_only=True):
     action_space: str | None = None
     reward: str | None = None
     episode: Episode | None = None
-    """Its fields are taken where those of the request are left out, and its actions replayed."""
+    """An episode to replay. Its fields replace those that the request leaves out."""
     run: bool = False
     """Whether the program may be run: needed by rewards that do."""
 
 
 class Node(Struct, frozen=True, kw_only=True):
-    """A state: what the program is after the actions on the way from the root."""
+    """A state of the program: the result of the actions from the root to here."""
 
     id: int
     parent: int | None
@@ -338,7 +338,7 @@ class Node(Struct, frozen=True, kw_only=True):
     total: float | None
     """What all actions from the root earned."""
     costs: dict[str, float]
-    """What is known of the costs by now, by observation."""
+    """The costs measured so far, by observation."""
     changed: bool
     """Whether the action changed the program. False is a no-op."""
     same_as: int | None
@@ -346,7 +346,7 @@ class Node(Struct, frozen=True, kw_only=True):
     ended: bool
     """Whether the episode ended here: no action can follow."""
     seconds: float
-    """What the action took, without what is around it."""
+    """How long the action took, without the work of the server around it."""
     error: Problem | None
     """Why the action failed: such a node has no program to look at."""
 
@@ -362,14 +362,14 @@ class Session(Struct, frozen=True, kw_only=True):
     nodes: list[Node]
     """The root first; every other after its parent."""
     at: int
-    """The node that an episode that was given led to, else the root."""
+    """The node where the given episode ended, or the root."""
     idle_seconds: float
-    """How long nobody has asked for it."""
+    """How long ago its last request was."""
     runs_allowed: bool
 
 
 class Sessions(Struct, frozen=True, kw_only=True):
-    """Every open session, without its tree but for the root."""
+    """Every open session, each with the root of its tree only."""
 
     sessions: list[Session]
 
@@ -378,18 +378,18 @@ class NewNodes(Struct, frozen=True, kw_only=True):
     """Actions to be applied in order, from a node."""
 
     actions: list[Any]
-    """Names or values; the first that fails is the last."""
+    """Names or values; those after the first that fails are not applied."""
     parent: int = 0
 
 
 class Nodes(Struct, frozen=True, kw_only=True):
-    """The nodes on the way, one for each action; those that were there already too."""
+    """One node for each action, whether it is new or was there already."""
 
     nodes: list[Node]
 
 
 class Costs(Struct, frozen=True, kw_only=True):
-    """The nodes and the costs to be measured of them."""
+    """A request to measure costs of nodes."""
 
     nodes: list[int]
     names: list[str]
@@ -398,7 +398,7 @@ class Costs(Struct, frozen=True, kw_only=True):
 
 
 class CostValues(Struct, frozen=True, kw_only=True):
-    """A cost of each node that was asked for; null where it failed."""
+    """The measured costs of one node; null where a measurement failed."""
 
     node: int
     costs: dict[str, float | None]
@@ -406,12 +406,12 @@ class CostValues(Struct, frozen=True, kw_only=True):
 
 
 class Fact(Struct, frozen=True, kw_only=True):
-    """What is known of one function without its text."""
+    """The name, the length and the digest of a function, without its text."""
 
     name: str
     lines: int
     digest: str
-    """Equal where the text is."""
+    """Equal for functions of equal text."""
 
 
 class Functions(Struct, frozen=True, kw_only=True):
@@ -420,7 +420,7 @@ class Functions(Struct, frozen=True, kw_only=True):
     node: int
     functions: list[Fact]
     outside: Fact
-    """What stands outside functions, under an empty name."""
+    """The text outside functions; its name is empty."""
 
 
 class LineMap(Struct, frozen=True, kw_only=True):
@@ -444,25 +444,25 @@ class FunctionDifference(Struct, frozen=True, kw_only=True):
     """How a function differs in two states."""
 
     name: str
-    """Empty for what stands outside functions."""
+    """Empty for the text outside functions."""
     status: str
     """``same``, ``changed``, ``added`` or ``removed``."""
     added: int
-    """Lines."""
+    """The number of lines added."""
     removed: int
 
 
 class Difference(Struct, frozen=True, kw_only=True):
-    """What differs from state `a` to state `b`; the texts are asked for function by function."""
+    """The functions that differ between the states `a` and `b`; their texts are other requests."""
 
     a: int
     b: int
     functions: list[FunctionDifference]
-    """Those that differ first, the most lines first."""
+    """Those with the most changed lines first; functions that are equal come last."""
 
 
 class GraphNode(Struct, frozen=True, kw_only=True):
-    """A node of a picture."""
+    """A node of a graph."""
 
     id: str
     label: str
@@ -471,11 +471,11 @@ class GraphNode(Struct, frozen=True, kw_only=True):
     status: str
     """``same``, ``changed`` or ``added``, against the state that the request names; else empty."""
     weight: float | None
-    """How big it is, such as its instructions."""
+    """Its size, such as its number of instructions."""
 
 
 class Edge(Struct, frozen=True, kw_only=True):
-    """An edge of a picture."""
+    """An edge of a graph."""
 
     source: str
     target: str
@@ -485,7 +485,7 @@ class Edge(Struct, frozen=True, kw_only=True):
 
 
 class Graph(Struct, frozen=True, kw_only=True):
-    """A picture of a state: what the page draws."""
+    """A graph of a state, for the page to draw."""
 
     node: int
     kind: str
@@ -493,11 +493,11 @@ class Graph(Struct, frozen=True, kw_only=True):
     nodes: list[GraphNode]
     edges: list[Edge]
     removed_nodes: list[GraphNode]
-    """Those that the other state has and this has not."""
+    """The nodes of the other state that this state does not have."""
 
 
 class ObservationValue(Struct, frozen=True, kw_only=True):
-    """What was seen."""
+    """An observation of a state."""
 
     node: int
     name: str
@@ -510,17 +510,17 @@ class ObservationValue(Struct, frozen=True, kw_only=True):
 
 
 class NewTryAll(Struct, frozen=True, kw_only=True):
-    """Every action is to be tried on a node."""
+    """A request to try every action on a node."""
 
     node: int = 0
     costs: list[str] = field(default_factory=list[str])
-    """What to measure after each beside its reward."""
+    """Costs to measure after each action, beside its reward."""
     actions: list[Any] | None = None
-    """Those to try; left out: all."""
+    """The actions to try; all of them where this is left out."""
 
 
 class NewSearch(Struct, frozen=True, kw_only=True):
-    """A search that begins with the actions of a node."""
+    """A request for a search that starts from the actions of a node."""
 
     node: int = 0
     method: str = "portfolio"
@@ -529,21 +529,21 @@ class NewSearch(Struct, frozen=True, kw_only=True):
 
 
 class Task(Struct, frozen=True, kw_only=True):
-    """Work that goes on by itself, and tells its progress as events."""
+    """Work in the background, whose progress is sent as events."""
 
     id: str
     kind: str
     """``try-all`` or ``search``."""
     node: int
     total: int | None
-    """How many things are to be done, where that is known."""
+    """The number of things to do, where that is known."""
     done: int
     status: str
     """``running``, ``done``, ``cancelled`` or ``failed``."""
 
 
 class Tried(Struct, frozen=True, kw_only=True):
-    """What one action does at a node. It adds no node to the tree."""
+    """The effect of one action at a node. It adds no node to the tree."""
 
     action: Any
     name: str
@@ -554,19 +554,19 @@ class Tried(Struct, frozen=True, kw_only=True):
 
 
 class AllTried(Struct, frozen=True, kw_only=True):
-    """What is known of a try-all by now."""
+    """The results of a try-all so far."""
 
     task: Task
     tried: list[Tried]
 
 
 class Event(Struct, frozen=True, kw_only=True):
-    """What an event of a stream holds as JSON; its kind is the event's name too.
+    """The JSON of a stream's event, whose name is its kind.
 
-    ``nodes``: nodes that came. ``removed``: `node` is gone. ``tried``: of a try-all.
-    ``progress``: how far a search is. ``improved``: a better sequence, whose nodes are there.
-    ``task``: a task began or ended; the last of its stream. ``recovered``: a worker was lost and
-    its states brought back. ``closed``: the session is gone.
+    ``nodes``: nodes were added. ``removed``: `node` was removed. ``tried``: results of a try-all.
+    ``progress``: the progress of a search. ``improved``: a better sequence, whose nodes exist.
+    ``task``: a task began or ended; the last event of its stream. ``recovered``: a worker was lost
+    and its states were restored. ``closed``: the session was closed.
     """
 
     kind: str
@@ -587,20 +587,20 @@ class Event(Struct, frozen=True, kw_only=True):
 
 
 class Export(Struct, frozen=True, kw_only=True):
-    """A state in every form that it leaves in."""
+    """A state in every form in which it can be exported."""
 
     state: dict[str, Any]
     """As ``compiler-gym replay`` and `ImportRequest.text` read it."""
     fragment: str
-    """What stands after the ``#`` of a permanent link."""
+    """The part after the ``#`` of a permanent link."""
     commandline: str
-    """The compiler's own command, as far as the environment writes one."""
+    """The compiler's own command, where the environment can write one."""
     python: str
-    """A program that goes there."""
+    """A Python program that reaches the state."""
 
 
 class ImportRequest(Struct, frozen=True, kw_only=True):
-    """Something recorded: its text or its path on this machine, one of them."""
+    """A recording to read: its text, or its path on this machine."""
 
     text: str | None = None
     """States as JSON, JSON lines or CSV, a search's results, a leaderboard entry, a tuning
@@ -610,7 +610,7 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
 
 
 class Episodes(Struct, frozen=True, kw_only=True):
-    """What was read, each of which `NewSession.episode` takes."""
+    """The episodes that were read; `NewSession.episode` takes each of them."""
 
     kind: str
     """``state``, ``fragment``, ``run``, ``leaderboard`` or ``tuning``."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The table of routes: what is asked where, what it takes and what it answers.
+"""The table of routes: the path, the query, the body and the answer of every request.
 
 The application, the schema and the tests read this one table. A row names the method of
 `Api` that serves it.
@@ -15,7 +15,7 @@ __all__ = ["ROUTES", "Parameter", "Route"]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One value of a request's query."""
+    """A parameter of a request's query."""
 
     name: str
     type: type[Any]
@@ -26,7 +26,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One row."""
+    """One request that the server answers."""
 
     method: str
     path: str
@@ -36,7 +36,7 @@ class Route:
     """The method that serves it, and what clients call it."""
     summary: str
     answer: type[Any] | None
-    """None: nothing, with status 204."""
+    """The type of the answer; None: no body, with status 204."""
     body: type[Any] | None = None
     query: tuple[Parameter, ...] = ()
     is_stream: bool = False
@@ -49,20 +49,20 @@ _NODE = f"{_SESSION}/nodes/{{node}}"
 _TASK = f"{_SESSION}/tasks/{{task}}"
 _RUN_QUERY = Parameter("run", bool, "Whether the program may be run for it.", default=False)
 _FUNCTION = Parameter("function", str, "The name of a function; left out: all.")
-_AGAINST = Parameter("against", int, "Another node: what differs from it is marked.")
+_AGAINST = Parameter("against", int, "Another node; differences from it are marked.")
 
 ROUTES: tuple[Route, ...] = (
-    Route("GET", "/api/server", "server", "Say what is served.", records.Server),
+    Route("GET", "/api/server", "server", "Describe the server.", records.Server),
     Route(
         "GET", "/api/environments/{environment}", "environment",
         "Describe an environment and its views.", records.Environment,
     ),
     Route(
         "GET", "/api/environments/{environment}/programs", "programs",
-        "List programs that are here; nothing is downloaded.", records.Catalogue,
+        "List the programs on this machine; nothing is downloaded.", records.Catalogue,
         query=(
             Parameter("dataset", str, "The dataset; left out: all."),
-            Parameter("search", str, "A text that their names hold.", default=""),
+            Parameter("search", str, "A text that their names contain.", default=""),
             Parameter("most", int, "How many to list at most.", default=200),
         ),
     ),
@@ -75,7 +75,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", _SESSION, "session", "Return a session and its tree.", records.Session),
     Route(
         "GET", f"{_NODE}/actions", "actions",
-        "Return the actions there are at a node; programs may decide about them.",
+        "Return the actions of a node, which may depend on its program.",
         records.ActionSpace,
     ),
     Route("DELETE", _SESSION, "close_session", "Close a session.", None, status=204),
@@ -85,17 +85,17 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route(
         "POST", f"{_SESSION}/nodes", "add_nodes",
-        "Apply actions from a node; each leads to a node of its own.", records.Nodes,
+        "Apply actions from a node; each leads to another node.", records.Nodes,
         body=records.NewNodes, status=201,
     ),
     Route("GET", _NODE, "node", "Return a node.", records.Node),
     Route(
         "DELETE", _NODE, "remove_node",
-        "Take a node and all that follows it out of the tree.", None, status=204,
+        "Remove a node and its descendants from the tree.", None, status=204,
     ),
     Route(
         "POST", f"{_SESSION}/costs", "costs",
-        "Measure costs of nodes; what was measured is remembered.", list[records.CostValues],
+        "Measure costs of nodes; measured costs are kept.", list[records.CostValues],
         body=records.Costs,
     ),
     Route(
@@ -129,7 +129,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route(
         "GET", f"{_NODE}/graphs/{{kind}}", "graph",
-        "Return a picture of a state.", records.Graph, query=(_FUNCTION, _AGAINST),
+        "Return a graph of a state.", records.Graph, query=(_FUNCTION, _AGAINST),
     ),
     Route(
         "GET", f"{_NODE}/observations/{{name}}", "observation",
@@ -149,15 +149,15 @@ ROUTES: tuple[Route, ...] = (
         "Begin a search that starts from a node's actions.", records.Task,
         body=records.NewSearch, status=201,
     ),
-    Route("GET", _TASK, "task", "Say how far a task is.", records.AllTried),
+    Route("GET", _TASK, "task", "Return the progress of a task.", records.AllTried),
     Route("DELETE", _TASK, "cancel_task", "Cancel a task.", records.Task),
     Route(
         "GET", f"{_TASK}/events", "task_events",
-        "Stream what a task finds, from its beginning to its end.", records.Event, is_stream=True,
+        "Stream the results of a task from beginning to end.", records.Event, is_stream=True,
     ),
     Route(
         "POST", "/api/import", "read_import",
-        "Read something recorded and return the episodes in it.", records.Episodes,
+        "Read a recording and return its episodes.", records.Episodes,
         body=records.ImportRequest,
     ),
 )  # fmt: skip
