@@ -18,6 +18,7 @@ from docs.site.__main__ import publish
 from docs.site.api_pages import doors, names, signature_of, undocumented
 from docs.site.links import broken
 from docs.site.markdown_copies import copy_of
+from docs.site.navigation import marked
 from docs.site.repository_links import offer
 
 ROOT = Path(__file__).parents[2]
@@ -94,6 +95,22 @@ def test_every_page_has_a_copy_for_programs(site: Path) -> None:
         assert f"<!-- {name} -->" in whole
     copy = (site / "api" / "compiler_gym.wrappers.md").read_text(encoding="utf-8")
     assert "Truncate an episode after a number of actions." in copy
+
+
+def test_the_navigation_shows_the_way_to_the_page(site: Path) -> None:
+    page = (site / "guide" / "tune.html").read_text(encoding="utf-8")
+    assert page.count("current-page") == 1
+    assert '<li class="toctree-l2 current current-page"><a class="current reference' in page
+    box = '<input class="toctree-checkbox" id="1"/>'
+    way = f'<li class="toctree-l1 has-children"><a>Up</a>{box}<ul>\n<li class="toctree-l2">'
+    tree = f'<ul>\n{way}<a class="reference internal" href="a.html">A</a></li></ul></li></ul>'
+    assert marked(tree, "b.html") == tree
+    assert marked(tree, "a.html") == (
+        '<ul class="current">\n<li class="toctree-l1 current has-children"><a>Up</a>'
+        '<input checked="" class="toctree-checkbox" id="1"/><ul class="current">\n'
+        '<li class="toctree-l2 current current-page">'
+        '<a class="current reference internal" href="#">A</a></li></ul></li></ul>'
+    )
 
 
 def test_the_newest_settled_release_is_the_front_door(tmp_path: Path) -> None:

@@ -92,7 +92,13 @@ def assert_same_step(ours: Any, theirs: Any) -> None:
 
 
 @pytest.mark.parametrize("isolation", ["process", "in-process"])
-@pytest.mark.parametrize("space", ["packed", "vector", ["number", "vector"], "number", "digits"])
+@pytest.mark.parametrize(
+    "space",
+    [
+        "packed", ["number", "vector"], "digits",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("vector", "number")),
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("mode", MODES)
 def test_every_step_is_that_of_gymnasiums_own_vector(
     mode: AutoresetMode, space: Any, isolation: str

@@ -15,7 +15,7 @@ from .conftest import made
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 Validate = Callable[..., ValidationResult]
-TRIES = 120
+TRIES = 60
 
 
 def against(right: Benchmark, wrong: Benchmark) -> Benchmark:

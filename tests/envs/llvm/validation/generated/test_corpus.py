@@ -13,7 +13,7 @@ from compiler_gym.envs.llvm.validation.generated import Corpus, Effort, corpus, 
 from compiler_gym.validation import run_program
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
-EFFORT = Effort(tries=120, most=40)
+EFFORT = Effort(tries=60, most=40)
 
 
 @pytest.fixture(scope="module")
