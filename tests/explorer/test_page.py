@@ -84,7 +84,7 @@ def test_without_its_token_the_page_says_what_to_do(browser: Any, client: Client
     with browser.new_context() as context:
         page = context.new_page()
         page.goto(client.address)
-        sync_api.expect(page.get_by_role("alert")).to_contain_text("open that address again")
+        sync_api.expect(page.get_by_role("alert")).to_contain_text("Open that address again")
 
 
 @pytest.mark.slow
@@ -421,7 +421,7 @@ def test_two_sessions_are_looked_at_side_by_side(page: Any) -> None:
         panel.get_by_role("combobox", name="Add an action").fill(action)
         panel.get_by_role("combobox", name="Add an action").press("Enter")
         sync_api.expect(panel.locator(".step code").last).to_have_text(action)
-    panels.first.get_by_role("option", name="As it came").click()
+    panels.first.get_by_role("option", name="Original").click()
     page.keyboard.press("Control+z")
     sync_api.expect(panels.first.locator(".step code")).to_have_count(0)  # the new one
     sync_api.expect(panels.nth(1).locator(".step code")).to_have_count(2)
@@ -482,3 +482,65 @@ def test_axe_finds_nothing_serious(page: Any, width: int, theme: str) -> None:
     page.get_by_text("change something: done").wait_for()
     look("heat map")
     assert found == []
+
+
+@pytest.mark.slow
+def test_the_first_view_is_the_code_and_a_step_shows_what_it_changed(page: Any) -> None:
+    expect = sync_api.expect
+    open_source(page)
+    expect(page.get_by_role("tab", name="Code")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("region", name="Source")).to_contain_text("for")
+    expect(page.locator("[class*=hue-]").first).to_be_visible()
+    add(page, "mem2reg")
+    expect(page.get_by_role("tab", name="Diff")).to_have_attribute("aria-selected", "true")
+
+
+@pytest.mark.slow
+def test_text_is_typed_and_what_clang_says_is_shown_in_lines(page: Any) -> None:
+    expect = sync_api.expect
+    page.get_by_role("button", name="Paste text").click()
+    page.get_by_label("Program text").click()
+    page.keyboard.type("int main(void) { retun 0; }")
+    page.get_by_role("button", name="Compile and open").click()
+    said = page.get_by_role("alert").locator("pre")
+    expect(said).to_contain_text("retun 0")
+    lines = said.inner_text().splitlines()
+    assert lines[0] == "clang cannot compile the program:"
+    assert any(line.strip().startswith("| ") and "^" in line for line in lines)
+    assert not any(" -x" in line for line in lines)
+
+
+@pytest.mark.slow
+def test_a_list_is_one_stop_of_the_tab_key_and_escape_leaves_an_editor(page: Any) -> None:
+    programs = page.get_by_role("listbox", name="Programs").get_by_role("option")
+    programs.first.wait_for()
+    assert programs.evaluate_all("all => all.filter(one => one.tabIndex === 0).length") == 1
+    open_source(page)
+    page.get_by_label("Source").locator(".cm-content").click()
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement === document.body")
+
+
+@pytest.mark.slow
+def test_back_leads_to_the_session_before(page: Any) -> None:
+    expect = sync_api.expect
+    open_source(page)
+    page.wait_for_url("**/#s1.*")
+    page.get_by_role("button", name="New").click()
+    page.get_by_role("option", name="crc32").click()
+    page.get_by_role("button", name="Compile and open").click()
+    tabs = page.get_by_role("navigation", name="Sessions")
+    expect(tabs.locator("[aria-current=true]")).to_contain_text("crc32")
+    page.wait_for_function("history.state && history.length >= 3")
+    page.wait_for_timeout(600)
+    page.go_back()
+    expect(tabs.locator("[aria-current=true]")).to_contain_text("pasted")
+
+
+@pytest.mark.slow
+def test_a_narrow_screen_shows_one_column_of_differences(page: Any) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_source(page)
+    add(page, "mem2reg")
+    page.locator("[data-testid=diff] .cm-deletedChunk").first.wait_for()
+    assert page.locator("[data-testid=diff] .cm-editor").count() == 1

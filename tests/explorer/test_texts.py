@@ -51,3 +51,12 @@ def test_a_difference_counts_lines_function_by_function(
         "": ("same", 0, 0),
     }
     assert found[-1].status == "same"
+
+
+def test_the_number_of_a_value_is_no_difference() -> None:
+    before = "def f\n%1 = add %0, 1\n7:\nret %1, !tbaa !3\nend"
+    after = before.replace("%1", "%12").replace("7:", "19:").replace("!3", "!45")
+    (row, *_) = difference(0, listed(before), 1, listed(after)).functions
+    assert (row.added, row.removed) == (0, 0)
+    (row, *_) = difference(0, listed(before), 1, listed(after.replace("add", "sub"))).functions
+    assert (row.added, row.removed) == (1, 1)

@@ -52,6 +52,14 @@ const linked = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
+/** Lines that have a colour: the number of one for each, by line. */
+export function coloured(lines: Map<number, number>): Extension {
+  return EditorView.decorations.of((view) => {
+    const known = [...lines].filter(([n]) => n > 0 && n <= view.state.doc.lines).sort((a, b) => a[0] - b[0]);
+    return Decoration.set(known.map(([n, hue]) => Decoration.line({ class: `hue-${hue}` }).range(view.state.doc.line(n).from)));
+  });
+}
+
 /** What an editor is made with that shows a text and does not change it. */
 export function shown(language: string, label: string): Extension[] {
   return [...base(language, label), EditorState.readOnly.of(true), lineNumbers(), linked];

@@ -42,14 +42,15 @@ export class Explored {
   id = $state('');
   readonly nodes = new SvelteMap<number, Node>();
   items = $state.raw<Item[]>([]);
-  /** The place of the step that is looked at; -1 is the program as it came. */
+  /** The place of the step that is looked at; -1 is the original program. */
   cursor = $state(-1);
   /** Node of each item, in their order; null where it is off, not there yet, or cannot be. */
   way = $state.raw<(number | null)[]>([]);
   /** What the views compare with: the step before, the beginning, or a node that was pinned. */
   base = $state<'before' | 'root' | number>('before');
   busy = $state(false);
-  view = $state<View>('diff');
+  /** What was chosen to look at; nothing: the code, and what changed once there are steps. */
+  view = $state<View | ''>('');
   function = $state<string | null>(null);
   hideNoops = $state(false);
   cost = $state('');
@@ -343,7 +344,7 @@ export class Explored {
 
   /** Measure the costs that steps do not say, for the states of the sequence. */
   async measure(): Promise<void> {
-    const names = this.costs.filter((one) => !one.at_once).slice(0, 2).map((one) => one.name);
+    const names = this.costs.filter((one) => !one.at_once && one.name === this.cost).map((one) => one.name);
     if (!names.length || this.closed) return;
     const wish = this.wanted;
     for (const node of this.path) {
@@ -472,7 +473,7 @@ export class Explored {
     const depth = this.node?.depth ?? 0;
     const said = new URLSearchParams();
     if (depth < this.path.length - 1) said.set('step', String(depth));
-    if (this.view !== 'diff') said.set('view', this.view);
+    if (this.view) said.set('view', this.view);
     if (this.function) said.set('function', this.function);
     const text = said.toString();
     return text && `&${text}`;

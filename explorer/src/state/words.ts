@@ -47,6 +47,14 @@ export function short(uri: string): string {
   return parts.length > 2 ? parts.slice(-1)[0] ?? uri : parts.join('/');
 }
 
+/** What went wrong and what to do next, as sentences. */
+export function said(problem: { message: string; next?: string | null }): string {
+  const next = problem.next ?? '';
+  if (!next) return problem.message;
+  const end = problem.message.includes('\n') ? '\n' : /[.!?…]$/.test(problem.message) ? ' ' : '. ';
+  return `${problem.message}${end}${next[0]?.toUpperCase()}${next.slice(1)}`;
+}
+
 export const plural = (count: number, one: string, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
 /** What stands in an address for `episode`, as the server writes it. */

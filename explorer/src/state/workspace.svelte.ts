@@ -2,7 +2,7 @@
 // The whole page: what the server offers, which sessions are open and which of them are shown.
 
 import { api, Lost, Refused, whenLost } from '../api/client';
-import type { Environment, Episode, NewSession, Problem, Server } from '../api/schema';
+import type { Environment, Episode, NewSession, Problem, Server, Session } from '../api/schema';
 import { Explored } from './session.svelte';
 import { fragmentOf, short } from './words';
 
@@ -21,6 +21,8 @@ class Workspace {
   connection = $state<'fine' | 'lost' | 'back' | 'refused'>('fine');
   problem = $state.raw<Problem | null>(null);
   opening = $state(false);
+  /** Sessions of the server that no page shows: what a closed browser left. */
+  left = $state.raw<Session[]>([]);
   theme = $state<Theme>('light');
   /** An episode without a program, which waits for one. */
   waiting = $state.raw<Partial<Episode> | null>(null);
@@ -38,7 +40,14 @@ class Workspace {
     const wished = localStorage.getItem('compiler_gym.theme');
     this.setTheme(wished === 'dark' || (wished === null && matchMedia('(prefers-color-scheme: dark)').matches) ? 'dark' : 'light');
     whenLost(() => this.lost());
-    addEventListener('hashchange', () => void this.openLink(location.hash));
+    addEventListener('popstate', (event) => {
+      const key: string = event.state?.key ?? '';
+      if (this.opened.has(key)) this.show(key);
+      else if (location.hash.length <= 2) this.shown = [];
+    });
+    addEventListener('hashchange', () => {
+      if (!this.opened.has(history.state?.key ?? '')) void this.openLink(location.hash);
+    });
     // What is left behind is closed at once: the address leads back to it.
     addEventListener('pagehide', (event) => {
       if (!event.persisted) for (const session of this.sessions) api.leave(session.id);
@@ -83,6 +92,7 @@ class Workspace {
   async open(asked: Partial<NewSession>, title = ''): Promise<boolean> {
     this.opening = true;
     this.problem = null;
+    this.left = [];
     try {
       const session = await api.open(asked);
       const env = await this.environment(session.environment);
@@ -96,12 +106,23 @@ class Workspace {
       this.waiting = null;
       return true;
     } catch (error) {
-      if (error instanceof Refused) this.problem = error.problem;
-      else if (!(error instanceof Lost)) throw error;
+      if (error instanceof Refused) {
+        this.problem = error.problem;
+        if (error.status === 429) await this.findLeft();
+      } else if (!(error instanceof Lost)) throw error;
       return false;
     } finally {
       this.opening = false;
     }
+  }
+  private async findLeft(): Promise<void> {
+    this.left = (await api.sessions()).sessions.filter((one) => !this.opened.has(one.id));
+  }
+  /** Close a session that no page shows. */
+  async closeLeft(id: string): Promise<void> {
+    await api.close(id).catch(() => {});
+    await this.findLeft();
+    if (!this.left.length) this.problem = null;
   }
   /** The address of what is looked at, or nothing where it would be too long for one. */
   async address(session: Explored): Promise<string> {

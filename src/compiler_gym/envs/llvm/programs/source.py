@@ -117,7 +117,10 @@ class ClangInvocation:
                 done = self._execute(command, input, Path(directory))
             if done.returncode or not out.is_file():
                 words = done.stderr.decode(errors="replace").strip()
-                raise BenchmarkInitError(f"clang cannot compile {' '.join(self.args)}:\n{words}")
+                named = [word for word in self.args if word[:1] != "-" and "." in word]
+                raise BenchmarkInitError(
+                    f"clang cannot compile {' '.join(named) or 'the program'}:\n{words}"
+                )
             return out.read_bytes()
 
     def _execute(
