@@ -73,28 +73,28 @@ def compare(run: RunFolder, plan: Plan) -> None:
     train, test = tuple(known["programs"]), held_out(list(plan.test))
     for seed in range(plan.seeds):
         options = plan.options(seed, train)
-        _play_all(run, f"random {seed}", options, test, plan.compilations, seed, None)
-        snapshots = _train(run, options)
+        play_all(run, f"random {seed}", options, test, plan.compilations, seed, None)
+        snapshots = trained(run, options, str(seed))
         for steps, policy in snapshots:
             method = f"one shot {seed} after {steps}"
-            _play_all(run, method, options, test, plan.episode, seed, policy)
-        _play_all(run, f"ppo {seed}", options, test, plan.compilations, seed, snapshots[-1][1])
+            play_all(run, method, options, test, plan.episode, seed, policy)
+        play_all(run, f"ppo {seed}", options, test, plan.compilations, seed, snapshots[-1][1])
 
 
-def _train(run: RunFolder, options: ppo.Options) -> list[tuple[int, Path]]:
-    """Return the policies of one training, by the compilations they have seen."""
+def trained(run: RunFolder, options: ppo.Options, name: str) -> list[tuple[int, Path]]:
+    """Return the policies of the training `name`, by the compilations they have seen."""
     folder = run.path / "policies"
     folder.mkdir(exist_ok=True)
-    checkpoint = folder / f"{options.seed}.checkpoint"
+    checkpoint = folder / f"{name}.checkpoint"
     updates = options.steps // (options.envs * options.horizon)
     wanted = {round(updates * (n + 1) / SNAPSHOTS) for n in range(SNAPSHOTS)} - {0}
     kept = {number * options.envs * options.horizon for number in wanted}
-    paths = {steps: folder / f"{options.seed}-{steps}.pt" for steps in sorted(kept)}
+    paths = {steps: folder / f"{name}-{steps}.pt" for steps in sorted(kept)}
 
     def report(update: ppo.Update) -> None:
         run.progress(
             update.steps,
-            seed=options.seed,
+            training=name,
             episode_reward=update.episode_reward,
             seconds=update.seconds,
         )
@@ -105,11 +105,11 @@ def _train(run: RunFolder, options: ppo.Options) -> list[tuple[int, Path]]:
     if not all(path.is_file() for path in paths.values()):
         with TranspositionCache() as cache:
             ppo.train(options, report, checkpoint=checkpoint, cache=cache)
-    shutil.copyfile(paths[max(paths)], folder / f"{options.seed}.pt")
+    shutil.copyfile(paths[max(paths)], folder / f"{name}.pt")
     return list(paths.items())
 
 
-def _play_all(
+def play_all(
     run: RunFolder,
     method: str,
     options: ppo.Options,
@@ -152,4 +152,4 @@ def by_policy(policy: ppo.Policy, seed: int) -> Chooser:
     return choose
 
 
-__all__ = ["Plan", "Played", "by_policy", "compare", "loaded"]
+__all__ = ["Plan", "Played", "by_policy", "compare", "loaded", "play_all", "trained"]

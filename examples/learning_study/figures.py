@@ -8,6 +8,7 @@ better than -Oz. Scores are averaged over programs by the geometric mean, and ba
 
 import json
 import math
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -193,6 +194,69 @@ def plot_clone(folder: Path, image: Path) -> None:
     axes.tick_params(axis="x", rotation=90)
     axes.legend(fontsize=9)
     axes.grid(axis="y", alpha=0.25)
+    _save(figure, image)
+
+
+def real_table(folder: Path) -> str:
+    """Return what was learnt from each source, by what it is judged on, as Markdown."""
+    found = results(folder)
+    lines = ["| learnt on | packages held out | cbench-v1 |", "| --- | --- | --- |"]
+    last = max(int(name.rpartition(" ")[2]) for name in found if " after " in name)
+    for title, methods in (
+        ("nothing: random actions", [n for n in found if n.startswith("random ")]),
+        ("generated code", _after(found, "generated", last)),
+        ("real code", _after(found, "real", last)),
+    ):
+        cells = [_text(interval([score(part(found[name], real)) for name in methods]))
+                 for real in (True, False) if part(found[methods[0]], real)]  # fmt: skip
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    for real, where in ((True, "packages held out"), (False, "cbench-v1")):
+        pairs = zip(_after(found, "real", last), _after(found, "generated", last), strict=True)
+        gains = [score(part(found[a], real)) - score(part(found[b], real))
+                 for a, b in pairs if part(found[a], real)]  # fmt: skip
+        if gains:
+            lines.append(f"\nReal over generated, {where}: {_text(interval(gains))}.")
+    return "\n".join(lines)
+
+
+def part(programs: dict[str, dict[str, Any]], is_real: bool) -> dict[str, dict[str, Any]]:
+    """Return the programs that are modules of packages, or the others."""
+    return {name: item for name, item in programs.items() if ("cbench" not in name) == is_real}
+
+
+def _after(found: Results, source: str, steps: int) -> list[str]:
+    """Return the methods of every seed that learnt from `source` for so many compilations."""
+    return sorted(n for n in found if n.startswith(f"{source} ") and n.endswith(f" after {steps}"))
+
+
+def _of_all_seeds(found: Results, source: str) -> list[int]:
+    """Return after how many compilations the policies of every seed were judged."""
+    counted = Counter(int(n.rpartition(" ")[2]) for n in found if n.startswith(f"{source} "))
+    return sorted(steps for steps, seeds in counted.items() if seeds == max(counted.values()))
+
+
+def plot_real(folder: Path, image: Path) -> None:
+    """Draw what one episode gives on packages held out, over what was learnt from."""
+    found = results(folder)
+    figure, both = _axes(2, (8.6, 4.2))
+    for axes, real, title in zip(
+        both, (True, False), ("packages held out", "cbench-v1"), strict=True
+    ):
+        for source, text in (("real", "real code"), ("generated", "generated code")):
+            steps = _of_all_seeds(found, source)
+            curves = [
+                [score(part(found[f"{source} {seed} after {n}"], real)) for n in steps]
+                for seed in range(len(_after(found, source, steps[-1])))
+            ]
+            _band(axes, steps, curves, f"learnt on {text}")
+        draws = [found[name] for name in found if name.startswith("random ")]
+        level = math.exp(np.mean([score(part(one, real)) for one in draws]))
+        axes.axhline(level, color="C2", linestyle=":", linewidth=1, label="random actions")
+        axes.set_title(title, fontsize=11)
+        axes.set_xlabel("compilations while learning")
+        axes.grid(alpha=0.25)
+    both[0].set_ylabel("clang -Oz / what one episode leaves")
+    both[0].legend(fontsize=9, loc="lower right")
     _save(figure, image)
 
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What learning shows: PPO against random search, and a cloned policy against -Oz.
+"""What learning shows: PPO against random search, a cloned policy against -Oz, and what real code
+teaches.
 
     python examples/learning_study/study.py ppo runs/ppo
     python examples/learning_study/study.py clone runs/clone --corpus /tmp/corpus
+    python examples/learning_study/study.py real runs/real
 
 Each keeps a run folder; the same command again goes on where it was killed. `report`
 makes the tables and the plots of run folders that are there.
@@ -19,6 +21,7 @@ from typing import Any
 import against_random
 import cloning
 import figures
+import real_code
 import training_programs
 
 import compiler_gym
@@ -50,11 +53,21 @@ def run_clone(options: argparse.Namespace) -> None:
         cloning.clone(run, plan)
 
 
+def run_real(options: argparse.Namespace) -> None:
+    """Train on generated and on real code and judge on real code."""
+    plan = _plan(real_code.Plan, options)
+    with RunFolder.open(options.folder, "training", asdict(plan)) as run:
+        real_code.compare(run, plan)
+
+
 def report(options: argparse.Namespace) -> None:
     """Write the tables of a run folder and draw its plot."""
     methods = figures.results(options.folder)
     is_ppo = any(method.startswith("ppo ") for method in methods)
-    if is_ppo:
+    if any(method.startswith("real ") for method in methods):
+        print(figures.real_table(options.folder))
+        figures.plot_real(options.folder, options.image)
+    elif is_ppo:
         print(figures.ppo_table(options.folder))
         figures.plot_ppo(options.folder, options.image)
     else:
@@ -88,6 +101,8 @@ def _parser() -> argparse.ArgumentParser:
     clone.add_argument("--corpus", type=Path, help="what record_corpus.py recorded")
     clone.add_argument("--packages", nargs="*", default=(), help="of it; all without any")
     clone.set_defaults(run=run_clone)
+    real = commands.add_parser("real", help="what generated and what real code teaches")
+    real.set_defaults(run=run_real)
     show = commands.add_parser("report", help="tables and a plot of a run folder")
     show.add_argument("folder", type=Path)
     show.add_argument("image", type=Path, help="the plot, .png")
@@ -97,7 +112,8 @@ def _parser() -> argparse.ArgumentParser:
     sample.add_argument("--sample", type=int, default=12, help="how many")
     sample.add_argument("--seed", type=int, default=0)
     sample.set_defaults(run=check)
-    for command, plan in ((ppo, against_random.Plan), (clone, cloning.Plan)):
+    plans = ((ppo, against_random.Plan), (clone, cloning.Plan), (real, real_code.Plan))
+    for command, plan in plans:
         command.add_argument("folder", type=Path, help="the run folder, new or to go on in")
         for item in fields(plan):
             if item.name == "recorded" or item.default is MISSING:

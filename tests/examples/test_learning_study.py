@@ -26,6 +26,9 @@ SMALL_CLONE = (
 )
 
 
+SMALL_REAL = "--seeds 2 --steps 256 --most 4 --judged 2 --episode 4 --elsewhere 0"
+
+
 @pytest.fixture
 def study(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Give what imports a module of the study; it is no part of the package."""
@@ -128,6 +131,46 @@ def test_ppo_and_random_search_are_compared_and_a_second_run_adds_nothing(
     assert "| 9 |" not in capsys.readouterr().out
     assert (tmp_path / "plot.png").stat().st_size > 10_000
     check_states(tmp_path / "run", found)
+
+
+def test_real_code_is_compared_with_generated_seed_by_seed(study: Any, tmp_path: Path) -> None:
+    figures = study("figures")
+    held, bundled = "benchmark://debian-v0/a/a.c", "benchmark://cbench-v1/crc32"
+    episodes = [
+        (f"{method} {program}", played(100, [1, left], last=left))
+        for method, lefts in {
+            "random 0": (200, 400), "random 1": (200, 400),
+            "generated 0 after 64": (150, 110), "generated 1 after 64": (150, 110),
+            "generated 0 after 128": (120, 100), "generated 1 after 128": (120, 100),
+            "real 0 after 64": (120, 150), "real 1 after 64": (120, 150),
+            "real 0 after 128": (100, 125), "real 1 after 128": (100, 125),
+        }.items()
+        for program, left in zip((held, bundled), lefts, strict=True)
+    ]  # fmt: skip
+    table = figures.real_table(write(tmp_path, *episodes))
+    assert "| nothing: random actions | 0.500 [0.500, 0.500] | 0.250 [0.250, 0.250] |" in table
+    assert "| real code | 1.000 [1.000, 1.000] | 0.800 [0.800, 0.800] |" in table
+    assert "Real over generated, packages held out: 1.200 [1.200, 1.200]." in table
+    assert "Real over generated, cbench-v1: 0.800 [0.800, 0.800]." in table
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_real_code_is_learnt_from_and_a_second_run_adds_nothing(
+    command: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["real", str(tmp_path / "run"), *SMALL_REAL.split()]
+    arguments += ["--dataset", "benchmark://debian-sample-v0"]
+    command.main(arguments)
+    written = (tmp_path / "run" / "episodes.jsonl").read_text()
+    command.main(arguments)
+    assert (tmp_path / "run" / "episodes.jsonl").read_text() == written
+    known = {line["key"]: line["result"] for line in map(json.loads, written.splitlines())}
+    assert len(known["programs"]["real"]) == 4
+    assert not {*known["programs"]["real"]} & {*known["held out"]["programs"]}
+    command.main(["report", str(tmp_path / "run"), str(tmp_path / "plot.png")])
+    assert "| real code |" in capsys.readouterr().out
+    assert (tmp_path / "plot.png").stat().st_size > 10_000
 
 
 @pytest.mark.slow
