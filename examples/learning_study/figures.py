@@ -238,10 +238,15 @@ def _of_all_seeds(found: Results, source: str) -> list[int]:
 def plot_real(folder: Path, image: Path) -> None:
     """Draw what one episode gives on packages held out, over what was learnt from."""
     found = results(folder)
-    figure, both = _axes(2, (8.6, 4.2))
-    for axes, real, title in zip(
-        both, (True, False), ("packages held out", "cbench-v1"), strict=True
-    ):
+    some = next(iter(found.values()))
+    shown = [
+        (real, title)
+        for real, title in ((True, "packages held out"), (False, "cbench-v1"))
+        if part(some, real)
+    ]
+    figure, drawn = _axes(len(shown), (4.3 * len(shown), 4.2))
+    both = list(np.atleast_1d(drawn))
+    for axes, (real, title) in zip(both, shown, strict=True):
         for source, text in (("real", "real code"), ("generated", "generated code")):
             steps = _of_all_seeds(found, source)
             curves = [

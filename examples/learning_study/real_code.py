@@ -87,7 +87,8 @@ def compare(run: RunFolder, plan: Plan) -> None:
         options = plan.options(seed, ())
         against_random.play_all(run, f"random {seed}", options, judged, plan.episode, seed, None)
         for source in SOURCES:
-            for steps, policy in learnt[source, seed][1::2]:  # halfway and at the end
+            snapshots = learnt[source, seed]
+            for steps, policy in snapshots[1::2] or snapshots[-1:]:  # halfway and at the end
                 method = f"{source} {seed} after {steps}"
                 against_random.play_all(run, method, options, judged, plan.episode, seed, policy)
 
