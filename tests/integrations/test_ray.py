@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: MIT
 """A cluster loses a node in the middle of the work, and no result is lost."""
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from compiler_gym.datasets.packages import (
+    LockedPackage,
+    PackageBuilder,
+    PackageLock,
+    read_results,
+)
+from compiler_gym.datasets.packages import (
+    Outcome as PackageOutcome,
+)
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.integrations.ray import (
     Job,
@@ -14,6 +24,14 @@ from compiler_gym.integrations.ray import (
     evaluate_actions,
     run_jobs,
     search_program,
+    spread_tasks,
+)
+from tests.datasets.packages.sources import (
+    LIMITS,
+    AssemblyCompiler,
+    FolderSupplier,
+    make_source,
+    needs_tools,
 )
 
 
@@ -80,3 +98,43 @@ def test_a_node_is_killed_and_nothing_is_lost(tmp_path: Path) -> None:
     finally:
         ray.shutdown()
         cluster.shutdown()
+
+
+@needs_tools
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_that_is_killed_costs_no_package(tmp_path: Path) -> None:
+    ray: Any = pytest.importorskip("ray", reason="ray is missing")
+    from ray.cluster_utils import Cluster  # type: ignore[import-not-found, unused-ignore]  # seen
+
+    names = [f"package{number}" for number in range(4)]
+    (tmp_path / "sources").mkdir()
+    for name in names:
+        make_source(tmp_path / "sources", name, {"a.c": "int x;\n"}, "gcc -c a.c; sleep 4")
+    lock = PackageLock((), tuple(LockedPackage(name, "1") for name in names))
+    builder = PackageBuilder(
+        tmp_path / "output", FolderSupplier(tmp_path / "sources"), AssemblyCompiler(), LIMITS
+    )
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    try:
+        other = cluster.add_node(num_cpus=1)
+        cluster.wait_for_nodes()
+        ray.init(address=cluster.address, log_to_driver=False)
+        ended: dict[str, Any] = {}
+        for package, result in spread_tasks(lock.packages, builder):
+            if not ended:
+                # Each worker has begun another package by now.
+                time.sleep(2)
+                cluster.remove_node(other, allow_graceful=False)
+            ended[package.name] = result
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+    assert {name: result.outcome for name, result in ended.items()} == dict.fromkeys(
+        names, PackageOutcome.BUILT
+    )
+    assert [result.package for _, result in read_results(tmp_path / "output")] == names
+    assert sorted(path.name for path in (tmp_path / "output" / "packages").iterdir()) == [
+        f"{name}_1" for name in names
+    ]

@@ -9,23 +9,23 @@ the table names by its hash is refused.
 import hashlib
 import json
 import lzma
-import os
 import shutil
 import subprocess
 import sys
 import tarfile
 from pathlib import Path
 
+from compiler_gym.datasets.packages import PrivateApt
+from compiler_gym.errors import DatasetInitError, DownloadFailed
 from tools.projects.building import run, write_scripts
 from tools.projects.table import HERE, Project, projects
 
-__all__ = ["fetch", "fetch_source", "make_inputs", "private_apt"]
+__all__ = ["fetch", "make_inputs"]
 
 CORPUS = "sqlite3"
 """The project whose sources, as one file, are what benchmarks read."""
 CORPUS_BYTES = 64 << 20
 _MIRROR = "http://deb.debian.org/debian bookworm main"
-_KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
 def fetch(project: Project, into: Path) -> Path:
@@ -93,11 +93,14 @@ def _downloaded(project: Project, into: Path) -> Path:
     archive = folder / project.archive
     if not archive.exists():
         if project.debian:
-            fetch_source(project.debian, folder, private_apt(into, _MIRROR))
+            try:
+                PrivateApt(into / "apt", [_MIRROR]).prepare().archive_of(project.debian, folder)
+            except (DatasetInitError, DownloadFailed) as error:
+                raise SystemExit(str(error)) from error
         else:
             name = project.pypi.partition("==")[0]
             _client([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary",
-                     name, project.pypi], folder, {})  # fmt: skip
+                     name, project.pypi], folder)  # fmt: skip
     if not archive.exists():
         raise SystemExit(f"{project.name}: the registry gave no {archive.name}; see {folder}")
     found = hashlib.sha256(archive.read_bytes()).hexdigest()
@@ -109,42 +112,8 @@ def _downloaded(project: Project, into: Path) -> Path:
     return archive
 
 
-def fetch_source(package: str, folder: Path, variables: dict[str, str]) -> None:
-    """Fetch the original archive of a Debian package into `folder`; apt refuses any but its own."""
-    words = ["apt-get", "source", "--download-only", "--tar-only", "-qq", package]
-    _client(words, folder, variables)
-
-
-def private_apt(into: Path, mirror: str) -> dict[str, str]:
-    """Return the variables of an apt of its own below `into`, its lists of `mirror` read.
-
-    It believes nothing that the keys of Debian have not signed.
-    """
-    home = into / "apt"
-    config = home / "apt.conf"
-    if not config.exists():
-        for part in ("lists/partial", "cache/archives/partial"):
-            (home / part).mkdir(parents=True, exist_ok=True)
-        (home / "sources.list").write_text(f"deb-src [signed-by={_KEYS}] {mirror}\n")
-        settings = {
-            "Dir::Etc::SourceList": home / "sources.list",
-            "Dir::Etc::SourceParts": "-",
-            "Dir::State::Lists": home / "lists",
-            "Dir::Cache": home / "cache",
-            "Acquire::AllowInsecureRepositories": "false",
-            "APT::Get::AllowUnauthenticated": "false",
-        }
-        written = home / "apt.conf.new"
-        written.write_text("".join(f'{name} "{value}";\n' for name, value in settings.items()))
-        _client(["apt-get", "update", "-qq"], home, {"APT_CONFIG": str(written)})
-        written.rename(config)
-    return {"APT_CONFIG": str(config)}
-
-
-def _client(command: list[str], folder: Path, variables: dict[str, str]) -> None:
-    done = subprocess.run(
-        command, cwd=folder, env=os.environ | variables, capture_output=True, text=True, check=False
-    )
+def _client(command: list[str], folder: Path) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"`{' '.join(command)}` failed:\n{done.stderr.strip()[-1000:]}")
 

@@ -9,7 +9,7 @@ import sys
 import tarfile
 from pathlib import Path
 
-from tools.projects.fetching import fetch_source, private_apt
+from compiler_gym.datasets.packages import PrivateApt
 
 __all__ = ["found", "source_archive", "stable", "version"]
 
@@ -90,7 +90,7 @@ def source_archive(package: str, suite: str, into: Path) -> Path:
     folder = into / "downloads"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    fetch_source(package, folder, private_apt(into, f"{MIRROR} {suite} main"))
+    PrivateApt(into / "apt", [f"{MIRROR} {suite} main"]).prepare().archive_of(package, folder)
     found = list(folder.glob("*.orig.tar.xz"))
     if len(found) != 1:
         raise OSError(f"expected one original archive of {package}, found {len(found)} in {folder}")
