@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A cluster loses a node in the middle of the work, and no result is lost."""
 
+import os
+import signal
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,6 @@ import pytest
 from compiler_gym.datasets.packages import (
     LockedPackage,
     PackageBuilder,
-    PackageLock,
     read_results,
 )
 from compiler_gym.datasets.packages import (
@@ -105,36 +107,51 @@ def test_a_node_is_killed_and_nothing_is_lost(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_a_worker_that_is_killed_costs_no_package(tmp_path: Path) -> None:
     ray: Any = pytest.importorskip("ray", reason="ray is missing")
-    from ray.cluster_utils import Cluster  # type: ignore[import-not-found, unused-ignore]  # seen
-
     names = [f"package{number}" for number in range(4)]
     (tmp_path / "sources").mkdir()
     for name in names:
         make_source(tmp_path / "sources", name, {"a.c": "int x;\n"}, "gcc -c a.c; sleep 4")
-    lock = PackageLock((), tuple(LockedPackage(name, "1") for name in names))
-    builder = PackageBuilder(
-        tmp_path / "output", FolderSupplier(tmp_path / "sources"), AssemblyCompiler(), LIMITS
-    )
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    supplier = NotingSupplier(tmp_path / "sources")
+    builder = PackageBuilder(tmp_path / "output", supplier, AssemblyCompiler(), LIMITS)
+    packages = [LockedPackage(name, "1") for name in names]
+    killed: list[int] = []
+    killer = threading.Thread(target=kill_whoever_builds, args=(tmp_path / "sources", killed))
+    ray.init(num_cpus=2, log_to_driver=False, include_dashboard=False)
+    killer.start()
     try:
-        other = cluster.add_node(num_cpus=1)
-        cluster.wait_for_nodes()
-        ray.init(address=cluster.address, log_to_driver=False)
-        ended: dict[str, Any] = {}
-        for package, result in spread_tasks(lock.packages, builder):
-            if not ended:
-                # Each worker has begun another package by now.
-                time.sleep(2)
-                cluster.remove_node(other, allow_graceful=False)
-            ended[package.name] = result
+        ended = {package.name: result for package, result in spread_tasks(packages, builder)}
     finally:
         ray.shutdown()
-        cluster.shutdown()
+        killer.join()
 
-    assert {name: result.outcome for name, result in ended.items()} == dict.fromkeys(
-        names, PackageOutcome.BUILT
+    assert killed
+    assert {name: getattr(result, "outcome", result) for name, result in ended.items()} == (
+        dict.fromkeys(names, PackageOutcome.BUILT)
     )
     assert [result.package for _, result in read_results(tmp_path / "output")] == names
-    assert sorted(path.name for path in (tmp_path / "output" / "packages").iterdir()) == [
-        f"{name}_1" for name in names
-    ]
+    left = sorted(path.name for path in (tmp_path / "output" / "packages").iterdir())
+    assert left == [f"{name}_1" for name in names]
+    begun = [path.read_text().split() for path in sorted((tmp_path / "sources").glob("*.pids"))]
+    assert sum(map(len, begun)) == len(names) + 1  # one was begun twice, and by another process
+    assert len({*next(pids for pids in begun if len(pids) == 2)}) == 2
+
+
+class NotingSupplier(FolderSupplier):
+    """Notes which process begins to build which package."""
+
+    def source(self, package: LockedPackage, into: Path) -> Path:
+        with (self.folder / f"{package.name}.pids").open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        return super().source(package, into)
+
+
+def kill_whoever_builds(folder: Path, killed: list[int]) -> None:
+    """Kill the process that was the second to begin, while its package sleeps."""
+    for _ in range(600):
+        begun = sorted(folder.glob("*.pids"), key=lambda path: path.stat().st_mtime)
+        if len(begun) >= 2:
+            time.sleep(2)
+            killed.append(int(begun[1].read_text().split()[0]))
+            os.kill(killed[0], signal.SIGKILL)
+            return
+        time.sleep(0.1)
