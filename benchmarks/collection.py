@@ -35,7 +35,7 @@ PROGRAMS = (
 """With the steps that are made; they have 600, 1,300 and 11,000 instructions."""
 LENGTH = 50
 TURNS = 5
-TOGETHER_STEPS, TOGETHER_TURNS = 8_000, 3
+TOGETHER_STEPS, TOGETHER_TURNS = 4_000, 3
 DAY, BILLION = 86_400, 1e9
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from compiler_gym.collection import collect
 from compiler_gym.collection.engines import engine_for, file_of
+from compiler_gym.collection.playing import settled_options
 from compiler_gym.errors import PolicyError, WorkerCrashedError
 from compiler_gym.options import CollectOptions
 from compiler_gym.testing import descendants, is_running, wait_until
@@ -56,6 +57,7 @@ def test_a_process_that_is_lost_is_told_and_the_rest_ended(tmp_path: Path) -> No
         "        open(flag, 'w').close()\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
     )
+    settled_options(CRC)  # what this process starts for all of its environments stays
     before = descendants(os.getpid())
     with pytest.raises(WorkerCrashedError, match=rf"ended with status {-signal.SIGKILL}"):
         collect(tmp_path / "store", CRC, policy=str(file))

@@ -137,7 +137,7 @@ def spread_tasks(
         raise InvalidParameterError(f"retries is {retries}: expected at least 0")
     if not ray.is_initialized():
         ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
-    task = ray.remote(num_cpus=cpus, max_retries=retries, scheduling_strategy="SPREAD")(work)
+    task = ray.remote(num_cpus=cpus, max_retries=retries, scheduling_strategy="SPREAD")(_called)
     waiting = list(items)
     room = in_flight or max(int(2 * ray.cluster_resources().get("CPU", 1) / cpus), 1)
     running: dict[Any, Item] = {}
@@ -145,7 +145,7 @@ def spread_tasks(
         while waiting or running:
             while waiting and len(running) < room:
                 item = waiting.pop(0)
-                running[task.remote(item)] = item
+                running[task.remote(work, item)] = item
             ready, _ = ray.wait(list(running), num_returns=1)
             for reference in ready:
                 item = running.pop(reference)
@@ -186,6 +186,11 @@ def evaluate_actions(job: Job) -> dict[str, Any]:
         if truncated:
             raise info["error"]
         return {"reward": reward, "commandline": env.commandline()}
+
+
+def _called(work: Callable[[Item], Result], item: Item) -> Result:
+    """Return what `work` does of `item`: Ray takes functions, and `work` may be a partial one."""
+    return work(item)
 
 
 def _work(
