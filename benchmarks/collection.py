@@ -137,23 +137,23 @@ def _together(folder: Path) -> list[Figure]:
     has_ray = find_spec("ray") is not None
     if has_ray:  # the cluster is there before
         collect(folder / "first", CollectOptions(**given, steps=LENGTH, ray=True))
-    ratios, on_ray, rates = [], [], []
+    ratios, on_ray = [], []
     for turn in range(TOGETHER_TURNS):
         alone = _seconds_of_two(folder / f"alone-{turn}")
         pair = _seconds_of(
             folder / f"pair-{turn}", CollectOptions(**given, steps=TOGETHER_STEPS, jobs=2)
         )
         ratios.append(100 * alone / pair)
-        rates.append(TOGETHER_STEPS / pair / 2)
         if has_ray:
             ray = CollectOptions(**given, steps=TOGETHER_STEPS, ray=True)
             on_ray.append(100 * alone / _seconds_of(folder / f"ray-{turn}", ray))
     name = "against two collections that share nothing"
     figures = [
-        Figure("two processes: transitions per second and core", median(rates), "/s"),
         Figure(f"two processes {name}", median(ratios), "%", 90, "at least"),
     ]
-    return figures + ([Figure(f"Ray, two cores {name}", median(on_ray), "%")] if on_ray else [])
+    return figures + (
+        [Figure(f"Ray, two cores, started before, {name}", median(on_ray), "%")] if on_ray else []
+    )
 
 
 def _seconds_of(folder: Path, options: CollectOptions) -> float:
