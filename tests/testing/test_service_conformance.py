@@ -22,14 +22,16 @@ while head := stream.read(8):
     data = stream.read(int.from_bytes(head, "little"))
     message = msgspec.msgpack.decode(data)  # what is none ends it
     count += 1
-    text = {"type": "text"}
-    reply = {
-        1: [18, None, [str(count)] * len(message[3]) if message[0] == 1 else []],
-        2: [19, False, None, True, [str(os.getpid())] * len(message[2]), len(message[1])],
-        5: [22],
-        7: [17, 1, "broken 1", [{"name": "A", "space": {"type": "discrete", "n": 3}}],
-            [{"name": "o", "space": text}], []],
-    }.get(message[0], [23, "SessionError", "what?", 0, False])
+    reply = [23, "SessionError", "what?", 0, False]
+    if message[0] == 1:
+        reply = [18, None, [str(count)] * len(message[3])]
+    elif message[0] == 2:
+        reply = [19, False, None, True, [str(os.getpid())] * len(message[2]), len(message[1])]
+    elif message[0] == 5:
+        reply = [22]
+    elif message[0] == 7:
+        actions = [{"name": "A", "space": {"type": "discrete", "n": 3}}]
+        reply = [17, 1, "broken 1", actions, [{"name": "o", "space": {"type": "text"}}], []]
     data = msgspec.msgpack.encode(reply)
     stream.write(len(data).to_bytes(8, "little") + data)
     stream.flush()
