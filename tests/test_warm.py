@@ -51,3 +51,25 @@ def test_one_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         process.run(script, [], folder=tmp_path, variables={}, timeout=0.1)
     process.close()
+
+
+def test_commands_of_a_program_run_in_forks_too(warm: Warm, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import subprocess\n"
+        "for words in (['version', '--json'], ['no-such-command']):\n"
+        "    done = subprocess.run(['compiler-gym', *words], capture_output=True, text=True)\n"
+        "    print(done.returncode, done.stdout[:1])\n"
+        "process = subprocess.Popen(['compiler-gym', 'web', '--no-browser'], stdout=-1)\n"
+        "process.stdout.readline()\n"
+        "process.terminate()\n"
+        "print(process.wait())\n"
+    )
+    commands = tmp_path / "commands"
+    done = warm.run(
+        script, [], folder=tmp_path, variables={**os.environ}, commands=commands, timeout=60
+    )
+    lines = done.stdout.decode().splitlines()
+    assert lines[0] == "0 {", done.stderr.decode()
+    assert lines[1] == "2 "
+    assert lines[2] == "143"

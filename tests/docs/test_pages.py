@@ -29,7 +29,13 @@ def run(warm: Warm, page: Path, folder: Path, *options: str) -> tuple[int, str]:
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]),
     }
-    done = warm.run(RUNNER, [str(page), *options], folder=folder, variables=variables)
+    done = warm.run(
+        RUNNER,
+        [str(page), *options],
+        folder=folder,
+        variables=variables,
+        commands=folder.with_name(f"{folder.name}-commands"),
+    )
     return done.returncode, (done.stdout + done.stderr).decode()
 
 
