@@ -62,7 +62,8 @@ bench: $(BIN)/.tested ## Measure speed and print it beside the raw engine
 docs: $(BIN)/.tested ## Generate the reference pages under docs/reference/
 	$(BIN)/python -m docs.generate
 
-site: $(BIN)/.tested ## Build the site of the pages into site/, with a search; a folder per release
+site: $(BIN)/.installed ## Build the site of the pages into site/, with a search; a folder per release
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group docs
 	$(BIN)/python -m docs.site
 
 tutorials: $(BIN)/.tested ## Run the tutorials again and keep their results; needs gigabytes and minutes

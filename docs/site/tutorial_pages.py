@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from docs.tutorials import FOLDER, NAMES, results
+from tools.release.package_page import repository
 
-__all__ = ["page", "setup", "write"]
+__all__ = ["page", "setup", "to_pages", "write"]
 
+_NOTEBOOK = re.compile(r"\]\(((?:[\w./]*tutorials/)?)results/(\w+)\.ipynb\)")
 _COLORS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -36,12 +38,16 @@ def page(name: str) -> tuple[str, dict[str, bytes]]:
         source = "".join(cell["source"]).strip()
         if cell["cell_type"] == "markdown":
             parts.append(source)
-        elif source and not source.startswith("# SPDX"):
+        elif source and not source.startswith(("# SPDX", "%pip")):
             parts.append(f"```python\n{source}\n```")
             parts += _shown(name, cell["outputs"], pictures)
+    address = repository()
+    place = address.removeprefix("https://github.com/")
+    colab = f"https://colab.research.google.com/github/{place}/blob/main/docs/tutorials/results"
     offer = (
         f"Download it: {{download}}`notebook <results/{name}.ipynb>`, "
         f"{{download}}`Python <{name}.py>`."
+        + (f" Or [run it in Colab]({colab}/{name}.ipynb)." if place != address else "")
     )
     title, _, rest = "\n\n".join(parts).partition("\n\n")
     if not title.startswith("# "):
@@ -74,6 +80,15 @@ def _joined(outputs: list[Any]) -> list[Any]:
     return kept
 
 
+def to_pages(text: str) -> str:
+    """Return the text of a page with links to notebooks, as the repository has them, to pages."""
+    return _NOTEBOOK.sub(r"](\1\2.md)", text)
+
+
+def _read(app: Any, docname: str, source: list[str]) -> None:
+    source[0] = to_pages(source[0])
+
+
 def _keep(path: Path, content: bytes) -> None:
     if not path.is_file() or path.read_bytes() != content:
         path.write_bytes(content)
@@ -82,4 +97,5 @@ def _keep(path: Path, content: bytes) -> None:
 def setup(app: Any) -> dict[str, bool]:
     """Write the pages before Sphinx looks for them."""
     app.connect("builder-inited", lambda _: write())
+    app.connect("source-read", _read)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

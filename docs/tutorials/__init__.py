@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FOLDER", "NAMES", "OWN", "belonging", "results", "text"]
+from compiler_gym.version import install_hint
+
+__all__ = ["FOLDER", "NAMES", "OWN", "belonging", "install_line", "results", "text"]
 
 FOLDER = Path(__file__).parent
 NAMES = (
@@ -27,8 +29,15 @@ NAMES = (
     "add_a_compiler",
 )
 """In the order to read them."""
+_LEARNING = ("train_ppo", "graph_network")
 OWN = "compiler_gym"
 """Where a notebook's metadata says what its results belong to."""
+
+
+def install_line(name: str) -> str:
+    """Return what the first cell of a notebook runs, where the library is not installed yet."""
+    extras = "plot,rl" if name in _LEARNING else "plot"
+    return f"%pip install --quiet {install_hint(extras).removeprefix('pip install ')}"
 
 
 def text(name: str) -> str:

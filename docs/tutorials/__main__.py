@@ -12,7 +12,7 @@ import jupytext
 import nbformat
 from nbclient import NotebookClient
 
-from docs.tutorials import NAMES, OWN, belonging, results, text
+from docs.tutorials import NAMES, OWN, belonging, install_line, results, text
 
 LONGEST = 120
 """Seconds that a tutorial may take."""
@@ -37,6 +37,8 @@ def run(name: str, folder: Path, timeout: int = 600) -> float:
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"{name}-{number}"
         cell.metadata.pop("execution", None)
+    install = nbformat.v4.new_code_cell(install_line(name), id=f"{name}-install")
+    notebook.cells.insert(0, install)
     notebook.metadata[OWN] = belonging(written)
     folder.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, folder / results(name).name)

@@ -7,6 +7,7 @@ Nothing is loaded from elsewhere, so that the site works from a disk and without
 import functools
 import http.server
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -119,6 +120,27 @@ def test_the_search_finds_pages_and_its_links_lead_there(
     # A page from a disk may not read the others, so that the results have no excerpts there.
     expected = {"Failed to fetch"} if scheme == "file" else set[str]()
     assert {*watched.errors} <= expected
+
+
+@pytest.mark.parametrize("words", ["install", "reward", "vectorized environment"])
+def test_a_search_begins_with_a_page_for_users(words: str, address: str, watched: _Watched) -> None:
+    watched.page.goto(f"{address}/{release()}/index.html")
+    _search(watched.page, words)
+    first = watched.page.locator("#search-results li a").first.get_attribute("href") or ""
+    assert not first.startswith(("api/", "decisions/")), first
+
+
+def test_a_long_table_stays_within_the_window_and_is_filtered(
+    address: str, watched: _Watched
+) -> None:
+    page = watched.page
+    page.goto(f"{address}/{release()}/reference/llvm-actions.html")
+    page.locator(".long-table").first.wait_for()
+    assert page.evaluate("document.documentElement.scrollHeight") < 30_000
+    field = page.get_by_role("searchbox", name=re.compile("Filter")).first
+    field.fill("loop unroll")
+    rows = page.locator(".long-table").first.locator("tbody tr")
+    assert 0 < rows.locator("visible=true").count() < rows.count()
 
 
 def test_a_name_of_the_api_is_found(address: str, watched: _Watched) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from docs.site.tutorial_pages import page
-from docs.tutorials import FOLDER, NAMES, OWN, belonging, results, text
+from docs.site import tutorial_pages
+from docs.site.tutorial_pages import page, to_pages
+from docs.tutorials import FOLDER, NAMES, OWN, belonging, install_line, results, text
 
 NEEDS = {"train_ppo": "stable_baselines3", "graph_network": "torch"}
 
@@ -16,7 +17,26 @@ NEEDS = {"train_ppo": "stable_baselines3", "graph_network": "torch"}
 def test_every_tutorial_is_listed() -> None:
     assert sorted(NAMES) == sorted(path.stem for path in FOLDER.glob("[!_]*.py"))
     index = (FOLDER / "index.md").read_text(encoding="utf-8")
-    assert [f"({name}.md)" in index for name in NAMES] == [True] * len(NAMES)
+    assert [f"(results/{name}.ipynb)" in index for name in NAMES] == [True] * len(NAMES)
+    assert all(f"({name}.md)" in to_pages(index) for name in NAMES)
+
+
+def test_the_first_cell_of_a_notebook_installs_what_it_needs() -> None:
+    for name in NAMES:
+        cell = json.loads(results(name).read_text(encoding="utf-8"))["cells"][0]
+        assert cell["source"] == [install_line(name)]
+        assert install_line(name) not in page(name)[0]
+
+
+def test_a_link_to_colab_is_shown_where_the_repository_has_an_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert "colab" not in page("first_steps")[0]
+    monkeypatch.setattr(tutorial_pages, "repository", lambda: "https://github.com/us/it")
+    assert (
+        "https://colab.research.google.com/github/us/it/blob/main/docs/tutorials/results/"
+        "first_steps.ipynb" in page("first_steps")[0]
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
