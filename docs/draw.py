@@ -300,13 +300,13 @@ def measured_projects() -> list[tuple[str, int, int]]:
 def projects() -> Drawing:
     """Real programs, tuned: the bytes that a loader reads, against the best without a search."""
     rows = measured_projects()
-    d = Drawing(480, 74 + 56 * len(rows), "What tuning saves of the whole file of real programs")
+    d = Drawing(480, 74 + 46 * len(rows), "What tuning saves of the whole file of real programs")
     d.text(20, 30, "Real programs, the whole file a loader reads", bold=True, size=17)
     d.text(20, 52, "clang -Oz -flto --gc-sections --icf=all", color=SOFT, size=15)
     d.text(460, 52, "compiler-gym tune", color=BLUE, size=15, anchor="end", bold=True)
     for number, (name, rival, ours) in enumerate(rows):
-        y = 70 + 56 * number
-        d.text(20, y + 24, name, bold=True, size=16)
+        y = 70 + 46 * number
+        d.text(20, y + 24, name.partition(" (")[0], bold=True, size=16)
         for top, size, color, opacity in ((0, rival, SOFT, 0.35), (19, ours, BLUE, 0.85)):
             length = 280 * size / rival
             d.parts.append(
