@@ -116,7 +116,13 @@ def test_a_worker_that_is_killed_costs_no_package(tmp_path: Path) -> None:
     packages = [LockedPackage(name, "1") for name in names]
     killed: list[int] = []
     killer = threading.Thread(target=kill_whoever_builds, args=(tmp_path / "sources", killed))
-    ray.init(num_cpus=2, log_to_driver=False, include_dashboard=False)
+    root = str(Path(__file__).parents[2])  # workers import the suppliers of these tests
+    ray.init(
+        num_cpus=2,
+        log_to_driver=False,
+        include_dashboard=False,
+        runtime_env={"env_vars": {"PYTHONPATH": f"{root}:{root}/tests"}},
+    )
     killer.start()
     try:
         ended = {package.name: result for package, result in spread_tasks(packages, builder)}
@@ -124,7 +130,7 @@ def test_a_worker_that_is_killed_costs_no_package(tmp_path: Path) -> None:
         ray.shutdown()
         killer.join()
 
-    assert killed
+    assert killed, ended
     assert {name: getattr(result, "outcome", result) for name, result in ended.items()} == (
         dict.fromkeys(names, PackageOutcome.BUILT)
     )
