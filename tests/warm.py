@@ -22,6 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from compiler_gym import registration
 from compiler_gym.service.limits import bind_to_parent
 
 __all__ = ["Warm"]
@@ -196,6 +197,9 @@ def _become(job: dict[str, Any]) -> None:
         path = job["variables"]["PATH"]
         job["variables"]["PATH"] = os.pathsep.join([job["commands"], path])
     os.environ.update(job["variables"])
+    if "COMPILER_GYM_PLUGINS" in job["variables"]:  # which is read when the library is imported
+        registration.compilers.cache_clear()
+        registration.register_with_gymnasium()
     os.chdir(job["folder"])
     sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)

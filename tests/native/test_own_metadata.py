@@ -201,6 +201,7 @@ READERS: tuple[Callable[[_llvm.Module], object], ...] = (
     lambda module: module.set_goal("size"),
     lambda module: _llvm.run_recorded(module, "default<O1>"),
     lambda module: _llvm.function_table(module),
+    lambda module: _llvm.function_shapes(module),
 )
 
 

@@ -130,6 +130,22 @@ def test_function_features_add_up_to_the_module(at_reset: LlvmEnv) -> None:
     assert dict(zip(table["names"], table["features"][:, column], strict=True)) == printed
 
 
+def test_functions_have_one_shape_whatever_their_names_and_constants(
+    make_env: MakeEnv, tmp_path: Path
+) -> None:
+    source = "int {0}(int *p, int n) {{ int s = {1}; while (n--) s += p[n] * {1}; return s; }}\n"
+    text = "".join(source.format(*one) for one in (("first", 1), ("second", 7)))
+    path = tmp_path / "program.c"
+    path.write_text(f"{text}int other(void) {{ return 3; }}\n")
+    env = make_env(benchmark=path.as_uri())
+    env.reset()
+    table = env.observation["FunctionShapes"]
+    shapes = dict(zip(table["names"], table["shapes"].tolist(), strict=True))
+    assert shapes["first"] == shapes["second"] != shapes["other"]
+    assert table["instructions"].sum() == env.observation["IrInstructionCount"]
+    assert not table["is_odr"].any()
+
+
 def test_the_call_graph_is_that_of_the_printed_calls(at_reset: LlvmEnv) -> None:
     graph = at_reset.observation["CallGraph"]
     edges = {

@@ -70,6 +70,13 @@ STRUCTURE: tuple[Observation, ...] = (
         "that has a body, and its name.",
     ),
     _table(
+        "FunctionShapes",
+        "function_shapes",
+        "Functions that have a body without their names and constants, as arrays: `names`, "
+        "`shapes` (a hash: near duplicates have the same), `instructions`, `is_odr` (inline "
+        "functions and templates).",
+    ),
+    _table(
         "CallGraph",
         "call_graph",
         "Functions (`names`, `is_defined`, `instructions`, `indirect_calls`) and calls between "

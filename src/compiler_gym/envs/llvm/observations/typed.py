@@ -117,6 +117,7 @@ Records = Literal[
     "LexedIrArrays",
     "LexedIrWords",
     "FunctionFeatures",
+    "FunctionShapes",
     "CallGraph",
     "LoopForest",
     "CallSites",
