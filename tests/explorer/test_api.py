@@ -35,7 +35,8 @@ def test_an_environment_is_described_with_what_can_be_looked_at(client: Client, 
 
 def test_programs_are_listed_and_searched_without_a_download(client: Client) -> None:
     found = client.get("/api/environments/llvm-v0/programs", search="CRC")
-    assert found["benchmarks"] == ["benchmark://cbench-v1/crc32"]
+    assert found["benchmarks"][0] == "benchmark://cbench-v1/crc32"
+    assert all("crc" in one.lower() for one in found["benchmarks"])
     few = client.get("/api/environments/llvm-v0/programs", dataset="cbench-v1", most=3)
     assert len(few["benchmarks"]) == 3
     assert few["more"]

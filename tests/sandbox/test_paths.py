@@ -6,7 +6,7 @@ import os
 import pytest
 
 from compiler_gym.sandbox import paths
-from compiler_gym.sandbox.box import RunLimits
+from compiler_gym.sandbox.box import RunLimits, bounds
 from compiler_gym.sandbox.paths import DEVICES, SYSTEM, is_system
 from compiler_gym.sandbox.ways import wrapped
 
@@ -22,9 +22,7 @@ def test_what_is_of_a_user_is_not_of_the_system(path: str) -> None:
 
 
 def test_every_way_is_told_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    from compiler_gym.sandbox.box import _bounds  # pyright: ignore[reportPrivateUsage]
-
-    ours = _bounds(RunLimits())
+    ours = bounds(RunLimits())
     assert [word.removeprefix("--system=") for word in ours if "--system" in word] == [*SYSTEM]
     assert [word.removeprefix("--device=") for word in ours if "--device" in word] == [*DEVICES]
     monkeypatch.setattr("shutil.which", lambda name: "/usr/bin/bwrap")
