@@ -52,6 +52,14 @@ ORDINARY: dict[str, list[tuple[str, ...]]] = {
     "tune": [("tune",), ("tune", "diff", "a", "b")],
     "bisect": [("bisect", "nothing.json")],
     "new": [("new", "basic-compiler")],
+    "collect": [
+        ("collect", "llvm-v0", "--benchmarks", PROGRAM, "--steps", "5", "--output", "collected"),
+        ("collect", "llvm-v0", "--benchmarks", "nothing", "--steps", "5", "--output", "other"),
+    ],
+    "sdk": [],
+    "conformance": [("conformance", "--", "./missing")],
+    "serve-policy": [("serve-policy", "missing.py")],
+    "evaluate-heuristic": [("evaluate-heuristic", "missing.c")],
 }
 WITHOUT = {
     "web": "serves until it is stopped",
