@@ -18,7 +18,7 @@ from compiler_gym import make
 from compiler_gym.caching import TranspositionCache
 
 PROGRAM = "cbench-v1/sha"
-SPACES = {"observation_space": "Autophase", "reward_space": "IrInstructionCountOz"}
+SPACES: dict[str, Any] = {"observation_space": "Autophase", "reward_space": "IrInstructionCountOz"}
 Episodes = Callable[[Any], float]
 Run = Callable[[TranspositionCache | None], tuple[float, float]]
 """Runs with a cache or without, and returns the seconds and what was earned."""

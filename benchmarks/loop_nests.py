@@ -12,6 +12,7 @@ import random
 import time
 from collections.abc import Callable
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -144,7 +145,7 @@ def _compiling() -> list[Figure]:
 
 def _stepping() -> list[Figure]:
     """Take random actions, others in each episode, since nests that were seen are kept."""
-    asked = (
+    asked: tuple[tuple[int, str, Any, str, int | None], ...] = (
         (16, "loop_tree", "in-process", "the tree as text, nothing timed", 2000),
         (16, "loop_tree", "process", "the same of a session in another process", None),
         (16, "flops", "in-process", "timed", 100),

@@ -17,6 +17,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ WEIGHINGS = 40
 WORKERS = 8
 REFERENCE = "cbench-v1/sha"
 """A program of about a thousand instructions."""
-SPACES = {"reward_space": "IrInstructionCountOz", "observation_space": "Autophase"}
+SPACES: dict[str, Any] = {"reward_space": "IrInstructionCountOz", "observation_space": "Autophase"}
 
 
 def measure() -> list[Figure]:

@@ -8,6 +8,7 @@ timed. Each step's least time counts, because other programs on the machine only
 
 import random
 import time
+from typing import Any
 
 from benchmarks.measure import Figure
 from compiler_gym import make
@@ -16,7 +17,7 @@ from compiler_gym.profiling import profile
 
 PROGRAMS = ("cbench-v1/crc32", "cbench-v1/sha", "cbench-v1/jpeg-d")
 STEPS, REPEATS = 60, 12
-SPACES = {"reward_space": "IrInstructionCountOz", "observation_space": "Autophase"}
+SPACES: dict[str, Any] = {"reward_space": "IrInstructionCountOz", "observation_space": "Autophase"}
 TIMES = "service.times"
 
 

@@ -11,6 +11,7 @@ import resource
 import subprocess
 import sys
 import time
+from typing import Any
 
 from benchmarks.measure import Figure
 from compiler_gym import make
@@ -20,7 +21,10 @@ from compiler_gym.service.limits import adopt_orphans
 DEMO = ("adpcm", "bitcount", "blowfish", "crc32", "dijkstra", "qsort", "sha", "stringsearch")
 LARGE = ("ghostscript",)
 SECONDS = 60.0
-_OPTIONS = {"reward_space": "IrInstructionCount", "action_space": "PassesAndPipelines"}
+_OPTIONS: dict[str, Any] = {
+    "reward_space": "IrInstructionCount",
+    "action_space": "PassesAndPipelines",
+}
 
 
 def measure() -> list[Figure]:

@@ -126,7 +126,7 @@ def join(folders: Sequence[Path], joined: Path) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Write the sample; return 1 if it became too large."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folders", nargs="+", type=Path, help="folders of built packages")
     parser.add_argument("--sources", type=Path, required=True, help="where their sources are kept")
     parser.add_argument("--output", type=Path, default=sample_folder())

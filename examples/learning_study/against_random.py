@@ -94,7 +94,7 @@ def trained(run: RunFolder, options: ppo.Options, name: str) -> list[tuple[int, 
     def report(update: ppo.Update) -> None:
         run.progress(
             update.steps,
-            training=name,
+            seed=options.seed,
             episode_reward=update.episode_reward,
             seconds=update.seconds,
         )

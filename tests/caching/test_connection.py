@@ -339,7 +339,10 @@ def test_llvm_is_the_same_with_and_without(cache: TranspositionCache) -> None:
 def test_llvm_is_the_same_over_many_random_episodes() -> None:
     generator = np.random.default_rng(7)
     for program in ("qsort", "sha", "stringsearch", "bitcount"):
-        arguments = {"benchmark": f"cbench-v1/{program}", "reward_space": "IrInstructionCount"}
+        arguments: dict[str, Any] = {
+            "benchmark": f"cbench-v1/{program}",
+            "reward_space": "IrInstructionCount",
+        }
         with (
             TranspositionCache() as cache,
             compiler_gym.make("llvm-v0", **arguments) as other,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Callable
+from typing import Any
 
 import gymnasium
 import pytest
@@ -138,8 +139,11 @@ def test_what_cannot_be_profiled_is_refused() -> None:
 
 
 @pytest.mark.parametrize("isolation", ["process", "in-process"])
-def test_passes_and_analyses_nest_and_add_up(isolation: str) -> None:
-    spaces = {"observation_space": "Autophase", "reward_space": "IrInstructionCountOz"}
+def test_passes_and_analyses_nest_and_add_up(isolation: Any) -> None:
+    spaces: dict[str, Any] = {
+        "observation_space": "Autophase",
+        "reward_space": "IrInstructionCountOz",
+    }
     with compiler_gym.make("llvm-v0", isolation=isolation, **spaces) as env:
         found = profile(env, [env.action_space[name] for name in PASSES], benchmark="cbench-v1/sha")
         state = env.observation["IrHash"]

@@ -10,6 +10,7 @@ import tarfile
 from pathlib import Path
 
 from compiler_gym.datasets.packages import PrivateApt
+from compiler_gym.errors import DatasetInitError, DownloadFailed
 
 __all__ = ["found", "source_archive", "stable", "version"]
 
@@ -90,7 +91,10 @@ def source_archive(package: str, suite: str, into: Path) -> Path:
     folder = into / "downloads"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    PrivateApt(into / "apt", [f"{MIRROR} {suite} main"]).prepare().archive_of(package, folder)
+    try:
+        PrivateApt(into / "apt", [f"{MIRROR} {suite} main"]).prepare().archive_of(package, folder)
+    except (DatasetInitError, DownloadFailed) as error:
+        raise SystemExit(str(error)) from error
     found = list(folder.glob("*.orig.tar.xz"))
     if len(found) != 1:
         raise OSError(f"expected one original archive of {package}, found {len(found)} in {folder}")

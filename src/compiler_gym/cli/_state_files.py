@@ -2,7 +2,7 @@
 """Reads state arguments, and makes the environments that replay them."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -51,7 +51,7 @@ def env_for(
     environment: str | None, env: str | None, reward: str | None, limits: "Limits | None" = None
 ) -> "Callable[[], CompilerEnv]":
     """Return what makes the environment of a state: the user's choice, its own or the default."""
-    options = {} if reward is None else {"reward_space": reward}
+    options: dict[str, Any] = {} if reward is None else {"reward_space": reward}
     return lambda: make(
         env or environment or default_environment(), **given(None, limits), **options
     )

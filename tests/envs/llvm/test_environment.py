@@ -6,6 +6,7 @@ import pickle
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -83,7 +84,8 @@ def test_every_way_to_make_gives_the_same_environment(
 
 @pytest.mark.parametrize("id", [id for id in IDS if id.startswith(("llvm", "gcc"))])
 @pytest.mark.parametrize("isolation", ["process", "in-process"])
-def test_gymnasium_s_checker_has_no_complaint(id: str, isolation: str) -> None:
+def test_gymnasium_s_checker_has_no_complaint(id: str, isolation: Any) -> None:
+    spaces: dict[str, Any]
     if id in ("llvm-v0", "llvm-ic-v0", "llvm-codesize-v0", "llvm-inline-v0"):
         spaces = {"observation_space": "InstCountNorm", "reward_space": "IrInstructionCountOz"}
     elif id == "gcc-v0":

@@ -4,6 +4,7 @@
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,7 +87,7 @@ def test_two_compilers_live_side_by_side() -> None:
     ],
 )
 def test_what_cannot_be_used_says_why(
-    text: str, reason: str, isolation: str, tmp_path: Path
+    text: str, reason: str, isolation: Any, tmp_path: Path
 ) -> None:
     gcc_bin = script(tmp_path / "gcc", text)
     with pytest.raises(EnvironmentNotSupported, match=reason):

@@ -27,7 +27,10 @@ from compiler_gym.version import install_hint
 __all__ = ["Demonstration"]
 
 _ENV = "llvm-v0"
-_SPACES = {"reward_space": "IrInstructionCount", "action_space": "PassesAndPipelines"}
+_SPACES: dict[str, Any] = {
+    "reward_space": "IrInstructionCount",
+    "action_space": "PassesAndPipelines",
+}
 
 
 class Demonstration:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,7 +102,7 @@ def rebuilt(plugin: Path, folder: Path) -> Path:
     return copy
 
 
-def make(**options: object) -> LlvmEnv:
+def make(**options: Any) -> LlvmEnv:
     made = compiler_gym.make("llvm-v0", benchmark="cbench-v1/crc32", **options)
     assert isinstance(made, LlvmEnv)
     return made
