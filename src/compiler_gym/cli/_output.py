@@ -173,7 +173,8 @@ def show(rows: "Table", console: "Console | None" = None) -> None:
     if console.is_terminal:  # what another program reads stays whole
         _fold_names(rows, console.width)
     screen = console.width
-    console.width = max(screen, sum(_least_widths(rows)))
+    if not console.is_terminal:
+        console.width = max(screen, sum(_least_widths(rows)))
     console.print(rows)
     console.width = screen
 
