@@ -134,17 +134,23 @@ def _serve(channel: socket.socket) -> dict[str, Any] | None:
         message, files, _, _ = socket.recv_fds(channel, _LONGEST, 3)
         if not message:
             return None
-        child = os.fork()
-        if child == 0:
-            channel.close()
-            for number, file in enumerate(files):
-                os.dup2(file, number)
-        for file in files:
-            os.close(file)
+        child = _forked(channel, files)
         if child == 0:
             return json.loads(message)
         _, status = os.waitpid(child, 0)
         channel.send(json.dumps(os.waitstatus_to_exitcode(status)).encode())
+
+
+def _forked(channel: socket.socket, files: Sequence[int]) -> int:
+    """Fork and give `files` to the fork as its standard streams; return 0 in it, as `os.fork`."""
+    child = os.fork()
+    if child == 0:
+        channel.close()
+        for number, file in enumerate(files):
+            os.dup2(file, number)
+    for file in files:
+        os.close(file)
+    return child
 
 
 def _serve_commands(folder: Path) -> dict[str, Any] | None:
@@ -170,13 +176,7 @@ def _serve_commands(folder: Path) -> dict[str, Any] | None:
     listener.close()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     message, files, _, _ = socket.recv_fds(channel, _LONGEST, 3)
-    child = os.fork()
-    if child == 0:
-        channel.close()
-        for number, file in enumerate(files):
-            os.dup2(file, number)
-    for file in files:
-        os.close(file)
+    child = _forked(channel, files)
     if child == 0:
         return json.loads(message)
     channel.send(str(child).encode())

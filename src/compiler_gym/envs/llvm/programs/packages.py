@@ -13,6 +13,7 @@ import msgspec
 from compiler_gym.builds import Unit
 from compiler_gym.envs.llvm.programs.archive_members import needed_members
 from compiler_gym.envs.llvm.programs.builds import unknown_flags
+from compiler_gym.envs.llvm.toolchain.clang import OLD_C
 from compiler_gym.envs.llvm.toolchain.engine import run_engine
 from compiler_gym.envs.llvm.toolchain.tools import package_of, tool_name
 from compiler_gym.errors import CompilerGymError
@@ -20,19 +21,17 @@ from compiler_gym.errors import CompilerGymError
 __all__ = ["ClangOfPackages", "clang_of_packages"]
 
 _SECONDS = 600.0
-_FORGIVEN = tuple(
-    f"-Wno-error={name}"
-    for name in (
-        "implicit-function-declaration",
-        "implicit-int",
-        "incompatible-function-pointer-types",
-        "int-conversion",
-        "return-mismatch",
-        "c++11-narrowing",
-        "dynamic-exception-spec",
-        "register",
-        "reserved-user-defined-literal",
-    )
+_FORGIVEN = (
+    *OLD_C,
+    *(
+        f"-Wno-error={name}"
+        for name in (
+            "c++11-narrowing",
+            "dynamic-exception-spec",
+            "register",
+            "reserved-user-defined-literal",
+        )
+    ),
 )
 """What clang calls an error, and the compilers that packages are written for do not."""
 _TREE = re.compile(r"(/run/build/[^/]+)")

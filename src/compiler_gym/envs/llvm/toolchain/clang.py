@@ -9,7 +9,20 @@ import sys
 from compiler_gym.envs.llvm.toolchain.tools import MAJOR, tool_name
 from compiler_gym.errors import BenchmarkInitError
 
-__all__ = ["clang_command"]
+__all__ = ["OLD_C", "clang_command"]
+
+# Valid C until clang 15; errors since clang 16.
+OLD_C = tuple(
+    f"-Wno-error={name}"
+    for name in (
+        "implicit-function-declaration",
+        "implicit-int",
+        "incompatible-function-pointer-types",
+        "int-conversion",
+        "return-mismatch",
+    )
+)
+"""Flags that make errors of old C warnings again."""
 
 _INSTALL = (
     f"install one of version {MAJOR} or older (`apt install clang`), or the Python package "

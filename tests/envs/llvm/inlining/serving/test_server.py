@@ -53,6 +53,18 @@ def by_chance(features: NDArray[np.int64]) -> bool:
     return bool(features.sum() % 3 == 0)
 
 
+class Held:
+    """A policy that answers when it is told to go on."""
+
+    def __init__(self) -> None:
+        self.asked, self.goes_on = threading.Event(), threading.Event()
+
+    def __call__(self, features: NDArray[np.int64]) -> bool:
+        self.asked.set()
+        assert self.goes_on.wait(SECONDS)
+        return True
+
+
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Callable[..., PolicyServer]]:
     servers: list[PolicyServer] = []
@@ -144,21 +156,15 @@ def test_several_compilers_ask_at_once(served: Callable[..., PolicyServer], tmp_
 def test_a_compiler_that_dies_while_it_waits_leaves_the_others_alone(
     served: Callable[..., PolicyServer], tmp_path: Path
 ) -> None:
-    asked, goes_on = threading.Event(), threading.Event()
-
-    def decide(features: NDArray[np.int64]) -> bool:
-        asked.set()
-        assert goes_on.wait(SECONDS)
-        return True
-
+    held = Held()
     (tmp_path / "two.c").write_text(TWO)
-    server = served(decide)
+    server = served(held)
     with compiling(server, "-Oz", "-c", "two.c", folder=tmp_path) as launcher:
-        assert asked.wait(SECONDS)
+        assert held.asked.wait(SECONDS)
         (compiler,) = children_of(launcher.pid)
         os.kill(compiler, signal.SIGKILL)
         assert launcher.wait(SECONDS) == 256 - signal.SIGKILL
-        goes_on.set()
+        held.goes_on.set()
     with compiling(server, "-Oz", "-c", "two.c", folder=tmp_path) as launcher:
         assert launcher.wait(SECONDS) == 0
 
@@ -166,20 +172,14 @@ def test_a_compiler_that_dies_while_it_waits_leaves_the_others_alone(
 def test_a_compiler_whose_launcher_is_killed_comes_to_its_end(
     served: Callable[..., PolicyServer], tmp_path: Path
 ) -> None:
-    asked, goes_on = threading.Event(), threading.Event()
-
-    def decide(features: NDArray[np.int64]) -> bool:
-        asked.set()
-        assert goes_on.wait(SECONDS)
-        return True
-
+    held = Held()
     (tmp_path / "two.c").write_text(TWO)
-    server = served(decide)
+    server = served(held)
     with compiling(server, "-Oz", "-c", "two.c", "-o", "two.o", folder=tmp_path) as launcher:
-        assert asked.wait(SECONDS)
+        assert held.asked.wait(SECONDS)
         (compiler,) = children_of(launcher.pid)
         launcher.kill()
-        goes_on.set()
+        held.goes_on.set()
         ended(compiler)
     assert (tmp_path / "two.o").exists()
 

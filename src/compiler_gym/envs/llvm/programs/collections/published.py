@@ -23,13 +23,12 @@ from compiler_gym.datasets import (
 from compiler_gym.envs.llvm.programs.collections import archives
 from compiler_gym.envs.llvm.programs.kept import kept
 from compiler_gym.envs.llvm.programs.source import ClangInvocation
-from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.clang import OLD_C, clang_command
 from compiler_gym.envs.llvm.toolchain.engine import run_engine
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.files import tool_identity
 
 __all__ = [
-    "OLD_C",
     "OPENCL",
     "PUBLISHED",
     "AnghaBenchDataset",
@@ -48,19 +47,6 @@ __all__ = [
     "PublishedSource",
     "TensorFlowDataset",
 ]
-
-# Valid C until the clang that the archives were made for; errors since clang 16.
-OLD_C = tuple(
-    f"-Wno-error={name}"
-    for name in (
-        "implicit-function-declaration",
-        "implicit-int",
-        "incompatible-function-pointer-types",
-        "int-conversion",
-        "return-mismatch",
-    )
-)
-"""Flags that make errors of old C warnings again."""
 
 OPENCL = (
     *("-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header"),

@@ -7,9 +7,10 @@ program, not of the corpus.
 
 from compiler_gym.builds import IR_SUFFIXES, SOURCE_LANGUAGES
 from compiler_gym.datasets import Benchmark, BenchmarkUri, BenchmarkWithSource, CorpusProgram
-from compiler_gym.envs.llvm.programs.collections.published import OLD_C, OPENCL, POJ104Dataset
+from compiler_gym.envs.llvm.programs.collections.published import OPENCL, POJ104Dataset
 from compiler_gym.envs.llvm.programs.kept import kept
 from compiler_gym.envs.llvm.programs.source import ClangInvocation, clang_command
+from compiler_gym.envs.llvm.toolchain.clang import OLD_C
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.files import tool_identity
 
