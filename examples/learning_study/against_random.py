@@ -50,16 +50,22 @@ class Plan:
 
     def options(self, seed: int, train: tuple[str, ...]) -> ppo.Options:
         """Return the options of the agent."""
-        return ppo.Options(
-            train=train,
-            savings=COST,
-            action_space=self.action_space,
-            steps=self.steps,
-            envs=8,
-            episode=self.episode,
-            horizon=min(64, max(self.steps // 8, 1)),
-            seed=seed,
+        return agent_options(
+            train, self.steps, self.episode, seed=seed, action_space=self.action_space
         )
+
+
+def agent_options(train: tuple[str, ...], steps: int, episode: int, **given: Any) -> ppo.Options:
+    """Return the options of an agent that learns on `train` from `steps` compilations."""
+    return ppo.Options(
+        train=train,
+        savings=COST,
+        steps=steps,
+        envs=8,
+        episode=episode,
+        horizon=min(64, max(steps // 8, 1)),
+        **given,
+    )
 
 
 def compare(run: RunFolder, plan: Plan) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import against_random
 import ppo
 import torch
-from training_programs import COST, HELD_OUT, cut, generated, held_out
+from training_programs import HELD_OUT, cut, generated, held_out
 
 import compiler_gym
 from compiler_gym.datasets import CorpusDataset
@@ -47,15 +47,7 @@ class Plan:
 
     def options(self, seed: int, train: tuple[str, ...]) -> ppo.Options:
         """Return the options of the agent."""
-        return ppo.Options(
-            train=train,
-            savings=COST,
-            steps=self.steps,
-            envs=8,
-            episode=self.episode,
-            horizon=min(64, max(self.steps // 8, 1)),
-            seed=seed,
-        )
+        return against_random.agent_options(train, self.steps, self.episode, seed=seed)
 
 
 def compare(run: RunFolder, plan: Plan) -> None:

@@ -170,10 +170,10 @@ def show(rows: "Table", console: "Console | None" = None) -> None:
     if title is not None:
         console.print()
         console.print(title, style="bold", soft_wrap=True)
-    if console.is_terminal:  # what another program reads stays whole
-        _fold_names(rows, console.width)
     screen = console.width
-    if not console.is_terminal:
+    if console.is_terminal:
+        _fold_names(rows, screen)
+    else:  # what another program reads stays whole
         console.width = max(screen, sum(_least_widths(rows)))
     console.print(rows)
     console.width = screen
