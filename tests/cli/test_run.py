@@ -103,7 +103,9 @@ def test_ir_on_standard_output_comes_alone(cli: Run) -> None:
 def test_people_see_what_changed(cli: Run) -> None:
     shown = cli("run", PROGRAM, "sroa").output
     assert "applied: sroa" in shown
-    assert "IrInstructionCountOz" in shown
+    assert "IrInstructionCount" in shown
+    assert "Reward" not in shown
+    assert "Reward" in cli("run", PROGRAM, "sroa", "--reward", "IrInstructionCountOz").output
     assert "exactly as it was" in cli("run", PROGRAM, "always-inline").output
 
 

@@ -33,6 +33,16 @@ def test_runs_are_listed_compared_and_drawn(cli: Run, tmp_path: Path) -> None:
     assert (tmp_path / "rewards.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_headings_and_times_are_broken_between_words_beside_long_names(cli: Run) -> None:
+    for name in ("a" * 60, "short"):
+        cli("search", CRC, "--steps", "5", "--jobs", "1", "--run", name)
+    screen = {"TTY_COMPATIBLE": "1", "TERM": "dumb", "NO_COLOR": "1", "COLUMNS": "80"}
+    words = cli("runs", "a" * 60, "short", **screen).output.split()
+    assert {"Run", "Kind", "Started", "Episodes", "Mean", "reward", "Seconds"} <= {*words}
+    assert sum(len(word) == len("2026-11-24") and word.count("-") == 2 for word in words) == 2
+    assert sum(word.count(":") == 2 for word in words) == 2
+
+
 def test_a_policy_is_evaluated_submitted_verified_and_ranked(cli: Run, tmp_path: Path) -> None:
     few = ("--program", f"benchmark://{CRC}", "--program", "benchmark://cbench-v1/sha")
     folder = "board/llvm-ic-1s/Oz"

@@ -41,6 +41,21 @@ def test_a_build_that_is_no_make_gets_the_compiler_in_its_environment(
     assert f"--plan '\"'\"'{tmp_path}/my out/tuned.toml'\"'\"'' sh -c 'cc *.c'" in text
 
 
+@pytest.mark.parametrize(
+    ("build", "shown"),
+    [
+        (("env", "CC=cc", "sh", "build.sh"), "env 'CC={ours}' sh build.sh"),
+        (("make", "-j2", "CC=gcc"), "make -j2 'CC={ours}'"),
+    ],
+)
+def test_a_compiler_that_the_build_sets_itself_is_replaced(
+    capsys: pytest.CaptureFixture[str], build: tuple[str, ...], shown: str
+) -> None:
+    ours = "compiler-gym-cc --plan /home/me/tuned/tuned.toml"
+    text = printed(replace(SUMMARY, build=build), capsys)
+    assert f"  {shown.format(ours=ours)}\n" in text
+
+
 def test_a_project_in_cxx_gets_both_compilers(capsys: pytest.CaptureFixture[str]) -> None:
     sources = (SourceSize("main.c", 1, 1, 1), SourceSize("lib/part.cpp", 1, 1, 1))
     text = printed(with_binary(sources=sources), capsys)

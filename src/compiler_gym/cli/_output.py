@@ -11,9 +11,9 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -43,7 +43,7 @@ __all__ = [
 
 _LEAST_WIDTH = 12
 """The least width of a column of prose."""
-_LEAST_NAME = 24
+_LEAST_NAME = 18
 """The least width of a column of names; shorter ones are whole on any screen."""
 _PADDING = 3
 _BREAKS = ";,/ "
@@ -172,6 +172,7 @@ def show(rows: "Table", console: "Console | None" = None) -> None:
         console.print(title, style="bold", soft_wrap=True)
     screen = console.width
     if console.is_terminal:
+        _fold_numbers(rows, screen)
         _fold_names(rows, screen)
     else:  # what another program reads stays whole
         console.width = max(screen, sum(_least_widths(rows)))
@@ -236,20 +237,45 @@ def folded(text: str, width: int) -> list[str]:
     return [*parts, text]
 
 
+def _fold_numbers(rows: "Table", width: int) -> None:
+    """Break what stands in columns of numbers between words, if the table is too wide."""
+    from textwrap import wrap
+
+    if sum(_least_widths(rows)) <= width:
+        return
+    for column in rows.columns:
+        if column.justify != "right":
+            continue
+        texts = [str(column.header), *(str(cell) for cell in column.cells)]
+        longest = max(len(word) for text in texts for word in (text.split() or [""]))
+        column.no_wrap = True
+        broken = partial(wrap, width=longest)
+        column.header, *_ = _in_lines([column.header], broken)
+        column._cells = list(  # pyright: ignore[reportPrivateUsage]  # rich has no public setter
+            _in_lines(column.cells, broken)
+        )
+
+
 def _fold_names(rows: "Table", width: int) -> None:
     """Fold the cells of what is typed where they are wider than half of the screen allows."""
-    from rich.text import Text
-
     least = _least_widths(rows)
     for column, needed in zip(rows.columns, least, strict=True):
         room = width - (sum(least) - needed) - _PADDING
-        if not column.no_wrap or needed - _PADDING <= room:
+        if not column.no_wrap or column.justify == "right" or needed - _PADDING <= room:
             continue
         most = max(min(room, width // 2), _LEAST_NAME)
-        cells = [cell if isinstance(cell, Text) else Text(str(cell)) for cell in column.cells]
-        column._cells = [  # pyright: ignore[reportPrivateUsage]  # rich has no public setter
-            Text("\n".join(folded(cell.plain, most)), style=cell.style) for cell in cells
-        ]
+        column._cells = list(  # pyright: ignore[reportPrivateUsage]  # rich has no public setter
+            _in_lines(column.cells, lambda text, most=most: folded(text, most))
+        )
+
+
+def _in_lines(cells: Iterable[Any], broken: Callable[[str], list[str]]) -> "Iterator[Text]":
+    """Yield cells with their texts in lines, and their styles as they were."""
+    from rich.text import Text
+
+    for cell in cells:
+        text = cell if isinstance(cell, Text) else Text(str(cell))
+        yield Text("\n".join(broken(text.plain)), style=text.style)
 
 
 def _least_widths(rows: "Table") -> list[int]:

@@ -2,6 +2,7 @@
 """Prints what a tuning found: sizes beside each other, where everything lies, what to do next."""
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -135,7 +136,9 @@ def _commands(summary: "Summary", folder: Path) -> list[str]:
     plan = shlex.quote(str(folder.absolute() / "tuned.toml"))
     names = {"CC": "cc", "CXX": "cxx"} if _has_cxx(summary) else {"CC": "cc"}
     compilers = {name: f"compiler-gym-{verb} --plan {plan}" for name, verb in names.items()}
-    build = list(summary.build)
+    # A compiler that the build's own command names would win: ours takes its place.
+    build = [_with_ours(word, compilers) for word in summary.build]
+    compilers = {name: word for name, word in compilers.items() if f"{name}={word}" not in build}
     made = (
         shlex.join([build[0], *(f"{name}={word}" for name, word in compilers.items()), *build[1:]])
         if Path(build[0]).name in ("make", "gmake")
@@ -152,6 +155,12 @@ def _commands(summary: "Summary", folder: Path) -> list[str]:
         shlex.join(["sh", str(folder / "reproduce.sh"), str(folder / "work" / "tree")]),
         made,
     ]  # fmt: skip
+
+
+def _with_ours(word: str, compilers: Mapping[str, str]) -> str:
+    """Return a word of a build's command with our compiler where it sets one of `compilers`."""
+    name, is_set, _ = word.partition("=")
+    return f"{name}={compilers[name]}" if is_set and name in compilers else word
 
 
 def _has_cxx(summary: "Summary") -> bool:

@@ -134,6 +134,8 @@ def run(
     if json:
         print_json(document)
     else:
+        if reward is None:
+            document["rewards"] = {}  # a table is of what was asked for
         _show(document, vectors, to_errors=str(written.write_ir) == "-")
 
 

@@ -75,7 +75,7 @@ def _show_runs(found: "list[RunSummary]") -> None:
         return
     rows = table(
         "Run", "Kind", "Started", "Episodes", "Mean reward", "Seconds", "",
-        right=("Episodes", "Mean reward", "Seconds"), typed=("Run",),
+        right=("Started", "Episodes", "Mean reward", "Seconds"), typed=("Run",),
     )  # fmt: skip
     for run in found:
         rows.add_row(
@@ -85,7 +85,7 @@ def _show_runs(found: "list[RunSummary]") -> None:
             str(run.episodes),
             "-" if run.reward is None else f"{run.reward:.4f}",
             f"{run.seconds:.1f}",
-            "done" if run.is_done else styled("unfinished", "yellow"),
+            "done" if run.is_done else styled("not done", "yellow"),
         )
     show(rows, console)
 

@@ -41,7 +41,7 @@ def web(
         int, typer.Option(help="How many sessions may be open at a time.", min=1)
     ] = 8,
     idle_minutes: Annotated[
-        float, typer.Option(help="Seconds without use after which a session is closed.", min=0.01)
+        float, typer.Option(help="Minutes without use after which a session is closed.", min=0.01)
     ] = 30.0,
     limits: Limits = _SESSION_LIMITS,
 ) -> None:

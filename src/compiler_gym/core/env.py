@@ -61,7 +61,7 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
     """Optimise a program one action at a time.
 
     Actions, observations and rewards are those of the compiler's plug-in; see
-    ``compiler-gym describe ENV``. An environment is used by one thread at a time and belongs to
+    ``compiler-gym describe llvm-v0``. An environment is used by one thread at a time and belongs to
     the process that made it; a forked child must call `reset` before anything else.
 
     Args:
