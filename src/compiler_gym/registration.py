@@ -173,6 +173,9 @@ class Compiler:
     `compiler_gym.cli.serve_policy`."""
     demonstration: str = ""
     """``"package.module:Class"`` of the demonstration that `compiler-gym demo` runs."""
+    agent_tasks: str = ""
+    """``"package.module:function"`` that yields the tasks for language models; see
+    `compiler_gym.agents.Task`."""
 
 
 C_SOURCE = ProgramFormat("C", (".c", ".i"))

@@ -122,6 +122,7 @@ llvm = Compiler(
     tuner="compiler_gym.envs.llvm.tuning.llvm_tuner:LlvmTuner",
     recipes="compiler_gym.envs.llvm:recipes",
     demonstration="compiler_gym.envs.llvm.demonstration.job:Demonstration",
+    agent_tasks="compiler_gym.envs.llvm.agent_tasks.families:agent_tasks",
     environments=(
         _environment("llvm-v0"),
         *(

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Asks the judge's process, and starts it when it is needed.
+
+Whoever calls this is believed: it is the trainer. What an agent hands over is `Decisions`, and
+whatever is in them, the answer is a `Verdict`.
+"""
+
+import atexit
+import json
+import os
+import secrets
+import select
+import subprocess
+import threading
+import time
+from functools import cache
+from typing import Any, Self
+
+from compiler_gym.agents.judging.confinement import ENVIRONMENT, confined
+from compiler_gym.agents.task import Decisions, Task, Verdict
+from compiler_gym.errors import ServiceError
+
+__all__ = ["Judge", "judge"]
+
+_SECONDS = 300.0
+_MOST_BYTES = 1 << 20
+"""The longest answer that is read."""
+
+
+class Judge:
+    """A judge that stays warm: its process starts with the first question and ends with `close`.
+
+    Threads may share one; questions are answered one after the other. A process that was forked
+    from its owner starts another.
+
+    Args:
+        seconds: The time that one verdict may take. Decisions that take longer are worth nothing.
+    """
+
+    def __init__(self, *, seconds: float = _SECONDS) -> None:
+        self.seconds = seconds
+        self.box = ""
+        """What keeps the process apart: ``namespaces``, or ``process`` where there are none."""
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, task: Task, decisions: Decisions) -> Verdict:
+        """Return what `decisions` are worth for `task`.
+
+        Nothing in them raises an error: what cannot be replayed, or takes too long, is worth 0.
+        Raises `ServiceError` where the judge cannot be started.
+        """
+        if not isinstance(decisions, Decisions):  # pyright: ignore[reportUnnecessaryIsInstance]  # an agent's
+            return Verdict.refused(task.id, f"a {type(decisions).__name__}: expected Decisions")
+        nonce = secrets.token_hex(16)
+        asked = {"nonce": nonce, "task": task.dict(), "decisions": decisions.dict()}
+        with self._lock:
+            line = self._ask((json.dumps(asked) + "\n").encode())
+            try:
+                answer: dict[str, Any] = json.loads(line)
+                if answer["nonce"] != nonce:
+                    raise ValueError("an answer to something else")
+                told: dict[str, Any] = {**answer["verdict"], "box": self.box}
+                return Verdict(**told)
+            except (ValueError, KeyError, TypeError) as error:
+                self._end()
+                why = "it took too long or ended" if not line else f"no verdict: {error}"
+                return Verdict.refused(task.id, f"the judge gave no verdict: {why}")
+
+    def _ask(self, request: bytes) -> bytes:
+        """Return the line that answers `request`; nothing where there is none in time."""
+        process = self._running()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        deadline, line = time.monotonic() + self.seconds, b""
+        try:
+            process.stdin.write(request)
+            process.stdin.flush()
+        except OSError:
+            return b""
+        while not line.endswith(b"\n") and len(line) < _MOST_BYTES:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+                return b""
+            part = os.read(process.stdout.fileno(), 1 << 16)
+            if not part:
+                return b""
+            line += part
+        return line
+
+    def _running(self) -> "subprocess.Popen[bytes]":
+        if self._process is not None and self._owner == os.getpid():
+            if self._process.poll() is None:
+                return self._process
+            self._end()
+        command, self.box = confined()
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=dict(ENVIRONMENT),
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ServiceError(f"the judge cannot be started: {error}") from error
+        self._owner = os.getpid()
+        return self._process
+
+    def close(self) -> None:
+        """End the process. The next question starts another."""
+        with self._lock:
+            self._end()
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None or self._owner != os.getpid():
+            return
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                stream.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self.close()
+
+
+def judge(task: Task, decisions: Decisions) -> Verdict:
+    """Return what `decisions` are worth for `task`, by a judge that the process keeps warm.
+
+    See `Judge`.
+    """
+    return _shared()(task, decisions)
+
+
+@cache
+def _shared() -> Judge:
+    shared = Judge()
+    atexit.register(shared.close)
+    return shared

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""Measures what decisions are worth. Runs in the judge's process alone.
+
+Nothing that an agent says is believed but its actions and its answer: the task is taken from the
+catalogue, the program from its dataset, and the baseline is measured here.
+"""
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from compiler_gym.agents.catalogue import find_task
+from compiler_gym.agents.task import Decisions, Question, Task, Verdict
+from compiler_gym.core import CompilerEnv
+from compiler_gym.errors import CompilerGymError, InvalidActionError, InvalidParameterError
+from compiler_gym.registration import make
+from compiler_gym.validation import Verdict as Check
+
+__all__ = ["measure"]
+
+_UNSURE = 1e-9
+"""Logarithms of ratios that are nearer to 0 are none: rounding."""
+
+
+def measure(task: Task, decisions: Decisions) -> Verdict:
+    """Return what `decisions` are worth for `task`: nothing, and why, where they are not valid."""
+    try:
+        if find_task(task.id) != task:
+            raise InvalidParameterError(f"the task {task.id} was changed: expected the catalogue's")
+        if decisions.task != task.id:
+            raise InvalidParameterError(
+                f"the decisions are for {decisions.task!r:.80}: expected {task.id}"
+            )
+        with warnings.catch_warnings(), make(task.env_id) as env:
+            warnings.simplefilter("ignore")
+            env.reset(benchmark=task.benchmark, action_space=task.action_space)
+            if task.question is not None:
+                return _answered(env, task, decisions.answer)
+            return _improved(env, task, decisions.commandline)
+    except (CompilerGymError, ValueError, OverflowError, RecursionError) as error:
+        return Verdict.refused(task.id, f"{type(error).__name__}: {error}")
+
+
+def _improved(env: CompilerEnv, task: Task, commandline: str) -> Verdict:
+    """Return how much better than the baseline the program is that the actions lead to."""
+    baseline = _cost(env, task.baseline)
+    actions = env.commandline_to_actions(commandline) if commandline else []
+    _require_actions(env, task, actions)
+    _apply(env, actions)
+    measured = _cost(env, task.goal)
+    ratio = measured / baseline if task.more_is_better else baseline / measured
+    gain = math.log(ratio)
+    passed, wrong = _checked(env, task)
+    return Verdict(
+        task.id,
+        reward=gain if gain > _UNSURE and not wrong else 0.0,
+        valid=not wrong,
+        reason=wrong or f"{task.goal} is {measured:g}, {task.baseline} {baseline:g}",
+        gain=gain,
+        baseline=baseline,
+        measured=measured,
+        checks=passed,
+    )
+
+
+def _cost(env: CompilerEnv, name: str) -> float:
+    found = float(env.observation[name])
+    if not 0 < found < math.inf:
+        raise InvalidParameterError(f"{name} is {found}: expected a finite number above 0")
+    return found
+
+
+def _require_actions(env: CompilerEnv, task: Task, actions: Sequence[Any]) -> None:
+    if len(actions) > task.max_actions:
+        raise InvalidActionError(
+            f"{len(actions)} actions: expected at most {task.max_actions} for {task.id}"
+        )
+    for action in actions:
+        if not env.action_space.contains(action):
+            raise InvalidActionError(f"{action!r:.80} is no action of {task.action_space}")
+
+
+def _apply(env: CompilerEnv, actions: Sequence[Any]) -> None:
+    if not actions:
+        return
+    _, _, _, truncated, info = env.multistep(list(actions))
+    if truncated or "error" in info:
+        raise InvalidActionError(f"the compiler fails: {info.get('error_details', 'no details')}")
+
+
+def _checked(env: CompilerEnv, task: Task) -> tuple[tuple[str, ...], str]:
+    """Return the checks that the program passed, and what is wrong: what cannot be told is."""
+    options: dict[str, Any] = {"rungs": task.checks} if task.checks else {}
+    result = env.validate(env.state, **options)
+    passed = tuple(rung.name for rung in result.rungs if rung.verdict is Check.OK)
+    for rung in result.rungs:
+        if rung.verdict is not Check.OK:
+            why = "; ".join(map(str, rung.errors)) or rung.reason
+            return passed, f"the check {rung.name} is {rung.verdict.value}: {why}"
+    if missing := sorted({"replay", *task.checks} - set(passed)):
+        return passed, f"not checked: {', '.join(missing)}"
+    return passed, ""
+
+
+def _answered(env: CompilerEnv, task: Task, answer: str) -> Verdict:
+    """Return whether the answer is right, which is found out by applying what is asked about."""
+    costs = [_cost(env, task.goal)]
+    for name in task.given:
+        _apply(env, [env.action_space[name]])
+        costs.append(_cost(env, task.goal))
+    right = _right_answers(task, costs)
+    text = answer.strip()
+    is_number = text.isascii() and text.isdecimal() and len(text) < 9
+    is_right = is_number and int(text) in right
+    told = f"the answer is {'right' if is_right else 'wrong'}"
+    if not is_number:
+        told = f"the answer is {answer!r:.80}: expected a number from 1 to {len(task.given)}"
+    return Verdict(task.id, float(is_right), valid=is_number, reason=told, gain=float(is_right))
+
+
+def _right_answers(task: Task, costs: Sequence[float]) -> set[int]:
+    steps = range(1, len(costs))
+    if task.question is Question.FIRST_DIFFERENCE:
+        differing = [at for at in steps if costs[at] != task.trace[at - 1]]
+        return set(differing[:1])
+    increases = {at: costs[at] - costs[at - 1] for at in steps}
+    most = max(increases.values())
+    return {at for at, increase in increases.items() if increase == most and most > 0}

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""The judge's process: ``python -I -m compiler_gym.agents.judging.process``.
+
+It answers requests, one JSON object a line. Before anything else is imported it moves its two
+streams away, so that what a compiler or a program prints, or reads, is no answer and no request.
+"""
+
+import os
+import sys
+from typing import Any
+
+__all__: list[str] = []
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    requests, answers = _moved_streams()
+    import json
+
+    from compiler_gym.agents.judging.measuring import measure
+    from compiler_gym.agents.task import Decisions, Task
+
+    for line in requests:
+        asked: dict[str, Any] = json.loads(line)
+        verdict = measure(Task(**asked["task"]), Decisions(**asked["decisions"]))
+        answers.write(json.dumps({"nonce": asked["nonce"], "verdict": verdict.dict()}) + "\n")
+        answers.flush()
+
+
+def _moved_streams() -> tuple[Any, Any]:
+    requests = os.fdopen(os.dup(0), "r", encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1):
+        os.dup2(nothing, stream)
+    os.close(nothing)
+    return requests, answers
+
+
+if __name__ == "__main__":
+    sys.exit(main())

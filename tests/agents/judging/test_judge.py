@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+from collections.abc import Generator
+
+import pytest
+
+from compiler_gym.agents import Decisions, Judge, find_task
+
+CRC32 = find_task("fewer-instructions/cbench-v1/crc32")
+OZ = "opt -discard-value-names -passes='default<Oz>' input.bc -o output.bc"
+
+
+@pytest.fixture(scope="module")
+def judge() -> Generator[Judge]:
+    """Return a judge that stays warm."""
+    with Judge() as made:
+        yield made
+
+
+def test_the_baseline_itself_gains_nothing(judge: Judge) -> None:
+    verdict = judge(CRC32, Decisions(CRC32.id, OZ))
+    assert verdict.valid
+    assert verdict.reward == verdict.gain == 0
+    assert verdict.baseline == verdict.measured == 264
+    assert {"replay", *CRC32.checks} == set(verdict.checks)
+
+
+def test_a_program_that_is_worse_than_the_baseline_says_so_and_earns_nothing(judge: Judge) -> None:
+    verdict = judge(CRC32, Decisions(CRC32.id))
+    assert verdict.valid
+    assert verdict.reward == 0
+    assert verdict.gain == pytest.approx(-0.797, abs=0.01)
+
+
+def test_a_judge_that_was_ended_is_started_again(judge: Judge) -> None:
+    judge.close()
+    assert judge(CRC32, Decisions(CRC32.id, "nonsense")).reason.startswith("InvalidActionError")
+
+
+def test_what_takes_too_long_is_worth_nothing() -> None:
+    with Judge(seconds=0.0) as hasty:
+        verdict = hasty(CRC32, Decisions(CRC32.id, OZ))
+    assert not verdict.valid
+    assert "took too long" in verdict.reason
