@@ -33,7 +33,7 @@ def tasks(
             raise UnknownNameError(unknown_name(kind, name, list(known)))
     return tuple(
         task
-        for task in _catalogue().values()
+        for task in _every_task().values()
         if split in (None, task.split)
         and family in (None, task.family)
         and difficulty in (None, task.difficulty)
@@ -42,18 +42,18 @@ def tasks(
 
 def families() -> tuple[str, ...]:
     """Return the names of the families, in the order of their tasks."""
-    return tuple(dict.fromkeys(task.family for task in _catalogue().values()))
+    return tuple(dict.fromkeys(task.family for task in _every_task().values()))
 
 
 def find_task(id: str) -> Task:
     """Return the task `id`; raise `UnknownNameError` with those that are spelt alike."""
-    if id not in _catalogue():
-        raise UnknownNameError(unknown_name("task", id, list(_catalogue())))
-    return _catalogue()[id]
+    if id not in _every_task():
+        raise UnknownNameError(unknown_name("task", id, list(_every_task())))
+    return _every_task()[id]
 
 
 @cache
-def _catalogue() -> Mapping[str, Task]:
+def _every_task() -> Mapping[str, Task]:
     found: dict[str, Task] = {}
     for compiler in compilers().values():
         for task in named(compiler.agent_tasks)() if compiler.agent_tasks else ():

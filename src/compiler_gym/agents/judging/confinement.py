@@ -25,16 +25,19 @@ _KEPT_BY_ROOT = ("CAP_SETUID", "CAP_SETGID", "CAP_CHOWN")
 """With these the judge, where it is root, makes the programs that it runs nobody."""
 
 
-def confined() -> tuple[list[str], str]:
-    """Return the command of the judge, and what keeps it apart: namespaces where they work."""
+def confined(*arguments: str) -> tuple[list[str], str]:
+    """Return the command of the judge, and what keeps it apart: namespaces where they work.
+
+    `arguments` are Python's; without any it is the judge that runs.
+    """
     # -I: no variables of Python, no modules of the working directory or of the user.
-    judge = [sys.executable, "-I", "-m", _MODULE]
-    box = _box()
+    judge = [sys.executable, "-I", *(arguments or ("-m", _MODULE))]
+    box = _bubblewrap()
     return ([*box, "--", *judge], NAMESPACES) if box else (judge, PROCESS)
 
 
 @cache
-def _box() -> tuple[str, ...]:
+def _bubblewrap() -> tuple[str, ...]:
     found = shutil.which("bwrap", path=ENVIRONMENT["PATH"])
     if found is None:
         return ()

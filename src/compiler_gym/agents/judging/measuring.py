@@ -36,19 +36,19 @@ def measure(task: Task, decisions: Decisions) -> Verdict:
             warnings.simplefilter("ignore")
             env.reset(benchmark=task.benchmark, action_space=task.action_space)
             if task.question is not None:
-                return _answered(env, task, decisions.answer)
-            return _improved(env, task, decisions.commandline)
+                return _judged_answer(env, task, decisions.answer)
+            return _judged_program(env, task, decisions.commandline)
     except (CompilerGymError, ValueError, OverflowError, RecursionError) as error:
         return Verdict.refused(task.id, f"{type(error).__name__}: {error}")
 
 
-def _improved(env: CompilerEnv, task: Task, commandline: str) -> Verdict:
+def _judged_program(env: CompilerEnv, task: Task, commandline: str) -> Verdict:
     """Return how much better than the baseline the program is that the actions lead to."""
-    baseline = _cost(env, task.baseline)
+    baseline = _positive_cost(env, task.baseline)
     actions = env.commandline_to_actions(commandline) if commandline else []
     _require_actions(env, task, actions)
-    _apply(env, actions)
-    measured = _cost(env, task.goal)
+    _apply_all(env, actions)
+    measured = _positive_cost(env, task.goal)
     ratio = measured / baseline if task.more_is_better else baseline / measured
     gain = math.log(ratio)
     passed, wrong = _checked(env, task)
@@ -64,7 +64,7 @@ def _improved(env: CompilerEnv, task: Task, commandline: str) -> Verdict:
     )
 
 
-def _cost(env: CompilerEnv, name: str) -> float:
+def _positive_cost(env: CompilerEnv, name: str) -> float:
     found = float(env.observation[name])
     if not 0 < found < math.inf:
         raise InvalidParameterError(f"{name} is {found}: expected a finite number above 0")
@@ -81,7 +81,7 @@ def _require_actions(env: CompilerEnv, task: Task, actions: Sequence[Any]) -> No
             raise InvalidActionError(f"{action!r:.80} is no action of {task.action_space}")
 
 
-def _apply(env: CompilerEnv, actions: Sequence[Any]) -> None:
+def _apply_all(env: CompilerEnv, actions: Sequence[Any]) -> None:
     if not actions:
         return
     _, _, _, truncated, info = env.multistep(list(actions))
@@ -103,12 +103,12 @@ def _checked(env: CompilerEnv, task: Task) -> tuple[tuple[str, ...], str]:
     return passed, ""
 
 
-def _answered(env: CompilerEnv, task: Task, answer: str) -> Verdict:
+def _judged_answer(env: CompilerEnv, task: Task, answer: str) -> Verdict:
     """Return whether the answer is right, which is found out by applying what is asked about."""
-    costs = [_cost(env, task.goal)]
+    costs = [_positive_cost(env, task.goal)]
     for name in task.given:
-        _apply(env, [env.action_space[name]])
-        costs.append(_cost(env, task.goal))
+        _apply_all(env, [env.action_space[name]])
+        costs.append(_positive_cost(env, task.goal))
     right = _right_answers(task, costs)
     text = answer.strip()
     is_number = text.isascii() and text.isdecimal() and len(text) < 9

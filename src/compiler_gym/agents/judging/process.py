@@ -9,12 +9,12 @@ import os
 import sys
 from typing import Any
 
-__all__: list[str] = []
+__all__ = ["main", "moved_streams"]
 
 
 def main() -> None:
     """Answer requests until there are no more."""
-    requests, answers = _moved_streams()
+    requests, answers = moved_streams()
     import json
 
     from compiler_gym.agents.judging.measuring import measure
@@ -27,7 +27,8 @@ def main() -> None:
         answers.flush()
 
 
-def _moved_streams() -> tuple[Any, Any]:
+def moved_streams() -> tuple[Any, Any]:
+    """Return the streams of requests and answers; what their descriptors were is nothing now."""
     requests = os.fdopen(os.dup(0), "r", encoding="utf-8")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nothing = os.open(os.devnull, os.O_RDWR)

@@ -45,8 +45,8 @@ class _Program:
 
 def agent_tasks() -> Iterator[Task]:
     """Yield every task."""
-    for program in (*_bundled(), *_generated(), *_sampled("module")):
-        yield _task(
+    for program in (*_bundled_programs(), *_generated_programs(), *_programs_of_sample("module")):
+        yield _task_about(
             "fewer-instructions",
             program,
             "IrInstructionCount",
@@ -55,7 +55,7 @@ def agent_tasks() -> Iterator[Task]:
         )
 
 
-def _task(family: str, program: _Program, goal: str, asked: str) -> Task:
+def _task_about(family: str, program: _Program, goal: str, asked: str) -> Task:
     baseline = goal.removesuffix("Bytes") + "Oz"
     return Task(
         id=f"{family}/{program.name}",
@@ -75,14 +75,14 @@ def _task(family: str, program: _Program, goal: str, asked: str) -> Task:
     )
 
 
-def _bundled() -> Iterator[_Program]:
+def _bundled_programs() -> Iterator[_Program]:
     for split, names in _BUNDLED.items():
         for name in names:
             size = (bundled_folder() / name / f"{name}.bc").stat().st_size
             yield _Program(f"cbench-v1/{name}", split, _by_size(size), ("verify", "run"))
 
 
-def _generated() -> Iterator[_Program]:
+def _generated_programs() -> Iterator[_Program]:
     for split, (first, count) in _SEEDS.items():
         for number in range(count):
             difficulty = tuple(_CALLS)[number % len(_CALLS)]
@@ -96,7 +96,7 @@ def _generated() -> Iterator[_Program]:
             )
 
 
-def _sampled(kind: str) -> Iterator[_Program]:
+def _programs_of_sample(kind: str) -> Iterator[_Program]:
     for split in SPLITS:
         for program in SampleDataset().split(split, kind).programs():
             difficulty = _by_size(len(program.contents))
