@@ -171,6 +171,9 @@ class Compiler:
     policy_server: str = ""
     """``"package.module:function"`` that answers the compiler's own tools with a policy; see
     `compiler_gym.cli.serve_policy`."""
+    learner: str = ""
+    """``"package.module"`` that learns from linked programs what makes others small at once; see
+    `compiler_gym.cli.policy` for what is asked of it."""
     demonstration: str = ""
     """``"package.module:Class"`` of the demonstration that `compiler-gym demo` runs."""
     agent_tasks: str = ""

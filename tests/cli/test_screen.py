@@ -59,6 +59,7 @@ ORDINARY: dict[str, list[tuple[str, ...]]] = {
     "sdk": [],
     "conformance": [("conformance", "--", "./missing")],
     "serve-policy": [("serve-policy", "missing.py")],
+    "policy": [("policy", "measure", "missing", "--output", "outcomes")],
     "evaluate-heuristic": [("evaluate-heuristic", "missing.c")],
 }
 WITHOUT = {

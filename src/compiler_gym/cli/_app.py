@@ -140,6 +140,9 @@ COMMANDS = {
         "evaluate_heuristic:evaluate_heuristic",
         "Judge a decision function in C, or in a shared object, on many programs.",
     ),
+    "policy": Row(
+        "policy:policy", "Measure what makes the linked programs of a corpus small, and learn it."
+    ),
     "datasets": Row(
         "datasets:datasets",
         "List, install, remove, verify, import, build, export and sample sets of programs.",

@@ -121,6 +121,7 @@ llvm = Compiler(
     version="compiler_gym._llvm:LLVM_VERSION",
     tuner="compiler_gym.envs.llvm.tuning.llvm_tuner:LlvmTuner",
     recipes="compiler_gym.envs.llvm:recipes",
+    learner="compiler_gym.envs.llvm.learning",
     demonstration="compiler_gym.envs.llvm.demonstration.job:Demonstration",
     agent_tasks="compiler_gym.envs.llvm.agent_tasks.families:agent_tasks",
     environments=(

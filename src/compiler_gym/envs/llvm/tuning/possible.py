@@ -6,12 +6,20 @@ decisions is refused, so that nobody has to know every such word.
 """
 
 import re
+from collections.abc import Collection
 from functools import cache
 
 from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS, is_choice
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, split_pipeline
 from compiler_gym.envs.llvm.tuning.choices import CHOICES, FRONT
-from compiler_gym.envs.llvm.tuning.deciding import DEFAULT_PASSES, FLAG, LINKER, SAVINGS, items
+from compiler_gym.envs.llvm.tuning.deciding import (
+    DEFAULT_PASSES,
+    FLAG,
+    INLINING,
+    LINKER,
+    SAVINGS,
+    items,
+)
 from compiler_gym.envs.llvm.tuning.link_time import BOLT
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
@@ -61,13 +69,13 @@ def require_possible(plan: BinaryPlan) -> None:
 def _require_small(plan: BinaryPlan) -> None:
     require_nothing_in(plan, "profile", "flags", "after", "after_profile")
     require_among(plan, "pass", [plan.passes] if plan.passes else (), (DEFAULT_PASSES,))
-    _require_options(plan)
+    _require_options(plan, INLINING)
     require_among(plan, "linker option", plan.linker, (*FOLDING, *LLD_LAYOUT))
 
 
-def _require_options(plan: BinaryPlan) -> None:
+def _require_options(plan: BinaryPlan, others: Collection[str] = ()) -> None:
     options = [f"{name}={value}" for name, value in plan.options.items()]
-    require_among(plan, "option", options, _options())
+    require_among(plan, "option", options, {*_options(), *others})
 
 
 def require_tried(name: str, actions: tuple[str, ...]) -> None:

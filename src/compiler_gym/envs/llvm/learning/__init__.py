@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""What compiles programs small at once, learnt from many programs and judged on others.
+
+``linked`` are the linked programs of a corpus, ``plans`` what is tried of each, and ``outcomes``
+what they weigh by it, measured once and kept.
+"""
+
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
+
+if TYPE_CHECKING:
+    from compiler_gym.envs.llvm.learning.linked import (
+        Choice,
+        LinkedProgram,
+        open_corpus,
+        programs_of,
+    )
+    from compiler_gym.envs.llvm.learning.outcomes import (
+        OUTCOMES,
+        Bench,
+        Outcome,
+        Outcomes,
+        measure,
+        outcomes_of,
+    )
+    from compiler_gym.envs.llvm.learning.plans import FAIR, PLAIN, plan_key, plans_around
+
+__all__ = [
+    "FAIR",
+    "OUTCOMES",
+    "PLAIN",
+    "Bench",
+    "Choice",
+    "LinkedProgram",
+    "Outcome",
+    "Outcomes",
+    "measure",
+    "open_corpus",
+    "outcomes_of",
+    "plan_key",
+    "plans_around",
+    "programs_of",
+]
+
+_WHERE = {
+    "linked": ("Choice", "LinkedProgram", "open_corpus", "programs_of"),
+    "outcomes": ("OUTCOMES", "Bench", "Outcome", "Outcomes", "measure", "outcomes_of"),
+    "plans": ("FAIR", "PLAIN", "plan_key", "plans_around"),
+}
+
+__getattr__ = door(
+    __name__, {name: f"{__name__}.{file}" for file, names in _WHERE.items() for name in names}
+)

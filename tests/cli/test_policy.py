@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""``policy measure`` keeps what programs weigh, and never looks at those that are judged by."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run
+
+
+@pytest.mark.slow
+def test_programs_are_measured_once_and_only_of_the_splits_that_are_learnt_from(
+    cli: Run, tmp_path: Path
+) -> None:
+    folder = tmp_path / "outcomes"
+    words = ("policy", "measure", "debian-sample-v0", "--output", str(folder), "--json")
+    first = json.loads(cli(*words, "--most", "100").output)
+    rows = [json.loads(line) for line in (folder / "outcomes.jsonl").read_text().splitlines()]
+    assert first["outcomes"] == len(rows) > first["programs"] > 0
+    assert {row["split"] for row in rows} <= {"train", "validation"}
+    assert json.loads(cli(*words, "--most", "100").output) == first
+    assert len((folder / "outcomes.jsonl").read_text().splitlines()) == len(rows)
+
+
+def test_a_corpus_that_is_not_there_is_an_error_with_a_name(cli: Run, tmp_path: Path) -> None:
+    ran = cli("policy", "measure", "no-such-corpus", "--output", str(tmp_path))
+    assert ran.status == 2
+    assert "no-such-corpus" in ran.errors
