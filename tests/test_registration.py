@@ -14,6 +14,7 @@ import pytest
 
 import compiler_gym
 from compiler_gym import registration
+from compiler_gym.core import runs_program
 from compiler_gym.errors import EnvironmentNotSupported, InvalidParameterError
 from compiler_gym.registration import (
     C_SOURCE,
@@ -27,6 +28,7 @@ from compiler_gym.registration import (
     default_environment,
     make,
     program_formats,
+    recommended_reward,
 )
 
 FORTRAN = ProgramFormat("Fortran", (".f90",))
@@ -159,3 +161,16 @@ def test_a_keyword_that_is_not_given_is_as_the_id_says() -> None:
     with compiler_gym.make("llvm-autophase-ic-v0", observation_space=None) as env:
         assert env.observation_space is None
         assert env.reward_space is not None
+
+
+def test_what_is_made_of_a_run_is_a_run() -> None:
+    with make("llvm-v0") as env:
+        env.observation.add_derived_space("Halved", "Runtime")
+        assert runs_program(env, "Halved")
+        assert runs_program(env, "RuntimeInstructionsOz")
+        assert not runs_program(env, "AutophaseDict")
+        assert recommended_reward("llvm-v0", env) == "IrInstructionCountOz"
+    with make("llvm-codesize-v0") as env:
+        assert recommended_reward("llvm-codesize-v0", env) == "ObjectTextSizeOz"
+    with make("loop_tool-v0") as env:  # made with a reward that is measured
+        assert recommended_reward("loop_tool-v0", env) == "flops_deterministic"

@@ -51,6 +51,7 @@ __all__ = [
     "make",
     "make_vec",
     "program_formats",
+    "recommended_reward",
 ]
 
 AS_THE_ID_SAYS: Any = ...
@@ -254,6 +255,29 @@ def default_environment(use: Use = Use.COMMAND) -> str:
     raise EnvironmentNotSupported(
         f"no installed compiler has a default environment for {use.value}: name an environment"
     )
+
+
+def recommended_reward(id: str, env: "CompilerEnv") -> str | None:
+    """Return the reward that `env` is made with, or else the one recommended for the id `id`.
+
+    One that runs the program is never recommended.
+    """
+    from compiler_gym.core import runs_program
+
+    def is_sure(reward: "Reward") -> bool:
+        return not any(runs_program(env, name) for name in reward.observation_spaces)
+
+    if env.reward_space is not None and is_sure(env.reward_space):
+        return env.reward_space.name
+    compiler = compiler_of(id)
+    if compiler is not None:
+        learnt = [one.for_learning for one in compiler.environments if one.id == id]
+        for known in (compiler.search_defaults, *learnt):
+            named = known.get("reward_space")
+            if isinstance(named, str) and named in env.reward and is_sure(env.reward.spaces[named]):
+                return named
+    sure = (one.name for one in env.reward.spaces.values() if one.deterministic and is_sure(one))
+    return next(sure, None)
 
 
 def program_formats() -> tuple[ProgramFormat, ...]:

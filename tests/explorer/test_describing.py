@@ -3,9 +3,7 @@ import compiler_gym
 from compiler_gym.explorer.describing import (
     environment_names,
     environment_of,
-    first_reward,
     format_names,
-    runs,
 )
 from compiler_gym.registration import compilers
 from compiler_gym.testing import FakeEnv
@@ -42,16 +40,3 @@ def test_actions_are_listed_as_describe_lists_them() -> None:
     assert spaces["Categorical"].settings
     assert spaces["Categorical"].actions[0].name == "-O0"
     assert len(spaces["Choices"].shape) == len(spaces["Choices"].parts) > 0
-
-
-def test_what_is_made_of_a_run_is_a_run() -> None:
-    with compiler_gym.make("llvm-v0") as env:
-        env.observation.add_derived_space("Halved", "Runtime")
-        assert runs(env, "Halved")
-        assert runs(env, "RuntimeInstructionsOz")
-        assert not runs(env, "AutophaseDict")
-        assert first_reward("llvm-v0", env) == "IrInstructionCountOz"
-    with compiler_gym.make("llvm-codesize-v0") as env:
-        assert first_reward("llvm-codesize-v0", env) == "ObjectTextSizeOz"
-    with compiler_gym.make("loop_tool-v0") as env:  # made with a reward that is measured
-        assert first_reward("loop_tool-v0", env) == "flops_deterministic"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A compiler for agents that are language models: tasks, and a judge that cannot be cheated.
+"""A compiler for agents that are language models: tools, tasks, and a judge that nobody cheats.
 
+``toolbox`` is the compiler as tools: ``workbench`` holds the environment under it, ``calling``
+reads what a model sends, ``views`` is what can be seen of a program, ``texts`` makes answers fit.
 ``task`` holds the records, ``catalogue`` finds the tasks of every installed compiler by split,
 family and difficulty, and ``judging`` replays an agent's decisions in a process of its own and
 says what they are worth. No compiler is named here: each brings its own tasks.
@@ -11,17 +13,32 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
+    from compiler_gym.agents.calling import Tool
     from compiler_gym.agents.catalogue import find_task, tasks
     from compiler_gym.agents.judging.judge import Judge, judge
     from compiler_gym.agents.task import Decisions, Question, Task, Verdict
+    from compiler_gym.agents.toolbox import Toolbox
 
-__all__ = ["Decisions", "Judge", "Question", "Task", "Verdict", "find_task", "judge", "tasks"]
+__all__ = [
+    "Decisions",
+    "Judge",
+    "Question",
+    "Task",
+    "Tool",
+    "Toolbox",
+    "Verdict",
+    "find_task",
+    "judge",
+    "tasks",
+]
 
 _WHERE = {
     "Decisions": "compiler_gym.agents.task",
     "Judge": "compiler_gym.agents.judging.judge",
     "Question": "compiler_gym.agents.task",
     "Task": "compiler_gym.agents.task",
+    "Tool": "compiler_gym.agents.calling",
+    "Toolbox": "compiler_gym.agents.toolbox",
     "Verdict": "compiler_gym.agents.task",
     "find_task": "compiler_gym.agents.catalogue",
     "judge": "compiler_gym.agents.judging.judge",

@@ -33,9 +33,10 @@ from compiler_gym.core.panes import (
     PaneText,
     TextPane,
     cost_panes,
+    runs_program,
 )
 from compiler_gym.core.pending import Pending, ResetResult, StepPending, StepResult
-from compiler_gym.core.rendering import Listing, parts_by_function
+from compiler_gym.core.rendering import Listing, comparable, parts_by_function
 from compiler_gym.core.repeated_runs import RunnableEnv
 from compiler_gym.core.replaying import resume
 from compiler_gym.core.specs import plain_from_value, space_from_spec, value_from_plain
@@ -83,6 +84,7 @@ __all__ = [
     "StepResult",
     "TextPane",
     "Weight",
+    "comparable",
     "cost_panes",
     "describe",
     "fork_of",
@@ -90,6 +92,7 @@ __all__ = [
     "plain_from_value",
     "require_state",
     "resume",
+    "runs_program",
     "space_from_spec",
     "state_from_fields",
     "uncollected",

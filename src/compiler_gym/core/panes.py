@@ -7,7 +7,7 @@ environment knows no compiler. Nothing is drawn here.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
@@ -17,6 +17,9 @@ from compiler_gym.core.views import ObservationView
 from compiler_gym.datasets import Benchmark
 from compiler_gym.spaces import Reward, Scalar
 from compiler_gym.tables import Cost
+
+if TYPE_CHECKING:
+    from compiler_gym.core.env import CompilerEnv
 
 __all__ = [
     "CostPane",
@@ -29,6 +32,7 @@ __all__ = [
     "TextPane",
     "cost_panes",
     "panes_from_spaces",
+    "runs_program",
 ]
 
 _MOST_VALUES = 1000
@@ -132,6 +136,10 @@ class Panes:
     graphs: tuple[GraphPane, ...] = ()
     running: frozenset[str] = frozenset()
     """Observations that run the program."""
+    changes: str = ""
+    """The observation that tells what the last action did, in the compiler's own words."""
+    question: str = ""
+    """The observation that tells what the next action decides, if the compiler asks."""
     paste: Callable[[str, str, str], Benchmark] | None = None
     """Makes a program from untrusted text, the name of its format and a name for it, in a sandbox.
     None reads the text as a file."""
@@ -152,6 +160,12 @@ def cost_panes(
         )
         for name, title in titles.items()
     )
+
+
+def runs_program(env: "CompilerEnv", name: str) -> bool:
+    """Return whether the observation `name`, or one that it is derived from, runs the program."""
+    spec = env.observation.spaces.get(name)
+    return not env.panes.running.isdisjoint((name, name if spec is None else spec.base_id))
 
 
 def panes_from_spaces(observations: ObservationView, rewards: Iterable[Reward]) -> Panes:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "RENDER_MODES",
     "Listing",
+    "comparable",
     "counted",
     "difference",
     "fold",
@@ -37,6 +38,8 @@ _TOP = 8
 """How many lines are shown of a long part outside functions."""
 _SCREENS = 3
 """How many screens a folded text may fill."""
+_NUMBER = re.compile(r"%\d+|(?:(?<=^)|(?<=\s))\d+(?=:)|![0-9]+|#[0-9]+", re.M)
+"""The number of a value, a block or a table entry."""
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -182,6 +185,15 @@ def difference(before: str, after: str, listing: Listing) -> tuple[list[str], in
     added = sum(1 for line in lines if line[:1] == "+" and not line.startswith("+++ "))
     removed = sum(1 for line in lines if line[:1] == "-" and not line.startswith("--- "))
     return lines, added, removed
+
+
+def comparable(text: str) -> str:
+    """Return `text` without the numbers of values, blocks and table entries, line by line.
+
+    >>> comparable("%5 = add i32 %4, 1")
+    '% = add i32 %, 1'
+    """
+    return _NUMBER.sub("%", text)
 
 
 def parts_by_function(text: str, listing: Listing) -> dict[str, str]:

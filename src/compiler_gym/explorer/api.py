@@ -12,15 +12,13 @@ from typing import Any
 
 import msgspec
 
-from compiler_gym.core import CompilerEnv, CompilerEnvState, describe
+from compiler_gym.core import CompilerEnv, CompilerEnvState, describe, runs_program
 from compiler_gym.errors import CompilerGymError, ExplorerError, ObservationError
 from compiler_gym.explorer import records
 from compiler_gym.explorer.describing import (
     action_space_of,
     environment_names,
     environment_of,
-    first_reward,
-    runs,
 )
 from compiler_gym.explorer.explored import Explored
 from compiler_gym.explorer.log import Log
@@ -32,7 +30,7 @@ from compiler_gym.explorer.settings import Settings
 from compiler_gym.explorer.tasks import METHODS, Searching, TryingAll, Working
 from compiler_gym.explorer.texts import Listings, difference, functions_of, text_of
 from compiler_gym.explorer.tree import Tree
-from compiler_gym.registration import compiler_of, default_environment, make
+from compiler_gym.registration import compiler_of, default_environment, make, recommended_reward
 from compiler_gym.spaces import to_plain
 from compiler_gym.version import __version__
 
@@ -339,10 +337,12 @@ class Api:
             source = msgspec.structs.replace(new.source, language=language)
             new = msgspec.structs.replace(new, source=source)
         program = _requested_program(id, env, new)
-        reward = new.reward or first_reward(id, env)
+        reward = new.reward or recommended_reward(id, env)
         if reward is not None:
             env.reward_space = reward
-            unasked = [one for one in env.reward.spec(reward).observation_spaces if runs(env, one)]
+            unasked = [
+                one for one in env.reward.spec(reward).observation_spaces if runs_program(env, one)
+            ]
             if unasked and not new.run:
                 raise ExplorerError(
                     f"{reward} runs the program: expected run=true, which permits that",

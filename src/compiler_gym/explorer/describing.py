@@ -6,13 +6,13 @@ from typing import Any, cast
 import gymnasium
 import msgspec
 
-from compiler_gym.core import CompilerEnv, Panes, describe
+from compiler_gym.core import CompilerEnv, Panes, describe, runs_program
 from compiler_gym.explorer import records
 from compiler_gym.explorer.shapes import shape_of
-from compiler_gym.registration import compiler_of, compilers
+from compiler_gym.registration import compiler_of, compilers, recommended_reward
 from compiler_gym.spaces import to_plain
 
-__all__ = ["action_space_of", "environment_names", "environment_of", "first_reward", "format_names"]
+__all__ = ["action_space_of", "environment_names", "environment_of", "format_names"]
 
 
 def environment_names() -> list[records.EnvironmentName]:
@@ -63,11 +63,13 @@ def environment_of(id: str, env: CompilerEnv) -> records.Environment:
         about=plain["about"],
         action_spaces=spaces,
         observation_spaces=[
-            _observation(row, runs_program=runs(env, row["name"]))
+            _observation(row, runs_program=runs_program(env, row["name"]))
             for row in plain["observation_spaces"]
         ],
         reward_spaces=[
-            records.Reward(**row, runs_program=any(runs(env, o) for o in row["observations"]))
+            records.Reward(
+                **row, runs_program=any(runs_program(env, o) for o in row["observations"])
+            )
             for row in plain["reward_spaces"]
         ],
         datasets=[
@@ -75,7 +77,7 @@ def environment_of(id: str, env: CompilerEnv) -> records.Environment:
             for row in plain["datasets"]
         ],
         default_benchmark=env.default_benchmark,
-        default_reward=first_reward(id, env),
+        default_reward=recommended_reward(id, env),
         formats=format_names(id),
         language=panes.text.listing.language if panes.text else "text",
         text_title=panes.text.title if panes.text else "",
@@ -109,39 +111,6 @@ def action_space_of(env: CompilerEnv, space: Any, plain: dict[str, Any]) -> reco
         form=shape_of(space),
         settings=False,
     )
-
-
-def runs(env: CompilerEnv, name: str) -> bool:
-    """Return whether the observation `name`, or one that it is derived from, runs the program."""
-    spec = env.observation.spaces.get(name)
-    base = name if spec is None else spec.base_id
-    return not env.panes.running.isdisjoint((name, base))
-
-
-def first_reward(id: str, env: CompilerEnv) -> str | None:
-    """Return the reward that the environment is made with, or else its recommended one.
-
-    One that runs the program is chosen by whom it concerns only.
-    """
-
-    def is_sure(reward: Any) -> bool:
-        return not any(runs(env, name) for name in reward.observation_spaces)
-
-    if env.reward_space is not None and is_sure(env.reward_space):
-        return env.reward_space.name
-    compiler = compiler_of(id)
-    if compiler is not None:
-        learnt = [one.for_learning for one in compiler.environments if one.id == id]
-        for known in (compiler.search_defaults, *learnt):
-            named = known.get("reward_space")
-            if isinstance(named, str) and named in env.reward and is_sure(env.reward.spaces[named]):
-                return named
-    sure = [
-        reward.name
-        for reward in env.reward.spaces.values()
-        if reward.deterministic and is_sure(reward)
-    ]
-    return next(iter(sure), None)
 
 
 def _has_settings(env: CompilerEnv, name: str) -> bool:

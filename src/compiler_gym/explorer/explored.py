@@ -11,11 +11,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from compiler_gym.core import CompilerEnv, TextPane
+from compiler_gym.core import CompilerEnv, TextPane, runs_program
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import CompilerGymError, ExplorerError, ServiceIsClosed
 from compiler_gym.explorer import records
-from compiler_gym.explorer.describing import runs
 from compiler_gym.explorer.log import Log
 from compiler_gym.explorer.problems import problem_of
 from compiler_gym.explorer.texts import Listings
@@ -162,7 +161,7 @@ class Explored:
         def check(tree: Tree, _: Listings) -> None:
             for name in names:
                 tree.env.observation.spec(name)
-                if not (run or self.may_run) and runs(tree.env, name):
+                if not (run or self.may_run) and runs_program(tree.env, name):
                     raise ExplorerError(
                         f"{name} runs the program: expected run=true, which permits that",
                         status=403,

@@ -16,9 +16,9 @@ from compiler_gym.explorer import records
 from compiler_gym.explorer.explored import Explored
 from compiler_gym.explorer.log import Log
 from compiler_gym.explorer.problems import problem_of
-from compiler_gym.explorer.tree import Tree, action_of
+from compiler_gym.explorer.tree import Tree
 from compiler_gym.search import ALGORITHMS, Budget, Improvement, Progress, run_search
-from compiler_gym.spaces import action_name, action_names, to_plain
+from compiler_gym.spaces import action_name, action_names, action_of, to_plain
 
 __all__ = ["METHODS", "Searching", "TryingAll", "Working"]
 

@@ -3,12 +3,11 @@
 
 import difflib
 import hashlib
-import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compiler_gym.core import PaneText, TextPane, parts_by_function
+from compiler_gym.core import PaneText, TextPane, comparable, parts_by_function
 from compiler_gym.errors import ExplorerError
 from compiler_gym.explorer.records import (
     Difference,
@@ -25,8 +24,6 @@ __all__ = ["Listings", "difference", "functions_of", "text_of"]
 
 _KEPT_LETTERS = 32 << 20
 _MOST_COMPARED = 4_000
-_NUMBER = re.compile(r"%\d+|(?:(?<=^)|(?<=\s))\d+(?=:)|![0-9]+|#[0-9]+", re.M)
-"""The number of a value, a block or a table entry, which is no difference."""
 """The most lines of a function whose difference is counted exactly."""
 
 
@@ -109,8 +106,8 @@ def _function_difference(name: str, before: str | None, after: str | None) -> Fu
 
     if before == after:
         return row("same", 0, 0)
-    old = _NUMBER.sub("%", before).split("\n") if before is not None else []
-    new = _NUMBER.sub("%", after).split("\n") if after is not None else []
+    old = comparable(before).split("\n") if before is not None else []
+    new = comparable(after).split("\n") if after is not None else []
     if before is None or after is None:
         return row("added" if before is None else "removed", len(new), len(old))
     return row("changed", *_changed_lines(old, new))

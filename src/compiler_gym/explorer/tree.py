@@ -14,16 +14,15 @@ from compiler_gym.core import CompilerEnv, KeptForks, Panes
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import (
     ExplorerError,
-    InvalidActionError,
     ServiceError,
     WorkerOutOfMemoryError,
     WorkerTimeoutError,
 )
 from compiler_gym.explorer.problems import problem_of
 from compiler_gym.explorer.records import Node, Problem
-from compiler_gym.spaces import action_name, action_names, find_action, to_plain, value_from_json
+from compiler_gym.spaces import action_name, action_of, to_plain
 
-__all__ = ["State", "Tree", "action_of"]
+__all__ = ["State", "Tree"]
 
 _T = TypeVar("_T")
 _KEPT_PROCESSES = 10
@@ -323,27 +322,3 @@ class Tree:
 
 def _reward_or_none(reward: Any) -> float | None:
     return None if reward is None else float(reward)
-
-
-def action_of(space: Any, action: Any) -> Any:
-    """Return the action that a client calls by name or gives as JSON."""
-    if not action_names(space) and _is_member(space, action):
-        return action  # a text, or by names that the space knows
-    if isinstance(action, str):
-        return find_action(space, action)
-    try:
-        value = value_from_json(space, action)
-        if value in space:
-            return value
-    except (TypeError, ValueError, KeyError, OverflowError):
-        pass
-    raise InvalidActionError(
-        f"{action!r:.200} is no action: expected the name or the value of one of {space!r:.200}"
-    )
-
-
-def _is_member(space: Any, action: Any) -> bool:
-    try:
-        return action in space
-    except (TypeError, ValueError, KeyError, OverflowError):
-        return False

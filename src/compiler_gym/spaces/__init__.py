@@ -30,7 +30,7 @@ from compiler_gym.spaces.action_names import (
 )
 from compiler_gym.spaces.action_part import ActionPart
 from compiler_gym.spaces.action_space import ActionSpace
-from compiler_gym.spaces.action_words import close_names, find_action, find_actions
+from compiler_gym.spaces.action_words import action_of, close_names, find_action, find_actions
 from compiler_gym.spaces.box import Box, FreeBox
 from compiler_gym.spaces.commandline import Commandline, CommandlineFlag
 from compiler_gym.spaces.containers import Dict, Tuple
@@ -76,6 +76,7 @@ __all__ = [
     "action_flags",
     "action_name",
     "action_names",
+    "action_of",
     "action_parts",
     "action_text",
     "array_of",

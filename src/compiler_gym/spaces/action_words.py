@@ -8,9 +8,10 @@ from typing import Any
 
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.nearest import did_you_mean, nearest
+from compiler_gym.spaces._plain import value_from_json
 from compiler_gym.spaces.action_names import action_flags, action_names, space_name
 
-__all__ = ["close_names", "find_action", "find_actions"]
+__all__ = ["action_of", "close_names", "find_action", "find_actions"]
 
 
 def find_actions(space: Any, words: Iterable[str]) -> list[Any]:
@@ -54,6 +55,23 @@ def find_action(space: Any, word: str) -> Any:
     )
 
 
+def action_of(space: Any, action: Any) -> Any:
+    """Return the action that a client calls by name or gives as plain values of JSON."""
+    if not action_names(space) and _is_member(space, action):
+        return action  # a text, or by names that the space knows
+    if isinstance(action, str):
+        return find_action(space, action)
+    try:
+        value = value_from_json(space, action)
+        if value in space:
+            return value
+    except (TypeError, ValueError, KeyError, OverflowError):
+        pass
+    raise InvalidActionError(
+        f"{action!r:.200} is no action: expected the name or the value of one of {space!r:.200}"
+    )
+
+
 def _numbers_of(space: Any) -> str:
     names = list(action_names(space))
     count = len(names) or getattr(space, "n", None)
@@ -82,3 +100,10 @@ def close_names(names: Iterable[str], pattern: str) -> list[str]:
     misspelt = nearest(pattern, names, most=5)
     spread = sorted((name for name in names if loose.search(name.lower())), key=len)
     return list(dict.fromkeys(inside + misspelt or spread))
+
+
+def _is_member(space: Any, action: Any) -> bool:
+    try:
+        return action in space
+    except (TypeError, ValueError, KeyError, OverflowError):
+        return False

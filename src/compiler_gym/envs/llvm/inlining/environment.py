@@ -3,11 +3,12 @@
 
 import operator
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, SupportsIndex
 
 from compiler_gym.command_words import command_words
-from compiler_gym.core import DerivedObservation
+from compiler_gym.core import DerivedObservation, Panes
 from compiler_gym.envs.llvm.environment import LlvmEnv
 from compiler_gym.envs.llvm.inlining.actions import LEVEL_OF, REST, STYLE
 from compiler_gym.envs.llvm.inlining.observations import feature_dictionary
@@ -115,6 +116,11 @@ class LlvmInlineEnv(LlvmEnv):
             derived_observation_spaces=(feature_dictionary(), *derived_observation_spaces),
             **options,
         )
+
+    @property
+    def panes(self) -> Panes:
+        """What people look at of a module, and the call that is asked about."""
+        return replace(super().panes, question="CallSite")
 
     @property
     def level(self) -> str:

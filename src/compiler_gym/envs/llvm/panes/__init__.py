@@ -60,6 +60,7 @@ PANES = Panes(
         GraphPane("programl", "Program graph", program_graph, ("ProgramlJson",)),
     ),
     running=frozenset({*_RUNNING, _RUN_OBSERVATION, *_COUNTED.baselines, _COUNTED.initial}),
+    changes="PassStatistics",
     paste=make_pasted,
 )
 """Everything, by the names of the table."""
