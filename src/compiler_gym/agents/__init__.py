@@ -3,6 +3,7 @@
 
 ``toolbox`` is the compiler as tools: ``workbench`` holds the environment under it, ``calling``
 reads what a model sends, ``views`` is what can be seen of a program, ``texts`` makes answers fit.
+``episode`` gives an agent one task, a number of calls and a verdict.
 ``task`` holds the records, ``catalogue`` finds the tasks of every installed compiler by split,
 family and difficulty, and ``judging`` replays an agent's decisions in a process of its own and
 says what they are worth. No compiler is named here: each brings its own tasks.
@@ -15,11 +16,13 @@ from compiler_gym.lazy import door
 if TYPE_CHECKING:
     from compiler_gym.agents.calling import Tool
     from compiler_gym.agents.catalogue import find_task, tasks
+    from compiler_gym.agents.episode import AgentEpisode
     from compiler_gym.agents.judging.judge import Judge, judge
     from compiler_gym.agents.task import Decisions, Question, Task, Verdict
     from compiler_gym.agents.toolbox import Toolbox
 
 __all__ = [
+    "AgentEpisode",
     "Decisions",
     "Judge",
     "Question",
@@ -33,6 +36,7 @@ __all__ = [
 ]
 
 _WHERE = {
+    "AgentEpisode": "compiler_gym.agents.episode",
     "Decisions": "compiler_gym.agents.task",
     "Judge": "compiler_gym.agents.judging.judge",
     "Question": "compiler_gym.agents.task",

@@ -45,6 +45,7 @@ __all__ = ["Toolbox"]
 _log = logging.getLogger(__name__)
 _LONGEST_ANSWER = 8_000
 _LEAST_ANSWER = 1_000
+_MOST_ACTIONS = 1_000
 _MARGIN = 400
 """Characters of an answer that are kept for what stands around a page."""
 _MOST_LISTED = 30
@@ -78,6 +79,7 @@ class Toolbox:
         benchmark: The program, which the agent cannot change then. None begins with the
             environment's default, and lets `reset` choose among the datasets.
         longest_answer: The most characters of an answer.
+        most_actions: The most actions of an episode.
         **make_arguments: Other arguments of `compiler_gym.make`.
 
     Raises:
@@ -91,6 +93,7 @@ class Toolbox:
         *,
         benchmark: str | None = None,
         longest_answer: int = _LONGEST_ANSWER,
+        most_actions: int = _MOST_ACTIONS,
         **make_arguments: Any,
     ) -> None:
         if longest_answer < _LEAST_ANSWER:
@@ -116,6 +119,9 @@ class Toolbox:
         self._views = Views(self._bench)
         self._is_limited = benchmark is not None
         self._room = longest_answer
+        self._most_actions = most_actions
+        self.calls_left: int | None = None
+        """How many calls the agent still has, which every answer says; None: without a limit."""
         self._lock = threading.RLock()
         self._submitted = False
         self._answer = ""
@@ -371,12 +377,16 @@ class Toolbox:
                 raise SessionNotFound("the episode was submitted: call reset to begin again")
             self._bench.require_program()
         found = getattr(self, tool.name)(**given)
-        return found if isinstance(found, str) else as_json(found)
+        left = {} if self.calls_left is None else {"calls_left": self.calls_left}
+        if not isinstance(found, str):
+            return as_json({**found, **left})
+        return f"{found}\n({self.calls_left} calls left)" if left else found
 
     def _error(self, error: Exception) -> str:
         text = cut(" ".join(str(error).split()), self._room // 2)
         advice = next(words for kind, words in _ADVICE if isinstance(error, kind))
-        return f"error ({type(error).__name__}): {text}\nnext: {advice}"
+        left = "" if self.calls_left is None else f" ({self.calls_left} calls left)"
+        return f"error ({type(error).__name__}): {text}\nnext: {advice}{left}"
 
     def _failed(self, error: Exception, advice: str) -> dict[str, Any]:
         """Return what is said of actions that the compiler did not survive, which is no error."""
@@ -388,6 +398,11 @@ class Toolbox:
     def _read(self, actions: Sequence[str]) -> list[Any]:
         if not actions:
             raise InvalidParameterError("no actions: expected at least one name")
+        left = self._most_actions - len(self.env.actions)
+        if len(actions) > left:
+            raise InvalidParameterError(
+                f"{len(actions)} actions: expected at most {left} more, {self._most_actions} in all"
+            )
         return [action_of(self.env.action_space, word) for word in actions]
 
     def _state(self) -> dict[str, Any]:

@@ -33,8 +33,9 @@ _LONGEST_HINT = 400
 
 
 def costs_of(env: CompilerEnv) -> dict[str, Any]:
-    """Return the costs that take no time; without one, what the reward is made of."""
-    chosen = [one.observation for one in _quiet(env) if one.at_once] or _rewarded(env)
+    """Return the costs that take no time, and what the reward is made of."""
+    at_once = (one.observation for one in _quiet(env) if one.at_once)
+    chosen = dict.fromkeys([*at_once, *_rewarded(env)])
     return {name: to_plain(env.observation[name]) for name in chosen}
 
 
