@@ -6,31 +6,32 @@ import json
 import os
 import sys
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from compiler_gym.errors import InvalidParameterError, SessionNotFound
-from compiler_gym.integrations.mcp import AgentSession
+from compiler_gym.agents.calling import Tool
+from compiler_gym.integrations.mcp import main, make_server
 
 pytest.importorskip("mcp", reason="mcp is missing")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
 
-def talk(conversation: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
+def talk(words: list[str], conversation: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
     """Hold a conversation with a server of its own."""
     from mcp import Client, StdioServerParameters
 
-    async def main() -> None:
-        command = ["-m", "compiler_gym.integrations.mcp", "llvm-ic-v0"]
+    async def held() -> None:
         server = StdioServerParameters(
             command=sys.executable,
-            args=[*command, "--benchmark", "cbench-v1/crc32"],
+            args=["-m", "compiler_gym.integrations.mcp", *words],
             env=dict(os.environ),
         )
         async with Client(server) as client:
             await conversation(client)
 
-    asyncio.run(main())
+    asyncio.run(held())
 
 
 async def call(client: Any, tool: str, **arguments: Any) -> Any:
@@ -39,72 +40,52 @@ async def call(client: Any, tool: str, **arguments: Any) -> Any:
     return text if result.is_error else json.loads(text)
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_a_client_optimises_a_program() -> None:
     async def conversation(client: Any) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert set(tools) == {"describe", "reset", "step", "undo", "observe", "submit"}
+        assert {"describe", "actions", "apply", "submit"} <= set(tools)
+        assert tools["apply"].input_schema["required"] == ["actions"]
         assert all(tool.description for tool in tools.values())
-        described = await call(client, "describe")
-        assert "sroa" in described["actions"]
-        assert (await call(client, "reset"))["benchmark"] == "benchmark://cbench-v1/crc32"
-        first = await call(client, "step", actions=["sroa", "simplifycfg"])
-        assert first["reward"] > 0
-        assert first["actions"] == ["sroa", "simplifycfg"]
-        before = await call(client, "observe", name="IrInstructionCount")
-        await call(client, "step", actions=["instcombine"])
-        assert await call(client, "observe", name="IrInstructionCount") < before
-        assert (await call(client, "undo"))["actions"] == ["sroa", "simplifycfg"]
-        assert await call(client, "observe", name="IrInstructionCount") == before
-        assert "UnknownNameError" in await call(client, "step", actions=["no-such-pass"])
+        first = await call(client, "apply", actions=["sroa", "simplifycfg"])
+        assert first["episode_reward"] > 0
+        assert (await call(client, "apply", actions=["instcombine"]))["applied"][2:] == [
+            "instcombine"
+        ]
+        assert (await call(client, "undo"))["costs"] == first["costs"]
+        assert "InvalidActionError" in await call(client, "apply", actions=["no-such-pass"])
+        assert "session_id" in await call(client, "submit", session_id="somebody-else")
+        together = await asyncio.gather(*(call(client, "apply", actions=["dce"]) for _ in range(4)))
+        assert [len(one["applied"]) for one in together] == [3, 4, 5, 6]
         submitted = await call(client, "submit")
         assert submitted["commandline"].startswith("opt ")
-        assert "SessionNotFound" in await call(client, "step", actions=["dce"])
-        assert (await call(client, "reset"))["actions"] == []
+        assert "SessionNotFound" in await call(client, "apply", actions=["dce"])
+        assert (await call(client, "reset"))["applied"] == []
 
-    talk(conversation)
+    talk(["llvm-ic-v0", "--benchmark", "cbench-v1/crc32"], conversation)
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-def test_every_answer_is_short_or_says_what_to_ask_for_instead() -> None:
+def test_a_task_is_served_with_its_calls_counted(tmp_path: Path) -> None:
     async def conversation(client: Any) -> None:
-        described = await call(client, "describe")
-        await call(client, "reset")
-        error = await call(client, "observe", name="Programl")
-        assert "ObservationError" in error
-        assert "observe ProgramlJson" in error
-        for name in ("ProgramlJson", "LexedIr", "LexedIrArrays", "Ir", "Bitcode"):
-            assert name in described["observations"]
-            text = await call(client, "observe", name=name)
-            assert len(text) < 21_000
-            assert "... cut: " in text
-            assert "IrInstructionCount, " in text
-            assert not text.startswith('"')
-        assert isinstance(await call(client, "observe", name="Autophase"), list)
-        failed = await call(client, "step", actions=["no-such-pass" * 10_000])
-        assert "UnknownNameError" in failed
-        assert len(failed) < 21_000
+        assert (await call(client, "apply", actions=["-Oz"]))["calls_left"] == 39
+        await call(client, "submit")
+        assert "the episode is over" in await call(client, "describe")
 
-    talk(conversation)
+    trace = tmp_path / "trace.jsonl"
+    task = "fewer-instructions/cbench-v1/crc32"
+    talk(["--task", task, "--trace", str(trace)], conversation)
+    lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert [line.get("tool") for line in lines] == [None, "apply", "submit"]
 
 
-def test_the_order_of_calls_is_kept() -> None:
-    session = AgentSession("llvm-ic-v0", benchmark="cbench-v1/crc32")
-    try:
-        with pytest.raises(SessionNotFound, match=r"reset\(\)"):
-            session.step(["dce"])
-        session.reset()
-        with pytest.raises(InvalidParameterError, match="no step to take back"):
-            session.undo()
-        assert len(session.observe("Ir")) <= 20_500
-        assert len(session.observe("Autophase")) == 56
-        session.submit()
-        with pytest.raises(SessionNotFound, match="was submitted"):
-            session.observe("Ir")
-    finally:
-        session.close()
+def test_a_server_is_a_list_of_tools_and_their_answers() -> None:
+    server = make_server([Tool("mow", "Mow.", {"type": "object"})], lambda *_: ("done", False))
+    assert server.name == "compiler_gym"
 
 
-def test_an_environment_without_a_reward_is_refused() -> None:
-    with pytest.raises(InvalidParameterError, match="has no reward"):
-        AgentSession("llvm-v0")
+@pytest.mark.parametrize("words", [[], ["llvm-ic-v0", "--task", "x"]])
+def test_either_an_environment_or_a_task_is_served(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(words)
+    assert "expected an environment, or --task" in capsys.readouterr().err

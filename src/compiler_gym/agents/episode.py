@@ -94,9 +94,13 @@ class AgentEpisode:
 
         Every call counts, also one that is refused.
         """
+        return self.answer(name, arguments)[0]
+
+    def answer(self, name: object, arguments: object = None) -> tuple[str, bool]:
+        """Return what `call` returns, and whether it is an error."""
         with self._lock:
             if self.done:
-                return _OVER
+                return _OVER, True
             self._calls += 1
             self._toolbox.calls_left = self.calls_left
             answer, is_error = self._toolbox.answer(name, arguments)
@@ -109,7 +113,7 @@ class AgentEpisode:
             )
             if self._toolbox.submitted is not None or self.calls_left <= 0:
                 self._decisions = self._decided()
-            return answer
+            return answer, is_error
 
     def verdict(self) -> Verdict:
         """Return what the judge says of the decisions; the episode is over then.
