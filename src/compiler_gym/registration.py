@@ -156,6 +156,10 @@ class Compiler:
     """``"package.module:Class"`` of the tuner for projects built with this compiler."""
     recipes: str = ""
     """``"package:folder"`` of recipes for `tuner`: plans for projects that nobody has seen."""
+    policies: str = ""
+    """``"package:folder"`` of policies that choose among plans of `tuner`: files NAME.json."""
+    policy_linker: str = ""
+    """``"package.module:function"`` that links by one of them; see `compiler_gym.cli.cc`."""
     tuner_takes_program: bool = False
     """Whether `tuner` takes the name of an installed program, such as ``cc-12``."""
     version: str = ""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Unit,
         find_binaries,
         inputs_of,
+        linked_files,
         objects_of,
     )
     from compiler_gym.builds.command_line import (
@@ -100,6 +101,7 @@ __all__ = [
     "inputs_of",
     "is_archive",
     "is_shared_library",
+    "linked_files",
     "linked_functions",
     "map_beside",
     "members_of",
@@ -123,7 +125,15 @@ _WHERE = {
     "command_line": ("IR_SUFFIXES", "SOURCE_LANGUAGES", "CompilerCommand", "Mode", "Source"),
     "archives": ("is_archive", "members_of"),
     "asked": ("build_asked",),
-    "binaries": ("Binary", "Input", "Unit", "find_binaries", "inputs_of", "objects_of"),
+    "binaries": (
+        "Binary",
+        "Input",
+        "Unit",
+        "find_binaries",
+        "inputs_of",
+        "linked_files",
+        "objects_of",
+    ),
     "compilation_database": ("read_database",),
     "debug_files": ("debug_name", "split_commands", "with_debug", "with_own_debug"),
     "elf": (

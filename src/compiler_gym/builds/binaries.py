@@ -7,7 +7,7 @@ no rules of their own. What no recorded command made stays a file for the linker
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compiler_gym.builds.archives import is_archive, members_of
@@ -15,7 +15,16 @@ from compiler_gym.builds.command_line import CompilerCommand, Mode, Source
 from compiler_gym.builds.elf import EXECUTABLE, SHARED, is_elf
 from compiler_gym.builds.recording import Event
 
-__all__ = ["Binary", "Input", "Origin", "Unit", "find_binaries", "inputs_of", "objects_of"]
+__all__ = [
+    "Binary",
+    "Input",
+    "Origin",
+    "Unit",
+    "find_binaries",
+    "inputs_of",
+    "linked_files",
+    "objects_of",
+]
 
 _WHOLE = {"-Wl,--whole-archive": True, "-Wl,--no-whole-archive": False}
 
@@ -134,15 +143,21 @@ def inputs_of(command: CompilerCommand, origin: Origin) -> Iterable[Input]:
     """Yield what `command` links, its own sources first."""
     for source in command.sources:
         yield Input(source.name, command.cwd / source.name, (Unit(command, source),))
+    for file in linked_files(command):
+        units = _units_of(file.path, origin)
+        if units or file.word in command.objects:
+            yield replace(file, units=units)
+
+
+def linked_files(command: CompilerCommand) -> Iterator[Input]:
+    """Yield the objects and archives that `command` names, without saying what they are made of."""
     is_whole = False
     folders = _folders(command)
     for word in command.link_words:
         is_whole = _WHOLE.get(word, is_whole)
         path = command.cwd / word if word in command.objects else _library(word, folders)
         if path is not None:
-            units = _units_of(path, origin)
-            if units or word in command.objects:
-                yield Input(word, path, units, is_archive(path) and not is_whole)
+            yield Input(word, path, (), is_archive(path) and not is_whole)
 
 
 def _folders(command: CompilerCommand) -> list[Path]:

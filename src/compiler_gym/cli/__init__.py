@@ -25,6 +25,10 @@ def main() -> None:
             from compiler_gym.cli._recipes import become_known_compiler
 
             become_known_compiler(words[0], words[2], words[3:])
+        elif words[1] == "--policy":
+            from compiler_gym.cli._policies import become_or_link
+
+            become_or_link(words[0], words[2], words[3:])
     from compiler_gym.cli._app import main as run
 
     run()

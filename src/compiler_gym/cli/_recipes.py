@@ -34,28 +34,35 @@ _USUAL: Mapping[Mode, Sequence[str]] = {
 """A call of each kind; one for assembly is as one that makes nothing."""
 
 
-def become_known_compiler(verb: str, name: str, arguments: Sequence[str]) -> None:
-    """Become the compiler where all is known that this takes; otherwise return, and do nothing."""
+def become_known_compiler(
+    verb: str, name: str, arguments: Sequence[str], *, kept_as: str = ""
+) -> None:
+    """Become the compiler where all is known that this takes; otherwise return, and do nothing.
+
+    What is known is kept under the name of the recipe, or as `kept_as`.
+    """
     if os.environ.get(RECORDING_FOLDER) or "--" in arguments or "-r" in arguments:
         return
     command = _command_of(verb, arguments)
-    templates = _kept_templates(_kept_file(name, command.is_cxx))
+    templates = _kept_templates(_kept_file(kept_as or name, command.is_cxx))
     if templates is not None:
         words = _with_arguments(templates, command)
         os.execvp(words[0], words)
 
 
-def words_with_recipe(verb: str, name: str, arguments: Sequence[str]) -> list[str]:
+def words_with_recipe(
+    verb: str, name: str, arguments: Sequence[str], *, kept_as: str = ""
+) -> list[str]:
     """Return the command that a call of ``cc`` or ``cxx`` with `arguments` becomes.
 
-    Raises `UnknownNameError` for a recipe that there is not, and `PlanError` for one of another
-    machine.
+    It is kept under the name of the recipe, or as `kept_as`. Raises `UnknownNameError` for a
+    recipe that there is not, and `PlanError` for one of another machine.
     """
     command = _command_of(verb, arguments)
     if "--" in arguments or "-r" in arguments:  # they go between the words of a recipe
         return _made_anew(name, command)
     templates = _templates(name, command.is_cxx)
-    _keep_templates(_kept_file(name, command.is_cxx), templates)
+    _keep_templates(_kept_file(kept_as or name, command.is_cxx), templates)
     return _with_arguments(templates, command)
 
 

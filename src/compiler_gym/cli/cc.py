@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from compiler_gym.cli._driver import become_driver
+from compiler_gym.cli._policies import become_or_link, words_of_policy
 from compiler_gym.cli._recipes import RECORDING_FOLDER, words_with_recipe
 from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.lazy import named
@@ -38,6 +39,8 @@ def cc(context: typer.Context) -> None:
     With `--plan tuned.toml` first, what `compiler-gym tune` found is applied to what is linked:
     `compiler-gym-cc --plan tuned.toml` does the same, and starts sooner.
     With `--recipe small` first, what is compiled and linked is smaller; see `compiler-gym recipe`.
+    With `--policy size` first, how each program is linked is chosen for it, and nothing is larger
+    than with `-Oz -flto`; `--no-never-larger` behind it links once, and compares with nothing.
     """
     _drive("cc", context)
 
@@ -54,10 +57,10 @@ def _drive(verb: str, context: typer.Context) -> None:
     arguments = _exact_arguments(verb, context)
     if arguments[:1] and arguments[0] in _WITH_PLAN:
         if len(arguments) < 2:
-            is_named = arguments[0] == "--recipe"
+            example = _NAMED.get(arguments[0], "tuned.toml")
             raise PlanError(
-                f"expected a {'name' if is_named else 'file'} after {arguments[0]}, as in "
-                f"`compiler-gym {verb} {arguments[0]} {'small' if is_named else 'tuned.toml'}`"
+                f"expected a {'name' if arguments[0] in _NAMED else 'file'} after {arguments[0]}, "
+                f"as in `compiler-gym {verb} {arguments[0]} {example}`"
             )
         _WITH_PLAN[arguments[0]](verb, Path(arguments[1]), arguments[2:])
         return
@@ -77,6 +80,13 @@ def _use_recipe(verb: str, name: Path, arguments: list[str]) -> None:
     if status == 0:
         _keep_where_asked([words[0], *arguments])
     raise typer.Exit(status)
+
+
+def _use_policy(verb: str, name: Path, arguments: list[str]) -> None:
+    """Compile as the recipe of a policy says, and link as the policy says."""
+    words = words_of_policy(verb, str(name), arguments)
+    become_or_link(verb, str(name), arguments)
+    os.execvp(words[0], words)
 
 
 def _become_driver(verb: str, plan: Path, arguments: list[str]) -> None:
@@ -113,11 +123,14 @@ def _apply_plan(verb: str, plan: Path, words: list[str]) -> None:
 _WITH_PLAN = {
     "--plan": _become_driver,
     "--recipe": _use_recipe,
+    "--policy": _use_policy,
     "--check-plan": _check_plan,
     "--apply-plan": _apply_plan,
 }
 """What a first argument asks for that a file or a name follows; the driver itself uses the last
 two."""
+_NAMED = {"--recipe": "small", "--policy": "size"}
+"""What a name follows, and an example of one."""
 
 
 def _tuner_of(plan: "Plan") -> "Tuner | None":

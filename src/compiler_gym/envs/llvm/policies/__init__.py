@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""Policies for one compilation: which plan a program is linked by, chosen from what it is made of.
+
+``features`` counts what is in its modules, ``choosing`` ranks the plans of a policy for them, and
+``linking`` does what a call of ``cc --policy`` asks for. None of them needs numpy: a build calls
+its compiler often. ``training`` learns a policy from what programs weigh by plans. The policies
+that are shipped are files here.
+"""
+
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
+
+if TYPE_CHECKING:
+    from compiler_gym.envs.llvm.policies.choosing import Policy, read_policy, write_policy
+    from compiler_gym.envs.llvm.policies.features import FEATURES, features_of
+    from compiler_gym.envs.llvm.policies.linking import link
+
+__all__ = ["FEATURES", "Policy", "features_of", "link", "read_policy", "write_policy"]
+
+__getattr__ = door(
+    __name__,
+    {
+        **dict.fromkeys(("FEATURES", "features_of"), f"{__name__}.features"),
+        **dict.fromkeys(("Policy", "read_policy", "write_policy"), f"{__name__}.choosing"),
+        "link": f"{__name__}.linking",
+    },
+)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""Link what a call of ``cc --policy`` links: by the plan that the policy chooses, or plainly.
+
+Units are IR of the front end, compiled by the policy's recipe, so that each plan can still be
+chosen. For the plain level, which has to be beaten, a copy of each is optimised as ``clang -Oz
+-flto -c`` would have done. No build fails because of a policy: what cannot be linked by a plan is
+linked without one, and says so.
+"""
+
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler_gym.builds import (
+    CompilerCommand,
+    Input,
+    is_archive,
+    linked_files,
+    members_of,
+    run_command,
+    sizes_of,
+)
+from compiler_gym.envs.llvm.policies.choosing import read_policy
+from compiler_gym.envs.llvm.policies.features import features_of
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.tuning.linking import FOLDING, SMALL, command_with
+from compiler_gym.errors import CompilerGymError
+from compiler_gym.files import scratch_directory
+from compiler_gym.tuning.measuring import put
+from compiler_gym.tuning.plan import BinaryPlan
+
+__all__ = ["link"]
+
+_PLAIN = BinaryPlan("plain", SMALL, linker=FOLDING)
+"""The plain level: ``clang -Oz -flto``, and a linker that leaves out what nobody uses."""
+_RAW = BinaryPlan("raw", SMALL, passes="default<Oz>")
+"""What compiles a unit as every plan of a policy needs it."""
+_BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+_SIDE_FILES = ("Map", "reproduce", "dependency-file", "save-temps", "out-implib", "-time-trace")
+"""Parts of words that write a file beside the linked one, which two links would both write."""
+_POSITIONAL = ("-x", "-M", "-Xarch")
+"""How words begin with which a source cannot be compiled apart from its link."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """A link of units that are all compiled."""
+
+    command: CompilerCommand
+    compiler: Sequence[str]
+    files: Sequence[Input]
+    folder: Path
+
+    @property
+    def output(self) -> Path:
+        return self.command.cwd / (self.command.output or "a.out")
+
+    def by(self, plan: BinaryPlan, places: Mapping[str, Sequence[str]] = {}) -> int:
+        """Link by `plan` and return the status; `places` are what stands for some words."""
+        return subprocess.run(
+            self.words(plan, places), cwd=self.command.cwd, check=False
+        ).returncode
+
+    def words(self, plan: BinaryPlan, places: Mapping[str, Sequence[str]]) -> list[str]:
+        """Return the command of the link by `plan`."""
+        placed = _placed(self.command, places)
+        return command_with(plan, self.compiler, placed)
+
+    def modules(self) -> Iterator[bytes]:
+        """Yield the bitcode among what is linked."""
+        for file in self.files:
+            yield from filter(_is_bitcode, _contents(file.path))
+
+
+def link(
+    policy: Path, command: CompilerCommand, *, is_checked: bool, say: Callable[[str], None]
+) -> int | None:
+    """Do what `command`, which links, asks for, by the `policy` in a file; return the status.
+
+    Where `is_checked`, the plain level is linked too, and kept where it is smaller. `say` is told
+    what was chosen, and what it won. Returns None, and has done nothing, where there is no
+    bitcode to choose by. Raises `PlanError` for a file that is no policy.
+    """
+    chosen_by = read_policy(policy)
+    compiler = [*clang_command(), *(["--driver-mode=g++"] if command.is_cxx else [])]
+    with scratch_directory("policy") as name:
+        compiled = _compiled(command, compiler, Path(name))
+        if not isinstance(compiled, CompilerCommand):
+            return compiled
+        todo = _Link(compiled, compiler, tuple(linked_files(compiled)), Path(name))
+        modules = list(todo.modules())
+        if not modules:
+            return None
+        is_shared = "-shared" in command.link_flags
+        plan = chosen_by.ranked(features_of(modules, is_shared=is_shared))[0]
+        return _linked(todo, plan, say) if _can_check(todo, is_checked) else _alone(todo, plan, say)
+
+
+def _alone(todo: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int:
+    if todo.by(plan):
+        say(f"{todo.output.name}: the plan {plan.name} failed, linked without it")
+        return todo.by(_PLAIN)
+    if todo.output.is_file():
+        say(f"{todo.output.name}: {plan.name}, {_loaded(todo.output):,} bytes loaded")
+    return 0
+
+
+def _linked(todo: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int:
+    plain = todo.folder / "plain"
+    with ThreadPoolExecutor(1) as pool:  # both links at once
+        rival = pool.submit(_link_plainly, todo, plain)
+        failed = todo.by(plan)
+        error = rival.exception()
+    if failed:
+        say(f"{todo.output.name}: the plan {plan.name} failed, linked without it")
+        return todo.by(_PLAIN)
+    if error is not None:
+        say(f"{todo.output.name}: {plan.name}, not compared with -Oz -flto: {error}")
+        return 0
+    made, least = _loaded(todo.output), _loaded(plain)
+    if made > least:
+        put(plain, todo.output)
+        say(f"{todo.output.name}: -Oz -flto, {least:,} bytes loaded: {plan.name} had {made:,}")
+    else:
+        won = 100 * (1 - made / least)
+        say(f"{todo.output.name}: {plan.name}, {made:,} bytes loaded, -Oz -flto {won:+.1f} %")
+    return 0
+
+
+def _link_plainly(todo: _Link, output: Path) -> None:
+    """Link the plain level to `output`; raise `ProjectError` where that fails."""
+    places: dict[str, list[str]] = {}
+    for number, file in enumerate(todo.files):
+        contents = list(_contents(file.path))
+        if not any(map(_is_bitcode, contents)):
+            continue
+        parts: list[str] = []
+        for data in contents:
+            part = todo.folder / f"{number}-{len(parts)}.o"
+            part.write_bytes(data)
+            if _is_bitcode(data):
+                made = part.with_suffix(".plain.o")
+                words = ["-w", "-Oz", "-flto", "-x", "ir", "-c", str(part), "-o", str(made)]
+                run_command([*todo.compiler, *words], todo.folder)
+                part = made
+            parts.append(str(part))
+        lazy = ["-Wl,--start-lib", *parts, "-Wl,--end-lib"] if file.is_lazy else parts
+        places.setdefault(file.word, lazy)
+    words = [*todo.words(_PLAIN, places), "-o", str(output)]
+    run_command(words, todo.command.cwd)
+
+
+def _compiled(
+    command: CompilerCommand, compiler: Sequence[str], folder: Path
+) -> CompilerCommand | int | None:
+    """Return `command` with an object for each source, the status of a compiler that failed, or
+    None where its sources cannot be compiled before the rest."""
+    if not command.sources:
+        return command
+    names = {source.name for source in command.sources}
+    own = [word for word in _placed(command, {}).words[1:] if word not in names]
+    if any(word.startswith(_POSITIONAL) for word in own) or "-" in names:
+        return None
+    own = [word for word in _without_output(own) if word not in command.objects]
+    places: dict[str, list[str]] = {}
+    for number, source in enumerate(command.sources):
+        made = folder / f"unit-{number}.o"
+        words = ["cc", *own, "-c", source.name, "-o", str(made)]
+        unit = CompilerCommand.parse(words, command.cwd)
+        quiet = [*command_with(_RAW, compiler, unit), "-Qunused-arguments"]
+        if status := subprocess.run(quiet, cwd=command.cwd, check=False).returncode:
+            return status
+        places[source.name] = [str(made)]
+    return _placed(command, places)
+
+
+def _placed(command: CompilerCommand, places: Mapping[str, Sequence[str]]) -> CompilerCommand:
+    """Return `command` with what `places` has in the place of its words."""
+    words = [each for word in command.words for each in places.get(word, (word,))]
+    return CompilerCommand.parse(words, command.cwd)
+
+
+def _without_output(words: Sequence[str]) -> Iterator[str]:
+    rest = iter(words)
+    for word in rest:
+        if word == "-o":
+            next(rest, None)
+        elif not word.startswith("-o"):
+            yield word
+
+
+def _can_check(todo: _Link, is_checked: bool) -> bool:
+    is_file = todo.output.is_file() or not todo.output.exists()
+    words = todo.command.link_flags
+    return is_checked and is_file and not any(p in word for word in words for p in _SIDE_FILES)
+
+
+def _contents(path: Path) -> Iterator[bytes]:
+    """Yield what is in the object or archive `path`."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return
+    if is_archive(path):
+        yield from (member for member in members_of(data) if member is not None)
+    else:
+        yield data
+
+
+def _is_bitcode(data: bytes) -> bool:
+    return data.startswith(_BITCODE)
+
+
+def _loaded(path: Path) -> int:
+    try:
+        return sizes_of(path).loaded
+    except CompilerGymError:
+        return 0  # no ELF file, as a script of the linker may ask for
