@@ -27,8 +27,8 @@ def become_or_link(verb: str, name: str, arguments: Sequence[str]) -> None:
     """Do what a call asks for, and leave; return, and do nothing, where too little is known yet."""
     is_checked, own = _own(arguments)
     command = _links(verb, own)
-    if command is not None and (policy := _file_of(name)) is not None:
-        _link(verb, policy, command, is_checked)
+    if command is not None and (policy := _policy_file(name)) is not None:
+        _link_by_policy(verb, policy, command, is_checked)
     become_known_compiler(verb, "", own, kept_as=_kept_as(name))
 
 
@@ -74,25 +74,25 @@ def _links(verb: str, arguments: Sequence[str]) -> CompilerCommand | None:
     return command
 
 
-def _link(verb: str, policy: Path, command: CompilerCommand, is_checked: bool) -> None:
+def _link_by_policy(verb: str, policy: Path, command: CompilerCommand, is_checked: bool) -> None:
     """Link by the policy, and leave; return, and have done nothing, where it has no say."""
     from compiler_gym.lazy import named
     from compiler_gym.registration import compilers
 
     def say(text: str) -> None:
-        _say(verb, text)
+        _tell(verb, text)
 
     linker = next(one.policy_linker for one in compilers().values() if one.policy_linker)
     try:
         status = named(linker)(policy, command, is_checked=is_checked, say=say)
     except Exception as error:  # the build must go on, whatever this is
-        _say(verb, f"linked by the recipe: {type(error).__name__}: {error}")
+        _tell(verb, f"linked by the recipe: {type(error).__name__}: {error}")
         return
     if status is not None:
         sys.exit(status if status >= 0 else 128 - status)
 
 
-def _file_of(name: str) -> Path | None:
+def _policy_file(name: str) -> Path | None:
     """Return the file of a policy, by its name or its own path; None where there is none."""
     return Path(name) if name.endswith(".json") else policy_files().get(name)
 
@@ -103,7 +103,7 @@ def _recipe_of(name: str) -> str:
     from compiler_gym.errors import PlanError, UnknownNameError
     from compiler_gym.nearest import unknown_name
 
-    path = _file_of(name)
+    path = _policy_file(name)
     if path is None:
         raise UnknownNameError(unknown_name("policy", name, policy_files()))
     try:
@@ -116,5 +116,5 @@ def _kept_as(name: str) -> str:
     return f"policy {os.path.abspath(name) if name.endswith('.json') else name}"
 
 
-def _say(verb: str, text: str) -> None:
+def _tell(verb: str, text: str) -> None:
     sys.stderr.write(f"compiler-gym {verb}: {text}\n")

@@ -65,13 +65,13 @@ class _Link:
 
     def words(self, plan: BinaryPlan, places: Mapping[str, Sequence[str]]) -> list[str]:
         """Return the command of the link by `plan`."""
-        placed = _placed(self.command, places)
+        placed = _with_places(self.command, places)
         return command_with(plan, self.compiler, placed)
 
     def modules(self) -> Iterator[bytes]:
         """Yield the bitcode among what is linked."""
         for file in self.files:
-            yield from filter(_is_bitcode, _contents(file.path))
+            yield from filter(_is_bitcode, _members_in(file.path))
 
 
 def link(
@@ -86,7 +86,7 @@ def link(
     chosen_by = read_policy(policy)
     compiler = [*clang_command(), *(["--driver-mode=g++"] if command.is_cxx else [])]
     with scratch_directory("policy") as name:
-        compiled = _compiled(command, compiler, Path(name))
+        compiled = _with_objects(command, compiler, Path(name))
         if not isinstance(compiled, CompilerCommand):
             return compiled
         todo = _Link(compiled, compiler, tuple(linked_files(compiled)), Path(name))
@@ -95,19 +95,23 @@ def link(
             return None
         is_shared = "-shared" in command.link_flags
         plan = chosen_by.ranked(features_of(modules, is_shared=is_shared))[0]
-        return _linked(todo, plan, say) if _can_check(todo, is_checked) else _alone(todo, plan, say)
+        return (
+            _link_and_compare(todo, plan, say)
+            if _can_check(todo, is_checked)
+            else _link_once(todo, plan, say)
+        )
 
 
-def _alone(todo: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int:
+def _link_once(todo: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int:
     if todo.by(plan):
         say(f"{todo.output.name}: the plan {plan.name} failed, linked without it")
         return todo.by(_PLAIN)
     if todo.output.is_file():
-        say(f"{todo.output.name}: {plan.name}, {_loaded(todo.output):,} bytes loaded")
+        say(f"{todo.output.name}: {plan.name}, {_loaded_bytes(todo.output):,} bytes loaded")
     return 0
 
 
-def _linked(todo: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int:
+def _link_and_compare(todo: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int:
     plain = todo.folder / "plain"
     with ThreadPoolExecutor(1) as pool:  # both links at once
         rival = pool.submit(_link_plainly, todo, plain)
@@ -119,7 +123,7 @@ def _linked(todo: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int:
     if error is not None:
         say(f"{todo.output.name}: {plan.name}, not compared with -Oz -flto: {error}")
         return 0
-    made, least = _loaded(todo.output), _loaded(plain)
+    made, least = _loaded_bytes(todo.output), _loaded_bytes(plain)
     if made > least:
         put(plain, todo.output)
         say(f"{todo.output.name}: -Oz -flto, {least:,} bytes loaded: {plan.name} had {made:,}")
@@ -133,7 +137,7 @@ def _link_plainly(todo: _Link, output: Path) -> None:
     """Link the plain level to `output`; raise `ProjectError` where that fails."""
     places: dict[str, list[str]] = {}
     for number, file in enumerate(todo.files):
-        contents = list(_contents(file.path))
+        contents = list(_members_in(file.path))
         if not any(map(_is_bitcode, contents)):
             continue
         parts: list[str] = []
@@ -152,7 +156,7 @@ def _link_plainly(todo: _Link, output: Path) -> None:
     run_command(words, todo.command.cwd)
 
 
-def _compiled(
+def _with_objects(
     command: CompilerCommand, compiler: Sequence[str], folder: Path
 ) -> CompilerCommand | int | None:
     """Return `command` with an object for each source, the status of a compiler that failed, or
@@ -160,7 +164,7 @@ def _compiled(
     if not command.sources:
         return command
     names = {source.name for source in command.sources}
-    own = [word for word in _placed(command, {}).words[1:] if word not in names]
+    own = [word for word in _with_places(command, {}).words[1:] if word not in names]
     if any(word.startswith(_POSITIONAL) for word in own) or "-" in names:
         return None
     own = [word for word in _without_output(own) if word not in command.objects]
@@ -173,10 +177,10 @@ def _compiled(
         if status := subprocess.run(quiet, cwd=command.cwd, check=False).returncode:
             return status
         places[source.name] = [str(made)]
-    return _placed(command, places)
+    return _with_places(command, places)
 
 
-def _placed(command: CompilerCommand, places: Mapping[str, Sequence[str]]) -> CompilerCommand:
+def _with_places(command: CompilerCommand, places: Mapping[str, Sequence[str]]) -> CompilerCommand:
     """Return `command` with what `places` has in the place of its words."""
     words = [each for word in command.words for each in places.get(word, (word,))]
     return CompilerCommand.parse(words, command.cwd)
@@ -197,7 +201,7 @@ def _can_check(todo: _Link, is_checked: bool) -> bool:
     return is_checked and is_file and not any(p in word for word in words for p in _SIDE_FILES)
 
 
-def _contents(path: Path) -> Iterator[bytes]:
+def _members_in(path: Path) -> Iterator[bytes]:
     """Yield what is in the object or archive `path`."""
     try:
         data = path.read_bytes()
@@ -213,7 +217,7 @@ def _is_bitcode(data: bytes) -> bool:
     return data.startswith(_BITCODE)
 
 
-def _loaded(path: Path) -> int:
+def _loaded_bytes(path: Path) -> int:
     try:
         return sizes_of(path).loaded
     except CompilerGymError:
