@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-all bench docs site tutorials wheel release-check native native-format native-tidy \
+.PHONY: help setup demo check test test-all test-agents bench docs site tutorials wheel release-check native native-format native-tidy \
   native-sanitize clean
 
 PYTHON ?= python3
@@ -55,6 +55,24 @@ test: $(BIN)/.tested ## Run the fast test suite
 test-all: $(BIN)/.tested native ## Run every test, the slow ones too, and the C++ tests
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group learn
 	TEST_EFFORT=full $(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or not slow" --timeout 3600
+
+# Libraries that train and evaluate language models ask for versions that exclude each other: each is
+# installed with what we need in an environment of its own, where the package is that of $(VENV).
+AGENT_LIBRARIES := openenv trl
+AGENTS := .venv-agents
+OURS := _editable_skbc_compiler_gym_next.pth _editable_skbc_compiler_gym_next.py compiler_gym
+
+test-agents: $(BIN)/.tested ## Test each library for language models in an environment of its own
+	@site=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	for library in $(AGENT_LIBRARIES); do \
+	  own=$(AGENTS)/$$library; echo "$$library:"; \
+	  [ -x $$own/bin/python ] || $(BIN)/uv venv --quiet --python $(BIN)/python $$own; \
+	  $(BIN)/uv pip install --quiet --python $$own/bin/python -r pyproject.toml --extra $$library \
+	    hypothesis pytest pytest-randomly pytest-timeout; \
+	  theirs=$$($$own/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	  for ours in $(OURS) $$(cd $$site && echo compiler_gym_next-*.dist-info); do ln -sfn $$site/$$ours $$theirs/; done; \
+	  $$own/bin/python -m pytest -q -m slow -W default tests/integrations/test_$${library//-/_}.py; \
+	done
 
 bench: $(BIN)/.tested ## Measure speed and print it beside the raw engine
 	$(BIN)/python -m benchmarks
@@ -108,7 +126,7 @@ native-sanitize: $(BIN)/.tested ## Run the C++ tests with address and undefined-
 	  ctest --test-dir build/sanitize --output-on-failure
 
 clean: ## Remove everything that was built
-	rm -rf build dist $(VENV) .pytest_cache .ruff_cache .hypothesis demo-results
+	rm -rf build dist $(VENV) $(AGENTS) .pytest_cache .ruff_cache .hypothesis demo-results
 
 # -- how --------------------------------------------------------------------------------------
 

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Tools of an episode as Python functions, for libraries that read signatures and docstrings."""
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from compiler_gym.agents import AgentEpisode, Tool, tasks
+
+__all__ = ["all_tools", "offered_tools", "tool_function"]
+
+_TYPES = {"string": str, "integer": int, "array": list[str]}
+_RESERVED = frozenset({"reset", "step", "state", "close"})
+"""Names that mean something else to these libraries; ``undo`` leads back to the start as well."""
+
+
+def offered_tools(episode: AgentEpisode) -> list[Tool]:
+    """Return the tools of an episode whose names are free."""
+    return [tool for tool in episode.tools if tool.name not in _RESERVED]
+
+
+@cache
+def all_tools() -> tuple[Tool, ...]:
+    """Return every tool that some task offers: begins an episode in each environment."""
+    found: dict[str, Tool] = {}
+    for task in {task.env_id: task for task in tasks()}.values():
+        episode = AgentEpisode(task)
+        found |= {tool.name: tool for tool in offered_tools(episode)}
+        episode.close()
+    return tuple(found.values())
+
+
+def tool_function(
+    tool: Tool, call: Callable[[Any, str, dict[str, Any]], str]
+) -> Callable[..., str]:
+    """Return a method named as `tool`, with its types and a Google docstring.
+
+    Args:
+        tool: What the method is.
+        call: Gets the object, the name of the tool and the arguments that were given.
+    """
+
+    def method(self: Any, *values: Any, **given: Any) -> str:
+        return call(self, tool.name, {**dict(zip(parameters, values, strict=False)), **given})
+
+    schemas: dict[str, Any] = tool.parameters["properties"]
+    parameters = {
+        name: inspect.Parameter(
+            name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=schema.get("default", inspect.Parameter.empty),
+            annotation=_TYPES[schema["type"]],
+        )
+        for name, schema in schemas.items()
+    }
+    receiver = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    method.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [receiver, *parameters.values()], return_annotation=str
+    )
+    method.__annotations__ = {name: one.annotation for name, one in parameters.items()}
+    method.__annotations__["return"] = str
+    method.__name__ = method.__qualname__ = tool.name
+    method.__doc__ = _docstring(tool.description, schemas)
+    return method
+
+
+def _docstring(description: str, schemas: dict[str, Any]) -> str:
+    if not schemas:
+        return description
+    rows = [f"    {name}: {schema['description']}" for name, schema in schemas.items()]
+    return "\n".join([description, "", "Args:", *rows])
