@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from compiler_gym.tuning import PLAN_FILE, BinaryPlan, Plan, write_plan
 from tests.explorer.conftest import LOOP, Client, serving
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is missing")
@@ -18,6 +19,7 @@ _CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(_CHROMIUM is None, reason="chromium is missing")
 _PATIENCE = 120_000
 """Milliseconds that anything may take that is no measurement: the machine may be busy."""
+DEEP = "splits 8\ndim a 4096\nx = read A[a]\ny = read B[a]\ns = add x y\nwrite s C[a]\n"
 _AXE = Path(__file__).parents[2] / "explorer/node_modules/axe-core/axe.min.js"
 
 
@@ -544,3 +546,70 @@ def test_a_narrow_screen_shows_one_column_of_differences(page: Any) -> None:
     add(page, "mem2reg")
     page.locator("[data-testid=diff] .cm-deletedChunk").first.wait_for()
     assert page.locator("[data-testid=diff] .cm-editor").count() == 1
+
+
+@pytest.mark.slow
+def test_a_tuned_project_and_a_leaderboard_entry_open_by_clicking(
+    page: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expect = sync_api.expect
+    monkeypatch.chdir(tmp_path)
+    binary = BinaryPlan("bin/x", "program", passes="function(gvn)")
+    (tmp_path / "tuned").mkdir()
+    write_plan(tmp_path / "tuned" / PLAN_FILE, Plan("llvm 22", "size", "1", (binary,)))
+    task = Path(__file__).parents[2] / "leaderboard" / "llvm-ic-10s"
+    shutil.copytree(task / "greedy", tmp_path / task.name / "greedy")
+    dialog = page.get_by_role("dialog")
+
+    page.get_by_role("button", name="Open…").click()
+    dialog.get_by_role("listitem").filter(has_text="greedy").get_by_role("button").click()
+    expect(dialog).to_contain_text("Leaderboard entry: 23 results")
+    dialog.get_by_role("listitem").filter(has_text="crc32").get_by_role("button").click()
+    adding(page).wait_for()
+    assert len(names(page)) > 1
+
+    page.get_by_role("button", name="Open…").click()
+    dialog.get_by_role("listitem").filter(has_text="tuned").get_by_role("button").click()
+    dialog.get_by_role("listitem").filter(has_text="bin/x").get_by_role("button").click()
+    expect(dialog).to_contain_text("Choose a program to replay “bin/x: size, program” on")
+    dialog.get_by_role("option", name="crc32").click()
+    dialog.get_by_role("button", name="Compile and open").click()
+    dialog.wait_for(state="hidden")
+    expect(steps(page).last).to_contain_text("gvn")
+
+
+@pytest.mark.slow
+def test_sessions_that_a_killed_browser_left_are_listed_to_be_closed(browser: Any) -> None:
+    expect = sync_api.expect
+    with serving() as server:
+        for _ in range(8):  # nobody closes them, as where a browser is killed
+            server.open(benchmark="cbench-v1/crc32")
+        page = browser.new_page()
+        page.goto(server.server.address)
+        page.get_by_role("button", name="Compile and open").click()
+        alert = page.get_by_role("alert")
+        expect(alert).to_contain_text("8 sessions are open")
+        left = alert.get_by_role("button", name="Close")
+        expect(left).to_have_count(8)
+        left.first.click()
+        expect(left).to_have_count(7)
+        page.get_by_role("button", name="Compile and open").click()
+        adding(page).wait_for()
+        page.close()
+
+
+@pytest.mark.slow
+def test_a_deep_picture_of_loops_scrolls_to_its_end(page: Any) -> None:
+    page.set_viewport_size({"width": 1280, "height": 450})
+    page.get_by_label("Environment").select_option("loop_tool-v0")
+    open_source(page, DEEP, "loop nest")
+    view(page, "Graphs")
+    picture = page.locator(".picture")
+    picture.locator("svg").wait_for()
+    assert picture.evaluate("one => one.scrollHeight > one.clientHeight")
+    picture.hover()
+    page.mouse.wheel(0, 20_000)
+    page.wait_for_function(
+        "(one => one.scrollTop + one.clientHeight >= one.scrollHeight - 1)"
+        "(document.querySelector('.picture'))"
+    )

@@ -9,7 +9,7 @@ import pytest
 
 from compiler_gym import CompilerEnvState
 from compiler_gym.errors import CompilerGymError, StateFileError
-from compiler_gym.explorer.porting import fragment_of, imported, read_fragment
+from compiler_gym.explorer.porting import fragment_of, imported, read_fragment, recordings
 from compiler_gym.explorer.records import Episode, ImportRequest, Source
 from compiler_gym.runs import RunFolder
 from compiler_gym.tuning import PLAN_FILE, BinaryPlan, Plan, write_plan
@@ -82,6 +82,22 @@ def test_runs_entries_and_plans_are_read_from_where_they_lie(tmp_path: Path) -> 
     found = imported(ImportRequest(path=str(entries[0].parent)))
     assert found.kind == "leaderboard"
     assert found.episodes[0].commandline
+
+
+def test_recordings_are_found_a_few_folders_down_and_none_within_another(tmp_path: Path) -> None:
+    def made(folder: str, name: str) -> None:
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / name).write_text("")
+
+    made("runs/one", "states.jsonl")
+    made("a/b/entry", "submission.toml")
+    made("tuned", PLAN_FILE)
+    made("tuned/front", PLAN_FILE)
+    made("a/b/c/d", PLAN_FILE)
+    made(".hidden", PLAN_FILE)
+    found = {(one.kind, Path(one.path).name) for one in recordings(tmp_path)}
+    assert found == {("run", "one"), ("leaderboard", "entry"), ("tuning", "tuned")}
+    assert recordings(tmp_path / "nowhere") == []
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@
 import type {
   ActionSpace, Catalogue, CostValues, Difference, Environment, Episodes, Event as Told, Export,
   Functions, Graph, ImportRequest, NewSearch, NewSession, NewTryAll, Node, ObservationValue,
-  Problem, Server, Session, Sessions, Task, Text,
+  Problem, Recordings, Server, Session, Sessions, Task, Text,
 } from './schema';
 
 const KEPT = 'compiler_gym.token';
@@ -108,6 +108,7 @@ export const api = {
   tryAll: (session: string, body: Partial<NewTryAll>) => ask<Task>('POST', `${of(session)}/try-all`, {}, body),
   search: (session: string, body: Partial<NewSearch>) => ask<Task>('POST', `${of(session)}/search`, {}, body),
   cancel: (session: string, task: string) => ask<Task>('DELETE', `${of(session)}/tasks/${task}`),
+  recordings: () => ask<Recordings>('GET', '/api/recordings'),
   read: (body: Partial<ImportRequest>) => ask<Episodes>('POST', '/api/import', {}, body),
 };
 

@@ -55,6 +55,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/recordings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List runs, leaderboard entries and tuned projects on this machine. */
+        get: operations["recordings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/server": {
         parameters: {
             query?: never;
@@ -748,6 +765,15 @@ export interface components {
             next: string;
             type: string;
         };
+        /** @description A recording on this machine, as `ImportRequest.path` takes it. */
+        Recording: {
+            kind: string;
+            path: string;
+        };
+        /** @description The recordings below the folder where the server was started, the newest first. */
+        Recordings: {
+            recordings: components["schemas"]["Recording"][];
+        };
         /** @description A reward space. */
         Reward: {
             description: string;
@@ -896,6 +922,8 @@ export type Nodes = components['schemas']['Nodes'];
 export type Observation = components['schemas']['Observation'];
 export type ObservationValue = components['schemas']['ObservationValue'];
 export type Problem = components['schemas']['Problem'];
+export type Recording = components['schemas']['Recording'];
+export type Recordings = components['schemas']['Recordings'];
 export type Reward = components['schemas']['Reward'];
 export type SearchMethod = components['schemas']['SearchMethod'];
 export type Server = components['schemas']['Server'];
@@ -998,6 +1026,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Episodes"];
+                };
+            };
+            /** @description Why it was not served. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    recordings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List runs, leaderboard entries and tuned projects on this machine. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recordings"];
                 };
             };
             /** @description Why it was not served. */

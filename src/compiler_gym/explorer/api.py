@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -23,7 +24,7 @@ from compiler_gym.explorer.describing import (
 from compiler_gym.explorer.explored import Explored
 from compiler_gym.explorer.log import Log
 from compiler_gym.explorer.pictures import graph_of, pane_of
-from compiler_gym.explorer.porting import exported, imported
+from compiler_gym.explorer.porting import exported, imported, recordings
 from compiler_gym.explorer.programs import format_of, named_program, pasted_program, source_of
 from compiler_gym.explorer.registry import Registry
 from compiler_gym.explorer.settings import Settings
@@ -316,6 +317,10 @@ class Api:
     def task_events(self, asked: Asked) -> tuple[Log, int]:
         """Return the log of a task, from its start."""
         return self._task(asked).log, 0
+
+    def recordings(self, asked: Asked) -> records.Recordings:
+        """List what can be opened below the folder where the server was started."""
+        return records.Recordings(recordings=recordings(Path.cwd()))
 
     def read_import(self, asked: Asked) -> records.Episodes:
         """Read recorded episodes."""

@@ -7,6 +7,7 @@ reports of tuned projects. Nothing in them is executed.
 
 import base64
 import io
+import itertools
 import json
 import os
 import zlib
@@ -19,20 +20,32 @@ import msgspec
 from compiler_gym.core import CompilerEnv, CompilerEnvState, CompilerEnvStateReader
 from compiler_gym.errors import ExplorerError, StateFileError, StateFileNotFoundError
 from compiler_gym.explorer.programs import local_path
-from compiler_gym.explorer.records import Episode, Episodes, Export, ImportRequest, Source
+from compiler_gym.explorer.records import (
+    Episode,
+    Episodes,
+    Export,
+    ImportRequest,
+    Recording,
+    Source,
+)
 from compiler_gym.explorer.tree import State, Tree
 from compiler_gym.files import read_regular
 from compiler_gym.leaderboard import read_submission
 from compiler_gym.registration import compilers
 from compiler_gym.tuning import PLAN_FILE, read_plan
 
-__all__ = ["exported", "fragment_of", "imported", "read_fragment"]
+__all__ = ["exported", "fragment_of", "imported", "read_fragment", "recordings"]
 
 _FRAGMENT_PREFIX = "s1."
 """The prefix of a fragment: its version."""
 _MOST_BYTES = 8 << 20
 _MOST_FILE_BYTES = 64 << 20
 _MOST_EPISODES = 2000
+_KINDS = {"submission.toml": "leaderboard", "states.jsonl": "run", PLAN_FILE: "tuning"}
+"""What a folder with such a file is."""
+_MOST_FOLDERS = 5000
+_MOST_DEEP = 3
+_MOST_RECORDINGS = 100
 
 
 class _Binary(msgspec.Struct):
@@ -127,6 +140,23 @@ def imported(asked: ImportRequest) -> Episodes:
         return _of_states(list(CompilerEnvStateReader(io.StringIO(text))), "state")
     except StateFileError as error:  # the file may have another format
         raise StateFileError(f"{path}: {str(error).partition('; found ')[0]}") from None
+
+
+def recordings(root: Path) -> list[Recording]:
+    """Return the folders in and a few below `root` that `imported` reads, the newest first.
+
+    Their paths begin at `root`.
+    """
+    found: dict[Recording, float] = {}
+    looked = itertools.islice(os.walk(root), _MOST_FOLDERS)
+    for folder, below, files in looked:
+        at = Path(folder)
+        if kind := next((kind for name, kind in _KINDS.items() if name in files), None):
+            found[Recording(kind=kind, path=str(at.relative_to(root)))] = at.stat().st_mtime
+        is_deep = len(at.relative_to(root).parts) >= _MOST_DEEP
+        # What lies in a recording is part of it.
+        below[:] = [] if kind or is_deep else [name for name in below if not name.startswith(".")]
+    return sorted(found, key=found.__getitem__, reverse=True)[:_MOST_RECORDINGS]
 
 
 def _text_in(path: Path) -> str:

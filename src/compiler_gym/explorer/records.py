@@ -46,6 +46,8 @@ __all__ = [
     "Observation",
     "ObservationValue",
     "Problem",
+    "Recording",
+    "Recordings",
     "Reward",
     "SearchMethod",
     "Server",
@@ -615,3 +617,18 @@ class Episodes(Struct, frozen=True, kw_only=True):
     kind: str
     """``state``, ``fragment``, ``run``, ``leaderboard`` or ``tuning``."""
     episodes: list[Episode]
+
+
+class Recording(Struct, frozen=True, kw_only=True):
+    """A recording on this machine, as `ImportRequest.path` takes it."""
+
+    kind: str
+    """``run``, ``leaderboard`` or ``tuning``."""
+    path: str
+    """Its folder, from the one where the server was started."""
+
+
+class Recordings(Struct, frozen=True, kw_only=True):
+    """The recordings below the folder where the server was started, the newest first."""
+
+    recordings: list[Recording]

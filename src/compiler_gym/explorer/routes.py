@@ -156,6 +156,10 @@ ROUTES: tuple[Route, ...] = (
         "Stream the results of a task from beginning to end.", records.Event, is_stream=True,
     ),
     Route(
+        "GET", "/api/recordings", "recordings",
+        "List runs, leaderboard entries and tuned projects on this machine.", records.Recordings,
+    ),
+    Route(
         "POST", "/api/import", "read_import",
         "Read a recording and return its episodes.", records.Episodes,
         body=records.ImportRequest,

@@ -65,7 +65,9 @@ def print_conclusion(
     checked = sum(row.is_reproduced is True for row in rows)
     if opt is not None:
         console.print(f"{opt} alone makes {checked} of these {len(rows)} programs the same again.")
-    console.print("The picture, the figures that papers use, and the commands of opt:")
+    is_drawn = any(file.suffix in (".png", ".svg") for file in files)
+    picture = "The picture, the" if is_drawn else "The"
+    console.print(f"{picture} figures that papers use, and the commands of opt:")
     for file in reversed(files):
         console.print(f"  {file}", soft_wrap=True)
 
