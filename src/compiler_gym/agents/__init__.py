@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from compiler_gym.agents.catalogue import find_task, tasks
     from compiler_gym.agents.episode import AgentEpisode
     from compiler_gym.agents.judging.judge import Judge, judge
+    from compiler_gym.agents.judging.scoring import Score, score
     from compiler_gym.agents.task import Decisions, Question, Task, Verdict
     from compiler_gym.agents.toolbox import Toolbox
 
@@ -26,12 +27,14 @@ __all__ = [
     "Decisions",
     "Judge",
     "Question",
+    "Score",
     "Task",
     "Tool",
     "Toolbox",
     "Verdict",
     "find_task",
     "judge",
+    "score",
     "tasks",
 ]
 
@@ -40,12 +43,14 @@ _WHERE = {
     "Decisions": "compiler_gym.agents.task",
     "Judge": "compiler_gym.agents.judging.judge",
     "Question": "compiler_gym.agents.task",
+    "Score": "compiler_gym.agents.judging.scoring",
     "Task": "compiler_gym.agents.task",
     "Tool": "compiler_gym.agents.calling",
     "Toolbox": "compiler_gym.agents.toolbox",
     "Verdict": "compiler_gym.agents.task",
     "find_task": "compiler_gym.agents.catalogue",
     "judge": "compiler_gym.agents.judging.judge",
+    "score": "compiler_gym.agents.judging.scoring",
     "tasks": "compiler_gym.agents.catalogue",
 }
 __getattr__ = door(__name__, _WHERE)

@@ -60,8 +60,7 @@ class Task(Record):
     """Actions that its decisions may have."""
     seed: int = 0
     checks: tuple[str, ...] = ()
-    """The checks of the environment's validation that decisions must pass; none named: the usual
-    ones."""
+    """The checks of the environment's validation that decisions must pass, besides the replay."""
     question: Question | None = None
     """What is asked; None where the program is to be made better."""
     given: tuple[str, ...] = ()

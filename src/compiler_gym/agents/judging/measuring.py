@@ -5,6 +5,7 @@ Nothing that an agent says is believed but its actions and its answer: the task 
 catalogue, the program from its dataset, and the baseline is measured here.
 """
 
+import inspect
 import math
 import warnings
 from collections.abc import Sequence
@@ -90,17 +91,21 @@ def _apply_all(env: CompilerEnv, actions: Sequence[Any]) -> None:
 
 
 def _checked(env: CompilerEnv, task: Task) -> tuple[tuple[str, ...], str]:
-    """Return the checks that the program passed, and what is wrong: what cannot be told is."""
-    options: dict[str, Any] = {"rungs": task.checks} if task.checks else {}
+    """Return the checks that the program passed, and what is wrong.
+
+    A check of the task that cannot tell is not passed: a program that makes it so earns nothing.
+    """
+    takes_rungs = "rungs" in inspect.signature(env.unwrapped.validate).parameters  # type: ignore[attr-defined]  # ours has it
+    options: dict[str, Any] = {"rungs": task.checks} if takes_rungs else {}
     result = env.validate(env.state, **options)
     passed = tuple(rung.name for rung in result.rungs if rung.verdict is Check.OK)
+    needed = {"replay", *task.checks}
     for rung in result.rungs:
-        if rung.verdict is not Check.OK:
+        if rung.verdict is Check.FAILED or (rung.verdict is Check.UNKNOWN and rung.name in needed):
             why = "; ".join(map(str, rung.errors)) or rung.reason
             return passed, f"the check {rung.name} is {rung.verdict.value}: {why}"
-    if missing := sorted({"replay", *task.checks} - set(passed)):
-        return passed, f"not checked: {', '.join(missing)}"
-    return passed, ""
+    missing = ", ".join(sorted(needed - set(passed)))
+    return passed, f"not checked: {missing}" if missing else ""
 
 
 def _judged_answer(env: CompilerEnv, task: Task, answer: str) -> Verdict:

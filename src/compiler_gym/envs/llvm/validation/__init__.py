@@ -9,7 +9,13 @@ from compiler_gym.envs.llvm.validation.alive import check_proofs
 from compiler_gym.envs.llvm.validation.build import other_machine
 from compiler_gym.envs.llvm.validation.checksums import check_checksums, is_of_csmith
 from compiler_gym.envs.llvm.validation.generated import check_generated, has_inputs
-from compiler_gym.envs.llvm.validation.runs import check_more, check_runs, check_steps, has_more
+from compiler_gym.envs.llvm.validation.runs import (
+    check_fresh,
+    check_more,
+    check_runs,
+    check_steps,
+    has_more,
+)
 from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, check_sanitizer
 from compiler_gym.validation import Rung, Subject, ValidationResult, choose_rungs, climb
 
@@ -40,6 +46,12 @@ RUNGS = (
         "more",
         "Does it do so on longer inputs, and on many that were never recorded?",
         check_more,
+        applies=_here(has_more),
+    ),
+    Rung(
+        "fresh",
+        "Does it do so on inputs that are drawn anew, so that nobody can know them?",
+        check_fresh,
         applies=_here(has_more),
     ),
     Rung(

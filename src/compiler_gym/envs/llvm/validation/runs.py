@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Checks that build and run the program and compare it, or verify the IR of every step."""
 
+import secrets
 from collections.abc import Sequence
 
 from compiler_gym.datasets import Benchmark, RunCase, RunLimits, RunSpec
@@ -19,6 +20,7 @@ from compiler_gym.validation import (
 
 __all__ = [
     "FURTHER",
+    "check_fresh",
     "check_more",
     "check_runs",
     "check_steps",
@@ -30,6 +32,8 @@ __all__ = [
 
 FURTHER = 64
 """Inputs that are made beyond those recorded."""
+_FRESH = 16
+_MOST_NUMBER = 1 << 31
 
 
 def check_steps(subject: Subject) -> Finding:
@@ -69,6 +73,15 @@ def check_more(subject: Subject) -> Finding:
     spec = subject.benchmark.run
     assert spec is not None
     return compare_module(subject.benchmark, module_of(subject), more_cases(spec))
+
+
+def check_fresh(subject: Subject) -> Finding:
+    """Return whether it does so on inputs that are drawn anew each time: nobody has seen them."""
+    spec = subject.benchmark.run
+    assert spec is not None
+    assert spec.more is not None
+    drawn = [FURTHER + secrets.randbelow(_MOST_NUMBER) for _ in range(_FRESH)]
+    return compare_module(subject.benchmark, module_of(subject), list(map(spec.more, drawn)))
 
 
 def more_cases(spec: RunSpec, numbers: range = range(FURTHER)) -> list[RunCase]:
