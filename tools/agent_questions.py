@@ -12,11 +12,13 @@ the judge finds them by applying the passes.
 
 import random
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import compiler_gym
+from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import SampleDataset
-from compiler_gym.envs.llvm import LlvmEnv, make_benchmark
+from compiler_gym.envs.llvm import make_benchmark
 from compiler_gym.envs.llvm.validation.runs import compare_module
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.files import scratch_directory, write_whole
@@ -48,7 +50,7 @@ def main() -> None:
     write_whole(FILE, "".join("\t".join(line) + "\n" for line in lines).encode())
 
 
-def _miscompiles(env: LlvmEnv, passes: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _miscompiles(env: CompilerEnv, passes: Sequence[str]) -> Iterator[tuple[str, ...]]:
     for split, count in COUNTS.items():
         seed, found = SEEDS[split], 0
         while found < count:
@@ -62,7 +64,7 @@ def _miscompiles(env: LlvmEnv, passes: Sequence[str]) -> Iterator[tuple[str, ...
                 print("miscompile", split, found, seed, flush=True)
 
 
-def _faulty_trace(env: LlvmEnv, seed: int, given: Sequence[str]) -> list[int]:
+def _faulty_trace(env: CompilerEnv, seed: int, given: Sequence[str]) -> list[int]:
     """Return the instructions after each pass where one has a bug; nothing if it has no effect."""
     program = f"generator://csmith-v0/{seed}"
     drawn = random.Random(f"bug {seed}")
@@ -94,7 +96,7 @@ def _faulty_trace(env: LlvmEnv, seed: int, given: Sequence[str]) -> list[int]:
     return counts if found.verdict is Verdict.FAILED else []
 
 
-def _increases(env: LlvmEnv, passes: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _increases(env: CompilerEnv, passes: Sequence[str]) -> Iterator[tuple[str, ...]]:
     for split, count in COUNTS.items():
         found = 0
         for number, key in enumerate(SampleDataset().split(split, "module").benchmark_uris()):
@@ -108,7 +110,9 @@ def _increases(env: LlvmEnv, passes: Sequence[str]) -> Iterator[tuple[str, ...]]
             print("increase", split, found, name, flush=True)
 
 
-def _counts(env: LlvmEnv, program: str, given: Sequence[str], *, before: bool = False) -> list[int]:
+def _counts(
+    env: CompilerEnv, program: str, given: Sequence[str], *, before: bool = False
+) -> list[int]:
     env.reset(benchmark=program)
     counts = [int(env.observation["IrInstructionCount"])] if before else []
     for name in given:
@@ -119,7 +123,7 @@ def _counts(env: LlvmEnv, program: str, given: Sequence[str], *, before: bool = 
 
 def _has_one_largest(counts: Sequence[int]) -> bool:
     """Return whether several passes add instructions, and one of them the most."""
-    added = sorted(after - before for before, after in zip(counts, counts[1:], strict=False))
+    added = sorted(after - before for before, after in pairwise(counts))
     return added[-2] > 0 and added[-1] > added[-2]
 
 

@@ -16,12 +16,14 @@ from compiler_gym.agents.task import Decisions, Question, Task, Verdict
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, InvalidActionError, InvalidParameterError
 from compiler_gym.registration import make
+from compiler_gym.validation import ValidationResult
 from compiler_gym.validation import Verdict as Check
 
-__all__ = ["measure"]
+__all__ = ["finite_cost", "measure", "outcome_of"]
 
 _UNSURE = 1e-9
 """Logarithms of ratios that are nearer to 0 are none: rounding."""
+_MOST_WORDS = 500
 
 
 def measure(task: Task, decisions: Decisions) -> Verdict:
@@ -45,31 +47,63 @@ def measure(task: Task, decisions: Decisions) -> Verdict:
 
 def _judged_program(env: CompilerEnv, task: Task, commandline: str) -> Verdict:
     """Return how much better than the baseline the program is that the actions lead to."""
-    baseline = _positive_cost(env, task.baseline)
+    baseline = _observed_cost(env, task.baseline)
     actions = env.commandline_to_actions(commandline) if commandline else []
     _require_actions(env, task, actions)
     _apply_all(env, actions)
-    measured = _positive_cost(env, task.goal)
-    ratio = measured / baseline if task.more_is_better else baseline / measured
-    gain = math.log(ratio)
-    passed, wrong = _checked(env, task)
+    measured = _observed_cost(env, task.goal)
+    takes_rungs = "rungs" in inspect.signature(env.unwrapped.validate).parameters  # type: ignore[attr-defined]  # ours has it
+    options: dict[str, Any] = {"rungs": task.checks} if takes_rungs else {}
+    return outcome_of(task, baseline, measured, env.validate(env.state, **options))
+
+
+def outcome_of(
+    task: Task, baseline: float, measured: float, validated: ValidationResult
+) -> Verdict:
+    """Return what a program is worth that costs `measured` and was `validated`."""
+    gain = math.log(measured / baseline if task.more_is_better else baseline / measured)
+    wrong = _why_not_valid(task, validated)
     return Verdict(
         task.id,
         reward=gain if gain > _UNSURE and not wrong else 0.0,
         valid=not wrong,
-        reason=wrong or f"{task.goal} is {measured:g}, {task.baseline} {baseline:g}",
+        reason=(wrong or f"{task.goal} is {measured:g}, {task.baseline} {baseline:g}")[
+            :_MOST_WORDS
+        ],
         gain=gain,
         baseline=baseline,
         measured=measured,
-        checks=passed,
+        checks=_passed(validated),
     )
 
 
-def _positive_cost(env: CompilerEnv, name: str) -> float:
-    found = float(env.observation[name])
-    if not 0 < found < math.inf:
-        raise InvalidParameterError(f"{name} is {found}: expected a finite number above 0")
-    return found
+def _why_not_valid(task: Task, validated: ValidationResult) -> str:
+    """Return what is wrong; nothing where every check of the task was passed.
+
+    One that cannot tell is not passed: a program that makes it so earns nothing.
+    """
+    needed = {"replay", *task.checks}
+    for rung in validated.rungs:
+        if rung.verdict is Check.FAILED or (rung.verdict is Check.UNKNOWN and rung.name in needed):
+            why = "; ".join(map(str, rung.errors)) or rung.reason
+            return f"the check {rung.name} is {rung.verdict.value}: {why}"
+    missing = ", ".join(sorted(needed - set(_passed(validated))))
+    return f"not checked: {missing}" if missing else ""
+
+
+def _passed(validated: ValidationResult) -> tuple[str, ...]:
+    return tuple(rung.name for rung in validated.rungs if rung.verdict is Check.OK)
+
+
+def _observed_cost(env: CompilerEnv, name: str) -> float:
+    return finite_cost(name, float(env.observation[name]))
+
+
+def finite_cost(name: str, cost: float) -> float:
+    """Return `cost`; raise `InvalidParameterError` unless its logarithm is a number."""
+    if not 0 < cost < math.inf:
+        raise InvalidParameterError(f"{name} is {cost}: expected a finite number above 0")
+    return cost
 
 
 def _require_actions(env: CompilerEnv, task: Task, actions: Sequence[Any]) -> None:
@@ -90,30 +124,12 @@ def _apply_all(env: CompilerEnv, actions: Sequence[Any]) -> None:
         raise InvalidActionError(f"the compiler fails: {info.get('error_details', 'no details')}")
 
 
-def _checked(env: CompilerEnv, task: Task) -> tuple[tuple[str, ...], str]:
-    """Return the checks that the program passed, and what is wrong.
-
-    A check of the task that cannot tell is not passed: a program that makes it so earns nothing.
-    """
-    takes_rungs = "rungs" in inspect.signature(env.unwrapped.validate).parameters  # type: ignore[attr-defined]  # ours has it
-    options: dict[str, Any] = {"rungs": task.checks} if takes_rungs else {}
-    result = env.validate(env.state, **options)
-    passed = tuple(rung.name for rung in result.rungs if rung.verdict is Check.OK)
-    needed = {"replay", *task.checks}
-    for rung in result.rungs:
-        if rung.verdict is Check.FAILED or (rung.verdict is Check.UNKNOWN and rung.name in needed):
-            why = "; ".join(map(str, rung.errors)) or rung.reason
-            return passed, f"the check {rung.name} is {rung.verdict.value}: {why}"
-    missing = ", ".join(sorted(needed - set(passed)))
-    return passed, f"not checked: {missing}" if missing else ""
-
-
 def _judged_answer(env: CompilerEnv, task: Task, answer: str) -> Verdict:
     """Return whether the answer is right, which is found out by applying what is asked about."""
-    costs = [_positive_cost(env, task.goal)]
+    costs = [_observed_cost(env, task.goal)]
     for name in task.given:
         _apply_all(env, [env.action_space[name]])
-        costs.append(_positive_cost(env, task.goal))
+        costs.append(_observed_cost(env, task.goal))
     right = _right_answers(task, costs)
     text = answer.strip()
     is_number = text.isascii() and text.isdecimal() and len(text) < 9

@@ -4,14 +4,22 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+import numpy as np
 import pytest
 
 from compiler_gym.core import env as environment
 from compiler_gym.datasets import Benchmark, RunCase, RunSpec
 from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.envs.llvm.validation.runs import FURTHER, compare_module, more_cases
-from compiler_gym.validation import ValidationResult, Verdict
+from compiler_gym.envs.llvm.validation.runs import (
+    FURTHER,
+    check_fresh,
+    compare_module,
+    more_cases,
+)
+from compiler_gym.validation import Subject, ValidationResult, Verdict
 
 from .conftest import program, reason, verdicts
 
@@ -126,3 +134,35 @@ def test_validating_says_nothing_of_rewards_that_it_does_not_ask_for(
     environment._say_once.cache_clear()  # pyright: ignore[reportPrivateUsage]  # once a process
     assert validated(program("int main() { return 0; }"), "sroa").okay()
     assert "no reward" not in caplog.text
+
+
+def test_a_program_that_knows_the_inputs_by_heart_is_found_on_fresh_ones() -> None:
+    head = (
+        "#include <stdio.h>\n#include <stdlib.h>\nint main(int n, char **a) { int x = atoi(a[1]);"
+    )
+    right = program(
+        head + 'printf("%d\\n", x * 6); }',
+        RunCase(("12",)),
+        more=lambda number: RunCase((str(number % 1000),)),
+    )
+    learnt = program(head + 'puts(x == 12 ? "72" : "6"); }')
+    assert compare_module(right, learnt.contents).verdict is Verdict.OK
+    for contents, verdict in ((right.contents, Verdict.OK), (learnt.contents, Verdict.FAILED)):
+        module = SimpleNamespace(observation={"Bitcode": np.frombuffer(contents, np.int8)})
+        subject = SimpleNamespace(benchmark=right, env=module)
+        assert check_fresh(cast("Subject", subject)).verdict is verdict
+
+
+def test_fresh_inputs_are_others_every_time() -> None:
+    asked: list[int] = []
+
+    def more(number: int) -> RunCase:
+        asked.append(number)
+        return RunCase()
+
+    right = program("int main(void) { return 0; }", more=more)
+    module = SimpleNamespace(observation={"Bitcode": np.frombuffer(right.contents, np.int8)})
+    for _ in range(2):
+        check_fresh(cast("Subject", SimpleNamespace(benchmark=right, env=module)))
+    assert len(set(asked)) == len(asked)
+    assert min(asked) >= FURTHER

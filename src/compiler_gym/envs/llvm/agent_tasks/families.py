@@ -97,9 +97,9 @@ def _inline_by_hand(program: _Program) -> Task:
         env_id="llvm-inline-v0",
         action_space="InliningAndRest",
         max_actions=1_000,
-        asked="LLVM's inliner asks you about each call, one after the other, at -Oz. Decide so that "
-        "the machine code gets as small as you can; `default` is what LLVM would do, and `rest` "
-        "leaves it this and all later calls.",
+        asked="LLVM's inliner asks you about each call, one after the other, at -Oz. Make the "
+        "machine code as small as you can; `default` is what LLVM would do, and `rest` leaves it "
+        "this and all later calls.",
     )
 
 
