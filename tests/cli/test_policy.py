@@ -27,3 +27,24 @@ def test_a_corpus_that_is_not_there_is_an_error_with_a_name(cli: Run, tmp_path: 
     ran = cli("policy", "measure", "no-such-corpus", "--output", str(tmp_path))
     assert ran.status == 2
     assert "no-such-corpus" in ran.errors
+
+
+def test_a_split_without_programs_is_an_error(cli: Run, tmp_path: Path) -> None:
+    ran = cli("policy", "judge", "debian-sample-v0", "--most", "1", "--output", str(tmp_path))
+    assert ran.status == 2
+    assert "no linked program of the split test with at most 1 instructions" in ran.errors
+
+
+@pytest.mark.slow
+def test_a_recipe_is_judged_on_the_test_split_against_both_rivals(cli: Run, tmp_path: Path) -> None:
+    words = ("policy", "judge", "debian-sample-v0", "--most", "1015", "--output", str(tmp_path))
+    verdicts = json.loads(cli(*words, "--json").output)["verdicts"]
+    assert [(one["arm"], one["rival"]) for one in verdicts] == [
+        ("fair", "plain"),
+        ("small", "plain"),
+        ("small", "fair"),
+    ]
+    rows = [json.loads(line) for line in (tmp_path / "judged.jsonl").read_text().splitlines()]
+    assert {row["split"] for row in rows} == {"test"}
+    assert all(row["left"] for row in rows)
+    assert "small" in cli(*words).output

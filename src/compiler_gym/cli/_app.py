@@ -141,7 +141,8 @@ COMMANDS = {
         "Judge a decision function in C, or in a shared object, on many programs.",
     ),
     "policy": Row(
-        "policy:policy", "Measure what makes the linked programs of a corpus small, and learn it."
+        "policy:policy",
+        "Measure what makes the linked programs of a corpus small, and judge it on others.",
     ),
     "datasets": Row(
         "datasets:datasets",

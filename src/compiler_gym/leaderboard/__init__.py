@@ -11,7 +11,14 @@ leaderboard of CompilerGym 0.2.5.
 from compiler_gym.leaderboard.evaluation import Evaluation, Outcome, Policy, call_policy, evaluate
 from compiler_gym.leaderboard.llvm_instcount import eval_llvm_instcount_policy
 from compiler_gym.leaderboard.metered import LimitReached, Meter
-from compiler_gym.leaderboard.metrics import Cost, Interval, Summary, geometric_mean, summarise
+from compiler_gym.leaderboard.metrics import (
+    Cost,
+    Interval,
+    Summary,
+    geometric_interval,
+    geometric_mean,
+    summarise,
+)
 from compiler_gym.leaderboard.policies import LevelPolicy, SearchPolicy, find_policy
 from compiler_gym.leaderboard.submission import (
     Submission,
@@ -45,6 +52,7 @@ __all__ = [
     "find_policy",
     "find_submissions",
     "find_task",
+    "geometric_interval",
     "geometric_mean",
     "leaderboard_table",
     "ranked",

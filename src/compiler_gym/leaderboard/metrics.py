@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Cost", "Interval", "Summary", "geometric_mean", "summarise"]
+__all__ = ["Cost", "Interval", "Summary", "geometric_interval", "geometric_mean", "summarise"]
 
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
@@ -91,19 +91,19 @@ def summarise(costs: Sequence[Cost], *, seed: int = 0) -> Summary:
     """
     ratios = {cost.program: cost.ratio for cost in costs if cost.ratio is not None}
     outliers = _outliers(ratios)
-    ratio = _interval(list(ratios.values()), seed)
+    ratio = geometric_interval(list(ratios.values()), seed)
     kept = [value for name, value in ratios.items() if name not in outliers]
     return Summary(
         programs=len(costs),
-        share=_interval([cost.share for cost in costs if cost.share is not None], seed),
+        share=geometric_interval([cost.share for cost in costs if cost.share is not None], seed),
         ratio=ratio,
         saving=None
         if ratio is None
         else Interval(*(1 - 1 / value for value in _numbers_of(ratio))),
         improved=sum(cost.found < cost.baseline for cost in costs) / len(costs) if costs else 0.0,
         outliers=outliers,
-        ratio_without_outliers=_interval(kept, seed),
-        published_share=_interval(
+        ratio_without_outliers=geometric_interval(kept, seed),
+        published_share=geometric_interval(
             [c.published_share for c in costs if c.published_share is not None], seed
         ),
     )
@@ -120,8 +120,12 @@ def _numbers_of(interval: Interval) -> tuple[float, float, float]:
     return interval.mean, interval.low, interval.high
 
 
-def _interval(values: Sequence[float], seed: int) -> Interval | None:
-    """Return the geometric mean and its interval; None for a value that is not positive."""
+def geometric_interval(values: Sequence[float], seed: int = 0) -> Interval | None:
+    """Return the geometric mean and its interval; None for a value that is not positive.
+
+    The values are drawn again and again, so each must stand for itself: where several are of
+    one package, their mean is the value.
+    """
     if not values or min(values) <= 0:
         return None
     logs = np.log(np.asarray(values, dtype=np.float64))

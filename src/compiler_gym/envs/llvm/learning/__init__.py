@@ -2,7 +2,8 @@
 """What compiles programs small at once, learnt from many programs and judged on others.
 
 ``linked`` are the linked programs of a corpus, ``plans`` what is tried of each, and ``outcomes``
-what they weigh by it, measured once and kept.
+what they weigh by it, measured once and kept. ``judging`` compares ways to compile on programs
+that nobody learnt from.
 """
 
 from typing import TYPE_CHECKING
@@ -10,6 +11,15 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
+    from compiler_gym.envs.llvm.learning.judging import (
+        RIVALS,
+        Arm,
+        Verdict,
+        arm_named,
+        by_plan,
+        judge,
+        verdict_of,
+    )
     from compiler_gym.envs.llvm.learning.linked import (
         Choice,
         LinkedProgram,
@@ -30,20 +40,28 @@ __all__ = [
     "FAIR",
     "OUTCOMES",
     "PLAIN",
+    "RIVALS",
+    "Arm",
     "Bench",
     "Choice",
     "LinkedProgram",
     "Outcome",
     "Outcomes",
+    "Verdict",
+    "arm_named",
+    "by_plan",
+    "judge",
     "measure",
     "open_corpus",
     "outcomes_of",
     "plan_key",
     "plans_around",
     "programs_of",
+    "verdict_of",
 ]
 
 _WHERE = {
+    "judging": (*("RIVALS", "Arm", "Verdict", "arm_named", "by_plan", "judge", "verdict_of"),),
     "linked": ("Choice", "LinkedProgram", "open_corpus", "programs_of"),
     "outcomes": ("OUTCOMES", "Bench", "Outcome", "Outcomes", "measure", "outcomes_of"),
     "plans": ("FAIR", "PLAIN", "plan_key", "plans_around"),

@@ -16,11 +16,11 @@ from compiler_gym.datasets import CorpusDataset, Dataset
 from compiler_gym.datasets.packages import gather, holds_packages
 from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.programs.shapes import shapes_of
-from compiler_gym.errors import UnknownNameError
+from compiler_gym.errors import DatasetInitError, UnknownNameError
 from compiler_gym.nearest import unknown_name
 from compiler_gym.registration import make
 
-__all__ = ["Choice", "LinkedProgram", "open_corpus", "programs_of"]
+__all__ = ["Choice", "LinkedProgram", "chosen_programs", "open_corpus", "programs_of"]
 
 _PROGRAM, _LIBRARY = "program", "library"
 _LIBRARIES = ("-lm", "-lpthread", "-ldl", "-lrt")
@@ -120,6 +120,22 @@ def open_corpus(named: str, folder: Path) -> Dataset:
         raise UnknownNameError(unknown_name("dataset", named, known))
     known[name].install()
     return known[name]
+
+
+def chosen_programs(corpus: str, folder: Path, choice: Choice) -> list[LinkedProgram]:
+    """Return the programs of a corpus, as `open_corpus` and `programs_of` do.
+
+    Raises `DatasetInitError` where `choice` takes none.
+    """
+    found = programs_of(open_corpus(corpus, folder), choice)
+    if not found:
+        splits = " or ".join(filter(None, choice.splits)) or "any"
+        least = f" with at most {choice.most:,} instructions" if choice.most else ""
+        raise DatasetInitError(
+            f"{corpus} has no linked program of the split {splits}{least}: name another --split "
+            "or a larger --most"
+        )
+    return found
 
 
 def programs_of(dataset: Dataset, choice: Choice = ALL) -> list[LinkedProgram]:

@@ -16,10 +16,10 @@ from compiler_gym.builds import Binary, Sizes, Unit, sizes_of
 from compiler_gym.envs.llvm.learning.linked import (
     Choice,
     LinkedProgram,
-    open_corpus,
-    programs_of,
+    chosen_programs,
 )
 from compiler_gym.envs.llvm.learning.plans import is_plain, plan_key, plans_around
+from compiler_gym.envs.llvm.toolchain.engine import run_engine
 from compiler_gym.envs.llvm.tuning.linking import Linker, late_flags, link_time_flags
 from compiler_gym.errors import CacheError, ProjectError
 from compiler_gym.files import append_line, scratch_directory, whole_lines
@@ -52,6 +52,8 @@ class Outcome(msgspec.Struct, frozen=True):
     """Processor time of compiling and linking."""
     error: str = ""
     """Why the plan failed."""
+    left: int = 0
+    """Instructions that the passes leave; 0 where nobody counted."""
 
 
 class Bench:
@@ -66,16 +68,34 @@ class Bench:
 
         Raises `ProjectError` where it fails.
         """
-        flags = ("-Oz",) if is_plain(plan) else tuple(link_time_flags(plan))
+        flags, late = _words_of_plan(plan)
         if flags not in self._objects:
             began = _processor_time()
             made = self._linker.compile(f"objects-{len(self._objects)}", flags)
             self._objects[flags] = made, _processor_time() - began
         objects, seconds = self._objects[flags]
         began = _processor_time()
-        late = () if is_plain(plan) else (*flags, *late_flags(plan))
         sizes = sizes_of(self._linker.link("linked", objects, late))
         return sizes, seconds + _processor_time() - began
+
+    def instructions(self, plan: BinaryPlan) -> int:
+        """Return how many instructions the passes of `plan` leave, of all modules together."""
+        flags, late = _words_of_plan(plan)
+        if is_plain(plan):
+            paths = list(self._linker.compile("optimised", [*flags, "-emit-llvm"]).values())
+        else:
+            objects = self._linker.compile("objects", flags)
+            paths = [self._linker.link("optimised", objects, [*late, "-Wl,--lto-emit-llvm"])]
+        counts = run_engine("counts", [path.read_bytes() for path in paths])
+        return sum(msgspec.json.decode(count, type=list[int])[0] for count in counts)
+
+
+def _words_of_plan(plan: BinaryPlan) -> tuple[tuple[str, ...], Sequence[str]]:
+    """Return what compiling and linking are told."""
+    if is_plain(plan):
+        return ("-Oz",), ()
+    flags = tuple(link_time_flags(plan))
+    return flags, (*flags, *late_flags(plan))
 
 
 class Outcomes:
@@ -110,18 +130,26 @@ def outcomes_of(
     plans: Sequence[BinaryPlan],
     kept: Outcomes,
     watch: Callable[[Outcome], None] = lambda row: None,
+    *,
+    is_counted: bool = False,
 ) -> list[Outcome]:
     """Return what `program` weighs by each of `plans`, measured where it is not in `kept`.
 
-    `watch` is told of each that was measured now. A plan that fails is a row too.
+    `watch` is told of each that was measured now; `is_counted` asks for the instructions that are
+    left, too. A plan that fails is a row too.
     """
-    if any(kept.find(program.name, plan) is None for plan in plans):
+
+    def is_known(plan: BinaryPlan) -> bool:
+        row = kept.find(program.name, plan)
+        return row is not None and bool(row.left or row.error or not is_counted)
+
+    if not all(map(is_known, plans)):
         with scratch_directory("outcomes") as name:
             folder = Path(name)
             bench = Bench(program.binary(folder / "modules"), folder)
             for plan in plans:
-                if kept.find(program.name, plan) is None:
-                    row = _measured(program, plan, bench)
+                if not is_known(plan):
+                    row = _measured(program, plan, bench, is_counted=is_counted)
                     kept.add(row)
                     watch(row)
     found = (kept.find(program.name, plan) for plan in plans)
@@ -145,7 +173,7 @@ def measure(
         watch: Told how many programs are done, and of how many.
     """
     plans = plans_around(recipe_named(recipe).plan)
-    programs = programs_of(open_corpus(corpus, folder), choice)
+    programs = chosen_programs(corpus, folder, choice)
     kept = Outcomes(folder / OUTCOMES)
     for done, program in enumerate(programs, start=1):
         outcomes_of(program, plans, kept)
@@ -153,17 +181,20 @@ def measure(
     return kept
 
 
-def _measured(program: LinkedProgram, plan: BinaryPlan, bench: Bench) -> Outcome:
-    sizes, seconds, error = Sizes(0, 0, 0), 0.0, ""
+def _measured(
+    program: LinkedProgram, plan: BinaryPlan, bench: Bench, *, is_counted: bool
+) -> Outcome:
+    sizes, seconds, error, left = Sizes(0, 0, 0), 0.0, "", 0
     try:
         sizes, seconds = bench.sizes(plan)
+        left = bench.instructions(plan) if is_counted else 0
     except ProjectError as failed:
         said = str(failed).splitlines()
         error = next((line for line in said if "error: " in line), said[-1])
     return Outcome(
         program.name, program.package, program.split, program.instructions,
         plan=plan_key(plan), code=sizes.text, loaded=sizes.loaded, file=sizes.total,
-        seconds=round(seconds, 3), error=error,
+        seconds=round(seconds, 3), error=error, left=left,
     )  # fmt: skip
 
 
