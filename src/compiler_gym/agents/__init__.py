@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A compiler for agents that are language models: tools, tasks, and a judge that nobody cheats.
 
-``toolbox`` is the compiler as tools: ``workbench`` holds the environment under it, ``calling``
-reads what a model sends, ``views`` is what can be seen of a program, ``texts`` makes answers fit.
-``episode`` gives an agent one task, a number of calls and a verdict.
+``toolbox`` is the compiler as tools: ``workbench`` holds the environment under it, ``calls``
+answers what a model sends, as ``calling`` reads it, ``views`` is what can be seen of a program,
+``texts`` makes answers fit. ``episode`` gives an agent one task, a number of calls and a verdict.
 ``task`` holds the records, ``catalogue`` finds the tasks of every installed compiler by split,
 family and difficulty, and ``judging`` replays an agent's decisions in a process of its own and
 says what they are worth. No compiler is named here: each brings its own tasks.
@@ -15,6 +15,7 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.agents.calling import Tool
+    from compiler_gym.agents.calls import Calls
     from compiler_gym.agents.catalogue import find_task, tasks
     from compiler_gym.agents.episode import AgentEpisode
     from compiler_gym.agents.judging.judge import Judge, judge
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AgentEpisode",
+    "Calls",
     "Decisions",
     "Judge",
     "Question",
@@ -40,6 +42,7 @@ __all__ = [
 
 _WHERE = {
     "AgentEpisode": "compiler_gym.agents.episode",
+    "Calls": "compiler_gym.agents.calls",
     "Decisions": "compiler_gym.agents.task",
     "Judge": "compiler_gym.agents.judging.judge",
     "Question": "compiler_gym.agents.task",

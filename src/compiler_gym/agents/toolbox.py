@@ -4,25 +4,20 @@
 What a tool offers follows from what the environment offers: nothing here knows a compiler.
 """
 
-import logging
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import gymnasium
 
-from compiler_gym.agents.calling import Tool, arguments_of, tool_of
+from compiler_gym.agents.calling import Tool
+from compiler_gym.agents.calls import Calls
 from compiler_gym.agents.texts import as_json, cut, difference, page_of
 from compiler_gym.agents.views import Views, costs_of, every_cost
 from compiler_gym.agents.workbench import Workbench
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import BenchmarkUri
 from compiler_gym.errors import (
-    CompilerGymError,
-    InvalidActionError,
     InvalidParameterError,
-    RequestError,
-    ServiceError,
     SessionNotFound,
     UnknownNameError,
 )
@@ -42,7 +37,6 @@ from compiler_gym.spaces import (
 
 __all__ = ["Toolbox"]
 
-_log = logging.getLogger(__name__)
 _LONGEST_ANSWER = 8_000
 _LEAST_ANSWER = 1_000
 _MOST_ACTIONS = 1_000
@@ -52,15 +46,6 @@ _MOST_LISTED = 30
 _LONGEST_NAME = 100
 _SCHEMES = ("benchmark", "generator")
 """Where programs come from that an agent may name: never a file of this machine."""
-_WAITS = 600.0
-"""The seconds that a call waits for another one in the same session."""
-_ADVICE: Sequence[tuple[type[Exception], str]] = (
-    (InvalidActionError, "call actions, with a search word, to see the names of actions"),
-    (SessionNotFound, "undo takes back a step, reset begins again"),
-    (RequestError, "correct the arguments and call again"),
-    (CompilerGymError, "the program is as before this call: go on with something else"),
-    (Exception, "this is a defect of the tool: go on with something else"),
-)
 
 
 class Toolbox:
@@ -120,12 +105,9 @@ class Toolbox:
         self._is_limited = benchmark is not None
         self._room = longest_answer
         self._most_actions = most_actions
-        self.calls_left: int | None = None
-        """How many calls the agent still has, which every answer says; None: without a limit."""
-        self._lock = threading.RLock()
         self._submitted = False
         self._answer = ""
-        self._tools = {tool.name: tool for tool in map(tool_of, self._offered())}
+        self._calls = Calls(self._offered(), longest_answer=longest_answer, check=self._check)
 
     # -- what is not a tool --------------------------------------------------------------------
 
@@ -139,9 +121,18 @@ class Toolbox:
         """The agent's answer, which may be empty; None until it submits."""
         return self._answer if self._submitted else None
 
+    @property
+    def calls_left(self) -> int | None:
+        """How many calls the agent still has, which every answer says; None: without a limit."""
+        return self._calls.left
+
+    @calls_left.setter
+    def calls_left(self, value: int | None) -> None:
+        self._calls.left = value
+
     def tools(self) -> list[Tool]:
         """Return the tools that this environment can serve."""
-        return list(self._tools.values())
+        return list(self._calls.tools.values())
 
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:
         """Return the answer to one call of a tool; whatever the agent sends, nothing is raised.
@@ -158,18 +149,7 @@ class Toolbox:
 
     def answer(self, name: object, arguments: object = None) -> tuple[str, bool]:
         """Return what `call` returns, and whether it is an error."""
-        if not self._lock.acquire(timeout=_WAITS):
-            busy = "another call of this session is still running: call again when it has answered"
-            return self._error(ServiceError(busy)), True
-        try:
-            return cut(self._answered(name, arguments), self._room), False
-        except CompilerGymError as error:
-            return self._error(error), True
-        except Exception as error:  # a defect must not end what an agent learns from
-            _log.exception("the tool %.100r failed", name)
-            return self._error(error), True
-        finally:
-            self._lock.release()
+        return self._calls.answer(name, arguments)
 
     def close(self) -> None:
         """End the session and its processes."""
@@ -193,7 +173,7 @@ class Toolbox:
             "program": env.episode.require().benchmark,
             "reward": f"{env.reward_space}: more is better; it adds up over the episode",
             "action_space": f"{space_name(space) or type(space).__name__}: {space!r:.300}",
-            "tools": list(self._tools),
+            "tools": list(self._calls.tools),
             **({} if self._is_limited else {"datasets": [one.name for one in env.datasets]}),
             **self._state(),
         }
@@ -367,26 +347,13 @@ class Toolbox:
             yield self.show
         yield from (self.explain, self.measure, self.undo, self.reset, self.submit)
 
-    def _answered(self, name: object, arguments: object) -> str:
-        tool = self._tools.get(name) if isinstance(name, str) else None
-        if tool is None:
-            raise UnknownNameError(unknown_name("tool", str(name)[:_LONGEST_NAME], self._tools))
-        given = arguments_of(tool, arguments)
-        if tool.name != "reset":
-            if self._submitted:
-                raise SessionNotFound("the episode was submitted: call reset to begin again")
-            self._bench.require_program()
-        found = getattr(self, tool.name)(**given)
-        left = {} if self.calls_left is None else {"calls_left": self.calls_left}
-        if not isinstance(found, str):
-            return as_json({**found, **left})
-        return f"{found}\n({self.calls_left} calls left)" if left else found
-
-    def _error(self, error: Exception) -> str:
-        text = cut(" ".join(str(error).split()), self._room // 2)
-        advice = next(words for kind, words in _ADVICE if isinstance(error, kind))
-        left = "" if self.calls_left is None else f" ({self.calls_left} calls left)"
-        return f"error ({type(error).__name__}): {text}\nnext: {advice}{left}"
+    def _check(self, tool: str) -> None:
+        """Refuse calls for which there is no program; only a reset needs none."""
+        if tool == "reset":
+            return
+        if self._submitted:
+            raise SessionNotFound("the episode was submitted: call reset to begin again")
+        self._bench.require_program()
 
     def _failed(self, error: Exception, advice: str) -> dict[str, Any]:
         """Return what is said of actions that the compiler did not survive, which is no error."""
