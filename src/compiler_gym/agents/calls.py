@@ -55,21 +55,21 @@ class Calls:
         self.left: int | None = None
         """How many calls are left, which every answer says; None: without a limit."""
         self._room = longest_answer
-        self._check = check
+        self._allow = check
         self._lock = threading.RLock()
 
     def answer(self, name: object, arguments: object = None) -> tuple[str, bool]:
         """Return the answer to a call, and whether it is an error; see `Toolbox.call`."""
         if not self._lock.acquire(timeout=_WAITS):
             busy = "another call of this session is still running: call again when it has answered"
-            return self._error(ServiceError(busy)), True
+            return self._refusal(ServiceError(busy)), True
         try:
             return cut(self._answered(name, arguments), self._room), False
         except CompilerGymError as error:
-            return self._error(error), True
+            return self._refusal(error), True
         except Exception as error:  # a defect must not end what an agent learns from
             _log.exception("the tool %.100r failed", name)
-            return self._error(error), True
+            return self._refusal(error), True
         finally:
             self._lock.release()
 
@@ -78,13 +78,13 @@ class Calls:
         if tool is None:
             raise UnknownNameError(unknown_name("tool", str(name)[:_LONGEST_NAME], self.tools))
         given = arguments_of(tool, arguments)
-        self._check(tool.name)
+        self._allow(tool.name)
         found = self._methods[tool.name](**given)
         if isinstance(found, str):
             return found if self.left is None else f"{found}\n({self.left} calls left)"
         return as_json(found if self.left is None else {**found, "calls_left": self.left})
 
-    def _error(self, error: Exception) -> str:
+    def _refusal(self, error: Exception) -> str:
         text = cut(" ".join(str(error).split()), self._room // 2)
         advice = next(words for kind, words in _ADVICE if isinstance(error, kind))
         left = "" if self.left is None else f" ({self.left} calls left)"

@@ -63,8 +63,8 @@ class CompilerR1:
         if not optimization_flags:
             raise InvalidParameterError("no optimization flags: expected at least one")
         env = self._toolbox.env
-        space, names = _names_of(env.action_spaces, optimization_flags)
-        env.reset(benchmark=_address_of(filename), action_space=space)
+        space, names = _actions_of_flags(env.action_spaces, optimization_flags)
+        env.reset(benchmark=_program_named(filename), action_space=space)
         *_, info = env.multistep([env.action_space[name] for name in names])
         if "error" in info:
             raise info["error"]
@@ -76,7 +76,7 @@ class CompilerR1:
         Args:
             filename: Name of the program, as cbench-v1_adpcm.ll or benchmark://cbench-v1/adpcm.
         """
-        address, env = _address_of(filename), self._toolbox.env
+        address, env = _program_named(filename), self._toolbox.env
         env.reset(benchmark=address, action_space=_SPACES[0])
         (found,) = run_search(
             env.fork,
@@ -118,7 +118,7 @@ class CompilerR1:
         }
 
 
-def _address_of(filename: str) -> str:
+def _program_named(filename: str) -> str:
     """Return the address of a program that is named as a file of Compiler-R1's data."""
     if "://" in filename and filename.partition("://")[0] in ("benchmark", "generator"):
         return filename
@@ -131,11 +131,11 @@ def _address_of(filename: str) -> str:
     return f"benchmark://{found['dataset']}/{found['name']}"
 
 
-def _names_of(spaces: Sequence[Any], flags: Sequence[str]) -> tuple[str, list[str]]:
+def _actions_of_flags(spaces: Sequence[Any], flags: Sequence[str]) -> tuple[str, list[str]]:
     """Return the action space that has all of `flags`, and what its actions are called."""
     for wanted in _SPACES:
         known = next(set(action_names(space)) for space in spaces if space.name == wanted)
-        spelt = [_name_of(flag, known) for flag in flags]
+        spelt = [_action_of_flag(flag, known) for flag in flags]
         if None not in spelt:
             return wanted, [name for name in spelt if name is not None]
     raise InvalidParameterError(
@@ -144,6 +144,6 @@ def _names_of(spaces: Sequence[Any], flags: Sequence[str]) -> tuple[str, list[st
     )
 
 
-def _name_of(flag: str, known: set[str]) -> str | None:
+def _action_of_flag(flag: str, known: set[str]) -> str | None:
     bare = flag.strip().lstrip("-")
     return next((name for name in (flag, bare, f"-{bare}") if name in known), None)
