@@ -4,6 +4,7 @@ from collections import defaultdict
 import pytest
 
 from compiler_gym.agents import find_task, tasks
+from compiler_gym.agents.catalogue import families
 from compiler_gym.agents.task import DIFFICULTIES
 from compiler_gym.datasets import SPLITS, BenchmarkUri
 from compiler_gym.errors import UnknownNameError
@@ -21,6 +22,14 @@ def test_no_package_and_no_seed_is_in_two_splits() -> None:
     for task in tasks():
         splits[package_of(task.benchmark)].add(task.split)
     assert {name: found for name, found in splits.items() if len(found) > 1} == {}
+
+
+def test_there_are_more_than_500_tasks_and_every_family_is_in_every_split() -> None:
+    assert len(tasks()) > 500
+    assert len(families()) >= 6
+    for split in SPLITS:
+        assert {task.family for task in tasks(split)} == set(families())
+    assert len({task.prompt for task in tasks()}) == len(tasks())
 
 
 def test_tasks_are_chosen_by_split_family_and_difficulty() -> None:

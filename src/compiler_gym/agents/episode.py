@@ -59,8 +59,9 @@ class AgentEpisode:
         self._decisions: Decisions | None = None
         self._verdict: Verdict | None = None
         env = make(task.env_id, benchmark=task.benchmark, action_space=task.action_space)
-        if task.baseline in env.reward:  # it is how a reward is called that beats this baseline
-            env.reward_space = task.baseline
+        for name in (task.goal, task.baseline):  # a reward is called by the baseline that it beats
+            if name in env.reward:
+                env.reward_space = name
         self._toolbox = Toolbox(env, benchmark=task.benchmark, most_actions=task.max_actions)
         self._write(task=task.id, prompt=task.prompt, tools=[tool.name for tool in self.tools])
 

@@ -19,11 +19,12 @@ from compiler_gym.registration import make
 from compiler_gym.validation import ValidationResult
 from compiler_gym.validation import Verdict as Check
 
-__all__ = ["finite_cost", "measure", "outcome_of"]
+__all__ = ["finite_cost", "measure", "outcome_of", "right_answers"]
 
 _UNSURE = 1e-9
 """Logarithms of ratios that are nearer to 0 are none: rounding."""
 _MOST_WORDS = 500
+_MOST_DIGITS = 9
 
 
 def measure(task: Task, decisions: Decisions) -> Verdict:
@@ -125,26 +126,25 @@ def _apply_all(env: CompilerEnv, actions: Sequence[Any]) -> None:
 
 
 def _judged_answer(env: CompilerEnv, task: Task, answer: str) -> Verdict:
-    """Return whether the answer is right, which is found out by applying what is asked about."""
+    text = answer.strip()
+    if not (text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS):
+        return Verdict.refused(
+            task.id, f"the answer is {answer!r:.80}: expected a number from 1 to {len(task.given)}"
+        )
+    is_right = int(text) in right_answers(env, task)
+    told = f"the answer {int(text)} is {'right' if is_right else 'wrong'}"
+    return Verdict(task.id, float(is_right), valid=True, reason=told, gain=float(is_right))
+
+
+def right_answers(env: CompilerEnv, task: Task) -> set[int]:
+    """Return the answers to a task's question, found out by applying what it asks about."""
     costs = [_observed_cost(env, task.goal)]
     for name in task.given:
         _apply_all(env, [env.action_space[name]])
         costs.append(_observed_cost(env, task.goal))
-    right = _right_answers(task, costs)
-    text = answer.strip()
-    is_number = text.isascii() and text.isdecimal() and len(text) < 9
-    is_right = is_number and int(text) in right
-    told = f"the answer is {'right' if is_right else 'wrong'}"
-    if not is_number:
-        told = f"the answer is {answer!r:.80}: expected a number from 1 to {len(task.given)}"
-    return Verdict(task.id, float(is_right), valid=is_number, reason=told, gain=float(is_right))
-
-
-def _right_answers(task: Task, costs: Sequence[float]) -> set[int]:
     steps = range(1, len(costs))
     if task.question is Question.FIRST_DIFFERENCE:
-        differing = [at for at in steps if costs[at] != task.trace[at - 1]]
-        return set(differing[:1])
+        return set([at for at in steps if costs[at] != task.trace[at - 1]][:1])
     increases = {at: costs[at] - costs[at - 1] for at in steps}
     most = max(increases.values())
     return {at for at, increase in increases.items() if increase == most and most > 0}
