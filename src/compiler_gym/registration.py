@@ -162,6 +162,8 @@ class Compiler:
     """``"package.module:function"`` that links by one of them; see `compiler_gym.cli.cc`."""
     tuner_takes_program: bool = False
     """Whether `tuner` takes the name of an installed program, such as ``cc-12``."""
+    hunter: str = ""
+    """``"package.module:Class"`` of the hunt that `compiler-gym hunt` runs."""
     version: str = ""
     """``"package.module:name"`` of its version, or of a function that returns it without starting
     an environment and raises `EnvironmentNotSupported` where the compiler cannot run."""

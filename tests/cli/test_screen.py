@@ -33,6 +33,7 @@ ORDINARY: dict[str, list[tuple[str, ...]]] = {
         ("search", "sum.c", PROGRAM, "--steps", "40"),
         ("search", "sum.c", "--env", "gcc-v0", "--steps", "3"),
     ],
+    "hunt": [("hunt", "nothing-there"), ("hunt", "sum.c", "--time", "1s", "--output", "h" * 60)],
     "recipe": [("recipe",), ("recipe", "show", "small")],
     "replay": [("replay", "states.csv")],
     "validate": [("validate", "states.csv", "--rungs", "replay")],

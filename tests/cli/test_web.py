@@ -76,6 +76,18 @@ def test_a_path_is_known_from_everywhere_and_a_text_is_handed_on(tmp_path: Path)
         assert server["source"]["text"] == file.read_text()
 
 
+def test_a_report_is_opened_with_the_token_and_may_run_nothing(tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("<h1>Found</h1>")
+    for name in (tmp_path, tmp_path / "report.html"):
+        with web(str(name)) as (_, address):
+            assert "/report?token=" in address
+            shown = httpx.get(address)
+            assert shown.text == "<h1>Found</h1>"
+            assert "default-src 'none'" in shown.headers["content-security-policy"]
+            assert httpx.get(address.partition("?")[0]).status_code == 401
+            assert httpx.get(address.replace("/report", "/")).status_code == 200
+
+
 def test_a_port_that_is_taken_is_said_in_one_line(cli: Run) -> None:
     with web() as (_, address):
         port = address.partition("/?")[0].rpartition(":")[2]

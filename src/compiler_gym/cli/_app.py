@@ -81,6 +81,10 @@ COMMANDS = {
             }
         },
     ),
+    "hunt": Row(
+        "hunt:hunt",
+        "Find what the compiler's own level misses in real code: reduced, proven and counted.",
+    ),
     "recipe": Row(
         "recipe:recipe", "Show the recipes: decisions that need no search, as a compiler's flags."
     ),

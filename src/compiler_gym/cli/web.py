@@ -25,7 +25,8 @@ _LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 @spread
 def web(
     program: Annotated[
-        str | None, typer.Argument(help=f"A URI (cbench-v1/qsort), a path ({SUFFIXES}) or -.")
+        str | None,
+        typer.Argument(help=f"A URI (cbench-v1/qsort), a path ({SUFFIXES}), a report.html or -."),
     ] = None,
     env: EnvName = DEFAULT_ENVIRONMENT,
     host: Annotated[
@@ -54,7 +55,10 @@ def web(
 
     from compiler_gym.explorer.settings import Settings
 
+    report = _report_in(program)
+    program = None if report else program
     settings = Settings(
+        report=report,
         host=host,
         port=port,
         environment=env,
@@ -110,6 +114,15 @@ def _open_browser(address: str) -> None:
 
     # A browser may take its time, and the page waits for this server.
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+def _report_in(program: str | None) -> Path | None:
+    """Return the report that an argument names, or that lies in the folder it names."""
+    if program is None or "://" in program:
+        return None
+    path = Path(program).expanduser()
+    path = path / "report.html" if path.is_dir() else path
+    return path.absolute() if path.suffix == ".html" and path.is_file() else None
 
 
 def _absolute_program(program: str) -> str:

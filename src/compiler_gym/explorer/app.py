@@ -45,6 +45,11 @@ _SECURITY = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+_REPORT_SECURITY = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+}
+"""A report is somebody's file: it runs nothing and loads nothing."""
 _NO_PAGE = (
     "The page is not built: expected explorer/static/index.html in the package. "
     "The API is served at /api."
@@ -72,11 +77,19 @@ def make_app(api: Api, static: Path = STATIC) -> Starlette:
         guard.check_names(request.headers)
         return _file(static, request.path_params.get("path", ""))
 
+    async def serve_report(request: Request) -> Response:
+        guard.check_names(request.headers)
+        guard.check_token(request.headers, request.query_params.get("token"))
+        if settings.report is None or not settings.report.is_file():
+            raise ExplorerError("there is no report: start with `web REPORT.html`", status=404)
+        return FileResponse(settings.report, headers=_SECURITY | _REPORT_SECURITY)
+
     routes = [_served(route, api, guard, pool) for route in ROUTES]
     handlers: Any = {Exception: _refused, CompilerGymError: _refused}
     return Starlette(
         routes=[
             *routes,
+            StarletteRoute("/report", serve_report, methods=["GET"]),
             StarletteRoute("/", serve_page, methods=["GET"]),
             StarletteRoute("/{path:path}", serve_page, methods=["GET"]),
         ],

@@ -51,7 +51,8 @@ class Server:
 
     def address_for(self, name: str) -> str:
         """The URL for a browser that reaches this machine as `name`."""
-        return f"http://{name}:{self.settings.port}/?token={quote(self.settings.token)}"
+        page = "report" if self.settings.report else ""
+        return f"http://{name}:{self.settings.port}/{page}?token={quote(self.settings.token)}"
 
     def run(self, ready: Callable[[], None] = lambda: None) -> None:
         """Serve until SIGINT, SIGTERM or `stop`; `ready` is called once requests are served."""

@@ -4,6 +4,7 @@
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from compiler_gym.explorer.records import Source
@@ -25,6 +26,8 @@ class Settings:
     """The environment selected at the start; None for the default of commands."""
     program: str | None = None
     source: Source | None = None
+    report: Path | None = None
+    """A page of its own that is served at ``/report`` and opened first."""
     most_sessions: int = 8
     idle_seconds: float = 1800.0
     most_body_bytes: int = 4 << 20

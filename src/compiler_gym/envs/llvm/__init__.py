@@ -5,7 +5,7 @@ Importing this registers the compiler and loads nothing else. ``session`` runs i
 ``environment`` in the user's process; ``actions``, ``observations`` and ``rewards`` are tables,
 and ``datasets`` lists the programs. ``programs`` makes them from files and builds, ``state`` holds
 an episode's module, ``panes`` are the explorer's views, ``toolchain`` has LLVM's tools, and
-``validation`` checks that a program still works.
+``validation`` checks that a program still works. ``hunting`` finds what a level misses.
 """
 
 import re
@@ -120,6 +120,7 @@ llvm = Compiler(
     },
     version="compiler_gym._llvm:LLVM_VERSION",
     tuner="compiler_gym.envs.llvm.tuning.llvm_tuner:LlvmTuner",
+    hunter="compiler_gym.envs.llvm.hunting.hunt:Hunt",
     recipes="compiler_gym.envs.llvm:recipes",
     learner="compiler_gym.envs.llvm.learning",
     policies="compiler_gym.envs.llvm:policies",

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""LLVM in a process of its own, which forks for every question.
+
+A pass that crashes or hangs ends the fork alone: its question is answered with the reason. The
+engine is loaded once. `Engine` is the side that asks, `main` the process.
+"""
+
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import IO, Any, Self
+
+import msgspec
+
+from compiler_gym.service import bind_to_parent
+
+__all__ = ["Answer", "Engine"]
+
+_MEMORY_BYTES = 4 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a question."""
+
+    value: Any = None
+    failure: str = ""
+    """Why there is no value: a crash, too much time, or what LLVM said."""
+
+
+class Engine:
+    """The process that compiles. For one thread; a context manager that ends it."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "compiler_gym.envs.llvm.hunting.engine"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # a Ctrl-C is for the hunt, which ends after the step
+        )
+
+    def ask(self, operation: str, *arguments: Any, seconds: float = 20.0) -> Answer:
+        """Return what the function `operation` of ``examining`` makes of `arguments`."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        _send(self._process.stdin, [operation, seconds, arguments])
+        value, failure = _receive(self._process.stdout) or (None, "the engine has ended")
+        return Answer(value, failure)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+
+
+def _send(stream: IO[bytes], message: Any) -> None:
+    data = msgspec.msgpack.encode(message)
+    stream.write(len(data).to_bytes(8, "little") + data)
+    stream.flush()
+
+
+def _receive(stream: IO[bytes]) -> Any:
+    size = int.from_bytes(stream.read(8), "little")
+    data = stream.read(size)
+    return msgspec.msgpack.decode(data) if size and len(data) == size else None
+
+
+def main() -> None:
+    """Answer questions until nobody asks any more."""
+    from compiler_gym.envs.llvm.hunting import examining
+
+    parent = os.getppid()
+    bind_to_parent(parent)
+    while (question := _receive(sys.stdin.buffer)) is not None:
+        operation, seconds, arguments = question
+        function = getattr(examining, operation)
+        _send(sys.stdout.buffer, _apart(lambda: function(*arguments), seconds))  # noqa: B023
+
+
+def _apart(function: Callable[[], Any], seconds: float) -> tuple[Any, str]:
+    """Return what `function` returns in a fork, or why it does not."""
+    reader, writer = os.pipe()
+    origin = os.getpid()
+    child = os.fork()
+    if not child:
+        os.close(reader)
+        _answer_in_fork(function, writer, origin)
+    os.close(writer)
+    data = None
+    try:
+        data = _read_until(reader, time.monotonic() + seconds)
+    finally:
+        os.close(reader)
+        if data is None:
+            os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+    if data is None:
+        return None, f"no answer within {seconds:g} s"
+    if not data:
+        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        return None, f"LLVM crashed: {'signal' if os.WIFSIGNALED(status) else 'status'} {number}"
+    return msgspec.msgpack.decode(data)
+
+
+def _answer_in_fork(function: Callable[[], Any], writer: int, origin: int) -> None:
+    try:
+        bind_to_parent(origin)
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        silent = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silent, 2)  # what LLVM prints before it crashes
+        try:
+            answer = (function(), "")
+        except Exception as error:  # the border of a process: every error becomes an answer
+            answer = (None, f"{type(error).__name__}: {str(error).strip()[:300]}")
+        with open(writer, "wb") as stream:
+            stream.write(msgspec.msgpack.encode(answer))
+    finally:
+        os._exit(0)  # pyright: ignore[reportPrivateUsage]  # the documented way out of a fork
+
+
+def _read_until(reader: int, deadline: float) -> bytes | None:
+    parts: list[bytes] = []
+    while (left := deadline - time.monotonic()) > 0:
+        if select.select([reader], [], [], left)[0]:
+            part = os.read(reader, 1 << 16)
+            if not part:
+                return b"".join(parts)
+            parts.append(part)
+    return None
+
+
+if __name__ == "__main__":
+    main()

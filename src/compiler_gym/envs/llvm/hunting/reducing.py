@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Make a function small with ``llvm-reduce``: what stays shows the gap, and is no nonsense.
+
+``llvm-reduce`` runs a script that asks us through two FIFOs: a check costs a fork of the engine,
+not the start of a process that loads LLVM. No program is run here.
+"""
+
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from compiler_gym.envs.llvm.toolchain.tools import require_tool
+from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.files import scratch_directory
+
+__all__ = ["Reduced", "reduce_ir"]
+
+_SCRIPT = 'printf "%s\\n" "$1" > ask && read -r answer < tell && exit "$answer"\nexit 1\n'
+
+
+class Reduced:
+    """What a reduction came to."""
+
+    def __init__(self, text: str, *, tests: int, is_finished: bool) -> None:
+        self.text = text
+        """The smallest program that passed the test: the first one where none did."""
+        self.tests = tests
+        self.is_finished = is_finished
+        """Whether it ended by itself: time did not end it."""
+
+
+def reduce_ir(text: str, is_interesting: Callable[[bytes], bool], *, seconds: float) -> Reduced:
+    """Return the smallest that ``llvm-reduce`` makes of `text` within `seconds`.
+
+    Raises `BenchmarkInitError` where it is not installed.
+    """
+    tool = require_tool("llvm-reduce", "to make programs small", error=BenchmarkInitError)
+    with scratch_directory("reduce") as name:
+        folder = Path(name)
+        (folder / "test.sh").write_text(_SCRIPT, encoding="utf-8")
+        (folder / "input.ll").write_text(text, encoding="utf-8")
+        for pipe in ("ask", "tell"):
+            os.mkfifo(folder / pipe)
+        ask, tell = (os.open(folder / pipe, os.O_RDWR | os.O_CLOEXEC) for pipe in ("ask", "tell"))
+        command = [tool, "--test=/bin/sh", "--test-arg=test.sh", "input.ll", "-o", "output.ll"]
+        # Its messages go nowhere; its group ends with it, the script that waits for us included.
+        process = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        try:
+            return _answered(process, folder, (ask, tell), is_interesting, seconds, text)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            os.close(ask)
+            os.close(tell)
+
+
+def _answered(
+    process: "subprocess.Popen[bytes]", folder: Path, pipes: tuple[int, int],
+    is_interesting: Callable[[bytes], bool], seconds: float, best: str,
+) -> Reduced:  # fmt: skip
+    ask, tell = pipes
+    deadline, tests = time.monotonic() + seconds, 0
+    while time.monotonic() < deadline:
+        if not select.select([ask], [], [], 0.05)[0]:
+            if process.poll() is not None:
+                return Reduced(best, tests=tests, is_finished=True)
+            continue
+        path = folder / os.read(ask, 4096).decode().strip()
+        tests += 1
+        found = path.read_bytes()
+        good = is_interesting(found)
+        if good and len(found) <= len(best.encode()):
+            best = found.decode(errors="replace")
+        os.write(tell, b"0\n" if good else b"1\n")
+    return Reduced(best, tests=tests, is_finished=False)

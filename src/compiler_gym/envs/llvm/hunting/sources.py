@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""Where the programs of a hunt come from: a dataset, a built corpus, or a project's folder.
+
+Yields each program with the name of its package, or with the reason why it cannot be read.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import chain, zip_longest
+from pathlib import Path
+
+from compiler_gym.envs.llvm.programs.compilation_database import (
+    make_benchmarks_from_compile_commands,
+)
+from compiler_gym.envs.llvm.programs.source import make_benchmark
+from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError, CompilerGymError
+from compiler_gym.registration import make
+
+__all__ = ["Program", "programs_in"]
+
+_BITCODE = (".bc", ".ll")
+_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".C", ".i", ".ii")
+_DATABASE = "compile_commands.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One program, read when it is asked for."""
+
+    name: str
+    package: str
+    read: Callable[[], bytes]
+    """Return its bitcode or IR, or raise a `CompilerGymError`."""
+
+
+def programs_in(where: str) -> list[Program]:
+    """Return the programs of a dataset or below a path, packages in turns.
+
+    A folder of a built corpus (``packages/NAME/modules``) says what belongs to which package; a
+    ``compile_commands.json`` how a project is compiled; otherwise each folder below is a package.
+
+    Raises `BenchmarkNotFoundError` where there is none.
+    """
+    path = Path(where)
+    if not path.exists():
+        if "/" in where and "://" not in where:
+            raise BenchmarkNotFoundError(f"no such file or folder: {where}")
+        found = _of_dataset(where)
+    elif (path / _DATABASE).is_file():
+        found = _of_database(path / _DATABASE)
+    else:
+        found = _below(path)
+    if not found:
+        raise BenchmarkNotFoundError(
+            f"no program is in {where}: expected a dataset, or a folder with {_DATABASE}, "
+            f"{' '.join(_BITCODE)} or sources"
+        )
+    return _in_turns(found)
+
+
+def _below(path: Path) -> list[Program]:
+    built = sorted(path.glob("packages/*/modules/*.bc"))
+    if built:
+        return [_of_file(file, file.parts[-3].partition("_")[0], path) for file in built]
+    files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
+    found = [one for one in files if one.suffix in (*_BITCODE, *_SOURCES)]
+    root = path if path.is_dir() else path.parent
+    return [
+        _of_file(one, next(iter(one.relative_to(root).parts[:-1]), root.absolute().name), root)
+        for one in found
+    ]
+
+
+def _of_file(path: Path, package: str, root: Path) -> Program:
+    def read() -> bytes:
+        try:
+            if path.suffix in _BITCODE:
+                return path.read_bytes()
+            return make_benchmark(path).contents
+        except OSError as error:
+            if isinstance(error, CompilerGymError):
+                raise
+            raise BenchmarkInitError(f"cannot read {path}: {error.strerror}") from error
+
+    return Program(str(path.relative_to(root)), package, read)
+
+
+def _of_database(path: Path) -> list[Program]:
+    unreadable: list[tuple[str, str]] = []
+    made = make_benchmarks_from_compile_commands(path, unreadable=unreadable)
+    package = path.absolute().parent.name
+
+    def failing(reason: str) -> Callable[[], bytes]:
+        def read() -> bytes:
+            raise BenchmarkInitError(reason)
+
+        return read
+
+    readable = [Program(name, package, lambda one=one: one.contents) for name, one in made.items()]
+    return readable + [Program(name, package, failing(said)) for name, said in unreadable]
+
+
+def _of_dataset(name: str) -> list[Program]:
+    with make("llvm-v0") as env:
+        dataset = env.datasets.dataset(name)
+    found: list[Program] = []
+    for uri in dataset.benchmark_uris():
+        text = str(uri)
+        facts = getattr(dataset, "facts", None)
+        places = facts(uri).places if facts is not None else ()
+        package = places[0].package if places else text.split("/")[3]
+        found.append(Program(text, package, lambda uri=uri: dataset.benchmark(uri).contents))
+    return found
+
+
+def _in_turns(programs: Sequence[Program]) -> list[Program]:
+    """Return one program of each package, then a second of each: any beginning is a fair sample."""
+    packages: dict[str, list[Program]] = {}
+    for one in sorted(programs, key=lambda one: sha256(one.name.encode()).digest()):
+        packages.setdefault(one.package, []).append(one)
+    rounds: Iterator[tuple[Program | None, ...]] = zip_longest(*packages.values())
+    return [one for one in chain.from_iterable(rounds) if one is not None]

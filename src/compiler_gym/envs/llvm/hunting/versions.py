@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""What other versions of LLVM make of the same function: since when something is missed.
+
+Uses the ``opt`` and ``llc`` of every version that is installed under Debian's names. A version that
+crashes, hangs or cannot read the program is a row, too.
+"""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from compiler_gym.builds import function_sizes
+from compiler_gym.envs.llvm.hunting.decisions import Decision, Goal
+from compiler_gym.envs.llvm.toolchain.tools import MAJOR
+from compiler_gym.errors import ProjectError
+from compiler_gym.files import scratch_directory
+
+__all__ = [
+    "VersionSize", "function_sizes_with", "installed_versions", "reason_of", "said_of",
+    "sizes_by_version",
+]  # fmt: skip
+
+_OLDEST = 13
+_SECONDS = 20.0
+_NEWER = re.compile(
+    r" (?:nneg|disjoint|samesign|nocreateundeforpoison|dead_on_\w+)\b| captures\([^)]*\)|"
+    r"(?<=getelementptr) inbounds nuw|(?<=getelementptr) (?:nusw|nuw)|"
+    r"(?<=trunc) (?:nuw|nsw)(?: nsw)?"
+)
+"""What text of today may say and older versions cannot read: none of it is an instruction."""
+_POINTERS = {13: "--force-opaque-pointers", 14: "--opaque-pointers"}
+_PARAMETERS = re.compile(r"<[^<>]*>")
+_INSTRUCTION = re.compile(r"^  (?!\s)\S", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionSize:
+    """What one version leaves of a function."""
+
+    version: int
+    level: int = 0
+    decided: int = 0
+    failure: str = ""
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether the decision leaves less here."""
+        return not self.failure and self.decided < self.level
+
+
+@cache
+def installed_versions() -> tuple[int, ...]:
+    """Return the versions whose ``opt`` and ``llc`` are installed, the oldest first."""
+    numbers = range(_OLDEST, MAJOR + 1)
+    return tuple(
+        one for one in numbers if shutil.which(f"opt-{one}") and shutil.which(f"llc-{one}")
+    )
+
+
+def sizes_by_version(
+    text: str, decision: str, goal: str, versions: Sequence[int] | None = None
+) -> list[VersionSize]:
+    """Return what each installed version leaves of a function by the level and by the decision."""
+    chosen = Decision.read(decision)
+    level = Decision((Goal(goal).level,))
+    found: list[VersionSize] = []
+    for version in installed_versions() if versions is None else versions:
+        try:
+            before, after = (_cost_with(version, text, one, goal) for one in (level, chosen))
+            found.append(VersionSize(version, before, after))
+        except (subprocess.SubprocessError, OSError, ProjectError) as error:
+            found.append(VersionSize(version, failure=reason_of(error)))
+    return found
+
+
+def _cost_with(version: int, text: str, decision: Decision, goal: str) -> int:
+    if Goal(goal) is Goal.INSTRUCTIONS:
+        return _instructions_in(_made_with(version, text, decision, code=False).decode())
+    return sum(function_sizes_with(version, text, decision).values())
+
+
+def function_sizes_with(version: int, text: str, decision: Decision) -> dict[str, int]:
+    """Return the bytes of code that a version makes of each function of a module.
+
+    Raises `subprocess.SubprocessError` or `OSError` where it crashes, hangs or cannot read it.
+    """
+    with scratch_directory("versions") as name:
+        path = Path(name) / "made.o"
+        path.write_bytes(_made_with(version, text, decision, code=True))
+        return function_sizes(path)
+
+
+def _made_with(version: int, text: str, decision: Decision, *, code: bool) -> bytes:
+    with scratch_directory("versions") as name:
+        folder = Path(name)
+        pipeline = decision.pipeline
+        if version < MAJOR:
+            text = _NEWER.sub(lambda match: " inbounds" if "inbounds" in match[0] else "", text)
+            pipeline = _PARAMETERS.sub(
+                lambda match: match[0] if match[0] in ("<Oz>", "<O3>") else "", pipeline
+            )
+        (folder / "f.ll").write_text(text, encoding="utf-8")
+        pointers = [_POINTERS[version]] if version in _POINTERS else []
+        made = "made.bc" if code else "made.ll"
+        words = [f"opt-{version}", *pointers, f"-passes={pipeline}", "f.ll", "-o", made]
+        _checked(words if code else [*words, "-S"], folder)
+        if code:
+            options = [f"--{one}" for one in decision.codegen]
+            words = [f"llc-{version}", *pointers, "-filetype=obj", *options, made, "-o", "made.o"]
+            _checked(words, folder)
+        return (folder / ("made.o" if code else made)).read_bytes()
+
+
+def _checked(words: list[str], folder: Path) -> None:
+    subprocess.run(
+        words, cwd=folder, check=True, capture_output=True, timeout=_SECONDS,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def _instructions_in(text: str) -> int:
+    bodies = re.findall(r"^define .*?^}", text, re.MULTILINE | re.DOTALL)
+    plain = re.sub(r"\[\n.*?\n  \]", "[]", "\n".join(bodies), flags=re.DOTALL)
+    return len(_INSTRUCTION.findall(plain))
+
+
+def reason_of(error: Exception) -> str:
+    """Return why a version did not do it, in a few words."""
+    if isinstance(error, subprocess.TimeoutExpired):
+        return f"no answer within {_SECONDS:g} s"
+    if isinstance(error, subprocess.CalledProcessError):
+        said = [line for line in error.stderr.decode(errors="replace").splitlines() if line.strip()]
+        tool = str(error.cmd[0])
+        if error.returncode < 0 or any("Stack dump" in line for line in said):
+            return f"{tool} crashed"
+        return f"{tool}: {said[0].rpartition('error: ')[2][:100] if said else error.returncode}"
+    return str(error)[:100]
+
+
+def said_of(sizes: Sequence[VersionSize] | Sequence[Mapping[str, object]]) -> str:
+    """Return since when the decision leaves less, or from which version the level leaves more.
+
+    >>> said_of([VersionSize(16, 10, 8), VersionSize(19, 12, 8)])
+    'missed in every version that was tried (16, 19); the level left 10 in 16 and leaves 12 in 19'
+    """
+    rows = [one if isinstance(one, VersionSize) else VersionSize(**one) for one in sizes]  # pyright: ignore[reportArgumentType]  # from JSON
+    read = [one for one in rows if not one.failure]
+    missed = [one for one in read if one.is_missed]
+    if not missed:
+        return "no installed version shows it with its own tools"
+    if len(missed) == len(read):
+        names = ", ".join(str(one.version) for one in read)
+        said = f"missed in every version that was tried ({names})"
+    else:
+        first = next(i for i, one in enumerate(read) if one.is_missed)
+        before = f", not in {read[first - 1].version}" if first else ""
+        said = f"missed since {read[first].version}{before}"
+        gone = [one.version for one in read[first:] if not one.is_missed]
+        said += f"; not missed in {', '.join(map(str, gone))}" if gone else ""
+    newest = read[-1]
+    best = min(read, key=lambda one: (one.level, -one.version))
+    if newest.level > best.level:
+        said += (
+            f"; the level left {best.level} in {best.version} and leaves {newest.level} in "
+            f"{newest.version}"
+        )
+    return said

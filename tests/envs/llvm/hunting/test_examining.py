@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""What is found in a function: gaps, their smallest decision, and nothing that is nonsense."""
+
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.envs.llvm import make_benchmark
+from compiler_gym.envs.llvm.hunting.engine import Engine
+
+from .conftest import ADDS, HEAD
+
+
+@pytest.fixture
+def scan(corpus: Path, engine: Engine) -> bytes:
+    """Return the planted function, after -Oz."""
+    contents = make_benchmark(corpus / "one" / "scan.c").contents
+    ((name, bitcode, _, size),) = engine.ask("functions_of", contents, 1, 300).value
+    assert (name, size) == ("f", 11)
+    return bitcode
+
+
+def test_a_gap_is_found_and_begins_again_from_the_function(scan: bytes, engine: Engine) -> None:
+    found = engine.ask("examined", scan, "instructions").value
+    assert found["gaps"]
+    for gap in found["gaps"]:
+        level, decided = engine.ask("gap", scan, gap["decision"], "instructions").value
+        assert level == found["base"] > decided
+        assert gap["removed"]
+
+
+def test_the_smallest_decision_is_the_one_that_is_told(scan: bytes, engine: Engine) -> None:
+    useful = engine.ask("examined", scan, "instructions").value["gaps"][0]["decision"]
+    longer = f"function(adce),{useful},function(adce)"
+    smallest = engine.ask("attributed", scan, longer, "instructions").value
+    assert len(smallest) <= len(useful)
+    assert "adce" not in smallest
+
+
+def test_a_size_must_shrink_elsewhere_too(scan: bytes, engine: Engine) -> None:
+    text = engine.ask("prepared_for_reduction", scan).value.encode()
+    decision = "default<Oz> | disable-lsr=true"
+    assert engine.ask("is_interesting", text, decision, "size", 3.0).value
+    assert not engine.ask("is_interesting", text, decision, "size", 300.0).value
+
+
+@pytest.mark.parametrize("nonsense", ["undef", "poison"])
+def test_what_a_reduction_likes_to_put_in_is_refused(nonsense: str, engine: Engine) -> None:
+    decision = "default<Oz>,function(gvn)"
+    text = ADDS.replace("ret i32 %3", f"ret i32 {nonsense}").encode()
+    assert engine.ask("is_interesting", ADDS.encode(), decision, "instructions", 0.0).value
+    assert not engine.ask("is_interesting", text, decision, "instructions", 0.0).value
+
+
+def test_a_finished_function_is_plain(scan: bytes, engine: Engine) -> None:
+    decision = engine.ask("examined", scan, "instructions").value["gaps"][0]["decision"]
+    text = engine.ask("finished", scan, decision, "instructions", 1.0).value
+    assert "define i32 @f(ptr %0) minsize optsize {" in text
+    assert not any(word in text for word in ("!tbaa", "attributes #", "source_filename", "noundef"))
+    assert text.startswith(HEAD.splitlines()[0])
+
+
+def test_names_and_numbers_are_no_part_of_a_fingerprint(scan: bytes, engine: Engine) -> None:
+    facts = engine.ask("facts", scan, "default<Oz>,function(gvn)", "size").value
+    assert set(facts["sizes"]) == {"x86_64", "aarch64", "riscv64"}
+    assert all(isinstance(sizes, list) for sizes in facts["sizes"].values())
+    found = engine.ask("examined", scan, "size").value["gaps"]
+    assert not any("%rdi" in one or "_Z" in one for gap in found for one in gap["removed"])
+
+
+def test_cycles_are_a_goal_too(scan: bytes, engine: Engine) -> None:
+    assert engine.ask("examined", scan, "cycles", seconds=60.0).value["base"] > 0

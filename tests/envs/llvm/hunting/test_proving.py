@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""A proof by execution finds a wrong program, and refuses what it cannot judge."""
+
+from typing import Any
+
+import pytest
+
+from compiler_gym.envs.llvm.hunting.engine import Answer, Engine
+from compiler_gym.envs.llvm.hunting.proving import glue_for, proved
+
+from .conftest import ADDS, HEAD
+
+LEVEL = "default<Oz>,function(gvn)"
+
+
+class Wrong:
+    """An engine whose decision makes another program."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def ask(self, operation: str, text: str, *arguments: Any) -> Answer:
+        right = self._engine.ask(operation, text, *arguments)
+        other = self._engine.ask(operation, text.replace("mul i32", "xor i32"), *arguments)
+        return Answer(right.value | {"decided": other.value["decided"]})
+
+
+def test_a_sound_decision_is_proven_by_execution(engine: Engine) -> None:
+    proof = proved(engine, ADDS, LEVEL, "size")
+    assert (proof.kind, proof.reason) == ("execution", "")
+    assert proof.judged >= 50
+    assert proof.reached.startswith(proof.reached[-1])
+
+
+def test_a_wrong_program_is_found(engine: Engine) -> None:
+    proof = proved(Wrong(engine), ADDS, LEVEL, "size")  # pyright: ignore[reportArgumentType]
+    assert proof.kind == ""
+    assert proof.reason.startswith("differs on input")
+
+
+def test_what_never_ends_by_itself_is_not_proven(engine: Engine) -> None:
+    body = "  store i8 1, ptr inttoptr (i64 8 to ptr)\n  ret void\n"
+    text = f"{HEAD}define void @f(ptr %0) {{\n{body}}}\n"
+    assert "ends by itself on 0" in proved(engine, text, LEVEL, "size").reason
+
+
+def test_memory_that_was_never_written_is_not_judged(engine: Engine) -> None:
+    text = f"""{HEAD}define i32 @f(i32 %0) {{
+  %2 = alloca i32
+  %3 = load i32, ptr %2
+  %4 = icmp sgt i32 %3, %0
+  br i1 %4, label %5, label %6
+5:
+  ret i32 1
+6:
+  ret i32 1
+}}
+"""
+    assert "memory sanitizer" in proved(engine, text, LEVEL, "size").reason
+
+
+def test_calls_and_memory_outside_are_part_of_what_is_compared(engine: Engine) -> None:
+    text = f"""{HEAD}@g = external global i32
+declare i32 @outside(ptr, i32)
+define i32 @f(ptr %0, i8 %1) minsize optsize {{
+  %3 = load i32, ptr @g
+  %4 = call i32 @outside(ptr %0, i32 %3)
+  store i32 %4, ptr @g
+  ret i32 %4
+}}
+"""
+    assert proved(engine, text, LEVEL, "size").kind == "execution"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("define <4 x i32> @f(i32 %0) {", "it returns"),
+        ("define i32 @f([2 x i64] %0) {", "it takes"),
+        ("define i32 @f(ptr byval(i64) %0) {", "it takes"),
+        ("@state = global i32 0\ndefine i32 @f(i32 %0) {", "the state state"),
+    ],
+)
+def test_what_cannot_be_called_is_refused(line: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        glue_for(f"{line}\n  ret void\n}}\n")
