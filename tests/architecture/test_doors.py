@@ -21,8 +21,8 @@ COMPILER_FILES = {
 }
 COMPILER_FOLDERS = {"actions", "observations", "programs", "state", "toolchain", "validation"}
 OFFERED_FOLDERS = {
-    *("agent_tasks", "demonstration", "inlining", "leaderboard", "learning", "policies", "panes"),
-    *("pictures", "tuning"),
+    *("agent_tasks", "demonstration", "hunting", "inlining", "leaderboard", "learning"),
+    *("policies", "panes", "pictures", "tuning"),
 }
 """What a compiler's registration may name besides."""
 

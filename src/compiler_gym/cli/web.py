@@ -55,7 +55,7 @@ def web(
 
     from compiler_gym.explorer.settings import Settings
 
-    report = _report_in(program)
+    report = _report_named(program)
     program = None if report else program
     settings = Settings(
         report=report,
@@ -116,7 +116,7 @@ def _open_browser(address: str) -> None:
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
-def _report_in(program: str | None) -> Path | None:
+def _report_named(program: str | None) -> Path | None:
     """Return the report that an argument names, or that lies in the folder it names."""
     if program is None or "://" in program:
         return None

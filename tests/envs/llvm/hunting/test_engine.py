@@ -35,7 +35,7 @@ def test_a_crash_is_told_by_its_signal(number: int, said: str) -> None:
             os.kill(os.getpid(), number)
         os._exit(0)  # pyright: ignore[reportPrivateUsage]  # the fork that is tested
 
-    answer = engine_module._apart(crash, 10.0)  # pyright: ignore[reportPrivateUsage]
+    answer = engine_module._in_fork(crash, 10.0)  # pyright: ignore[reportPrivateUsage]
     assert answer == (None, f"LLVM crashed: {said}")
 
 

@@ -47,9 +47,9 @@ def write_findings(output: Path, document: Mapping[str, Any]) -> None:
 
 def title_of(finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     """Return one line that says what is missed."""
-    level = _level(document)
+    level = _level_name(document)
     decision = Decision.read(finding["decision"])
-    before, after = _costs(finding, document)
+    before, after = _level_and_decided(finding, document)
     saved = f"{before:g} to {after:g} {document['unit']}"
     if decision.codegen:
         return f"[{level}] --{decision.codegen[0]} leaves less code: {saved}"
@@ -58,11 +58,13 @@ def title_of(finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     return f"[{level}] {extra} {place} {level} leaves less: {saved}"
 
 
-def _level(document: Mapping[str, Any]) -> str:
+def _level_name(document: Mapping[str, Any]) -> str:
     return "-" + str(document["level"]).removeprefix("default<").removesuffix(">")
 
 
-def _costs(finding: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[float, float]:
+def _level_and_decided(
+    finding: Mapping[str, Any], document: Mapping[str, Any]
+) -> tuple[float, float]:
     if document["goal"] == "instructions":
         before, after = finding["instructions"]
     elif document["goal"] == "size":
@@ -105,7 +107,7 @@ def _parts(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[
     yield f"## Which pass could do it\n\n{_pass(decision, document)}\n"
     if finding["remarks"]:
         said = "\n".join(f"- {one}" for one in finding["remarks"])
-        yield f"What LLVM's passes say of it at {_level(document)}:\n\n{said}\n"
+        yield f"What LLVM's passes say of it at {_level_name(document)}:\n\n{said}\n"
     yield "## Before it is sent\n\n" + "\n".join(f"- [ ] {one}" for one in _CHECKS) + "\n"
 
 

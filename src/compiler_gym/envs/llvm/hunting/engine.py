@@ -93,10 +93,10 @@ def main() -> None:
     while (question := _receive(sys.stdin.buffer)) is not None:
         operation, seconds, arguments = question
         function = getattr(examining, operation)
-        _send(sys.stdout.buffer, _apart(lambda: function(*arguments), seconds))  # noqa: B023
+        _send(sys.stdout.buffer, _in_fork(lambda: function(*arguments), seconds))  # noqa: B023
 
 
-def _apart(function: Callable[[], Any], seconds: float) -> tuple[Any, str]:
+def _in_fork(function: Callable[[], Any], seconds: float) -> tuple[Any, str]:
     """Return what `function` returns in a fork, or why it does not."""
     reader, writer = os.pipe()
     origin = os.getpid()

@@ -60,7 +60,7 @@ def examined(function: bytes, goal: str) -> dict[str, Any]:
             module = _decided(function, after, decision, chosen, seen)
             candidates = [(decision, module)] if module is not None else []
             if module is not None and not decision.codegen and decision.passes[0] == chosen.level:
-                candidates += _cleaned(decision, module, known)
+                candidates += _with_cleaning(decision, module, known)
             enough = start
             for one, made in candidates:
                 digest = made.ir_hash()
@@ -68,7 +68,7 @@ def examined(function: bytes, goal: str) -> dict[str, Any]:
                     continue
                 known[digest] = cost = _cost(made, chosen)
                 if cost < enough and _is_gap(start, cost, chosen) and _has_no_more_data(base, made):
-                    removed = _removed(base, made)
+                    removed = _taken_away(base, made)
                     gaps.append({"decision": str(one), "cost": cost, "removed": removed})
                     enough = cost  # what cleans up behind it must leave less still
         except Exception:  # a pass that refuses this function says nothing of the others
@@ -96,7 +96,7 @@ def _decided(
     return module
 
 
-def _cleaned(
+def _with_cleaning(
     decision: Decision, module: _llvm.Module, known: dict[bytes, float]
 ) -> Iterator[tuple[Decision, _llvm.Module]]:
     if module.ir_hash() in known:
@@ -309,7 +309,7 @@ def facts(data: bytes, decision: str, goal: str) -> dict[str, Any]:
         "sizes": sizes,
         "instructions": [base.instruction_count(), made.instruction_count()],
         "remarks": [f"{name} ({kind}): {said}" for kind, name, _, _, said in remarks][:8],
-        "removed": _removed(base, made),
+        "removed": _taken_away(base, made),
         "shape": memoryview(_llvm.function_shapes(_llvm.Module(data))["shapes"]).cast("q")[0],
         "before": base.text(),
         "after": made.text(),
@@ -376,7 +376,7 @@ _ATTRIBUTES = re.compile(
 _REGISTER = re.compile(r"%[a-z][a-z0-9]*")
 
 
-def _removed(base: _llvm.Module, made: _llvm.Module) -> list[str]:
+def _taken_away(base: _llvm.Module, made: _llvm.Module) -> list[str]:
     """Return the expressions that a decision took out of a program, each without its names.
 
     Where it left the IR as it is, those of the machine code.

@@ -48,14 +48,14 @@ def grown(
             break
         if program.name not in done:
             says(f"compiling {number + 1} of {len(programs)}: {program.package}")
-            done[program.name] = row = _compiled(program, engine, versions)
+            done[program.name] = row = _with_each_version(program, engine, versions)
             append_line(path, row, sync=False)
     document = _document([*done.values()], versions)
     write_json(output / "grown.json", document)
     return document
 
 
-def _compiled(program: Program, engine: Engine, versions: Sequence[int]) -> dict[str, Any]:
+def _with_each_version(program: Program, engine: Engine, versions: Sequence[int]) -> dict[str, Any]:
     row: dict[str, Any] = {
         "program": program.name, "package": program.package, "versions": list(versions),
         "sizes": {}, "failures": {},

@@ -396,7 +396,7 @@ class Hunt:
         for row in self._of("candidate"):
             counts["candidates"] += 1
             if row.get("dropped"):
-                dropped.setdefault(row["step"], Counter())[_kind_of(row["dropped"])] += 1
+                dropped.setdefault(row["step"], Counter())[_without_numbers(row["dropped"])] += 1
         seconds = sum(row["examining"] for row in self._of("time"))
         return {
             "programs": programs,
@@ -423,6 +423,6 @@ def _explains(finding: dict[str, Any], gap: dict[str, Any]) -> bool:
     )
 
 
-def _kind_of(reason: str) -> str:
+def _without_numbers(reason: str) -> str:
     """Return a reason without its numbers, to count it."""
     return "".join("N" if letter.isdigit() else letter for letter in reason)[:80]

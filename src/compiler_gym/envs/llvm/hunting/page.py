@@ -45,7 +45,7 @@ def _parts(document: Mapping[str, Any]) -> Iterator[str]:
     yield _overview(document)
     for number, finding in enumerate(document["findings"], start=1):
         yield _finding(number, finding, document)
-    yield _steps(figures)
+    yield _survivors(figures)
 
 
 def _overview(document: Mapping[str, Any]) -> str:
@@ -95,7 +95,7 @@ def _finding(number: int, finding: Mapping[str, Any], document: Mapping[str, Any
     )
 
 
-def _steps(figures: Mapping[str, Any]) -> str:
+def _survivors(figures: Mapping[str, Any]) -> str:
     rows = [
         (_cell(name), _number(f"{figures[key]:,}"))
         for name, key in (

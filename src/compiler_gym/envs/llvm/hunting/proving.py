@@ -155,7 +155,7 @@ def glue_for(text: str) -> str:
         raise ValueError("its signature is not one that can be called")
     if state := _STATE.search(text):
         raise ValueError(f"it has the state {state[1]}")
-    result, arguments = found[1], _types(found[3])
+    result, arguments = found[1], _argument_types(found[3])
     if result != "void" and not _TYPES.fullmatch(result):
         raise ValueError(f"it returns {result}")
     kinds = "".join(
@@ -188,7 +188,7 @@ def _table(name: str, values: list[str], kind: str) -> str:
     return f"@{name} = constant [{len(values)} x {kind}] [{', '.join(values)}]"
 
 
-def _types(text: str) -> list[tuple[str, str]]:
+def _argument_types(text: str) -> list[tuple[str, str]]:
     """Return each argument's type, and all that is said of it."""
     found: list[tuple[str, str]] = []
     for whole in re.split(r",(?![^(]*\))", text):
@@ -228,7 +228,7 @@ def _from_word(kind: str, word: str, at: str) -> str:
 
 def _stand_in(match: "re.Match[str]", number: int) -> str:
     before, result, name, arguments, behind = match.groups()
-    types = _types(arguments)
+    types = _argument_types(arguments)
     if result != "void" and not _TYPES.fullmatch(result):
         raise ValueError(f"{name} returns {result}")
     lines = [f"  call void @hunt_note(i64 {number})"]

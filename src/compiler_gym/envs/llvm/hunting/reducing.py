@@ -53,7 +53,7 @@ def reduce_ir(text: str, is_interesting: Callable[[bytes], bool], *, seconds: fl
             stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         try:
-            return _answered(process, folder, (ask, tell), is_interesting, seconds, text)
+            return _answering(process, folder, (ask, tell), is_interesting, seconds, text)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -62,7 +62,7 @@ def reduce_ir(text: str, is_interesting: Callable[[bytes], bool], *, seconds: fl
             os.close(tell)
 
 
-def _answered(
+def _answering(
     process: "subprocess.Popen[bytes]", folder: Path, pipes: tuple[int, int],
     is_interesting: Callable[[bytes], bool], seconds: float, best: str,
 ) -> Reduced:  # fmt: skip

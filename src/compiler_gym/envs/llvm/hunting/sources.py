@@ -48,9 +48,9 @@ def programs_in(where: str) -> list[Program]:
             raise BenchmarkNotFoundError(f"no such file or folder: {where}")
         found = _of_dataset(where)
     elif (path / _DATABASE).is_file():
-        found = _of_database(path / _DATABASE)
+        found = _compiled_by_database(path / _DATABASE)
     else:
-        found = _below(path)
+        found = _files_under(path)
     if not found:
         raise BenchmarkNotFoundError(
             f"no program is in {where}: expected a dataset, or a folder with {_DATABASE}, "
@@ -59,7 +59,7 @@ def programs_in(where: str) -> list[Program]:
     return _in_turns(found)
 
 
-def _below(path: Path) -> list[Program]:
+def _files_under(path: Path) -> list[Program]:
     built = sorted(path.glob("packages/*/modules/*.bc"))
     if built:
         return [_of_file(file, file.parts[-3].partition("_")[0], path) for file in built]
@@ -86,7 +86,7 @@ def _of_file(path: Path, package: str, root: Path) -> Program:
     return Program(str(path.relative_to(root)), package, read)
 
 
-def _of_database(path: Path) -> list[Program]:
+def _compiled_by_database(path: Path) -> list[Program]:
     unreadable: list[tuple[str, str]] = []
     made = make_benchmarks_from_compile_commands(path, unreadable=unreadable)
     package = path.absolute().parent.name
