@@ -6,10 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.errors import InvalidActionError
 from compiler_gym.registration import compilers
 from compiler_gym.search import known
-from compiler_gym.search.known import default_starts, known_sequences, level_sequences
+from compiler_gym.search.known import (
+    default_starts,
+    known_sequences,
+    level_sequences,
+    starting_sequences,
+)
 from compiler_gym.spaces import NamedDiscrete
+from compiler_gym.tuning import recipe_named, tuner_named
 
 
 @pytest.mark.parametrize(
@@ -46,3 +53,17 @@ def test_a_line_counts_where_all_of_its_names_are_there(
     monkeypatch.setattr(known, "compilers", lambda: {"one": compiler, "two": silent})
     assert known_sequences(["b", "a"]) == [[1, 0, 1]]
     assert default_starts(NamedDiscrete(["c", "b", "-Oz"], name="mine")) == [[2], [1, 0], [0]]
+
+
+def test_a_recipe_is_a_start_where_the_space_has_its_actions() -> None:
+    plan = recipe_named("small").plan
+    words = tuner_named("llvm").actions(plan)
+    assert words[0] == "-Oz"
+    assert set(words[1:]) < {f"{name}={value}" for name, value in plan.options.items()}
+    space = NamedDiscrete(["sroa", *words], name="mine")
+    every = list(range(1, len(words) + 1))
+    assert starting_sequences(["recipe small"], space) == [every, [1]]
+    assert starting_sequences(["recipe", "sroa"], space) == [every, [0], [1]]
+    lacking = NamedDiscrete(["sroa", "-Oz"], name="mine")
+    with pytest.raises(InvalidActionError, match="has not all actions of the recipe small"):
+        starting_sequences(["recipe small"], lacking)

@@ -59,6 +59,9 @@ class SimpleTuner:
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
         return tuple(plan.passes.split())
 
+    def actions(self, plan: BinaryPlan) -> tuple[str, ...]:
+        return ()
+
     def with_steps(self, plan: BinaryPlan, steps: Sequence[str]) -> BinaryPlan:
         return replace(plan, passes=" ".join(steps) or "-w")
 

@@ -56,6 +56,14 @@ class _Written:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _First:
+    """What is done before the actions."""
+
+    pipeline: str | None = option(None, "A pipeline of passes, as the compiler's own tool takes it")
+    start: str | None = option(None, "Actions to begin with, as a search does: recipe small")
+
+
 @spread
 def run(
     program: ProgramName,
@@ -67,9 +75,7 @@ def run(
     ] = None,
     env: EnvName = DEFAULT_ENVIRONMENT,
     action_space: ActionSpaceName = None,
-    pipeline: Annotated[
-        str | None, typer.Option(help="A pipeline of passes, as the compiler's own tool takes it.")
-    ] = None,
+    first: _First = _First(),
     observe: Annotated[
         list[str] | None,
         typer.Option(
@@ -92,10 +98,13 @@ def run(
     compiler-gym run main.c --pipeline 'default<Oz>' --write-ir -
     """
     from compiler_gym.registration import make
+    from compiler_gym.search import starting_sequences
     from compiler_gym.spaces import action_name, find_actions, space_name
 
     with make(env, **given(action_space, limits)) as made:
         chosen = find_actions(made.action_space, actions or [])
+        if first.start is not None:
+            chosen = [*starting_sequences([first.start], made.action_space)[0], *chosen]
         benchmark = find_program(made, program)
         rewards = reward if reward is not None else _rewards_of(made, benchmark)
         observations = observe if observe is not None else _costs(made, rewards)
@@ -104,8 +113,8 @@ def run(
         before = {name: made.observation[origins.get(name, name)] for name in observations}
         _check(made.multistep([]))  # rewards count from here
         earned = [0.0] * len(rewards)
-        if pipeline is not None:
-            made.send_param(_pipeline_parameter(env), pipeline)
+        if first.pipeline is not None:
+            made.send_param(_pipeline_parameter(env), first.pipeline)
             earned = _earned(made, rewards)
         result = made.multistep(chosen)
         _check(result)
@@ -120,10 +129,10 @@ def run(
             "action_space": space_name(made.action_space) or "",
             "actions": chosen,
             "action_names": [action_name(made.action_space, action) for action in chosen],
-            "pipeline": pipeline,
+            "pipeline": first.pipeline,
             "commandline": made.commandline(),
             "left_over": left_over,
-            "had_no_effect": None if pipeline else result[4]["action_had_no_effect"],
+            "had_no_effect": None if first.pipeline else result[4]["action_had_no_effect"],
             "observations": {n: {"before": before[n], "after": after[n]} for n in observations},
             "levels": levels,
             "rewards": dict(zip(rewards, earned, strict=True)),

@@ -46,7 +46,7 @@ class SearchOptions:
     seed: int = option(0, "The same seed and --steps give the same")
     starts: Sequence[str | Sequence[int]] | None = option(
         None,
-        "Actions to begin with, separated by blanks; may be repeated",
+        "Actions to begin with, separated by blanks, or: recipe small; may be repeated",
         spelling=Spelling("start", type=list[str]),
     )
     """Sequences to begin with, as names separated by blanks or as numbers from zero. By default

@@ -12,6 +12,7 @@ from typing import Any
 
 import gymnasium
 
+from compiler_gym.errors import InvalidActionError
 from compiler_gym.registration import compilers
 from compiler_gym.spaces import action_names, find_actions
 
@@ -23,6 +24,8 @@ __all__ = [
     "starting_sequences",
 ]
 
+RECIPE = "recipe"
+"""The first word of a start that is a recipe, whose name is the second."""
 _LEVEL = re.compile(r"-?O[0-9a-z]+")
 
 
@@ -38,11 +41,12 @@ def starting_sequences(
     """Return the starts of a search in `space`, as sequences of action numbers.
 
     Where none are given, these are the default ones. Names in a text are separated by blanks;
-    the levels follow. Raises `InvalidActionError` for a name that no action has.
+    ``recipe NAME`` stands for the actions of a recipe. The levels follow. Raises
+    `InvalidActionError` for a name that no action has.
     """
     if given is None:
         return default_starts(space)
-    listed = [find_actions(space, one.split()) if isinstance(one, str) else one for one in given]
+    listed = [_start_named(space, one) if isinstance(one, str) else one for one in given]
     return [*listed, *level_sequences(move_names(space))] if listed else ()
 
 
@@ -69,6 +73,31 @@ def known_sequences(names: Sequence[str]) -> list[list[int]]:
     number = {name: i for i, name in enumerate(names)}
     lines = (line.split() for line in _lines_of_sequences())
     return [[number[name] for name in line] for line in lines if all(n in number for n in line)]
+
+
+def _start_named(space: gymnasium.Space[Any], text: str) -> list[Any]:
+    first, *rest = text.split() or [""]
+    return _recipe_actions(space, *rest) if first == RECIPE else find_actions(space, text.split())
+
+
+def _recipe_actions(space: gymnasium.Space[Any], name: str = "small") -> list[Any]:
+    """Return the actions of `space` that do to a program what the recipe `name` does.
+
+    Raises `UnknownNameError` for a recipe that there is not, and `InvalidActionError` where the
+    space lacks one of its actions.
+    """
+    from compiler_gym.tuning import recipe_named, tuner_named
+
+    recipe = recipe_named(name)
+    words = tuner_named(recipe.compiler.partition(" ")[0]).actions(recipe.plan)
+    try:
+        return find_actions(space, words)
+    except InvalidActionError as error:
+        needed = next((word for word in words if "=" in word), "its actions")
+        raise InvalidActionError(
+            f"this action space has not all actions of the recipe {name}: name one that has "
+            f"{needed} with --action-space"
+        ) from error
 
 
 def _lines_of_sequences() -> Iterator[str]:

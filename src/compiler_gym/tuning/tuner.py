@@ -160,6 +160,13 @@ class Tuner(Protocol):
         """
         ...
 
+    def actions(self, plan: BinaryPlan) -> tuple[str, ...]:
+        """Return the actions of an environment that do what `plan` says, as far as there are any.
+
+        What is told to a linker is no action.
+        """
+        ...
+
     def meaning(self, decision: str) -> Meaning:
         """Return what a decision does, named as `BinaryPlan.decisions` does, or ``pass STEP``."""
         ...

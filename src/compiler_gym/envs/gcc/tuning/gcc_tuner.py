@@ -166,6 +166,10 @@ class GccTuner:
         """Raise `PlanError`: there are no passes to choose."""
         raise PlanError(f"{self.version} takes flags and no passes, found {', '.join(steps)}")
 
+    def actions(self, plan: BinaryPlan) -> tuple[str, ...]:
+        """Return none: an environment's actions are choices of options, one for all of them."""
+        return ()
+
     def meaning(self, decision: str) -> Meaning:
         """Return what this GCC's help says of `decision`."""
         return meaning(self._tools.gcc, decision)

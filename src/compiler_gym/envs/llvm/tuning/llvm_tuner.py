@@ -11,7 +11,7 @@ from pathlib import Path
 from compiler_gym.builds import Binary, CompilerCommand, Unit, is_shared_library
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, join_pipelines, split_passes
-from compiler_gym.envs.llvm.tuning.deciding import FLAG, LINKER, UNSAFE, state_of
+from compiler_gym.envs.llvm.tuning.deciding import FLAG, LINKER, UNSAFE, items, state_of
 from compiler_gym.envs.llvm.tuning.fast import FAIR_FAST, FastDecisions
 from compiler_gym.envs.llvm.tuning.link_time import build_plan
 from compiler_gym.envs.llvm.tuning.linking import (
@@ -114,6 +114,10 @@ class LlvmTuner:
     def with_steps(self, plan: BinaryPlan, steps: Sequence[str]) -> BinaryPlan:
         """Return `plan` with the passes `steps`; with none, one that does nothing."""
         return replace(plan, passes=join_pipelines(steps) or CLEAR)
+
+    def actions(self, plan: BinaryPlan) -> tuple[str, ...]:
+        """Return the passes and the options of `plan` that one module can have."""
+        return tuple(action for action in state_of(plan) if action in items())
 
     def meaning(self, decision: str) -> Meaning:
         """Return what `decision` does, out of the tables that it is from."""
