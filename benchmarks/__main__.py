@@ -33,6 +33,7 @@ SECTIONS = (
     "search",
     "caching",
     "collection",
+    "agents",
     "soak",
     "memory",
     "profiling",
