@@ -9,17 +9,31 @@ import ast
 import importlib
 import inspect
 import itertools
+import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from sphinx.ext.autodoc.mock import mock
 from sphinx.util.inspect import stringify_signature
 
 from docs.site import ROOT
 
-__all__ = ["doors", "names", "setup", "signature_of", "undocumented", "write"]
+__all__ = [
+    "INSIDE",
+    "doors",
+    "for_users",
+    "names",
+    "setup",
+    "signature_of",
+    "undocumented",
+    "write",
+]
 
+_IMPORTED = re.compile(r"^ *(?:from|import) (compiler_gym[\w.]*)", re.MULTILINE)
+_FOR_USERS = re.compile(r"compiler_gym\.(integrations\.\w+|envs(\.\w+)?)")
 SOURCE = ROOT / "src"
 FOLDER = ROOT / "docs" / "api"
 PACKAGE = "compiler_gym"
@@ -27,6 +41,16 @@ OWN_DOORS = ("integrations",)
 """Folders whose files are imported by users one by one."""
 NOT_IMPORTED = ("cli", "programs")
 """Folders for which users have commands."""
+INSIDE = "inside"
+"""The page that lists the modules which no page for users imports."""
+_USERS = (
+    "The modules that programs import, and every name in them, from its docstring.",
+    "Import a name from the module whose page shows it; files behind a module are its own.",
+)
+_CONTRIBUTORS = (
+    "The library is built of these modules too: they may change with any release.",
+    "What programs import is in the :doc:`API reference <index>`.",
+)
 ROOMS = ("actions", "state", "toolchain")
 """Folders of a compiler that its environment alone imports from."""
 
@@ -44,6 +68,19 @@ def doors() -> Iterator[tuple[str, Path]]:
             yield ".".join(parts[:-1] if package else parts), path
 
 
+@cache
+def for_users() -> frozenset[str]:
+    """Return the modules that the README, a guide, a tutorial or an example imports from.
+
+    Integrations and the compilers' own modules are for users whoever imports them.
+    """
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    for folder in ("docs/guide", "docs/tutorials", "examples", "agents"):
+        pages += [one for one in (ROOT / folder).rglob("*") if one.suffix in (".md", ".py")]
+    used = _IMPORTED.findall("\n".join(one.read_text("utf-8") for one in pages))
+    return frozenset([*used, *(name for name, _ in doors() if _FOR_USERS.fullmatch(name))])
+
+
 def names(path: Path) -> list[str]:
     """Return the ``__all__`` of a file, or nothing."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -59,7 +96,10 @@ def write(folder: Path = FOLDER) -> None:
     folder.mkdir(exist_ok=True)
     homes: dict[int, str] = {}
     pages = {f"{name}.rst": _page(name, path, homes) for name, path in doors()}
-    pages["index.rst"] = _index(dict(doors()))
+    used = for_users()
+    pages["index.rst"] = _index("API reference", _USERS, [(n, p) for n, p in doors() if n in used])
+    others = [(name, path) for name, path in doors() if name not in used]
+    pages[f"{INSIDE}.rst"] = _index("Modules inside", _CONTRIBUTORS, others)
     for old in folder.glob("*.rst"):
         if old.name not in pages:
             old.unlink()
@@ -99,24 +139,14 @@ def _is_code(found: object) -> bool:
     return inspect.isfunction(found)
 
 
-def _index(modules: dict[str, Path]) -> str:
-    lines = [
-        "API reference",
-        "=============",
-        "",
-        "Every public name, from its docstring.",
-        "Import a name from the module whose page shows it; files behind a module are its own.",
-        "",
-        ".. list-table::",
-        "   :header-rows: 1",
-        "",
-        "   * - module",
-        "     - what it is for",
-    ]
-    for name, path in modules.items():
+def _index(title: str, about: Sequence[str], modules: Sequence[tuple[str, Path]]) -> str:
+    lines = [title, "=" * len(title), "", *about, ""]
+    lines += [".. list-table::", "   :header-rows: 1", ""]
+    lines += ["   * - module", "     - what it is for"]
+    for name, path in modules:
         first = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n\n")
         lines += [f"   * - :doc:`{name}`", f"     - {' '.join(first[0].split())}"]
-    lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {name}" for name in modules), ""]
+    lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {name}" for name, _ in modules), ""]
     return "\n".join(lines)
 
 
@@ -193,9 +223,14 @@ def _bases(_app: Any, _name: str, found: Any, _options: Any, bases: list[Any]) -
         bases.append(object)
 
 
+def _write(app: Any) -> None:
+    with mock(app.config.autodoc_mock_imports):  # of what a build of the site does not install
+        write()
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Write the pages before Sphinx looks for them."""
-    app.connect("builder-inited", lambda _: write())
+    app.connect("builder-inited", _write)
     app.connect("autodoc-process-signature", _signature)
     app.connect("autodoc-process-bases", _bases)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

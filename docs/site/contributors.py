@@ -6,6 +6,8 @@ Whoever looks for "install" or "reward" wants a page that says how, not why it w
 
 from typing import Any
 
+from docs.site.api_pages import for_users
+
 __all__ = ["FOLDERS", "PAGES", "is_for_contributors", "setup"]
 
 FOLDERS = ("decisions/",)
@@ -17,7 +19,11 @@ def is_for_contributors(docname: str) -> bool:
 
     >>> is_for_contributors("decisions/0001-process-model"), is_for_contributors("start")
     (True, False)
+    >>> is_for_contributors("api/compiler_gym.lazy"), is_for_contributors("api/compiler_gym.search")
+    (True, False)
     """
+    if docname.startswith("api/"):
+        return docname.removeprefix("api/") not in {"index", *for_users()}
     return docname.startswith(FOLDERS) or docname in PAGES
 
 

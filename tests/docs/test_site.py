@@ -86,6 +86,11 @@ def test_the_search_finds_what_is_there(site: Path) -> None:
     assert not {pages[n] for n in numbers if is_for_contributors(pages[n])}
     assert (site / "decisions" / "index.html").is_file()
     assert (site / "search.html").is_file()
+    assert "api/compiler_gym.search" in {pages[n] for n in numbers}
+    navigation = (site / "index.html").read_text(encoding="utf-8")
+    ours, _, theirs = navigation.partition("For contributors")
+    assert ("api/index.html" in ours, "api/inside.html" in theirs) == (True, True)
+    assert 'href="api/compiler_gym.lazy.html"' not in ours
 
 
 def test_every_page_has_a_copy_for_programs(site: Path) -> None:

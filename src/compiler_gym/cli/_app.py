@@ -72,7 +72,7 @@ COMMANDS = {
     ),
     "tune": Row(
         "tune:tune",
-        "Make the programs of a project smaller or faster, and hand over how: `tune -- make`.",
+        "Make the programs that a project builds smaller or faster: `tune -- make`.",
         {
             "context_settings": {
                 **_HELP["context_settings"],

@@ -115,7 +115,7 @@ class TuningDisplay(Watcher):
         from rich.spinner import Spinner
         from rich.text import Text
 
-        step = "stopping: what was found is handed over" if self._interrupts.requested else None
+        step = "stopping: writing what was found" if self._interrupts.requested else None
         lines: list[RenderableType] = [Spinner("dots", Text(step or self._step))]
         if self._line:
             lines.append(Text(f"  {self._line}", style="dim", no_wrap=True, overflow="ellipsis"))

@@ -31,7 +31,7 @@ def bisect(
 
     On the other:  compiler-gym bisect theirs.jsonl
 
-    Leaves with status 1 if they disagree.
+    Exits with status 1 if they disagree.
     """
     from compiler_gym.errors import StateFileError
     from compiler_gym.validation import first_disagreement

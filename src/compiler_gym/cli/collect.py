@@ -35,7 +35,7 @@ def collect(
         bool, typer.Option("--resume", help="Go on with the collection in the folder.")
     ] = False,
     verify: Annotated[
-        int, typer.Option(help="Afterwards, play so many episodes again and compare.", min=0)
+        int, typer.Option(help="Afterwards, replay this many episodes and compare.", min=0)
     ] = 0,
     limits: LimitOptions = None,
     json: Json = False,

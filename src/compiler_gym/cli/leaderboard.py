@@ -104,7 +104,7 @@ def verify(
         list[Path] | None, typer.Argument(help="Submissions [default: all of them].")
     ] = None,
     sample: Annotated[
-        int | None, typer.Option(help="Replay so many episodes of each, drawn at random.")
+        int | None, typer.Option(help="Replay this many episodes of each, drawn at random.")
     ] = None,
     rungs: Annotated[
         str, typer.Option(help="Checks of each episode, separated by commas.")
@@ -118,7 +118,7 @@ def verify(
     sandbox: SandboxName = None,
     root: Root = ROOT,
 ) -> None:
-    """Replay and validate submissions; leaves with status 1 if one is wrong.
+    """Replay and validate submissions; exits with status 1 if one is wrong.
 
     Times and compilations cannot be replayed: they are claims, and a submission is ranked once
     --rerun has reproduced them, which is noted in ROOT/reruns.json.

@@ -44,7 +44,7 @@ def replay(
 ) -> None:
     """Apply recorded states again and show what comes out differently.
 
-    Leaves with status 1 if a replay differs from what was recorded.
+    Exits with status 1 if a replay differs from what was recorded.
     """
     from compiler_gym.validation import trace as trace_of
 

@@ -39,11 +39,11 @@ def tune(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Make the programs of a project smaller or faster, and hand over how: `tune -- make`.
+    """Make the programs that a project builds smaller or faster: `tune -- make`.
 
     What follows `--` builds the project that lies in this folder; it runs in a copy. Ctrl-C
-    ends the search and hands over what was found. `tune diff A B` compares two results.
-    Exit status: 0 when handed over, 2 when that cannot be done, 130 after Ctrl-C.
+    ends the search and writes what was found. `tune diff A B` compares two results.
+    Exit status: 0 when a result was written, 2 when not, 130 after Ctrl-C.
     """
     from compiler_gym.builds import build_asked
     from compiler_gym.search import available_jobs
@@ -108,4 +108,4 @@ def _tuned(request: Request, tuner: "Tuner", *, is_quiet: bool) -> "Summary":
 
 
 def _where_to_go_on(request: Request) -> str:
-    return f"nothing is handed over yet: --resume goes on with what lies in {request.output}"
+    return f"nothing is written yet: --resume goes on with what lies in {request.output}"

@@ -65,7 +65,7 @@ def validate(
     """Prove that recorded states replay and that the programs still do their job.
 
     Each check says ok, failed or unknown: a full disk or a deadline is no fault of a state.
-    Leaves with status 1 if a state is wrong, and with what was done so far when it is
+    Exits with status 1 if a state is wrong, and with what was done so far when it is
     interrupted.
     """
     states, damage = read_states(files)

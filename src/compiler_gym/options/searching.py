@@ -38,12 +38,12 @@ class SearchOptions:
         spelling=Spelling("time"),
     )
     steps: int | None = option(
-        None, "New actions to try on each program; repeatable, unlike --time", WHOLE_ABOVE_0
+        None, "Actions to try on each program; unlike --time, the same result again", WHOLE_ABOVE_0
     )
     jobs: int | None = option(
         None, "Threads [default: one per processor]", WHOLE_ABOVE_0, may_change=True
     )
-    seed: int = option(0, "The same seed and --steps give the same")
+    seed: int = option(0, "The same seed and --steps give the same result")
     starts: Sequence[str | Sequence[int]] | None = option(
         None,
         "Actions to begin with, separated by blanks, or: recipe small; may be repeated",
@@ -53,13 +53,16 @@ class SearchOptions:
     the standard levels and known sequences; levels follow those that are given, and an empty
     list starts from nothing."""
     step_seconds: float = option(
-        10.0, "Seconds that one action may take; longer ones failed", ABOVE_0
+        10.0, "Seconds that one action may take; a longer one counts as failed", ABOVE_0
     )
     level_seconds: float = option(
         300.0, "Seconds that a standard level (-Oz, ...) may take", ABOVE_0
     )
     kept_processes: int = option(
-        128, "Processes kept at states to go on from; 0: replay all", FROM_0, may_change=True
+        128,
+        "Processes kept in the middle of episodes, to go on from; 0: replay them",
+        FROM_0,
+        may_change=True,
     )
     kept_bytes: float = option(
         1 << 30,

@@ -58,7 +58,7 @@ class Request:
     goal: Goal = option(Goal.SIZE, "size, speed or both", spelling=Spelling(type=str))
     measure: Measure = option(
         Measure.LOADED,
-        "What is small: text, loaded, file or compressed",
+        "The size to lower: text, loaded, file or compressed",
         spelling=Spelling(type=str),
     )
     """Bytes of code, of all that is loaded of the stripped file, of that file, or of it as
@@ -76,7 +76,7 @@ class Request:
         may_change=True,
         spelling=Spelling("budget_compilations"),
     )
-    seed: int = option(0, "The same seed and compilations give the same")
+    seed: int = option(0, "The same seed and number of compilations give the same result")
     binaries: tuple[str, ...] = option(
         (),
         "A linked file to tune; may be repeated [default: the largest]",
@@ -85,17 +85,19 @@ class Request:
     )
     """Each has a journal of its own."""
     run: str | None = option(
-        None, "A command that does the program's work, run in the tree", may_change=True
+        None,
+        "A command that runs the program at its usual work, in the project's folder",
+        may_change=True,
     )
     train: str | None = option(
-        None, "A run to learn from, for speed and both [default: --run]", may_change=True
+        None, "A command to tune by, for speed and both [default: --run]", may_change=True
     )
     profile: str | None = option(
         None, "A profile to learn from: of an instrumented build, AutoFDO or perf", may_change=True
     )
     """Of runs in production, instead of a training run."""
     confirm: str | None = option(
-        None, "A run that nothing is chosen by, compared at the end", may_change=True
+        None, "A command to compare with at the end, which nothing is tuned by", may_change=True
     )
     check: str | None = option(
         None, "A command that tests the project, as 'make check'", may_change=True
