@@ -24,6 +24,7 @@ LONG = (
 )
 ORDINARY: dict[str, list[tuple[str, ...]]] = {
     "envs": [("envs",)],
+    "tasks": [("tasks",), ("tasks", "fewer-instructions/cbench-v1/crc32")],
     "describe": [
         ("describe", "llvm-v0", "--filter", "simplifycfg"),
         ("describe", "mlir-v0"),

@@ -156,6 +156,10 @@ COMMANDS = {
         "leaderboard:leaderboard",
         "Evaluate policies on fixed tasks; verify and rank what was submitted.",
     ),
+    "tasks": Row(
+        "tasks:tasks",
+        "List the tasks for language models, or write them with prompts as JSON lines.",
+    ),
 }
 
 

@@ -4,6 +4,8 @@ from collections.abc import Generator
 import pytest
 
 from compiler_gym.agents import Decisions, Judge, find_task
+from compiler_gym.agents.judging.confinement import ENVIRONMENT
+from compiler_gym.errors import ServiceError
 
 CRC32 = find_task("fewer-instructions/cbench-v1/crc32")
 OZ = "opt -discard-value-names -passes='default<Oz>' input.bc -o output.bc"
@@ -33,6 +35,42 @@ def test_a_program_that_is_worse_than_the_baseline_says_so_and_earns_nothing(jud
 
 def test_a_judge_that_was_ended_is_started_again(judge: Judge) -> None:
     judge.close()
+    assert judge(CRC32, Decisions(CRC32.id, "nonsense")).reason.startswith("InvalidActionError")
+
+
+def test_a_machine_that_has_not_what_a_task_needs_is_no_fault_of_the_agent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    csmith = find_task("fewer-instructions/csmith-v0/1")
+    variables = {**ENVIRONMENT, "PATH": "/nonexistent"}
+    monkeypatch.setattr("compiler_gym.agents.judging.judge.ENVIRONMENT", variables)
+    with (
+        Judge() as poor,
+        pytest.raises(ServiceError, match="cannot be judged here: DatasetInitError"),
+    ):
+        poor(csmith, Decisions(csmith.id))
+
+
+def test_a_judge_that_does_not_start_says_how_to_find_out_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    command = (["/bin/false", "-m", "judge"], "process")
+    monkeypatch.setattr("compiler_gym.agents.judging.judge.confined", lambda: command)
+    with Judge() as broken, pytest.raises(ServiceError, match="`/bin/false -m judge` says why"):
+        broken(CRC32, Decisions(CRC32.id))
+
+
+def test_a_question_that_was_interrupted_does_not_answer_the_next_one(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*asked: object) -> bytes:
+        raise KeyboardInterrupt
+
+    judge(CRC32, Decisions(CRC32.id, "nonsense"))
+    with monkeypatch.context() as patch:
+        patch.setattr("compiler_gym.agents.judging.judge._next_line", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            judge(CRC32, Decisions(CRC32.id, OZ))
     assert judge(CRC32, Decisions(CRC32.id, "nonsense")).reason.startswith("InvalidActionError")
 
 

@@ -23,6 +23,7 @@ from compiler_gym.errors import ServiceError
 __all__ = ["Judge", "judge"]
 
 _SECONDS = 300.0
+_START_SECONDS = 120.0
 _MOST_BYTES = 1 << 20
 """The longest answer that is read."""
 
@@ -49,18 +50,25 @@ class Judge:
         """Return what `decisions` are worth for `task`.
 
         Nothing in them raises an error: what cannot be replayed, or takes too long, is worth 0.
-        Raises `ServiceError` where the judge cannot be started.
+        Raises `ServiceError` where the judge cannot be started, or this machine lacks what the
+        task needs.
         """
         if not isinstance(decisions, Decisions):  # pyright: ignore[reportUnnecessaryIsInstance]  # an agent's
             return Verdict.refused(task.id, f"a {type(decisions).__name__}: expected Decisions")
         nonce = secrets.token_hex(16)
         asked = {"nonce": nonce, "task": task.dict(), "decisions": decisions.dict()}
         with self._lock:
-            line = self._ask((json.dumps(asked) + "\n").encode())
+            try:
+                line = self._ask((json.dumps(asked) + "\n").encode())
+            except BaseException:
+                self._end()  # an answer that nobody waits for would be the next one's
+                raise
             try:
                 answer: dict[str, Any] = json.loads(line)
                 if answer["nonce"] != nonce:
                     raise ValueError("an answer to something else")
+                if "trouble" in answer:
+                    raise ServiceError(f"{task.id} cannot be judged here: {answer['trouble']}")
                 told: dict[str, Any] = {**answer["verdict"], "box": self.box}
                 return Verdict(**told)
             except (ValueError, KeyError, TypeError) as error:
@@ -72,22 +80,12 @@ class Judge:
         """Return the line that answers `request`; nothing where there is none in time."""
         process = self._running()
         assert process.stdin is not None
-        assert process.stdout is not None
-        deadline, line = time.monotonic() + self.seconds, b""
         try:
             process.stdin.write(request)
             process.stdin.flush()
         except OSError:
             return b""
-        while not line.endswith(b"\n") and len(line) < _MOST_BYTES:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
-                return b""
-            part = os.read(process.stdout.fileno(), 1 << 16)
-            if not part:
-                return b""
-            line += part
-        return line
+        return _next_line(process, self.seconds)
 
     def _running(self) -> "subprocess.Popen[bytes]":
         if self._process is not None and self._owner == os.getpid():
@@ -108,6 +106,10 @@ class Judge:
         except OSError as error:
             raise ServiceError(f"the judge cannot be started: {error}") from error
         self._owner = os.getpid()
+        if not _next_line(self._process, _START_SECONDS):
+            words = " ".join(command[-3:])
+            self._end()
+            raise ServiceError(f"the judge does not start: `{words}` says why")
         return self._process
 
     def close(self) -> None:
@@ -130,6 +132,21 @@ class Judge:
 
     def __exit__(self, *args: object) -> None:
         self.close()
+
+
+def _next_line(process: "subprocess.Popen[bytes]", seconds: float) -> bytes:
+    """Return the next line of a process; nothing where there is none in time."""
+    assert process.stdout is not None
+    deadline, line = time.monotonic() + seconds, b""
+    while not line.endswith(b"\n") and len(line) < _MOST_BYTES:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+            return b""
+        part = os.read(process.stdout.fileno(), 1 << 16)
+        if not part:
+            return b""
+        line += part
+    return line
 
 
 def judge(task: Task, decisions: Decisions) -> Verdict:

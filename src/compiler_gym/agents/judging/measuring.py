@@ -14,7 +14,12 @@ from typing import Any
 from compiler_gym.agents.catalogue import find_task
 from compiler_gym.agents.task import Decisions, Question, Task, Verdict
 from compiler_gym.core import CompilerEnv
-from compiler_gym.errors import CompilerGymError, InvalidActionError, InvalidParameterError
+from compiler_gym.errors import (
+    CompilerGymError,
+    InvalidActionError,
+    InvalidParameterError,
+    UnknownNameError,
+)
 from compiler_gym.registration import make
 from compiler_gym.validation import ValidationResult
 from compiler_gym.validation import Verdict as Check
@@ -28,27 +33,38 @@ _MOST_DIGITS = 9
 
 
 def measure(task: Task, decisions: Decisions) -> Verdict:
-    """Return what `decisions` are worth for `task`: nothing, and why, where they are not valid."""
-    try:
-        if find_task(task.id) != task:
-            raise InvalidParameterError(f"the task {task.id} was changed: expected the catalogue's")
-        if decisions.task != task.id:
-            raise InvalidParameterError(
-                f"the decisions are for {decisions.task!r:.80}: expected {task.id}"
-            )
-        with warnings.catch_warnings(), make(task.env_id) as env:
-            warnings.simplefilter("ignore")
-            env.reset(benchmark=task.benchmark, action_space=task.action_space)
+    """Return what `decisions` are worth for `task`: nothing, and why, where they are not valid.
+
+    Raises the error of a machine on which the task cannot be begun: that is no agent's doing.
+    """
+    if (refusal := _why_not_judged(task, decisions)) is not None:
+        return Verdict.refused(task.id, refusal)
+    with warnings.catch_warnings(), make(task.env_id) as env:
+        warnings.simplefilter("ignore")
+        env.reset(benchmark=task.benchmark, action_space=task.action_space)
+        baseline = _observed_cost(env, task.baseline)
+        try:
             if task.question is not None:
                 return _judged_answer(env, task, decisions.answer)
-            return _judged_program(env, task, decisions.commandline)
-    except (CompilerGymError, ValueError, OverflowError, RecursionError) as error:
-        return Verdict.refused(task.id, f"{type(error).__name__}: {error}")
+            return _judged_program(env, task, baseline, decisions.commandline)
+        except (CompilerGymError, ValueError, OverflowError, RecursionError) as error:
+            return Verdict.refused(task.id, f"{type(error).__name__}: {error}")
 
 
-def _judged_program(env: CompilerEnv, task: Task, commandline: str) -> Verdict:
+def _why_not_judged(task: Task, decisions: Decisions) -> str | None:
+    try:
+        known = find_task(task.id)
+    except UnknownNameError as error:
+        return str(error)
+    if known != task:
+        return f"the task {task.id} was changed: expected the catalogue's"
+    if decisions.task != task.id:
+        return f"the decisions are for {decisions.task!r:.80}: expected {task.id}"
+    return None
+
+
+def _judged_program(env: CompilerEnv, task: Task, baseline: float, commandline: str) -> Verdict:
     """Return how much better than the baseline the program is that the actions lead to."""
-    baseline = _observed_cost(env, task.baseline)
     actions = env.commandline_to_actions(commandline) if commandline else []
     _require_actions(env, task, actions)
     _apply_all(env, actions)

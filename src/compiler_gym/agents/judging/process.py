@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The judge's process: ``python -I -m compiler_gym.agents.judging.process``.
 
-It answers requests, one JSON object a line. Before anything else is imported it moves its two
-streams away, so that what a compiler or a program prints, or reads, is no answer and no request.
+It says that it is ready, and answers requests, one JSON object a line. Before anything else is
+imported it moves its two streams away, so that what a compiler or a program prints, or reads, is
+no answer and no request.
 """
 
 import os
@@ -19,12 +20,21 @@ def main() -> None:
 
     from compiler_gym.agents.judging.measuring import measure
     from compiler_gym.agents.task import Decisions, Task
+    from compiler_gym.errors import CompilerGymError
 
+    def say(**fields: Any) -> None:
+        answers.write(json.dumps(fields) + "\n")
+        answers.flush()
+
+    say(ready=True)
     for line in requests:
         asked: dict[str, Any] = json.loads(line)
-        verdict = measure(Task(**asked["task"]), Decisions(**asked["decisions"]))
-        answers.write(json.dumps({"nonce": asked["nonce"], "verdict": verdict.dict()}) + "\n")
-        answers.flush()
+        try:
+            verdict = measure(Task(**asked["task"]), Decisions(**asked["decisions"]))
+        except CompilerGymError as error:
+            say(nonce=asked["nonce"], trouble=f"{type(error).__name__}: {error}")
+        else:
+            say(nonce=asked["nonce"], verdict=verdict.dict())
 
 
 def moved_streams() -> tuple[Any, Any]:
