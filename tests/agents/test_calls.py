@@ -67,6 +67,20 @@ def test_a_defect_of_a_tool_is_told_and_logged(
     assert "the tool 'broken' failed" in caplog.text
 
 
+def test_what_is_no_text_is_written_all_the_same() -> None:
+    def say(what: str) -> str:
+        """Say it.
+
+        Args:
+            what: What to say.
+        """
+        return what
+
+    calls = Calls([say], longest_answer=500)
+    assert calls.answer("say", {"what": "\ud800x"}) == ("?x", False)
+    calls.answer("\ud800", None)[0].encode()
+
+
 def test_threads_wait_for_each_other(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[tuple[str, bool]] = []
     threads = [

@@ -38,6 +38,7 @@ def test_an_episode_ends_with_what_is_submitted(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in trace.read_text().splitlines()]
     assert lines[0]["task"] == TASK.id
     assert [line.get("tool") for line in lines[1:-1]] == ["apply", "show", "no_such_tool", "submit"]
+    assert lines[1]["arguments"] == {"actions": ["sroa"]}
     assert [line.get("error") for line in lines[1:-1]] == [False, False, True, False]
     assert lines[-1]["decisions"]["answer"] == "7"
     assert lines[-1]["verdict"]["reason"] == "long"
@@ -49,7 +50,10 @@ def test_calls_and_actions_are_bounded(tmp_path: Path) -> None:
         assert "at most 4 more" in episode.call("apply", {"actions": ["dce"] * 5})
         episode.call("apply", {"actions": ["sroa"] * 3})
         assert "at most 1 more, 4 in all" in episode.call("apply", {"actions": ["dce", "dce"]})
-        episode.call("apply", "x" * 1_000_000)
+        nested: dict[str, object] = {}
+        for _ in range(100_000):
+            nested = {"actions": nested}
+        assert episode.call("apply", nested).startswith("error (")
         assert not episode.done
         episode.call("describe")
         assert episode.done

@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from compiler_gym.agents import Toolbox
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
 from compiler_gym.registration import compilers
 from compiler_gym.testing import FakeEnv
+from tests.effort import examples
 
 
 @pytest.fixture
@@ -177,6 +180,59 @@ def test_calls_of_several_threads_are_answered_one_after_another(toolbox: Toolbo
         thread.join()
     assert not any(is_error for _, is_error in answers)
     assert sorted(told(toolbox, "describe")["applied"]) == sorted(passes)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=8,
+)
+NAMES = st.sampled_from(
+    ["describe", "actions", "apply", "try_actions", "show", "explain", "measure", "undo", "reset"]
+)
+ARGUMENTS = st.dictionaries(
+    st.sampled_from(["actions", "page", "search", "view", "names", "steps", "compare"]),
+    JSON | st.lists(st.sampled_from(["add", "double", "0", "number", "raise", "exit"])),
+)
+
+
+@given(sent=st.lists(st.tuples(NAMES, ARGUMENTS | JSON | st.text()), max_size=6))
+@settings(
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_whatever_is_sent_the_episode_goes_on(
+    fake: Toolbox, sent: list[tuple[str, object]]
+) -> None:
+    for name, arguments in sent:
+        text, is_error = fake.answer(name, arguments)
+        assert len(text) < 8_100
+        assert is_error == text.startswith("error (")
+        assert "defect" not in text
+    assert told(fake, "reset")["applied"] == []
+    assert told(fake, "apply", actions=["double"])["costs"] == {"number": 14}
+
+
+def test_sessions_run_side_by_side() -> None:
+    found: dict[str, list[str]] = {}
+
+    def play(program: str) -> None:
+        with Toolbox("llvm-v0", benchmark=f"cbench-v1/{program}") as toolbox:
+            for action in ("sroa", "gvn"):
+                told(toolbox, "apply", actions=[action])
+            found[program] = [told(toolbox, "describe")["program"], toolbox.env.commandline()]
+
+    names = ["crc32", "sha", "bitcount", "qsort"]
+    threads = [threading.Thread(target=play, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {name: program for name, (program, _) in found.items()} == {
+        name: f"benchmark://cbench-v1/{name}" for name in names
+    }
+    assert all(line.count("sroa") == line.count("gvn") == 1 for _, line in found.values())
 
 
 def test_sessions_do_not_see_each_other() -> None:

@@ -64,7 +64,8 @@ class Calls:
             busy = "another call of this session is still running: call again when it has answered"
             return self._refusal(ServiceError(busy)), True
         try:
-            return cut(self._answered(name, arguments), self._room), False
+            text = cut(self._answered(name, arguments), self._room)
+            return text.encode("utf-8", "replace").decode(), False  # programs hold any bytes
         except CompilerGymError as error:
             return self._refusal(error), True
         except Exception as error:  # a defect must not end what an agent learns from
@@ -86,6 +87,7 @@ class Calls:
 
     def _refusal(self, error: Exception) -> str:
         text = cut(" ".join(str(error).split()), self._room // 2)
+        text = text.encode("utf-8", "replace").decode()
         advice = next(words for kind, words in _ADVICE if isinstance(error, kind))
         left = "" if self.left is None else f" ({self.left} calls left)"
         return f"error ({type(error).__name__}): {text}\nnext: {advice}{left}"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One agent and one task: a number of calls, a trace of them, and decisions for a judge."""
 
+import json
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,6 +19,7 @@ __all__ = ["AgentEpisode"]
 
 _LONGEST_TRACED = 20_000
 """The most characters of a call's arguments that a trace keeps."""
+_LONGEST_NAME = 100
 _OVER = "error (SessionNotFound): the episode is over\nnext: say what you did; no tool answers now"
 
 
@@ -105,13 +107,7 @@ class AgentEpisode:
             self._calls += 1
             self._toolbox.calls_left = self.calls_left
             answer, is_error = self._toolbox.answer(name, arguments)
-            self._write(
-                call=self._calls,
-                tool=cut(str(name), 100),
-                arguments=cut(str(arguments), _LONGEST_TRACED),
-                answer=answer,
-                error=is_error,
-            )
+            self._write_call(name, arguments, answer, is_error)
             if self._toolbox.submitted is not None or self.calls_left <= 0:
                 self._decisions = self._decided()
             return answer, is_error
@@ -149,6 +145,23 @@ class AgentEpisode:
         env = self._toolbox.env
         commandline = env.commandline() if env.actions else ""
         return Decisions(self.task.id, commandline, self._toolbox.submitted or "")
+
+    def _write_call(self, name: object, arguments: object, answer: str, is_error: bool) -> None:
+        if self._trace is None:
+            return
+        sent = arguments
+        try:
+            if len(text := json.dumps(arguments)) > _LONGEST_TRACED:
+                sent = cut(text, _LONGEST_TRACED)
+        except (RecursionError, TypeError, ValueError):  # no JSON, or nested too deeply
+            sent = f"a {type(arguments).__name__}"
+        self._write(
+            call=self._calls,
+            tool=cut(str(name), _LONGEST_NAME),
+            arguments=sent,
+            answer=answer,
+            error=is_error,
+        )
 
     def _write(self, **fields: Any) -> None:
         if self._trace is not None:
