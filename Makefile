@@ -58,7 +58,7 @@ test-all: $(BIN)/.tested native ## Run every test, the slow ones too, and the C+
 
 # Libraries that train and evaluate language models ask for versions that exclude each other: each is
 # installed with what we need in an environment of its own, where the package is that of $(VENV).
-AGENT_LIBRARIES := openenv trl
+AGENT_LIBRARIES := inspect-ai openenv trl verifiers
 AGENTS := .venv-agents
 OURS := _editable_skbc_compiler_gym_next.pth _editable_skbc_compiler_gym_next.py compiler_gym
 
@@ -72,6 +72,7 @@ test-agents: $(BIN)/.tested ## Test each library for language models in an envir
 	  theirs=$$($$own/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
 	  for ours in $(OURS) $$(cd $$site && echo compiler_gym_next-*.dist-info); do ln -sfn $$site/$$ours $$theirs/; done; \
 	  $$own/bin/python -m pytest -q -m slow -W default tests/integrations/test_$${library//-/_}.py; \
+	  $$own/bin/python -m pytest -q -m slow -W default tests/docs/test_pages.py -k 'gigabytes and training'; \
 	done
 
 bench: $(BIN)/.tested ## Measure speed and print it beside the raw engine

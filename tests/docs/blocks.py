@@ -4,8 +4,8 @@
 Blocks run in order. ``python`` blocks share one namespace; one with a title is
 written to that file instead. ``console`` blocks are bash programs that must
 succeed. Other blocks are only shown. A block that ``needs="LIBRARY ..."`` of gigabytes
-is only run with ``--heavy``, and then has to. ``--outputs FILE`` keeps what each block printed, by
-the line of its first code.
+is only run with ``--heavy LIBRARY ...`` that names all of them, and then has to.
+``--outputs FILE`` keeps what each block printed, by the line of its first code.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,7 @@ def blocks_of(text: str) -> Iterator[Block]:
         yield Block(found["language"], found["title"], found["code"], line, needs)
 
 
-def run_page(page: Path, folder: Path, *, heavy: bool = False) -> dict[int, str]:
+def run_page(page: Path, folder: Path, *, heavy: Collection[str] = ()) -> dict[int, str]:
     """Run the blocks of `page` in `folder`, the working directory.
 
     Return what those that ran have printed, by the line of their first code.
@@ -58,7 +58,7 @@ def run_page(page: Path, folder: Path, *, heavy: bool = False) -> dict[int, str]
     namespace: dict[str, Any] = {"__name__": "__main__"}
     printed: dict[int, str] = {}
     for block in blocks_of(page.read_text(encoding="utf-8")):
-        if block.needs and not heavy:
+        if not set(block.needs) <= set(heavy):
             continue
         if block.title is not None:
             path = folder / block.title
@@ -85,7 +85,7 @@ def run_page(page: Path, folder: Path, *, heavy: bool = False) -> dict[int, str]
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("page", type=Path)
-    parser.add_argument("--heavy", action="store_true")
+    parser.add_argument("--heavy", nargs="*", default=())
     parser.add_argument("--outputs", type=Path)
     options = parser.parse_args()
     sys.path.insert(0, str(Path.cwd()))

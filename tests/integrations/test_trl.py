@@ -138,7 +138,7 @@ def test_grpo_runs_from_prompts_to_gradients(tmp_path: Path, monkeypatch: Any) -
         trainer.train()
     logs = [row for row in trainer.state.log_history if "reward" in row]
     assert len(logs) == 2
-    assert logs[0]["tools/call_frequency"] == 1
+    assert logs[0]["tools/call_frequency"] == 2
     assert logs[0]["tools/failure_frequency"] == 0
     assert 0 < logs[0]["rewards/CompilerTask/mean"] < 0.1
     assert logs[0]["reward_std"] > 0

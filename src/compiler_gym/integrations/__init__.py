@@ -6,7 +6,8 @@ to Stable-Baselines3, ``objective`` makes a function to minimise for Optuna and
 Nevergrad, ``tracking`` reports to TensorBoard, Weights & Biases and MLflow,
 ``transitions`` and ``minari`` keep what was experienced, ``torch`` loads it, ``ray``
 spreads work over a cluster, ``rllib`` trains there, and ``mcp`` serves language models.
-``openenv`` and ``trl`` let tasks be played where language models are trained.
+``openenv``, ``verifiers``, ``trl`` and ``inspect_ai`` let tasks be played where language models
+are trained and evaluated.
 Nothing is imported here: each file needs a library of its own, and says which when it is missing.
 """
 
