@@ -74,6 +74,9 @@ test-agents: $(BIN)/.tested ## Test each library for language models in an envir
 	  $$own/bin/python -m pytest -q -m slow -W default tests/integrations/test_$${library//-/_}.py; \
 	  $$own/bin/python -m pytest -q -m slow -W default tests/docs/test_pages.py -k 'gigabytes and training'; \
 	done
+	@[ -x $(AGENTS)/harbor/bin/python ] || $(BIN)/uv venv --quiet --python 3.12 $(AGENTS)/harbor
+	@$(BIN)/uv pip install --quiet --python $(AGENTS)/harbor/bin/python harbor # which is not for Python 3.11
+	$(BIN)/python -m pytest -q -m slow tests/integrations/test_harbor.py
 
 bench: $(BIN)/.tested ## Measure speed and print it beside the raw engine
 	$(BIN)/python -m benchmarks

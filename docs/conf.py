@@ -45,8 +45,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_mock_imports = [
-    "mcp", "minari", "mlflow", "pytest", "ray", "sb3_contrib", "stable_baselines3", "starlette",
-    "torch", "uvicorn", "wandb",
+    "inspect_ai", "mcp", "minari", "mlflow", "pytest", "ray", "sb3_contrib", "stable_baselines3",
+    "starlette", "torch", "uvicorn", "verifiers", "wandb",
 ]  # fmt: skip
 python_display_short_literal_types = True
 python_maximum_signature_line_length = 88

@@ -7,7 +7,7 @@ Nevergrad, ``tracking`` reports to TensorBoard, Weights & Biases and MLflow,
 ``transitions`` and ``minari`` keep what was experienced, ``torch`` loads it, ``ray``
 spreads work over a cluster, ``rllib`` trains there, and ``mcp`` serves language models.
 ``openenv``, ``verifiers``, ``trl`` and ``inspect_ai`` let tasks be played where language models
-are trained and evaluated.
+are trained and evaluated; ``harbor`` writes them as folders.
 Nothing is imported here: each file needs a library of its own, and says which when it is missing.
 """
 

@@ -46,7 +46,7 @@ def episode() -> Any:
     async def solve(state: Any, generate: Any) -> Any:
         begun = await asyncio.to_thread(AgentEpisode, find_task(str(state.sample_id)))
         try:
-            state.tools = [_tool(begun, tool) for tool in offered_tools(begun)]
+            state.tools = [_callable_tool(begun, tool) for tool in offered_tools(begun)]
             for _ in range(begun.task.max_calls):
                 state = await generate(state, tool_calls="single")
                 state.store.set(_DECISIONS, begun.decisions.dict())
@@ -77,7 +77,7 @@ def judged() -> Any:
     return score
 
 
-def _tool(begun: AgentEpisode, tool: Tool) -> Any:
+def _callable_tool(begun: AgentEpisode, tool: Tool) -> Any:
     async def execute(**arguments: Any) -> str:
         return await asyncio.to_thread(begun.call, tool.name, arguments)
 

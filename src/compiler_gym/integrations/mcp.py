@@ -15,7 +15,7 @@ from compiler_gym.agents import AgentEpisode, Tool, Toolbox, find_task
 from compiler_gym.integrations._library import library
 from compiler_gym.version import __version__
 
-__all__ = ["main", "make_server"]
+__all__ = ["main", "make_server", "serve"]
 
 _INSTRUCTIONS = "Optimise a program with the actions of a compiler. Start with describe."
 
@@ -59,10 +59,15 @@ def make_server(
     )
 
 
-async def _serve(server: Any) -> None:
+def serve(server: Any) -> None:
+    """Serve on standard input and output, until the client ends."""
     streams = library("mcp.server.stdio", "mcp").stdio_server
-    async with streams() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+
+    async def run() -> None:
+        async with streams() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    asyncio.run(run())
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -78,11 +83,11 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error("expected an environment, or --task and the id of a task")
     if options.task is not None:
         with AgentEpisode(find_task(options.task), trace=options.trace) as episode:
-            asyncio.run(_serve(make_server(episode.tools, episode.answer, episode.prompt)))
+            serve(make_server(episode.tools, episode.answer, episode.prompt))
         return
     chosen = {} if options.action_space is None else {"action_space": options.action_space}
     with Toolbox(options.env, benchmark=options.benchmark, **chosen) as toolbox:
-        asyncio.run(_serve(make_server(toolbox.tools(), toolbox.answer)))
+        serve(make_server(toolbox.tools(), toolbox.answer))
 
 
 if __name__ == "__main__":
