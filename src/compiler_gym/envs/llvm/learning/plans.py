@@ -11,12 +11,28 @@ from dataclasses import replace
 from compiler_gym.envs.llvm.tuning.linking import FOLDING, SMALL
 from compiler_gym.tuning import BinaryPlan
 
-__all__ = ["CHANGES", "FAIR", "PLAIN", "is_plain", "plan_key", "plans_around", "with_options"]
+__all__ = [
+    "CHANGES",
+    "FAIR",
+    "PLAIN",
+    "UNMARKED",
+    "is_plain",
+    "plan_key",
+    "plans_around",
+    "with_options",
+]
 
 PLAIN = BinaryPlan("program", "plain")
 """``clang -Oz`` for each module, and nothing for the linker."""
 FAIR = BinaryPlan("program", SMALL, linker=FOLDING)
 """The rival: ``clang -Oz -flto``, and a linker that leaves out what nobody uses."""
+UNMARKED: Mapping[str, str] = {
+    "force-remove-attribute": "minsize",
+    "inline-threshold": "5",
+    "inlinehint-threshold": "5",
+}
+"""Code for size, but with constants moved rather than pushed and popped, for which the unwind
+tables of functions grow; what is inlined stays the same."""
 CHANGES: Sequence[Mapping[str, str]] = (
     *({"inline-threshold": value} for value in ("0", "15", "30", "60")),
     *({"outliner-benefit-threshold": value} for value in ("4", "12", "20", "")),
@@ -25,6 +41,8 @@ CHANGES: Sequence[Mapping[str, str]] = (
     {"optsize-jump-table-density": "10"},
     {"split-spill-mode": "size"},
     {"disable-lsr": "", "lsr-drop-solution": "true"},
+    UNMARKED,
+    *({**UNMARKED, **change} for change in ({"inline-threshold": "15"}, {"disable-lsr": ""})),
 )
 """Options with other values, by name: an empty one leaves the option to LLVM."""
 

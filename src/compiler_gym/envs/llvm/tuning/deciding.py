@@ -17,7 +17,7 @@ from compiler_gym.session import CommandlineSpec
 from compiler_gym.tuning import BinaryPlan, State
 
 __all__ = [
-    "BASE", "DEFAULT_PASSES", "FLAG", "INLINING", "LINKER", "SAVINGS", "SPACE", "UNSAFE",
+    "BASE", "DEFAULT_PASSES", "FLAG", "LATE", "LINKER", "SAVINGS", "SPACE", "UNSAFE",
     "choices", "items", "of_modules", "ordered", "plan_of",
     "split", "state_of", "with_action", "without", "without_outliner",
 ]  # fmt: skip
@@ -38,9 +38,14 @@ SAVINGS = tuple(f"{_SAVING}={count}" for count in (12, 20, 8, 4))
 """How many instructions a function must save that the code generator makes of equal code, those
 first that make most programs smaller. Without such a bound files grow, because each function has
 unwind tables. It holds for a whole process, so that no module and no action space has it."""
-INLINING = tuple(f"inline-threshold={value}" for value in (0, 15, 30, 60))
-"""Up to which cost a call is inlined in functions for size, where LLVM's own bound is 5. It is an
-option of the passes, so that only a linker that runs them can be told."""
+LATE = (
+    *(f"inline-threshold={value}" for value in (0, 5, 15, 30, 60)),
+    "inlinehint-threshold=5",
+    "force-remove-attribute=minsize",
+)
+"""Options of the passes, so that only a linker that runs them can be told: up to which cost a call
+is inlined, where LLVM's own bound is 5 in a function that is marked minsize, and to drop that mark.
+With it x86-64 has constants pushed and popped, for which unwind tables grow by more than is won."""
 _OUTLINED = "enable-machine-outliner=always"
 """What makes such functions."""
 _FIXED = "relocation-model"
@@ -120,7 +125,7 @@ def state_of(plan: BinaryPlan) -> State:
         if step not in names:
             raise PlanError(f"the plan of {plan.name} has {step!r}, which no search tries alone")
     options = (f"{name}={value}" for name, value in plan.options.items())
-    options = (option for option in options if option not in INLINING)
+    options = (option for option in options if option not in LATE)
     flags = (f"{FLAG}{flag}" for flag in plan.flags)
     linker = (f"{LINKER}{word}" for word in plan.linker)
     return ordered((*(names[step] for step in steps), *options, *flags, *linker))

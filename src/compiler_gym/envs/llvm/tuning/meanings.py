@@ -41,6 +41,8 @@ _FILE = {
     "-Wl,--bp-compression-sort=both": "Sorts functions and data so that the file compresses better",
 }
 _OPTIONS = {
+    "inlinehint-threshold": "How large an `inline` function may be to be copied into its callers",
+    "force-remove-attribute": "Which mark of functions is dropped",
     "inline-threshold": "How large a function may be to be copied into its callers",
     "tail-dup-pred-size": "How many predecessors a block may have to be copied into them",
     "tail-dup-succ-size": "How many successors a block may have to be copied",

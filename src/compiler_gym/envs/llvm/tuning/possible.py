@@ -15,7 +15,7 @@ from compiler_gym.envs.llvm.tuning.choices import CHOICES, FRONT
 from compiler_gym.envs.llvm.tuning.deciding import (
     DEFAULT_PASSES,
     FLAG,
-    INLINING,
+    LATE,
     LINKER,
     SAVINGS,
     items,
@@ -69,7 +69,7 @@ def require_possible(plan: BinaryPlan) -> None:
 def _require_small(plan: BinaryPlan) -> None:
     require_nothing_in(plan, "profile", "flags", "after", "after_profile")
     require_among(plan, "pass", [plan.passes] if plan.passes else (), (DEFAULT_PASSES,))
-    _require_options(plan, INLINING)
+    _require_options(plan, LATE)
     require_among(plan, "linker option", plan.linker, (*FOLDING, *LLD_LAYOUT))
 
 
