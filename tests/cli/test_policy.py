@@ -48,3 +48,30 @@ def test_a_recipe_is_judged_on_the_test_split_against_both_rivals(cli: Run, tmp_
     assert {row["split"] for row in rows} == {"test"}
     assert all(row["left"] for row in rows)
     assert "small" in cli(*words).output
+
+
+def test_a_policy_is_shown_with_its_plans(cli: Run) -> None:
+    shown = cli("policy", "show", "size", COLUMNS="80").output
+    assert "  passes\n" in shown
+    listed = cli("policy", "show", "size", "--json").json
+    assert listed["recipe"] == "small"
+    assert all("passes" in decisions for decisions in listed["plans"].values())
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("show", "siz"), "did you mean size?"),
+        (("train", "none.jsonl", "debian-sample-v0", "--output", "x.json"), "to learn from"),
+        (
+            ("train", "none.jsonl", "c", "--output", "x.json", "--loss", "regrets"),
+            "did you mean regret?",
+        ),
+    ],
+)
+def test_what_cannot_be_shown_or_learnt_from_is_an_error(
+    cli: Run, words: tuple[str, ...], complaint: str
+) -> None:
+    ran = cli("policy", *words)
+    assert ran.status == 2
+    assert complaint in ran.errors

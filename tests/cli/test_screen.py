@@ -61,7 +61,11 @@ ORDINARY: dict[str, list[tuple[str, ...]]] = {
     "sdk": [],
     "conformance": [("conformance", "--", "./missing")],
     "serve-policy": [("serve-policy", "missing.py")],
-    "policy": [("policy", "measure", "missing", "--output", "outcomes")],
+    "policy": [
+        ("policy", "measure", "missing", "--output", "outcomes"),
+        ("policy", "show", "size"),
+        ("policy", "train", "none.jsonl", "debian-sample-v0", "--output", "x.json"),
+    ],
     "evaluate-heuristic": [("evaluate-heuristic", "missing.c")],
 }
 WITHOUT = {

@@ -15,7 +15,7 @@ from pathlib import Path
 from compiler_gym.builds import CompilerCommand, Mode
 from compiler_gym.cli._recipes import become_known_compiler, words_with_recipe
 
-__all__ = ["become_or_link", "policy_files", "words_of_policy"]
+__all__ = ["become_or_link", "policy_file", "policy_files", "policy_named", "words_of_policy"]
 
 _ONCE = "--no-never-larger"
 _CHECKED = "--never-larger"
@@ -27,7 +27,7 @@ def become_or_link(verb: str, name: str, arguments: Sequence[str]) -> None:
     """Do what a call asks for, and leave; return, and do nothing, where too little is known yet."""
     is_checked, own = _own(arguments)
     command = _links(verb, own)
-    if command is not None and (policy := _policy_file(name)) is not None:
+    if command is not None and (policy := policy_file(name)) is not None:
         _link_by_policy(verb, policy, command, is_checked)
     become_known_compiler(verb, "", own, kept_as=_kept_as(name))
 
@@ -55,6 +55,22 @@ def policy_files() -> dict[str, Path]:
             with as_file(files(package).joinpath(folder)) as path:
                 found |= {file.stem: file for file in sorted(path.glob("*.json"))}
     return found
+
+
+def policy_file(name: str) -> Path | None:
+    """Return the file of a policy, by its name or its own path; None where there is none."""
+    return Path(name) if name.endswith(".json") else policy_files().get(name)
+
+
+def policy_named(name: str) -> Path:
+    """Return the file of the policy `name`; raise `UnknownNameError` with the names there are."""
+    from compiler_gym.errors import UnknownNameError
+    from compiler_gym.nearest import unknown_name
+
+    path = policy_file(name)
+    if path is None:
+        raise UnknownNameError(unknown_name("policy", name, policy_files()))
+    return path
 
 
 def _own(arguments: Sequence[str]) -> tuple[bool, list[str]]:
@@ -92,20 +108,12 @@ def _link_by_policy(verb: str, policy: Path, command: CompilerCommand, is_checke
         sys.exit(status if status >= 0 else 128 - status)
 
 
-def _policy_file(name: str) -> Path | None:
-    """Return the file of a policy, by its name or its own path; None where there is none."""
-    return Path(name) if name.endswith(".json") else policy_files().get(name)
-
-
 def _recipe_of(name: str) -> str:
     import json
 
-    from compiler_gym.errors import PlanError, UnknownNameError
-    from compiler_gym.nearest import unknown_name
+    from compiler_gym.errors import PlanError
 
-    path = _policy_file(name)
-    if path is None:
-        raise UnknownNameError(unknown_name("policy", name, policy_files()))
+    path = policy_named(name)
     try:
         return str(json.loads(path.read_bytes())["recipe"])
     except (OSError, ValueError, LookupError, TypeError) as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym policy``: measure what makes programs small, and judge it on others."""
+"""``compiler-gym policy``: measure what makes programs small, learn it, and judge it on others."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -11,14 +11,17 @@ import typer
 
 from compiler_gym.cli._failures import INTERRUPTED
 from compiler_gym.cli._options import Group
-from compiler_gym.cli._output import Json, errors, output, print_json, show, table
+from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
+from compiler_gym.cli._policies import policy_file, policy_named
+from compiler_gym.errors import UnknownNameError
+from compiler_gym.nearest import unknown_name
 
 __all__ = ["policy"]
 
 policy = typer.Typer(
     name="policy",
     cls=Group,
-    help="Measure what makes the linked programs of a corpus small, and judge it on others.",
+    help="Learn what makes the linked programs of a corpus small, and judge it on others.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
 )
@@ -43,7 +46,7 @@ _JUDGED_BY = ("test", "")
 
 @policy.callback()
 def groups() -> None:
-    """Measure what makes the linked programs of a corpus small, and judge it on others."""
+    """Learn what makes the linked programs of a corpus small, and judge it on others."""
 
 
 @policy.command()
@@ -88,7 +91,9 @@ def judge(
     corpus: Corpus,
     arm: Annotated[
         list[str] | None,
-        typer.Option("--arm", help="A recipe that is judged; may be repeated [default: small]."),
+        typer.Option(
+            "--arm", help="A recipe or a policy that is judged; may be repeated [default: small]."
+        ),
     ] = None,
     folder: Annotated[
         Path, typer.Option("--output", help="The folder of what was measured.")
@@ -106,7 +111,7 @@ def judge(
     """
     learner = _learner()
     choice = learner.Choice(tuple(split or _JUDGED_BY), per_package, most)
-    arms = {name: learner.arm_named(name) for name in arm or ("small",)}
+    arms = {name: _arm(learner, name) for name in arm or ("small",)}
     try:
         with _watching("opening the corpus") as watch:
             verdicts = learner.judge(corpus, folder, choice, arms, watch)
@@ -117,6 +122,11 @@ def judge(
         print_json({"verdicts": [asdict(verdict) for verdict in verdicts]})
     else:
         _print_verdicts(verdicts)
+
+
+def _arm(learner: Any, name: str) -> Any:
+    policy = policy_file(name)
+    return learner.arm_named(name) if policy is None else learner.by_policy(policy)
 
 
 def _print_verdicts(verdicts: list[Any]) -> None:
@@ -136,6 +146,68 @@ def _print_verdicts(verdicts: list[Any]) -> None:
 
 def _percent_of(ratio: Any) -> str:
     return f"{ratio.mean - 1:+.1%} [{ratio.low - 1:+.1%}, {ratio.high - 1:+.1%}]"
+
+
+@policy.command()
+def train(
+    outcomes: Annotated[Path, typer.Argument(help="The file that `measure` has made.")],
+    corpus: Corpus,
+    path: Annotated[Path, typer.Option("--output", help="The file of the policy: NAME.json.")],
+    recipe: Annotated[str, typer.Option(help="The recipe that plans are around.")] = "small",
+    plans: Annotated[int, typer.Option(help="Among how many plans it chooses.", min=1)] = 3,
+    seed: Annotated[int, typer.Option(help="Which packages are left out together.")] = 0,
+    loss: Annotated[str, typer.Option(help="`regret` or `cross-entropy`.")] = "regret",
+    json: Json = False,
+) -> None:
+    """Learn which plan a program is linked by, for `compiler-gym cc --policy NAME.json`.
+
+    What is shown is loaded bytes against `clang -Oz -flto`, for programs of packages that the
+    model had not seen. Equal outcomes and an equal seed make an equal file.
+    """
+    learner = _learner()
+    with errors().status("reading programs"):
+        made = learner.train(
+            outcomes, corpus, recipe=recipe, count=plans, seed=seed, loss=_loss(learner, loss)
+        )
+    learner.write_policy(made.policy, path)
+    if json:
+        worth = {name: asdict(one) for name, one in made.against_plain.items()}
+        print_json({"path": str(path), "programs": dict(made.programs), "against_plain": worth})
+        return
+    rows = table("Chosen by", "Loaded", "From", "To", "Larger", "Worst", typed=("Chosen by",))
+    for name, one in made.against_plain.items():
+        shares = (one.mean, one.low, one.high)
+        rows.add_row(
+            name, *(f"{share:+.2f} %" for share in shares),
+            f"{100 * one.larger:.0f} %", f"{one.worst:+.1f} %",
+        )  # fmt: skip
+    show(rows)
+
+
+@policy.command(name="show")
+def show_policy(
+    name: Annotated[str, typer.Argument(help="A policy that is shipped, or a file NAME.json.")],
+    json: Json = False,
+) -> None:
+    """Show among which plans a policy chooses, and how it was learnt."""
+    found = _learner().read_policy(policy_named(name))
+    if json:
+        plans = {plan.name: plan.decisions() for plan in found.plans}
+        print_json({"recipe": found.recipe, "plans": plans, "known": dict(found.known)})
+        return
+    for plan in found.plans:
+        output().print(heading(plan.name))
+        for decision in plan.decisions():
+            output().print(f"  {decision}", soft_wrap=True)
+    for fact, value in found.known.items():
+        output().print(f"{fact}: {value}", soft_wrap=True)
+
+
+def _loss(learner: Any, named: str) -> Any:
+    losses = {str(one): one for one in learner.Loss}
+    if named not in losses:
+        raise UnknownNameError(unknown_name("loss", named, losses))
+    return losses[named]
 
 
 @contextmanager

@@ -97,6 +97,16 @@ def test_what_is_chosen_is_linked_and_said(project: Path) -> None:
     assert printed(project / "run") == "45\n"
 
 
+def test_functions_get_frame_pointers_at_the_link(project: Path) -> None:
+    framed = replace(SMALL, name="framed", flags=("-fno-omit-frame-pointer",))
+    command = ("main.o", "libpart.a", "-o", "run")
+    assert linked(project, framed, *command, is_checked=False)[0] == 0
+    assert printed(project / "run") == "45\n"
+    shown = ["llvm-objdump-22", "-d", "--disassemble-symbols=main", project / "run"]
+    code = subprocess.run(shown, capture_output=True, text=True, check=True).stdout
+    assert "movq\t%rsp, %rbp" in code
+
+
 def test_without_a_comparison_the_plan_stays(project: Path) -> None:
     status, said = linked(project, LARGE, "main.o", "part.o", "-o", "run", is_checked=False)
     assert status == 0

@@ -3,7 +3,7 @@
 
 ``linked`` are the linked programs of a corpus, ``plans`` what is tried of each, and ``outcomes``
 what they weigh by it, measured once and kept. ``judging`` compares ways to compile on programs
-that nobody learnt from.
+that nobody learnt from, and ``training`` makes a policy of outcomes.
 """
 
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Verdict,
         arm_named,
         by_plan,
+        by_policy,
         judge,
         verdict_of,
     )
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
         outcomes_of,
     )
     from compiler_gym.envs.llvm.learning.plans import FAIR, PLAIN, plan_key, plans_around
+    from compiler_gym.envs.llvm.learning.training import Loss, Training, train
+    from compiler_gym.envs.llvm.policies import Policy, read_policy, write_policy
 
 __all__ = [
     "FAIR",
@@ -45,11 +48,15 @@ __all__ = [
     "Bench",
     "Choice",
     "LinkedProgram",
+    "Loss",
     "Outcome",
     "Outcomes",
+    "Policy",
+    "Training",
     "Verdict",
     "arm_named",
     "by_plan",
+    "by_policy",
     "judge",
     "measure",
     "open_corpus",
@@ -57,16 +64,26 @@ __all__ = [
     "plan_key",
     "plans_around",
     "programs_of",
+    "read_policy",
+    "train",
     "verdict_of",
+    "write_policy",
 ]
 
 _WHERE = {
-    "judging": (*("RIVALS", "Arm", "Verdict", "arm_named", "by_plan", "judge", "verdict_of"),),
+    "judging": (
+        *("RIVALS", "Arm", "Verdict", "arm_named", "by_plan", "by_policy", "judge"),
+        "verdict_of",
+    ),
     "linked": ("Choice", "LinkedProgram", "open_corpus", "programs_of"),
     "outcomes": ("OUTCOMES", "Bench", "Outcome", "Outcomes", "measure", "outcomes_of"),
     "plans": ("FAIR", "PLAIN", "plan_key", "plans_around"),
+    "training": ("Loss", "Training", "train"),
 }
+_POLICIES = ("Policy", "read_policy", "write_policy")
 
 __getattr__ = door(
-    __name__, {name: f"{__name__}.{file}" for file, names in _WHERE.items() for name in names}
+    __name__,
+    {name: f"{__name__}.{file}" for file, names in _WHERE.items() for name in names}
+    | dict.fromkeys(_POLICIES, "compiler_gym.envs.llvm.policies"),
 )

@@ -18,10 +18,21 @@ from compiler_gym.envs.llvm.learning.linked import (
 )
 from compiler_gym.envs.llvm.learning.outcomes import Outcome, Outcomes, outcomes_of
 from compiler_gym.envs.llvm.learning.plans import FAIR, PLAIN
+from compiler_gym.envs.llvm.policies import features_of, read_policy
 from compiler_gym.leaderboard import Interval, geometric_interval
 from compiler_gym.tuning import BinaryPlan, recipe_named
 
-__all__ = ["JUDGED", "RIVALS", "Arm", "Verdict", "arm_named", "by_plan", "judge", "verdict_of"]
+__all__ = [
+    "JUDGED",
+    "RIVALS",
+    "Arm",
+    "Verdict",
+    "arm_named",
+    "by_plan",
+    "by_policy",
+    "judge",
+    "verdict_of",
+]
 
 Arm = Callable[[LinkedProgram, Outcomes], Outcome]
 """Compiles a program in one way, and says what it weighs."""
@@ -74,6 +85,17 @@ def by_plan(plan: BinaryPlan) -> Arm:
         return outcomes_of(program, [plan], kept, is_counted=True)[0]
 
     return compile_by_plan
+
+
+def by_policy(path: Path) -> Arm:
+    """Return what compiles every program by the plan that the policy in a file chooses for it."""
+    policy = read_policy(path)
+
+    def compile_by_choice(program: LinkedProgram, kept: Outcomes) -> Outcome:
+        features = features_of(program.modules(), is_shared=program.is_shared)
+        return by_plan(policy.ranked(features)[0])(program, kept)
+
+    return compile_by_choice
 
 
 def judge(

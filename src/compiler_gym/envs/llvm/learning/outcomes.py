@@ -8,6 +8,7 @@ them meanwhile, and a run that was ended goes on where it was.
 
 import resource
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -19,8 +20,15 @@ from compiler_gym.envs.llvm.learning.linked import (
     chosen_programs,
 )
 from compiler_gym.envs.llvm.learning.plans import is_plain, plan_key, plans_around
+from compiler_gym.envs.llvm.policies import functions_of
 from compiler_gym.envs.llvm.toolchain.engine import run_engine
-from compiler_gym.envs.llvm.tuning.linking import Linker, late_flags, link_time_flags
+from compiler_gym.envs.llvm.tuning.linking import (
+    FRAMES,
+    Linker,
+    frame_words,
+    late_flags,
+    link_time_flags,
+)
 from compiler_gym.errors import CacheError, ProjectError
 from compiler_gym.files import append_line, scratch_directory, whole_lines
 from compiler_gym.tuning import BinaryPlan, recipe_named
@@ -60,6 +68,7 @@ class Bench:
     """Compiles one binary by plans; modules are compiled once for all plans that only link."""
 
     def __init__(self, binary: Binary, folder: Path, jobs: int = 1) -> None:
+        self._binary, self._folder = binary, folder
         self._linker = Linker(binary, folder, jobs)
         self._objects = dict[tuple[str, ...], tuple[dict[Unit, Path], float]]()
 
@@ -68,7 +77,7 @@ class Bench:
 
         Raises `ProjectError` where it fails.
         """
-        flags, late = _words_of_plan(plan)
+        flags, late = self._words_of(plan)
         if flags not in self._objects:
             began = _processor_time()
             made = self._linker.compile(f"objects-{len(self._objects)}", flags)
@@ -80,7 +89,7 @@ class Bench:
 
     def instructions(self, plan: BinaryPlan) -> int:
         """Return how many instructions the passes of `plan` leave, of all modules together."""
-        flags, late = _words_of_plan(plan)
+        flags, late = self._words_of(plan)
         if is_plain(plan):
             paths = list(self._linker.compile("optimised", [*flags, "-emit-llvm"]).values())
         else:
@@ -89,13 +98,16 @@ class Bench:
         counts = run_engine("counts", [path.read_bytes() for path in paths])
         return sum(msgspec.json.decode(count, type=list[int])[0] for count in counts)
 
-
-def _words_of_plan(plan: BinaryPlan) -> tuple[tuple[str, ...], Sequence[str]]:
-    """Return what compiling and linking are told."""
-    if is_plain(plan):
-        return ("-Oz",), ()
-    flags = tuple(link_time_flags(plan))
-    return flags, (*flags, *late_flags(plan))
+    def _words_of(self, plan: BinaryPlan) -> tuple[tuple[str, ...], Sequence[str]]:
+        """Return what compiling and linking are told by `plan`."""
+        if is_plain(plan):
+            return ("-Oz",), ()
+        flags = tuple(link_time_flags(replace(plan, flags=())))
+        late = (*flags, *late_flags(plan))
+        if FRAMES in plan.flags:  # which means nothing for what is compiled to bitcode already
+            functions = functions_of(unit.path.read_bytes() for unit in self._binary.units)
+            late = (*late, *frame_words(functions, self._folder / "frames.csv"))
+        return flags, late
 
 
 class Outcomes:

@@ -8,7 +8,7 @@ larger. From these a recipe is found, and a policy learns which change a program
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from compiler_gym.envs.llvm.tuning.linking import FOLDING, SMALL
+from compiler_gym.envs.llvm.tuning.linking import FOLDING, FRAMES, SMALL
 from compiler_gym.tuning import BinaryPlan
 
 __all__ = [
@@ -47,6 +47,13 @@ CHANGES: Sequence[Mapping[str, str]] = (
 """Options with other values, by name: an empty one leaves the option to LLVM."""
 
 
+FRAMED: Sequence[Mapping[str, str]] = (
+    *({}, {"inline-threshold": "15"}, {"disable-lsr": ""}, {"regalloc": "basic"}),
+    *({"outliner-benefit-threshold": "12"}, UNMARKED),
+)
+"""Changes that are measured with a frame pointer in each function, too."""
+
+
 def plans_around(recipe: BinaryPlan) -> list[BinaryPlan]:
     """Return the rivals, `recipe`, it without each decision, and with each of `CHANGES`."""
     without = [
@@ -54,7 +61,9 @@ def plans_around(recipe: BinaryPlan) -> list[BinaryPlan]:
         for decision in recipe.decisions()
         if decision not in FAIR.decisions()
     ]
-    plans = [PLAIN, FAIR, recipe, *without, *(with_options(recipe, one) for one in CHANGES)]
+    changed = [with_options(recipe, one) for one in CHANGES]
+    framed = [replace(with_options(recipe, one), flags=(FRAMES,)) for one in FRAMED]
+    plans = [PLAIN, FAIR, recipe, *without, *changed, *framed]
     return [plan for at, plan in enumerate(plans) if plan not in plans[:at]]
 
 

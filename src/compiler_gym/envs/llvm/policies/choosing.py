@@ -44,6 +44,11 @@ class Policy:
     known: Mapping[str, str] = field(default_factory=dict[str, str])
     """How it was learnt, and what it won where."""
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether it chooses the same plan for every program: no feature was worth a look."""
+        return not any(any(row[:-1]) for row in self.weights)
+
     def ranked(self, features: Sequence[float]) -> list[BinaryPlan]:
         """Return the plans for a program with `features`, the best first."""
         seen = [

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from compiler_gym import _llvm
 
-__all__ = ["FEATURES", "features_of"]
+__all__ = ["FEATURES", "features_of", "functions_of"]
 
 _SHARES = (
     "Br", "Switch", "Call", "Invoke", "Load", "Store", "Alloca", "GetElementPtr", "ICmp", "FCmp",
@@ -53,3 +53,13 @@ def features_of(modules: Iterable[bytes], *, is_shared: bool) -> list[float]:
         floats / instructions,
         *(totals[f"{name}Count"] / instructions for name in _SHARES),
     ]
+
+
+def functions_of(modules: Iterable[bytes]) -> list[str]:
+    """Return the names of all functions with a body, each once; raise as `features_of` does."""
+    names = dict[str, None]()
+    for data in modules:
+        graph = _llvm.call_graph(_llvm.Module(data))
+        pairs = zip(graph["names"], array("b", graph["is_defined"]), strict=True)
+        names.update((name, None) for name, is_defined in pairs if is_defined)
+    return list(names)

@@ -23,9 +23,15 @@ from compiler_gym.builds import (
     sizes_of,
 )
 from compiler_gym.envs.llvm.policies.choosing import read_policy
-from compiler_gym.envs.llvm.policies.features import features_of
+from compiler_gym.envs.llvm.policies.features import features_of, functions_of
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
-from compiler_gym.envs.llvm.tuning.linking import FOLDING, SMALL, command_with
+from compiler_gym.envs.llvm.tuning.linking import (
+    FOLDING,
+    FRAMES,
+    SMALL,
+    command_with,
+    frame_words,
+)
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.files import scratch_directory
 from compiler_gym.tuning.measuring import put
@@ -66,7 +72,10 @@ class _Link:
     def words(self, plan: BinaryPlan, places: Mapping[str, Sequence[str]]) -> list[str]:
         """Return the command of the link by `plan`."""
         placed = _with_places(self.command, places)
-        return command_with(plan, self.compiler, placed)
+        words = command_with(plan, self.compiler, placed)
+        if FRAMES in plan.flags:
+            words += frame_words(functions_of(self.modules()), self.folder / "frames.csv")
+        return words
 
     def modules(self) -> Iterator[bytes]:
         """Yield the bitcode among what is linked."""
@@ -90,11 +99,11 @@ def link(
         if not isinstance(compiled, CompilerCommand):
             return compiled
         todo = _Link(compiled, compiler, tuple(linked_files(compiled)), Path(name))
-        modules = list(todo.modules())
-        if not modules:
+        if not any(todo.modules()):
             return None
         is_shared = "-shared" in command.link_flags
-        plan = chosen_by.ranked(features_of(modules, is_shared=is_shared))[0]
+        seen = () if chosen_by.is_constant else todo.modules()
+        plan = chosen_by.ranked(features_of(seen, is_shared=is_shared))[0]
         return (
             _link_and_compare(todo, plan, say)
             if _can_check(todo, is_checked)

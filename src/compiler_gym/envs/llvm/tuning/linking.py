@@ -7,7 +7,7 @@ what nobody recorded are read.
 
 import contextlib
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +32,7 @@ from compiler_gym.tuning import BinaryPlan, Measure, asked_for
 __all__ = [
     "FAST",
     "FOLDING",
+    "FRAMES",
     "FRONT_END_FLAGS",
     "LLD_LAYOUT",
     "PROGRAM",
@@ -42,6 +43,7 @@ __all__ = [
     "Linker",
     "command_with",
     "compile_words",
+    "frame_words",
     "late_flags",
     "link_time_flags",
     "link_words",
@@ -62,6 +64,9 @@ LLD_LAYOUT = (TAILS, *_SORTED)
 """What only lld can be told: to let strings end in one another, and to sort for compression."""
 FRONT_END_FLAGS = ("-fno-plt",)
 """What the front end can be told: to call libraries without a stub for each function."""
+FRAMES = "-fno-omit-frame-pointer"
+"""Gives each function a frame pointer. Where the stack pointer moves, unwind tables need no entry
+then, which is more than the code grows by: constants are pushed and popped to be small."""
 SMALL, FAST = "link-time", "link-time fast"
 """Methods of a plan: clang's own way with the whole program, at -Oz and at -O3."""
 PROGRAM = "program"
@@ -204,6 +209,15 @@ def late_flags(plan: BinaryPlan) -> list[str]:
     passes = [f"-Wl,--lto-newpm-passes={plan.passes}"] if plan.passes else []
     options = [f"-Wl,-mllvm,-{name}={value}" for name, value in plan.options.items()]
     return [*passes, *options, *plan.linker]
+
+
+def frame_words(functions: Iterable[str], path: Path) -> list[str]:
+    """Return what tells a linker to do as `FRAMES` does for `functions` that were compiled without.
+
+    The file `path` is written for it.
+    """
+    path.write_text("".join(f"{name},frame-pointer=all\n" for name in functions), errors="replace")
+    return [f"-Wl,-mllvm,-forceattrs-csv-path={path}"]
 
 
 def plain_words(plan: BinaryPlan) -> list[str]:

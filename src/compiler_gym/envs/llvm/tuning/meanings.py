@@ -32,6 +32,7 @@ _WHOLE = {
 }
 _FILE = {
     **FILE_MEANINGS,
+    "-fno-omit-frame-pointer": "Lets unwind tables be small: each function has a frame pointer",
     "-fno-plt": "Calls functions of libraries without a stub for each",
     "-fsplit-machine-functions": "Keeps the blocks that hardly ever run apart from the others",
     "-Wl,-z,keep-text-section-prefix": "Keeps functions that hardly ever run apart from the others",

@@ -24,6 +24,7 @@ from compiler_gym.envs.llvm.tuning.link_time import BOLT
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,
+    FRAMES,
     FRONT_END_FLAGS,
     LLD_LAYOUT,
     PROGRAM,
@@ -67,7 +68,8 @@ def require_possible(plan: BinaryPlan) -> None:
 
 
 def _require_small(plan: BinaryPlan) -> None:
-    require_nothing_in(plan, "profile", "flags", "after", "after_profile")
+    require_nothing_in(plan, "profile", "after", "after_profile")
+    require_among(plan, "flag", plan.flags, (FRAMES,))
     require_among(plan, "pass", [plan.passes] if plan.passes else (), (DEFAULT_PASSES,))
     _require_options(plan, LATE)
     require_among(plan, "linker option", plan.linker, (*FOLDING, *LLD_LAYOUT))

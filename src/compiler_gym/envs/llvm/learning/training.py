@@ -17,16 +17,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from compiler_gym.envs.llvm.learning import (
-    FAIR,
-    LinkedProgram,
-    Outcomes,
-    open_corpus,
-    plans_around,
-    programs_of,
-)
-from compiler_gym.envs.llvm.policies.choosing import Policy
-from compiler_gym.envs.llvm.policies.features import features_of
+from compiler_gym.envs.llvm.learning.linked import LinkedProgram, open_corpus, programs_of
+from compiler_gym.envs.llvm.learning.outcomes import Outcomes
+from compiler_gym.envs.llvm.learning.plans import FAIR, plans_around
+from compiler_gym.envs.llvm.policies import Policy, features_of
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tuning import BinaryPlan, Recipe, recipe_named
 
@@ -37,13 +31,13 @@ Choices: TypeAlias = npt.NDArray[np.intp]
 Model: TypeAlias = tuple[Matrix, Matrix, Matrix]
 """Weights of features by plan, and the mean and the spread of each feature."""
 _TRAIN, _VALIDATION = "train", "validation"
-_DECAYS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-"""How much weights are held back, of which one is chosen; the last leaves hardly more than a
-constant choice."""
+_ONE_FOR_ALL = np.inf
+_DECAYS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, _ONE_FOR_ALL)
+"""How much weights are held back, of which one is chosen; by the last all programs get one plan."""
 _FOLDS = 8
 _STEPS, _RATE = 400, 0.05
 _RESAMPLES = 2000
-_LEAST = 0.9
+_LEAST = 0.5
 """The share of programs that a plan must be measured of to be chosen from."""
 
 
@@ -161,7 +155,7 @@ def _portfolio(
     """Return the recipe and what wins most beside it, one plan after the other."""
     costs: dict[str, tuple[BinaryPlan, Matrix]] = {}
     for plan in plans_around(recipe):
-        if (plan.method, plan.passes, plan.flags) == (recipe.method, recipe.passes, recipe.flags):
+        if (plan.method, plan.passes) == (recipe.method, recipe.passes):
             cost = _costs(kept, programs, [recipe, plan])[:, 1]
             if np.isfinite(cost).mean() >= _LEAST:
                 costs[_name_of(plan, recipe)] = plan, cost
@@ -184,11 +178,12 @@ def _name_of(plan: BinaryPlan, recipe: BinaryPlan) -> str:
     """Return how `plan` differs from `recipe`, in words of its options."""
     options = {*plan.options.items()} ^ {*recipe.options.items()}
     names = sorted({name for name, _ in options})
+    framed = ["frames"] if plan.flags != recipe.flags else []
     told = [f"{name}={plan.options.get(name, 'default')}" for name in names]
     if "force-remove-attribute" in names:
         others = [each for each in told if not each.startswith(("force-", "inlinehint-"))]
         told = ["optsize", *(each for each in others if each != "inline-threshold=5")]
-    return " ".join(told) or "recipe"
+    return " ".join((*framed, *told)) or "recipe"
 
 
 def _loaded_by(kept: Outcomes, program: LinkedProgram, plan: BinaryPlan) -> int:
@@ -240,6 +235,9 @@ def _fit(rows: _Examples, decay: float, loss: Loss) -> Model:
     costs = 100 * rows.costs
     best = np.eye(costs.shape[1])[costs.argmin(1)]
     found = np.zeros((costs.shape[1], seen.shape[1]))
+    if decay == _ONE_FOR_ALL:
+        found[(weights @ costs).argmin(), -1] = 1.0
+        return found, centre, scale
     mean, square = np.zeros_like(found), np.zeros_like(found)
     for step in range(1, _STEPS + 1):
         scores = seen @ found.T
