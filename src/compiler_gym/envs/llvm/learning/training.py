@@ -281,10 +281,15 @@ def _policy(
 ) -> Policy:
     weights, centre, scale = model
     return Policy(
-        base.compiler, base.known.machine, base.name, tuple(plans),
-        tuple(centre.tolist()), tuple(scale.tolist()), tuple(map(tuple, weights.tolist())),
+        base.compiler,
+        base.known.machine,
+        base.name,
+        tuple(plans),
+        centre=tuple(centre.tolist()),
+        scale=tuple(scale.tolist()),
+        weights=tuple(map(tuple, weights.tolist())),
         known={
             name: f"{one.mean:+.2f} % loaded bytes ({one.low:+.2f} to {one.high:+.2f})"
             for name, one in estimates.items()
         },
-    )  # fmt: skip
+    )
