@@ -123,8 +123,8 @@ def train(
     whole = [one for one in programs if all(_loaded_by(kept, one, plan) for plan in plans)]
     examples = _Examples(
         np.array([features_of(one.modules(), is_shared=one.is_shared) for one in whole]),
-        _costs(kept, whole, plans),
-        _costs(kept, whole, [base.plan, FAIR])[:, 1],
+        _log_costs(kept, whole, plans),
+        _log_costs(kept, whole, [base.plan, FAIR])[:, 1],
         [one.package for one in whole],
     )
     is_train = np.array([one.split == _TRAIN for one in whole])
@@ -144,7 +144,9 @@ def train(
             "the best of them": rows.costs.min(1),
         }
         for name, cost in costs.items():
-            estimates[f"{name}{where}"] = _estimate(cost - rows.plain, rows.packages, seed)
+            estimates[f"{name}{where}"] = _estimate_of_packages(
+                cost - rows.plain, rows.packages, seed
+            )
     programs_by_split = {_TRAIN: len(learnt.packages), _VALIDATION: len(held.packages)}
     return Training(_policy(base, plans, model, estimates), programs_by_split, decay, estimates)
 
@@ -156,11 +158,11 @@ def _portfolio(
     costs: dict[str, tuple[BinaryPlan, Matrix]] = {}
     for plan in plans_around(recipe):
         if (plan.method, plan.passes) == (recipe.method, recipe.passes):
-            cost = _costs(kept, programs, [recipe, plan])[:, 1]
+            cost = _log_costs(kept, programs, [recipe, plan])[:, 1]
             if np.isfinite(cost).mean() >= _LEAST:
-                costs[_name_of(plan, recipe)] = plan, cost
+                costs[_words_beside(plan, recipe)] = plan, cost
     weights = _weights([one.package for one in programs])
-    chosen = {_name_of(recipe, recipe): recipe}
+    chosen = {_words_beside(recipe, recipe): recipe}
     least = np.zeros(len(programs))
     while len(chosen) < count:
         gains = {
@@ -174,7 +176,7 @@ def _portfolio(
     return [replace(plan, name=name) for name, plan in chosen.items()]
 
 
-def _name_of(plan: BinaryPlan, recipe: BinaryPlan) -> str:
+def _words_beside(plan: BinaryPlan, recipe: BinaryPlan) -> str:
     """Return how `plan` differs from `recipe`, in words of its options."""
     options = {*plan.options.items()} ^ {*recipe.options.items()}
     names = sorted({name for name, _ in options})
@@ -192,7 +194,7 @@ def _loaded_by(kept: Outcomes, program: LinkedProgram, plan: BinaryPlan) -> int:
     return 0 if found is None else found.loaded
 
 
-def _costs(
+def _log_costs(
     kept: Outcomes, programs: Sequence[LinkedProgram], plans: Sequence[BinaryPlan]
 ) -> Matrix:
     """Return log bytes by each plan less those by the first; NaN where one was not measured."""
@@ -264,7 +266,7 @@ def _choices(features: Matrix, model: Model) -> Choices:
     return (_seen(features, centre, scale) @ weights.T).argmax(1)
 
 
-def _estimate(costs: Matrix, packages: Sequence[str], seed: int) -> Estimate:
+def _estimate_of_packages(costs: Matrix, packages: Sequence[str], seed: int) -> Estimate:
     names = sorted(set(packages))
     package = np.array([names.index(name) for name in packages])
     means = np.bincount(package, costs) / np.bincount(package)
