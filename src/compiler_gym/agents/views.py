@@ -4,7 +4,7 @@
 All of it comes from the panes that the environment lists, so that nothing here knows a compiler.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, cast
 
@@ -40,17 +40,25 @@ def costs_of(env: CompilerEnv) -> dict[str, Any]:
 
 
 def every_cost(env: CompilerEnv) -> dict[str, Any]:
-    """Return every cost that needs no run; those that take no time beside the compiler's levels."""
-    found: dict[str, Any] = {}
+    """Return every cost that needs no run; those that take no time beside the compiler's levels,
+    and the one that is rewarded beside what it is compared with."""
+    rewarded, levels = _rewarded(env), dict[str, Mapping[str, str]]()
     for one in _quiet(env):
-        value = to_plain(env.observation[one.observation])
-        levels = one.baselines.items() if one.at_once else ()
+        is_shown = one.at_once or one.observation in rewarded
+        levels[one.observation] = one.baselines if is_shown else {}
+    for name in rewarded:
+        baseline = str(env.reward_space)
+        if baseline != name and baseline in env.observation:
+            levels.setdefault(name, {baseline: baseline})
+    found: dict[str, Any] = {}
+    for cost, others in levels.items():
+        value = to_plain(env.observation[cost])
         standard = {
             label: to_plain(env.observation[name])
-            for label, name in levels
+            for label, name in others.items()
             if name in env.observation and not runs_program(env, name)
         }
-        found[one.observation] = {"now": value, **standard} if standard else value
+        found[cost] = {"now": value, **standard} if standard else value
     return found or costs_of(env)
 
 
