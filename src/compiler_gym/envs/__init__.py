@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One folder per compiler. Nobody imports them: they are reached by name.
+"""The environments, a folder for each compiler; `compiler_gym.make` finds them by name.
 
 ``CompilerEnv``, ``GccEnv``, ``LlvmEnv``, ``LoopToolEnv`` and ``COMPILER_GYM_ENVS`` are fetched on
 first use, under the path CompilerGym 0.2.5 documents.

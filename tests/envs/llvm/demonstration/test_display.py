@@ -53,7 +53,7 @@ def test_a_line_is_printed_every_ten_seconds() -> None:
     lines = text.getvalue().splitlines()
     assert [line.split()[0] for line in lines] == ["60", "50", "39"]
     assert "1,234 sequences" in lines[0]
-    assert "on 2 cores   COz/C 1.250 on average" in lines[0]
+    assert "on 2 cores   20.0% below -Oz on average" in lines[0]
 
 
 def test_a_terminal_is_shown_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
