@@ -25,6 +25,8 @@ _BUNDLED = {
 """Programs that share code are in the same split."""
 _SEEDS = {"train": (0, 60), "validation": (1_000_000, 15), "test": (2_000_000, 30)}
 """The first seed of csmith in each split, and how many."""
+_ENDLESS = frozenset((20, 22, 1_000_008, 2_000_006, 2_000_008, 2_000_012, 2_000_017))
+"""Those of them whose programs do not end, so that nobody can tell whether they are right."""
 _LINKED = (
     "downtimed/downtimed", "downtimed/downtimes", "figlet/chkfont.c", "figlet/figlet",
     "probcons/MakeGnuPlot.cc", "hiredis/hiredis-test", "ncompress/compress42.c",
@@ -204,7 +206,7 @@ def _bundled_programs() -> Iterator[_Program]:
 
 def _generated_programs() -> Iterator[_Program]:
     for split, (first, count) in _SEEDS.items():
-        for seed in range(first, first + count):
+        for seed in sorted({*range(first, first + count)} - _ENDLESS):
             difficulty = tuple(_CALLS)[seed % len(_CALLS)]
             checks, calls = ("verify", "checksums"), _CALLS[difficulty]
             yield _Program(f"csmith-v0/{seed}", split, difficulty, checks, seed, calls)
