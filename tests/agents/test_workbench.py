@@ -72,6 +72,16 @@ def test_a_worker_that_is_lost_is_replaced(bench: Workbench) -> None:
     assert bench.look("number") == 14
 
 
+def test_what_is_closed_stays_closed(bench: Workbench) -> None:
+    bench.start()
+    act(bench, "double")
+    bench.close()
+    for again in (bench.start, bench.fork, lambda: bench.undo(1), lambda: act(bench, "double")):
+        with pytest.raises(SessionNotFound, match="was closed"):
+            again()
+    assert bench.env.service is None
+
+
 def test_a_fork_is_the_callers_own(bench: Workbench) -> None:
     bench.start()
     with bench.fork() as twin:

@@ -33,6 +33,7 @@ class Workbench:
         self._kept = KeptForks[int](_KEPT_PROCESSES)
         """Processes by the number of steps that led to them."""
         self._seconds = 0.0
+        self._is_closed = False
 
     @property
     def step_count(self) -> int:
@@ -41,6 +42,7 @@ class Workbench:
 
     def start(self, benchmark: str | None = None) -> None:
         """Begin an episode, on `benchmark` if one is named."""
+        self._require_open()
         self.env.reset(benchmark=benchmark)
         self.env.multistep([])  # rewards count from here
         self._steps.clear()
@@ -102,6 +104,7 @@ class Workbench:
 
     def require_program(self) -> None:
         """Replace a worker that was lost; raise `SessionNotFound` where no episode is under way."""
+        self._require_open()
         if self.env.episode.has_program:
             return
         if self.env.episode.program is None:
@@ -109,9 +112,14 @@ class Workbench:
         self._recover()
 
     def close(self) -> None:
-        """End every process."""
+        """End every process, for good. Another thread may call it during a step."""
+        self._is_closed = True
         self._kept.close()
         self.env.close()
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise SessionNotFound("this session was closed: expected another one to be opened")
 
     def _recover(self) -> None:
         """Stand at the last step again, if the worker was lost."""
@@ -120,6 +128,7 @@ class Workbench:
 
     def _stand(self, count: int) -> None:
         """Bring the environment to where the first `count` steps led, and forget later ones."""
+        self._require_open()
         found = self._kept.fork_nearest(range(count, -1, -1))
         if found is not None:
             self.env.close()
@@ -128,6 +137,8 @@ class Workbench:
         del self._steps[count:]
         for later in [kept for kept in self._kept if kept > count]:
             self._kept.drop(later)
+        if self._is_closed:  # meanwhile, by another thread
+            self.env.close()
 
     def _twin(self, count: int) -> CompilerEnv:
         """Return another environment at where the first `count` steps led."""
