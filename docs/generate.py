@@ -32,6 +32,7 @@ from docs.decisions_page import decisions_page
 from docs.environment_pages import CHANGING, SAID, citation, environment_pages
 from docs.install import PAGES as INSTALLING
 from docs.install import with_install
+from docs.missed_page import missed_page
 from docs.observation_examples import PROGRAMS, costs, examples, promises
 from docs.options_page import options_page
 from docs.session_protocol_page import sdk_files, session_protocol_page
@@ -118,6 +119,7 @@ What a table says of speed was measured on the machines that it names.
 *-datasets
 llvm-codegen
 llvm-decisions
+llvm-missed
 options
 session-protocol
 speed
@@ -140,6 +142,7 @@ def pages() -> Iterator[tuple[str, str]]:
         yield name, HEAD + "\n" + text
     yield "llvm-codegen.md", HEAD + "\n" + codegen_page()
     yield "llvm-decisions.md", HEAD + "\n" + decisions_page()
+    yield "llvm-missed.md", HEAD + "\n" + missed_page()
     yield "options.md", HEAD + "\n" + options_page()
     yield "session-protocol.md", HEAD + "\n" + session_protocol_page()
     yield "speed.md", HEAD + "\n" + speed_page()

@@ -107,7 +107,7 @@ def test_each_step_says_why_it_drops_a_candidate(
     monkeypatch.setattr(
         hunt_module,
         "reduce_ir",
-        lambda text, check, seconds: Reduced(text, tests=0, is_finished=True),
+        lambda text, check, seconds: Reduced([text], tests=0, is_finished=True),
     )
     monkeypatch.setattr(hunt, "_examine", lambda *arguments: None)
     ended = iter([False])

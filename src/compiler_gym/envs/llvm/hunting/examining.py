@@ -369,47 +369,54 @@ def _has_no_more_data(base: _llvm.Module, made: _llvm.Module) -> bool:
 # What of a program is gone: the fingerprint by which a pattern is found again.
 
 _DEFINED = re.compile(r"^  (?:(%[\w.]+) = )?(?:tail |musttail |notail )?(\w+)(.*)$")
-_ATTRIBUTES = re.compile(
-    r"\b(?:nsw|nuw|nneg|exact|disjoint|samesign|inbounds|tail|musttail|notail|noundef|zeroext|"
-    r"signext|dso_local|align \d+)\b|, !\S+(?: !\d+)?|#\d+|\(.*?\) (?=@)"
-)
-_REGISTER = re.compile(r"%[a-z][a-z0-9]*")
+_OPERAND = re.compile(r"%[\w.]+|@[\w.$]+|(?<![\w.])-?\d+\b|\b(?:null|true|false)\b")
+_PLAIN = ("phi", "br", "switch", "call", "ret")
+"""Instructions whose operands say where they stand, not what they are."""
+_WIDTH = re.compile(r"^([a-z]{3,})[bwlq]\b")
 
 
 def _taken_away(base: _llvm.Module, made: _llvm.Module) -> list[str]:
     """Return the expressions that a decision took out of a program, each without its names.
 
-    Where it left the IR as it is, those of the machine code.
+    Where it left no fewer in the IR, those of the machine code.
     """
     gone = _expressions(base.text()) - _expressions(made.text())
-    if not gone:
-        gone = Counter(_plain_assembly(base).splitlines())
-        gone -= Counter(_plain_assembly(made).splitlines())
+    if not gone or made.instruction_count() >= base.instruction_count():
+        gone = Counter(map(_kind_of_instruction, _plain_assembly(base).splitlines()))
+        gone -= Counter(map(_kind_of_instruction, _plain_assembly(made).splitlines()))
     return sorted(gone)[:_MOST_SIGNATURE]
 
 
 def _expressions(text: str) -> Counter[str]:
-    defined: dict[str, str] = {}
+    """Return each instruction as its opcode and what its operands are, how often it occurs."""
     found: list[tuple[str, str]] = []
+    defined: dict[str, str] = {}
     for line in text.splitlines():
-        match = _DEFINED.match(line.partition(" ; ")[0])
-        if match is None:
-            continue
-        name, opcode, rest = match.groups()
-        if name:
-            defined[name] = opcode
-        found.append((opcode, rest))
-    return Counter(f"{opcode} {_without_names(rest, defined)}".strip() for opcode, rest in found)
+        match = _DEFINED.match(line.partition(", !")[0])
+        if match is not None:
+            name, opcode, rest = match.groups()
+            defined[name or ""] = opcode
+            found.append((opcode, rest))
+    return Counter(
+        opcode if opcode in _PLAIN else f"{opcode} {_kinds_of_operands(rest, defined)}".strip()
+        for opcode, rest in found
+    )
 
 
-def _without_names(rest: str, defined: dict[str, str]) -> str:
-    plain = _ATTRIBUTES.sub("", rest)
-    plain = re.sub(r"label %[\w.]+", "label", plain)
-    plain = re.sub(r"%[\w.]+", lambda name: f"<{defined.get(name[0], 'argument')}>", plain)
-    plain = re.sub(r"@[\w.$]+", "@", plain)
-    plain = re.sub(r"(?<![\w<.])-?\d{2,}\b", "N", plain)
-    plain = re.sub(r"\bi(?:8|16|32|64)\b", "int", plain)
-    return re.sub(r"\s+", " ", plain).strip(" ,")
+def _kinds_of_operands(rest: str, defined: dict[str, str]) -> str:
+    kinds = [
+        defined.get(one, "argument") if one[0] == "%" else "global" if one[0] == "@" else "constant"
+        for one in _OPERAND.findall(re.sub(r"align \d+|\[\d+ x|%[\w.]+(?=,? ptr)", "", rest))
+    ]
+    return " ".join(sorted(set(kinds)))
+
+
+def _kind_of_instruction(line: str) -> str:
+    """Return a machine instruction without the width of its operands."""
+    return _WIDTH.sub(r"\1", line.partition(" ")[0])
+
+
+_REGISTER = re.compile(r"%[a-z][a-z0-9]*")
 
 
 def _plain_assembly(module: _llvm.Module) -> str:
@@ -422,3 +429,9 @@ def _plain_assembly(module: _llvm.Module) -> str:
             plain = re.sub(r"[\w.$]+@\w+|[A-Za-z_.$][\w.$]*\(r\)", "symbol", plain)
             lines.append(re.sub(r"-?(?<![\w])\d+", "N", plain))
     return "\n".join(lines)
+
+
+def fingerprint(data: bytes, decision: str, goal: str) -> list[str]:
+    """Return what a decision takes out of a function; see `_taken_away`."""
+    chosen = Goal(goal)
+    return _taken_away(_at_level(data, chosen), _made(data, decision, chosen))

@@ -84,10 +84,20 @@ static void leave(int number) {
   siglongjmp(back, 1);
 }
 
+// Pointers, numbers of eight and four bytes, and texts of bytes that the function compares with.
 static void fill(unsigned char *to, int size) {
   for (int i = 0; i + 8 <= size; i += 8) {
-    uint64_t bits = draw(), value = bits & 1 ? pointer_of(bits >> 8) : number_of(bits);
-    if ((bits & 6) == 6) value = number_of(draw()) << 32 | (uint32_t)value;
+    uint64_t bits = draw(), value = 0;
+    switch (bits >> 8 & 7) {
+    case 0: value = number_of(bits); break;
+    case 1:
+    case 2: value = number_of(bits) << 32 | (uint32_t)number_of(draw()); break;
+    case 3:
+    case 4:
+      for (int byte = 0; byte < 8; byte++) value = value << 8 | (number_of(draw()) & 0xff);
+      break;
+    default: value = pointer_of(bits >> 16);
+    }
     memcpy(to + i, &value, 8);
   }
 }

@@ -250,7 +250,10 @@ class Hunt:
                 )  # fmt: skip
 
     def _next_candidate(self) -> tuple[dict[str, Any], str] | None:
-        """Return the smallest function that no finding explains, of the decision least tried."""
+        """Return the smallest function that no finding explains, of the decision least tried.
+
+        What is taken away from it must be taken away in enough packages already.
+        """
         tried: dict[str, list[str]] = {}
         for row in self._of("candidate"):
             tried.setdefault(row["decision"], []).append(row.get("dropped", ""))
@@ -259,28 +262,26 @@ class Hunt:
         found: dict[str, list[dict[str, Any]]] = {}
         for gap in self._of("gap"):
             for one in gap["gaps"]:
-                found.setdefault(one["decision"], []).append(gap | {"gap": one})
+                found.setdefault(one["decision"], []).append(gap | {"removed": {*one["removed"]}})
         best: tuple[tuple[Any, ...], dict[str, Any], str] | None = None
         for decision, gaps in found.items():
-            packages = len({gap["package"] for gap in gaps})
             past = tried.get(decision, [])
-            if (
-                past.count("") >= _FINDINGS_OF_A_DECISION
-                or packages < self._limits.packages
-                or (len(past) >= _FAILURES_OF_A_DECISION and all(past[-_FAILURES_OF_A_DECISION:]))
+            if past.count("") >= _FINDINGS_OF_A_DECISION or (
+                len(past) >= _FAILURES_OF_A_DECISION and all(past[-_FAILURES_OF_A_DECISION:])
             ):
                 continue
-            left = [
-                gap for gap in gaps
-                if (gap["key"], decision) not in done
-                and not any(_explains(one, gap["gap"]) for one in findings)
-            ]  # fmt: skip
-            if not left:
-                continue
-            smallest = min(left, key=lambda gap: (gap["instructions"], gap["key"]))
-            order = (len(past), " | " in decision, -packages, smallest["instructions"])
-            if best is None or order < best[0]:
-                best = order, smallest, decision
+            for gap in sorted(gaps, key=lambda gap: (gap["instructions"], gap["key"])):
+                if (gap["key"], decision) in done or any(
+                    _explains(one, {"decision": decision, "removed": gap["removed"]})
+                    for one in findings
+                ):
+                    continue
+                packages = len({one["package"] for one in gaps if gap["removed"] <= one["removed"]})
+                if packages >= self._limits.packages and gap["removed"]:
+                    order = (len(past), " | " in decision, -packages, gap["instructions"])
+                    if best is None or order < best[0]:
+                        best = order, gap, decision
+                    break
         return None if best is None else best[1:]
 
     def _followed(
@@ -294,42 +295,48 @@ class Hunt:
             return {"step": "attribute", "dropped": answer.failure}, None
         smallest: str = answer.value
         least = self._least(gap["base"])
-        text = engine.ask("prepared_for_reduction", function).value or ""
+        whole = engine.ask("prepared_for_reduction", function).value or ""
 
         def is_interesting(data: bytes) -> bool:
             return bool(engine.ask("is_interesting", data, smallest, goal, least).value)
 
-        if not is_interesting(text.encode()):
+        if not is_interesting(whole.encode()):
             return {"step": "cut out", "dropped": "alone, it does not show"}, None
+        # What is plain already needs no test of each attribute.
+        plain = engine.ask("finished", whole.encode(), smallest, goal, least, seconds=60.0)
         seconds = max(min(self._limits.reduce_seconds, deadline - time.monotonic()), 10.0)
-        reduced = reduce_ir(text, is_interesting, seconds=seconds)
-        answer = engine.ask("finished", reduced.text.encode(), smallest, goal, least, seconds=60.0)
-        short = answer.value or reduced.text
-        facts: dict[str, Any] = {
-            "decision": smallest,
-            "seen_as": [decision, smallest],
-            "text": short,
-            "tests": reduced.tests,
-            "is_reduction_finished": reduced.is_finished,
-        }
-        size = len(short.splitlines())
-        if size > self._limits.lines:
-            cut = "" if reduced.is_finished else f" within {seconds:.0f} s"
-            return {"step": "reduce", "dropped": f"{size} lines of IR are left{cut}"}, None
-        return self._judged(engine, facts)
+        reduced = reduce_ir(plain.value or whole, is_interesting, seconds=seconds)
+        facts: dict[str, Any] = {"decision": smallest, "seen_as": [decision, smallest]}
+        facts |= {"tests": reduced.tests, "is_reduction_finished": reduced.is_finished}
+        dropped = {"step": "reduce", "dropped": "nothing is left"}
+        # The smallest may be one that no input runs through: then an earlier one is looked at.
+        for back in (1, 2, 4, 8, 16, 32):
+            if back > len(reduced.texts):
+                break
+            text = reduced.texts[-back].encode()
+            answer = engine.ask("finished", text, smallest, goal, least, seconds=60.0)
+            short = answer.value or reduced.texts[-back]
+            size = len(short.splitlines())
+            if size > self._limits.lines:
+                cut = "" if reduced.is_finished else f" within {seconds:.0f} s"
+                said = {"step": "reduce", "dropped": f"{size} lines of IR are left{cut}"}
+                return (said if back == 1 else dropped), None
+            proof = proved(engine, short, smallest, goal)
+            if proof.kind:
+                return self._judged(engine, facts | {"text": short, "proof": asdict(proof)})
+            if back == 1:
+                dropped = {"step": "prove", "dropped": proof.reason, "text": short}
+        return dropped, None
 
     def _judged(
         self, engine: Engine, facts: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-        """Return why a reduced function is dropped, or its facts with proof and versions."""
+        """Return why a reduced function is dropped, or its facts with counts and versions."""
         goal, text, decision = self._goal.value, facts["text"], facts["decision"]
-        proof = proved(engine, text, decision, goal)
-        if not proof.kind:
-            return {"step": "prove", "dropped": proof.reason, "text": text}, None
         answer = engine.ask("facts", text.encode(), decision, goal)
         if answer.failure:
             return {"step": "count", "dropped": answer.failure}, None
-        facts |= answer.value | {"proof": asdict(proof)}
+        facts |= answer.value
         facts["shape"] = f"{facts['shape'] & (1 << 64) - 1:016x}"
         counted = self._counted(facts)
         if counted["packages"] < self._limits.packages:

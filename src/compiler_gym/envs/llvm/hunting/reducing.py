@@ -10,7 +10,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from compiler_gym.envs.llvm.toolchain.tools import require_tool
@@ -21,13 +21,20 @@ __all__ = ["Reduced", "reduce_ir"]
 
 _SCRIPT = 'printf "%s\\n" "$1" > ask && read -r answer < tell && exit "$answer"\nexit 1\n'
 
+_SKIPPED = (
+    *("operands-poison", "operands-nan", "opcodes", "module-data", "target-features-attr"),
+    *("arguments-to-return", "instructions-to-return", "volatile", "atomic-ordering"),
+    *("syncscopes", "special-globals", "di-metadata", "dbg-records", "distinct-metadata"),
+)
+"""Reductions whose results are refused, or look like nobody's code."""
+
 
 class Reduced:
     """What a reduction came to."""
 
-    def __init__(self, text: str, *, tests: int, is_finished: bool) -> None:
-        self.text = text
-        """The smallest program that passed the test: the first one where none did."""
+    def __init__(self, texts: Sequence[str], *, tests: int, is_finished: bool) -> None:
+        self.texts = texts
+        """The programs that passed the test, the smallest last; the first one where none did."""
         self.tests = tests
         self.is_finished = is_finished
         """Whether it ended by itself: time did not end it."""
@@ -46,7 +53,16 @@ def reduce_ir(text: str, is_interesting: Callable[[bytes], bool], *, seconds: fl
         for pipe in ("ask", "tell"):
             os.mkfifo(folder / pipe)
         ask, tell = (os.open(folder / pipe, os.O_RDWR | os.O_CLOEXEC) for pipe in ("ask", "tell"))
-        command = [tool, "--test=/bin/sh", "--test-arg=test.sh", "input.ll", "-o", "output.ll"]
+        skipped = f"--skip-delta-passes={','.join(_SKIPPED)}"
+        command = [
+            tool,
+            skipped,
+            "--test=/bin/sh",
+            "--test-arg=test.sh",
+            "input.ll",
+            "-o",
+            "output.ll",
+        ]
         # Its messages go nowhere; its group ends with it, the script that waits for us included.
         process = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -64,20 +80,20 @@ def reduce_ir(text: str, is_interesting: Callable[[bytes], bool], *, seconds: fl
 
 def _answering(
     process: "subprocess.Popen[bytes]", folder: Path, pipes: tuple[int, int],
-    is_interesting: Callable[[bytes], bool], seconds: float, best: str,
+    is_interesting: Callable[[bytes], bool], seconds: float, text: str,
 ) -> Reduced:  # fmt: skip
     ask, tell = pipes
     deadline, tests = time.monotonic() + seconds, 0
+    texts = [text]
     while time.monotonic() < deadline:
         if not select.select([ask], [], [], 0.05)[0]:
             if process.poll() is not None:
-                return Reduced(best, tests=tests, is_finished=True)
+                return Reduced(texts, tests=tests, is_finished=True)
             continue
-        path = folder / os.read(ask, 4096).decode().strip()
+        found = (folder / os.read(ask, 4096).decode().strip()).read_bytes()
         tests += 1
-        found = path.read_bytes()
         good = is_interesting(found)
-        if good and len(found) <= len(best.encode()):
-            best = found.decode(errors="replace")
+        if good and len(found) <= len(texts[-1].encode()):
+            texts.append(found.decode(errors="replace"))
         os.write(tell, b"0\n" if good else b"1\n")
-    return Reduced(best, tests=tests, is_finished=False)
+    return Reduced(texts, tests=tests, is_finished=False)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""The reference page of what a hunt in Debian's packages has found."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from compiler_gym.envs.llvm.hunting.drafts import title_of
+from compiler_gym.envs.llvm.hunting.versions import said_of
+
+__all__ = ["missed_page"]
+
+FOUND = Path(__file__).with_name("missed_found.json")
+"""Hunts, each a ``findings.json`` with what was looked up in LLVM's issues as ``known``."""
+_MACHINES = {"x86_64": "x86-64", "aarch64": "AArch64", "riscv64": "RISC-V"}
+_HEAD = """\
+Each of these is a function that -Oz of this LLVM leaves larger than one more decision does.
+They come from [hunts](../guide/hunt.md) in packages of Debian: reduced to at most 30 lines, proven,
+and found in at least three packages.
+Counts are over the functions that were examined, without functions that differ only in names and
+constants.
+Nothing of it was reported by this project.""".splitlines()
+
+
+def missed_page(found: Path = FOUND) -> str:
+    """Return the page as Markdown."""
+    hunts: list[dict[str, Any]] = json.loads(found.read_text()) if found.exists() else []
+    return "\n".join(_page_of_hunts(hunts))
+
+
+def _page_of_hunts(hunts: list[dict[str, Any]]) -> Iterator[str]:
+    yield "# What -Oz misses in Debian's packages"
+    yield ""
+    yield from _HEAD
+    yield ""
+    for document in hunts:
+        yield from _figures(document)
+        yield from _overview_of(document)
+    for document in hunts:
+        for number, finding in enumerate(document["findings"], start=1):
+            yield from _one(number, finding, document)
+
+
+def _figures(document: Mapping[str, Any]) -> Iterator[str]:
+    figures = document["figures"]
+    lost = {step: sum(reasons.values()) for step, reasons in figures["dropped"].items()}
+    yield f"## By {document['goal']}"
+    yield ""
+    yield (
+        f"{figures['examined']:,} functions of {figures['programs_examined']:,} programs were "
+        f"examined, {figures['functions_an_hour']:,} an hour on a busy core; "
+        f"{figures['with_gap']:,} have a gap ({figures['with_gap'] / figures['examined']:.0%})."
+    )
+    yield (
+        f"{figures['candidates']:,} candidates were followed, and {len(document['findings'])} are "
+        f"findings. Dropped were: "
+        f"{', '.join(f'{count} at the step {step!r}' for step, count in lost.items())}."
+    )
+    yield ""
+
+
+def _overview_of(document: Mapping[str, Any]) -> Iterator[str]:
+    yield "| | decision | level | with it | functions | packages | saved there |"
+    yield "| --- | --- | --: | --: | --: | --: | --: |"
+    for number, finding in enumerate(document["findings"], start=1):
+        before, after = _level_and_with_it(finding, document)
+        decision = finding["decision"].replace("|", "\\|")
+        yield (
+            f"| [{number}](#{document['goal']}-{number}) | `{decision}` | {before} | {after} | "
+            f"{finding['functions']:,} | {finding['packages']:,} | {finding['saved']:g} |"
+        )
+    yield ""
+
+
+def _level_and_with_it(finding: Mapping[str, Any], document: Mapping[str, Any]) -> list[int]:
+    if document["goal"] == "instructions":
+        return finding["instructions"]
+    return finding["sizes"]["x86_64"]
+
+
+def _one(number: int, finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[str]:
+    yield f"({document['goal']}-{number})="
+    yield f"## {document['goal'].capitalize()} {number}: `{finding['decision']}`"
+    yield ""
+    yield f"{title_of(finding, document)}."
+    sizes = "; ".join(
+        f"{_MACHINES[machine]} {sizes[0]} to {sizes[1]}"
+        for machine, sizes in finding["sizes"].items()
+        if isinstance(sizes, list)
+    )
+    yield f"Bytes of code: {sizes}."
+    yield f"Versions: {said_of(finding['versions'])}."
+    yield (
+        f"Proof by {finding['proof']['kind']}: {finding['proof']['judged']} inputs, "
+        f"{finding['proof']['reached']} edges."
+    )
+    yield f"From `{finding['function']}` of {finding['package']}."
+    if finding.get("known"):
+        yield finding["known"]
+    yield ""
+    yield f"```llvm\n{finding['text']}```"
+    yield ""
