@@ -45,11 +45,13 @@ def _page_of_hunts(hunts: list[dict[str, Any]]) -> Iterator[str]:
 def _figures(document: Mapping[str, Any]) -> Iterator[str]:
     figures = document["figures"]
     lost = {step: sum(reasons.values()) for step, reasons in figures["dropped"].items()}
+    rate = figures["functions_an_hour"]
+    rate = f", {rate:,} an hour on a core that others used, too" if rate else ""
     yield f"## By {document['goal']}"
     yield ""
     yield (
         f"{figures['examined']:,} functions of {figures['programs_examined']:,} programs were "
-        f"examined, {figures['functions_an_hour']:,} an hour on a busy core; "
+        f"examined{rate}; "
         f"{figures['with_gap']:,} have a gap ({figures['with_gap'] / figures['examined']:.0%})."
     )
     yield (
@@ -61,7 +63,7 @@ def _figures(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _overview_of(document: Mapping[str, Any]) -> Iterator[str]:
-    yield "| | decision | level | with it | functions | packages | saved there |"
+    yield "| finding | decision | level | with it | functions | packages | saved there |"
     yield "| --- | --- | --: | --: | --: | --: | --: |"
     for number, finding in enumerate(document["findings"], start=1):
         before, after = _level_and_with_it(finding, document)

@@ -95,9 +95,7 @@ class Hunt:
             begun = time.monotonic()
             with Engine() as engine:
                 self._examine(engine, programs, begun + _SHARE_OF_EXAMINING * seconds)
-                examined = time.monotonic() - begun
                 self._follow(engine, begun + seconds)
-            self._note("time", examining=examined, following=time.monotonic() - begun - examined)
             return self.write(programs=len(programs))
         finally:
             lock.release()
@@ -186,6 +184,7 @@ class Hunt:
     ) -> None:
         """Examine each function; a program that is not finished has no row, and begins again."""
         said: dict[str, Any] = {"program": program.name, "package": program.package}
+        begun = time.monotonic()
         limits = self._limits
         try:
             contents = program.read()
@@ -229,7 +228,7 @@ class Hunt:
                 self._note(
                     "gap", key=key, function=name, instructions=instructions, **said, **found.value
                 )
-        self._note("program", **said, shapes=new, counts=counts)
+        self._note("program", **said, shapes=new, counts=counts, seconds=time.monotonic() - begun)
 
     # Candidates.
 
@@ -250,7 +249,7 @@ class Hunt:
                 )  # fmt: skip
 
     def _next_candidate(self) -> tuple[dict[str, Any], str] | None:
-        """Return the smallest function that no finding explains, of the decision least tried.
+        """Return the smallest function that no finding explains, of the decision least found.
 
         What is taken away from it must be taken away in enough packages already.
         """
@@ -278,7 +277,7 @@ class Hunt:
                     continue
                 packages = len({one["package"] for one in gaps if gap["removed"] <= one["removed"]})
                 if packages >= self._limits.packages and gap["removed"]:
-                    order = (len(past), " | " in decision, -packages, gap["instructions"])
+                    order = (past.count(""), gap["instructions"], " | " in decision, -packages)
                     if best is None or order < best[0]:
                         best = order, gap, decision
                     break
@@ -404,7 +403,9 @@ class Hunt:
             counts["candidates"] += 1
             if row.get("dropped"):
                 dropped.setdefault(row["step"], Counter())[_without_numbers(row["dropped"])] += 1
-        seconds = sum(row["examining"] for row in self._of("time"))
+        timed = [row for row in self._of("program") if "seconds" in row]
+        seconds = sum(row["seconds"] for row in timed)
+        in_time = sum(row["counts"].get("examined", 0) for row in timed)
         return {
             "programs": programs,
             "programs_examined": counts["programs"],
@@ -413,7 +414,7 @@ class Hunt:
             "duplicates": counts["duplicates"],
             "left_out": counts["left out"],
             "examined": counts["examined"],
-            "functions_an_hour": round(counts["examined"] / seconds * 3600) if seconds else 0,
+            "functions_an_hour": round(in_time / seconds * 3600) if seconds else 0,
             "failed": {k: n for k, n in counts.items() if k.startswith("failed")},
             "with_gap": counts["gaps"],
             "candidates": counts["candidates"],

@@ -137,6 +137,10 @@ def reason_of(error: Exception) -> str:
         tool = str(error.cmd[0])
         if error.returncode < 0 or any("Stack dump" in line for line in said):
             return f"{tool} crashed"
+        if any(
+            "may not occur within a group" in line or "Unknown command" in line for line in said
+        ):
+            return f"{tool} has no such option"
         return f"{tool}: {said[0].rpartition('error: ')[2][:100] if said else error.returncode}"
     return str(error)[:100]
 
