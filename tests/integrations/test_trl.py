@@ -2,6 +2,7 @@
 """TRL's trainer plays tasks with a tiny random model: data, tools, rewards and gradients."""
 
 import importlib
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -22,6 +23,7 @@ BETTER = [
 
 
 FOLDER = str(Path(__file__).parents[1])
+RECIPE = Path(__file__).parents[2] / "examples" / "grpo" / "train.py"
 
 
 def library(name: str) -> Any:
@@ -144,3 +146,24 @@ def test_grpo_runs_from_prompts_to_gradients(tmp_path: Path, monkeypatch: Any) -
     assert logs[0]["reward_std"] > 0
     changed = [n for n, v in model.named_parameters() if not torch.equal(v.detach(), before[n])]
     assert changed
+
+
+@pytest.mark.slow
+def test_the_recipe_trains_what_a_folder_of_weights_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a random model writes is no call of a tool, so it earns nothing; all the rest runs."""
+    monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
+    tokenizer, model = tiny_model()
+    for part in (tokenizer, library("transformers").Qwen3ForCausalLM(model.config)):
+        part.save_pretrained(tmp_path / "weights")
+    spec = importlib.util.spec_from_file_location("grpo_train", RECIPE)
+    assert spec is not None
+    assert spec.loader is not None
+    recipe = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(recipe)
+    given = ["--model", str(tmp_path / "weights"), "--output", str(tmp_path / "out")]
+    small = "--tasks 2 --steps 1 --generations 2 --batch 2 --calls 1 --tokens 16".split()
+    log = recipe.main(recipe.parse([*given, *small]))
+    assert [row["reward"] for row in log if "reward" in row] == [0.0]
+    assert (tmp_path / "out" / "model" / "model.safetensors").is_file()
