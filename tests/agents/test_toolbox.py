@@ -263,6 +263,21 @@ def test_what_cannot_be_served_is_refused() -> None:
         Toolbox("llvm-v0", benchmark="cbench-v1/no-such")
 
 
+def test_actions_without_names_are_given_as_json() -> None:
+    with (
+        Toolbox("llvm-v0", benchmark="cbench-v1/crc32", action_space="Codegen") as one,
+        Toolbox("llvm-v0", benchmark="cbench-v1/crc32", action_space="Codegen") as other,
+    ):
+        listed = shown(one, "actions")
+        assert listed == shown(other, "actions")
+        assert "an action is JSON, such as [" in listed
+        assert "enable-machine-outliner" in listed
+        assert "InvalidActionError" in refused(one, "apply", {"actions": [[7] * 3]})
+        size = one.env.action_space.shape[0]
+        applied = told(one, "apply", actions=[[0] * size])
+        assert len(applied["applied"]) == 1
+
+
 IDS = [one.environments[0].id for one in compilers().values()]
 
 

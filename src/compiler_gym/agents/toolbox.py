@@ -4,6 +4,7 @@
 What a tool offers follows from what the environment offers: nothing here knows a compiler.
 """
 
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -393,7 +394,9 @@ class Toolbox:
         if masks is not None and lines:
             lines = [line for line, legal in zip(lines, masks(), strict=False) if legal]
         if not lines:
-            lines = [f"an action is JSON, such as {as_json(space.sample())}"]
+            drawn = copy.deepcopy(space)  # the same example for every agent
+            drawn.seed(0)
+            lines = [f"an action is JSON, such as {as_json(drawn.sample())}"]
         parts = [
             _action_line(f"{one.name}: {one.values}", "", one.description)
             for one in action_parts(space)
