@@ -301,7 +301,7 @@ def projects() -> Drawing:
     """Real programs, tuned: the bytes that a loader reads, against the best without a search."""
     rows = measured_projects()
     d = Drawing(480, 74 + 46 * len(rows), "What tuning saves of the whole file of real programs")
-    d.text(20, 30, "Real programs, the whole file a loader reads", bold=True, size=17)
+    d.text(20, 30, "The whole file of eight real programs", bold=True, size=17)
     d.text(20, 52, "clang -Oz -flto --gc-sections --icf=all", color=SOFT, size=15)
     d.text(460, 52, "compiler-gym tune", color=BLUE, size=15, anchor="end", bold=True)
     for number, (name, rival, ours) in enumerate(rows):

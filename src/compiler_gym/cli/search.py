@@ -294,8 +294,8 @@ def _work_table(results: "Sequence[SearchResult]") -> "Table":
     numbers = ("Reward", "Actions", "Tried", "Known", "Failures")
     rows = table(
         "Program", *numbers, right=numbers, typed=("Program",),
-        title=f"Reward {results[0].reward_space}; sequences tried, and of these\n"
-        "those that led to a program known already",
+        title=f"Reward {results[0].reward_space}. Tried: sequences of actions.\n"
+        "Known: those of them that led to a program seen before.",
     )  # fmt: skip
     for result in results:
         rows.add_row(

@@ -12,7 +12,7 @@ PUBLISHED = Level(
     "OptOz",
     "OptOz",
     "after opt -passes='default<Oz>' without the attributes minsize and optsize",
-    label="OptOz",
+    label="opt -Oz",
 )
 """What CompilerGym 0.2.5 and papers compare with. It leaves more than clang -Oz, which marks
 functions; there is no such pair for -O3, which marks none."""
