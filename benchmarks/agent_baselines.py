@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""What agents without a model win on the test tasks, as the judge measures it.
+
+    python -m benchmarks.agent_baselines --each 8      judge; write the table of the guide
+
+Nothing, the compiler's own -Oz, random actions, our search with as many actions as an agent has
+calls, and a script that tries actions one at a time with the agent's own tools. Of each family
+some test tasks are drawn, always the same ones. What is judged is kept, and not judged again.
+"""
+
+import argparse
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import compiler_gym
+from benchmarks.tables import write_table
+from compiler_gym.agents import (
+    AgentEpisode,
+    Decisions,
+    Judge,
+    Question,
+    Task,
+    Verdict,
+    score,
+    tasks,
+)
+from compiler_gym.errors import CompilerGymError
+from compiler_gym.files import append_line, read_regular
+from compiler_gym.paths import cache_path
+from compiler_gym.search import Budget, level_sequences, run_search
+from compiler_gym.spaces import action_names
+
+PAGE = Path(__file__).parents[1] / "docs" / "guide" / "agent-tasks.md"
+LEVEL, REST = "-Oz", "rest"
+
+
+def nothing(task: Task) -> Decisions:
+    """Leave the program as it is."""
+    return Decisions(task.id)
+
+
+def level(task: Task) -> Decisions:
+    """Take what clang would do, where the compiler has that."""
+    with _environment_of(task) as env:
+        names = action_names(env.action_space)
+        chosen = [name for name in (LEVEL, REST) if name in names][:1]
+        return _decided(env, task, [names.index(name) for name in chosen])
+
+
+def at_random(task: Task) -> Decisions:
+    """Apply as many random actions as the agent has calls; guess where there is a question."""
+    drawn = random.Random(task.id)
+    if task.question is not None:
+        return Decisions(task.id, answer=str(drawn.randint(1, len(task.given))))
+    with _environment_of(task) as env:
+        count = len(action_names(env.action_space))
+        return _decided(env, task, [drawn.randrange(count) for _ in range(task.max_calls)])
+
+
+def search(task: Task) -> Decisions:
+    """Search with as many actions as the agent has calls, from the levels where there are some."""
+    if task.question is not None:
+        return nothing(task)
+    with _environment_of(task) as env:
+        starts = level_sequences(action_names(env.action_space))
+    (found,) = run_search(
+        lambda: _environment_of(task),
+        [task.benchmark],
+        budget=Budget(steps=task.max_calls),
+        jobs=1,
+        seed=0,
+        starts=starts,
+    )
+    return Decisions(task.id, found.commandline)
+
+
+def script(task: Task) -> Decisions:
+    """Use the agent's tools: try actions one at a time, and keep those that are better."""
+    with AgentEpisode(task) as episode:
+        if task.question is not None:
+            return Decisions(task.id, answer=str(_answer(episode, task)))
+        with _environment_of(task) as env:
+            names = list(action_names(env.action_space))
+        random.Random(task.id).shuffle(names)
+        if LEVEL in names:
+            episode.call("apply", {"actions": [LEVEL]})
+        while episode.calls_left > 2 and names:
+            name = names.pop()
+            tried = _said(episode.call("try_actions", {"actions": [name]}))
+            if (tried.get("reward") or 0.0) > 0:
+                episode.call("apply", {"actions": [name]})
+        if REST in names:
+            episode.call("apply", {"actions": [REST]})
+        return episode.decisions
+
+
+AGENTS: Mapping[str, Callable[[Task], Decisions]] = {
+    "nothing": nothing, "-Oz": level, "random": at_random, "search": search, "script": script,
+}  # fmt: skip
+
+
+def _answer(episode: AgentEpisode, task: Task) -> int:
+    """Return the answer: by halving where a trace differs, else the largest step that was seen."""
+    if task.question is Question.FIRST_DIFFERENCE:
+        low, high = 0, len(task.given)
+        while high - low > 1 and episode.calls_left > 2:
+            middle = (low + high) // 2
+            episode.call("reset")
+            costs = _said(episode.call("apply", {"actions": list(task.given[:middle])}))
+            same = costs.get("costs", {}).get(task.goal) == task.trace[middle - 1]
+            low, high = (middle, high) if same else (low, middle)
+        return high
+    added: list[float] = []
+    for name in task.given[: episode.calls_left - 1]:
+        said = _said(episode.call("apply", {"actions": [name]}))
+        goals = [said.get(when, {}).get(task.goal, 0) for when in ("before", "costs")]
+        added.append(goals[1] - goals[0])
+    return added.index(max(added)) + 1
+
+
+def _said(answer: str) -> dict[str, Any]:
+    try:
+        return json.loads(answer)
+    except ValueError:
+        return {}
+
+
+def _environment_of(task: Task) -> Any:
+    env = compiler_gym.make(task.env_id, benchmark=task.benchmark, action_space=task.action_space)
+    for name in (task.goal, task.baseline):
+        if name in env.reward:
+            env.reward_space = name
+    return env
+
+
+def _decided(env: Any, task: Task, actions: Sequence[int]) -> Decisions:
+    """Return actions as decisions, as far as the compiler takes them."""
+    env.reset()
+    for action in actions:
+        _, _, terminated, truncated, _ = env.step(action)
+        if terminated or truncated:
+            break
+    return Decisions(task.id, env.commandline() if env.actions else "")
+
+
+def chosen_tasks(each: int) -> list[Task]:
+    """Return `each` test tasks of every family, the same ones every time."""
+    families = dict.fromkeys(task.family for task in tasks("test"))
+    found: list[Task] = []
+    for family in families:
+        whole = list(tasks("test", family))
+        random.Random(family).shuffle(whole)
+        found += whole[:each]
+    return found
+
+
+def table(verdicts: Mapping[str, Sequence[Verdict]], chosen: Sequence[Task]) -> str:
+    """Return the mean reward of each agent by family, and of all."""
+    lines = [f"| tasks | n | {' | '.join(verdicts)} |", "|---|--:|" + "--:|" * len(verdicts)]
+    for family in dict.fromkeys(task.family for task in chosen):
+        members = [task for task in chosen if task.family == family]
+        known = {task.id for task in members}
+        rewards = [
+            score([v for v in each if v.task in known], members).reward
+            for each in verdicts.values()
+        ]
+        cells = " | ".join(f"{reward:.3f}" for reward in rewards)
+        lines.append(f"| `{family}` | {len(members)} | {cells} |")
+    valid = [mean(v.valid for v in each) for each in verdicts.values()]
+    lines.append(f"| valid, of all | {len(chosen)} | {' | '.join(f'{v:.0%}' for v in valid)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Judge what the command line says, and write the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.agent_baselines")
+    parser.add_argument("--each", type=int, default=8, help="test tasks of each family")
+    options = parser.parse_args()
+    kept = cache_path("benchmarks/agent-baselines.jsonl")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    lines = read_regular(kept).decode().splitlines() if kept.is_file() else []
+    known = {(one["agent"], one["task"]): one for one in map(json.loads, lines)}
+    chosen = chosen_tasks(options.each)
+    verdicts: dict[str, list[Verdict]] = {name: [] for name in AGENTS}
+    with Judge() as judge:
+        for task in chosen:
+            for name, agent in AGENTS.items():
+                fields: dict[str, Any] | None = known.get((name, task.id))
+                if fields is None:
+                    try:
+                        verdict = judge(task, agent(task))
+                    except CompilerGymError as error:
+                        verdict = Verdict.refused(task.id, f"{type(error).__name__}: {error}")
+                    fields = {"agent": name, **verdict.dict()}
+                    append_line(kept, fields, sync=False)
+                    print(name, task.id, f"{verdict.reward:.3f}", verdict.reason[:80], flush=True)
+                said = {key: value for key, value in fields.items() if key != "agent"}
+                verdicts[name].append(Verdict(**said))
+    write_table("agent-baselines", table(verdicts, chosen), PAGE)
+
+
+if __name__ == "__main__":
+    main()
