@@ -3,10 +3,12 @@
 
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 from compiler_gym.agents import AgentEpisode, Tool, tasks
+from compiler_gym.errors import EnvironmentNotSupported
 
 __all__ = ["all_tools", "offered_tools", "tool_function"]
 
@@ -22,12 +24,14 @@ def offered_tools(episode: AgentEpisode) -> list[Tool]:
 
 @cache
 def all_tools() -> tuple[Tool, ...]:
-    """Return every tool that some task offers: begins an episode in each environment."""
+    """Return every tool that some task offers: begins an episode in each environment.
+
+    One that this machine cannot have offers none.
+    """
     found: dict[str, Tool] = {}
     for task in {task.env_id: task for task in tasks()}.values():
-        episode = AgentEpisode(task)
-        found |= {tool.name: tool for tool in offered_tools(episode)}
-        episode.close()
+        with suppress(EnvironmentNotSupported), AgentEpisode(task) as episode:
+            found |= {tool.name: tool for tool in offered_tools(episode)}
     return tuple(found.values())
 
 
