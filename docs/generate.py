@@ -35,6 +35,7 @@ from docs.install import with_install
 from docs.missed_page import missed_page
 from docs.observation_examples import PROGRAMS, costs, examples, promises
 from docs.options_page import options_page
+from docs.recipes_page import recipes_page
 from docs.session_protocol_page import sdk_files, session_protocol_page
 from docs.shown import PAGES as SHOWING
 from docs.shown import with_output
@@ -120,6 +121,7 @@ What a table says of speed was measured on the machines that it names.
 llvm-codegen
 llvm-decisions
 llvm-missed
+llvm-recipes
 options
 session-protocol
 speed
@@ -143,6 +145,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "llvm-codegen.md", HEAD + "\n" + codegen_page()
     yield "llvm-decisions.md", HEAD + "\n" + decisions_page()
     yield "llvm-missed.md", HEAD + "\n" + missed_page()
+    yield "llvm-recipes.md", HEAD + "\n" + recipes_page()
     yield "options.md", HEAD + "\n" + options_page()
     yield "session-protocol.md", HEAD + "\n" + session_protocol_page()
     yield "speed.md", HEAD + "\n" + speed_page()

@@ -30,7 +30,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_every_shipped_recipe_says_where_it_is_from() -> None:
-    assert [recipe.name for recipe in shipped_recipes()] == ["small"]
+    assert [recipe.name for recipe in shipped_recipes()] == ["small", "small-packed"]
     for recipe in shipped_recipes():
         known = recipe.known
         assert known.about
@@ -58,7 +58,9 @@ def test_it_is_for_a_goal_a_main_version_and_a_machine(monkeypatch: pytest.Monke
 
 
 def test_an_unknown_one_is_refused_by_name() -> None:
-    with pytest.raises(UnknownNameError, match=r"no recipe 'smal': did you mean small\?"):
+    with pytest.raises(
+        UnknownNameError, match=r"no recipe 'smal': did you mean small, small-packed\?"
+    ):
         recipe_named("smal")
 
 

@@ -5,7 +5,6 @@ python -m tools.projects fetch --into /tmp/projects            sources, scripts,
 python -m tools.projects sizes --into /tmp/projects lua xz     bytes of linked binaries
 python -m tools.projects speeds --into /tmp/projects --rounds 5
 python -m tools.projects random --compilations 500             what blind chance finds for size
-python -m tools.projects recipes --into /tmp/projects          the recipe of the other projects
 python -m tools.projects check --into /tmp/projects            the projects' own tests
 """
 
@@ -15,12 +14,10 @@ from pathlib import Path
 
 from compiler_gym.leaderboard import geometric_mean
 from compiler_gym.paths import cache_path
-from compiler_gym.search import available_jobs
 from tools.projects.building import BUILDS, Build, build, by_recipe, run
 from tools.projects.fetching import fetch, make_inputs
 from tools.projects.measuring import instructions, seconds, sizes
 from tools.projects.random_search import random_text
-from tools.projects.recipes import print_recipes
 from tools.projects.table import Project, chosen
 
 _SIZE_BASELINE = "clang -Oz -flto, folded"
@@ -137,9 +134,7 @@ def _row(cells: Iterable[str]) -> str:
 def _arguments() -> argparse.Namespace:
     words = argparse.ArgumentParser(prog="python -m tools.projects", description=__doc__)
     words.formatter_class = argparse.RawDescriptionHelpFormatter
-    words.add_argument(
-        "command", choices=("fetch", "check", "sizes", "speeds", "random", "recipes")
-    )
+    words.add_argument("command", choices=("fetch", "check", "sizes", "speeds", "random"))
     words.add_argument("projects", nargs="*", help="names; all where none is given")
     words.add_argument("--into", type=Path, default=cache_path("projects"))
     names = [way.name for way in BUILDS]
@@ -168,8 +163,6 @@ def main() -> None:
         for project in wanted:
             text = random_text(project, into, given.compilations)
             print(f"{project.name}: {text:,} bytes of .text", flush=True)
-    elif given.command == "recipes":
-        print_recipes(wanted, into, available_jobs())
     elif given.command == "speeds":
         chosen_ways = made_by if given.build else [way for way in BUILDS if "-O3" in way.name]
         print_speeds(wanted, into, chosen_ways, given.rounds, given.part)

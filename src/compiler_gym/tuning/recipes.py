@@ -91,7 +91,7 @@ def recipe_files() -> tuple[Path, ...]:
         package, _, folder = compiler.recipes.partition(":")
         if folder:
             with as_file(files(package).joinpath(folder)) as path:
-                found += sorted(path.glob("*.toml"))
+                found += sorted(path.glob("*.toml"), key=lambda file: file.stem)
     return tuple(found)
 
 
@@ -104,7 +104,10 @@ def recipe_named(name: str) -> Recipe:
 
 
 def recipe_for(goal: Goal, compiler: str) -> Recipe | None:
-    """Return the recipe for `goal` with `compiler`, a tuner's version, if there is one."""
+    """Return the recipe for `goal` with `compiler`, a tuner's version, if there is one.
+
+    Of several it is the first by name, whose name others continue.
+    """
     return next((recipe for recipe in shipped_recipes() if recipe.fits(goal, compiler)), None)
 
 

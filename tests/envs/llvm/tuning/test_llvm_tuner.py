@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A whole tuning for size: smaller, the same behaviour, the same bytes by other roads."""
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 from compiler_gym.builds import sizes_of
 from compiler_gym.envs.llvm.tuning.llvm_tuner import FAIR, LlvmTuner
 from compiler_gym.errors import ProjectError
-from compiler_gym.tuning import Job, Request, Result, read_plan
+from compiler_gym.tuning import JOURNAL, Job, Request, Result, read_plan, recipe_named
 from tests.envs.llvm.tuning.conftest import BUILD, needs_lld
 
 pytestmark = needs_lld
@@ -73,6 +74,12 @@ def test_the_same_compilations_give_the_same_plan(
     assert again.found.plan == tuned.found.plan
     one, two = (read_plan(path / "tuned.toml") for path in (output, tmp_path / "out"))
     assert one == two
+
+
+def test_the_first_try_has_the_options_of_the_recipe(tuned: Result, output: Path) -> None:
+    (journal,) = output.rglob(JOURNAL)
+    first = json.loads(journal.read_text().splitlines()[0])["actions"]
+    assert set(LlvmTuner().actions(recipe_named("small").plan)) <= set(first)
 
 
 def test_what_was_tried_is_not_tried_again(tuned: Result, output: Path, project: Path) -> None:

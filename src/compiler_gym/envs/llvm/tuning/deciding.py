@@ -39,13 +39,16 @@ SAVINGS = tuple(f"{_SAVING}={count}" for count in (12, 20, 8, 4))
 first that make most programs smaller. Without such a bound files grow, because each function has
 unwind tables. It holds for a whole process, so that no module and no action space has it."""
 LATE = (
+    "enable-pre=false",
+    "two-entry-phi-node-folding-threshold=2",
     *(f"inline-threshold={value}" for value in (0, 5, 15, 30, 60)),
     "inlinehint-threshold=5",
     "force-remove-attribute=minsize",
 )
-"""Options of the passes, so that only a linker that runs them can be told: up to which cost a call
-is inlined, where LLVM's own bound is 5 in a function that is marked minsize, and to drop that mark.
-With it x86-64 has constants pushed and popped, for which unwind tables grow by more than is won."""
+"""Options of the passes, so that only a linker that runs them can be told. Among them: up to which
+cost a call is inlined, where LLVM's own bound is 5 in a function that is marked minsize, and to
+drop that mark. With it x86-64 has constants pushed and popped, for which unwind tables grow by more
+than is won."""
 _OUTLINED = "enable-machine-outliner=always"
 """What makes such functions."""
 _FIXED = "relocation-model"
@@ -133,7 +136,9 @@ def state_of(plan: BinaryPlan) -> State:
 
 def of_modules(options: Mapping[str, str]) -> dict[str, str]:
     """Return those of `options` that a module can have, and a session sets."""
-    return {name: value for name, value in options.items() if name != _SAVING}
+    chosen = (f"{name}={value}" for name, value in options.items())
+    left_out = (*SAVINGS, *LATE)
+    return dict(each.split("=", 1) for each in chosen if each not in left_out)
 
 
 def choices(refused: Collection[str] = ()) -> Iterator[str]:

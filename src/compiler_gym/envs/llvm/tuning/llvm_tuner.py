@@ -40,6 +40,7 @@ from compiler_gym.tuning import (
     JOURNAL,
     BinaryPlan,
     Found,
+    Goal,
     Journal,
     Meaning,
     SizeSearch,
@@ -47,6 +48,7 @@ from compiler_gym.tuning import (
     State,
     Subject,
     layout_of,
+    recipe_for,
     require_honoured,
     sources_of,
     tuned_by_runs,
@@ -209,8 +211,13 @@ def _layout(subject: Subject) -> list[str]:
 
 
 def _start(subject: Subject) -> State | None:
-    """Return what the search starts from, as far as this compiler's whole program can have it."""
-    return None if subject.start is None else state_of(subject.start)
+    """Return what the search starts from: a plan of an older version, or what others won with.
+
+    What only a linker can be told that runs the passes is not in it.
+    """
+    recipe = recipe_for(Goal.SIZE, _llvm_version())
+    start = subject.start or (None if recipe is None else recipe.plan)
+    return None if start is None else state_of(start)
 
 
 def _by_recipe(

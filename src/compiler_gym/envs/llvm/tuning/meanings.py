@@ -42,6 +42,7 @@ _FILE = {
     "-Wl,--bp-compression-sort=both": "Sorts functions and data so that the file compresses better",
 }
 _OPTIONS = {
+    "enable-pre": "Whether what one way to a point computes is computed on its other ways, too",
     "inlinehint-threshold": "How large an `inline` function may be to be copied into its callers",
     "force-remove-attribute": "Which mark of functions is dropped",
     "inline-threshold": "How large a function may be to be copied into its callers",

@@ -72,7 +72,7 @@ def _require_small(plan: BinaryPlan) -> None:
     require_among(plan, "flag", plan.flags, (FRAMES,))
     require_among(plan, "pass", [plan.passes] if plan.passes else (), (DEFAULT_PASSES,))
     _require_options(plan, LATE)
-    require_among(plan, "linker option", plan.linker, (*FOLDING, *LLD_LAYOUT))
+    require_among(plan, "linker option", plan.linker, _LINKER)
 
 
 def _require_options(plan: BinaryPlan, others: Collection[str] = ()) -> None:
