@@ -41,7 +41,7 @@ def test_a_draft_holds_what_a_tracker_asks_for() -> None:
         "4 functions of 3 packages", "define i32 @f", "opt-22 -passes='default<Oz>' f.ll",
         "opt-22 -passes='default<Oz>,function(gvn)' f.ll", "| bytes of code, x86-64 | 20 | 16 |",
         "| bytes of code, RISC-V 64 | - | cannot be made |", "| 19 | - | - | opt-19 crashed |",
-        "missed since 22, not in 16", "the level left 16 in 16 and leaves 20 in 22",
+        "missed since 22, not in 16", "regression from 16 (16) to 22 (20)",
         "By execution, not for every input", "- [ ] ",
     ):  # fmt: skip
         assert part in text

@@ -70,3 +70,26 @@ def test_names_and_numbers_are_no_part_of_a_fingerprint(scan: bytes, engine: Eng
 
 def test_cycles_are_a_goal_too(scan: bytes, engine: Engine) -> None:
     assert engine.ask("examined", scan, "cycles", seconds=60.0).value["base"] > 0
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_refused"), [("%0", True), ("%4", False)], ids=["invariant", "computed"]
+)
+def test_a_loop_whose_end_nothing_decides_is_refused(
+    condition: str, is_refused: bool, engine: Engine
+) -> None:
+    text = f"""{HEAD}declare i32 @outside()
+define i32 @f(i32 %0) minsize optsize {{
+  br label %3
+3:
+  %4 = call i32 @outside()
+  switch i32 {condition}, label %3 [
+    i32 7, label %5
+  ]
+5:
+  ret i32 0
+}}
+""".replace("  br label %3", "  %2 = add i32 %0, 1\n  br label %3", 1)
+    decision = "default<Oz>,function(gvn)"
+    found = engine.ask("is_interesting", text.encode(), decision, "instructions", 0.0)
+    assert (found.failure, found.value) == ("", not is_refused)

@@ -47,7 +47,7 @@ def test_a_version_that_crashes_hangs_or_cannot_read_is_a_row(
     ("sizes", "said"),
     [
         ([(16, 10, 10), (19, 10, 8), (22, 10, 8)], "missed since 19, not in 16"),
-        ([(16, 9, 8), (22, 12, 8)], "the level left 9 in 16 and leaves 12 in 22"),
+        ([(16, 9, 8), (22, 12, 8)], "regression from 16 (9) to 22 (12)"),
         ([(16, 9, 8), (22, 9, 9)], "not missed in 22"),
         ([(22, 9, 9)], "no installed version shows it"),
     ],

@@ -85,7 +85,7 @@ def _parts(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[
     more = f" and {len(names) - 6} more" if len(names) > 6 else ""
     yield f"# {title_of(finding, document)}\n"
     yield (
-        f"Found in `{finding['function']}` of the Debian package {finding['package']}.\n"
+        f"Found in `{finding['function']}` of the package {finding['package']}.\n"
         f"The pattern is in {finding['functions']:,} functions of {finding['packages']} packages "
         f"({', '.join(names[:6])}{more}), where the decision saves {finding['saved']:g} "
         f"{document['unit']} in all.\n"
@@ -161,7 +161,7 @@ def _pass(decision: Decision, document: Mapping[str, Any]) -> str:
         return f"The code generator: `--{decision.codegen[0]}` takes the choice away from a pass."
     if decision.passes[-1] == document["level"]:
         return f"{', '.join(extra)} prepares what the level's own passes then finish: an order."
-    return f"{', '.join(extra)} does it, and does not run late enough in the level."
+    return f"{', '.join(extra)} does it there: the level's passes end without it."
 
 
 def explorer_link(text: str, level: Decision, decision: Decision) -> str:

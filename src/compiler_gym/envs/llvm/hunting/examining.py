@@ -144,6 +144,7 @@ def is_interesting(data: bytes, decision: str, goal: str, least: float) -> bool:
         or "target triple" not in text
         or _UNSOUND.search(text)
         or _VOLATILE.search(text)
+        or _never_ends(text)
     ):
         return False
     start, cost = gap(data, decision, goal)
@@ -152,6 +153,46 @@ def is_interesting(data: bytes, decision: str, goal: str, least: float) -> bool:
     if Goal(goal) is not Goal.SIZE or " | x86-" in decision:
         return True
     return _is_elsewhere(data, decision, Goal(goal))
+
+
+def _never_ends(text: str) -> bool:
+    """Return whether nothing that a loop computes decides when it ends."""
+    body = text[text.index("\ndefine ") :]
+    depends: dict[str, str] = {}
+    for name, rest in re.findall(r"^  (%\d+) = (.*)$", body, re.MULTILINE):
+        depends[name] = rest
+    conditions = re.findall(r"^  (?:br i1|switch i\d+) (%\d+),", body, re.MULTILINE)
+    return _goes_back(body) and not any(_is_computed(one, depends) for one in conditions)
+
+
+def _goes_back(body: str) -> bool:
+    """Return whether a block jumps to itself or to an earlier one: they are numbered in order."""
+    here = 0
+    for line in body.splitlines():
+        if label := re.match(r"(\d+):", line):
+            here = int(label[1])
+        elif here and any(int(one) <= here for one in re.findall(r"label %(\d+)", line)):
+            return True
+    return False
+
+
+def _is_computed(name: str, depends: dict[str, str]) -> bool:
+    """Return whether a value comes from a phi with a value of its own, a load or a call."""
+    seen: set[str] = set()
+    left = [name]
+    while left:
+        value = left.pop()
+        rest = depends.get(value, "")
+        if value in seen or not rest:
+            continue
+        seen.add(value)
+        if rest.startswith("phi"):
+            if any(depends.get(one) for one in re.findall(r"\[ (%\d+),", rest)):
+                return True
+        elif re.match(r"load|(?:tail )?call", rest):
+            return True
+        left += re.findall(r"%\d+", rest)
+    return False
 
 
 def _is_elsewhere(data: bytes, decision: str, goal: Goal) -> bool:
@@ -313,8 +354,16 @@ def facts(data: bytes, decision: str, goal: str) -> dict[str, Any]:
         "shape": memoryview(_llvm.function_shapes(_llvm.Module(data))["shapes"]).cast("q")[0],
         "before": base.text(),
         "after": made.text(),
-        "assembly": [_plain_assembly(base), _plain_assembly(made)],
+        "assembly": [_shown_assembly(base), _shown_assembly(made)],
     }
+
+
+def _shown_assembly(module: _llvm.Module) -> str:
+    """Return the instructions and labels of the machine code."""
+    lines = module.assembly().decode(errors="replace").expandtabs(8).splitlines()
+    return "\n".join(
+        line for line in lines if re.match(r"\.LBB|        [a-z]", line) and ".file" not in line
+    )
 
 
 def compared(data: bytes, decisions: list[str], goal: str) -> list[float]:

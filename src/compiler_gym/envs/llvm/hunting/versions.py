@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from compiler_gym.builds import function_sizes
@@ -149,7 +150,7 @@ def said_of(sizes: Sequence[VersionSize] | Sequence[Mapping[str, object]]) -> st
     """Return since when the decision leaves less, or from which version the level leaves more.
 
     >>> said_of([VersionSize(16, 10, 8), VersionSize(19, 12, 8)])
-    'missed in every version that was tried (16, 19); the level left 10 in 16 and leaves 12 in 19'
+    'missed in every version that was tried (16, 19); regression from 16 (10) to 19 (12)'
     """
     rows = [one if isinstance(one, VersionSize) else VersionSize(**one) for one in sizes]  # pyright: ignore[reportArgumentType]  # from JSON
     read = [one for one in rows if not one.failure]
@@ -165,11 +166,8 @@ def said_of(sizes: Sequence[VersionSize] | Sequence[Mapping[str, object]]) -> st
         said = f"missed since {read[first].version}{before}"
         gone = [one.version for one in read[first:] if not one.is_missed]
         said += f"; not missed in {', '.join(map(str, gone))}" if gone else ""
-    newest = read[-1]
-    best = min(read, key=lambda one: (one.level, -one.version))
-    if newest.level > best.level:
-        said += (
-            f"; the level left {best.level} in {best.version} and leaves {newest.level} in "
-            f"{newest.version}"
-        )
+    grew = [(old, new) for old, new in pairwise(read) if new.level > old.level]
+    if grew and read[-1].level > min(one.level for one in read):
+        old, new = max(grew, key=lambda pair: pair[1].level - pair[0].level)
+        said += f"; regression from {old.version} ({old.level}) to {new.version} ({new.level})"
     return said
