@@ -90,21 +90,27 @@ static void leave(int number) {
   siglongjmp(back, 1);
 }
 
-// Pointers, numbers of eight and four bytes, and texts of bytes that the function compares with.
+static uint64_t byte_of(uint64_t bits) {
+  if (bits >> 62 && hunt_constant_count) return hunt_constants[bits % hunt_constant_count] & 0xff;
+  return number_of(draw()) & 0xff;
+}
+
+// Pointers, numbers of eight and four bytes, and texts of what the function compares with. One
+// input in four is mostly texts, and one mostly what can be called.
 static void fill(unsigned char *to, int size) {
-  int calls = draw() % 4 == 0;  // on some inputs half of the words can be called
+  int mode = draw() % 4;
   for (int i = 0; i + 8 <= size; i += 8) {
-    uint64_t bits = draw(), value = (uint64_t)callback;
-    switch (calls && bits >> 63 ? 7 : bits >> 8 & 7) {
-    case 7: break;
-    case 0: value = number_of(bits); break;
-    case 1:
-    case 2: value = number_of(bits) << 32 | (uint32_t)number_of(draw()); break;
-    case 3:
-    case 4: value = 0;
-      for (int byte = 0; byte < 8; byte++) value = value << 8 | (number_of(draw()) & 0xff);
-      break;
-    default: value = pointer_of(bits >> 16);
+    uint64_t bits = draw(), value = 0;
+    int kind = bits >> 8 & 7;
+    if (mode < 2 && bits >> 62) kind = mode ? 3 : 7;
+    if (kind == 0) {
+      value = number_of(bits);
+    } else if (kind < 3) {
+      value = number_of(bits) << 32 | (uint32_t)number_of(draw());
+    } else if (kind < 5) {
+      for (int byte = 0; byte < 8; byte++) value = value << 8 | byte_of(draw());
+    } else {
+      value = kind == 7 ? (uint64_t)callback : pointer_of(bits >> 16);
     }
     memcpy(to + i, &value, 8);
   }
