@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What agents without a model win on the test tasks, as the judge measures it.
 
-    python -m benchmarks.agent_baselines --each 8      judge; write the table of the guide
+    python -m benchmarks.agent_baselines --each 5      judge; write the table of the guide
 
 Nothing, the compiler's own -Oz, random actions, our search with as many actions as an agent has
 calls, and a script that tries actions one at a time with the agent's own tools. Of each family
@@ -178,7 +178,7 @@ def table(verdicts: Mapping[str, Sequence[Verdict]], chosen: Sequence[Task]) -> 
 def main() -> None:
     """Judge what the command line says, and write the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.agent_baselines")
-    parser.add_argument("--each", type=int, default=8, help="test tasks of each family")
+    parser.add_argument("--each", type=int, default=5, help="test tasks of each family")
     options = parser.parse_args()
     kept = cache_path("benchmarks/agent-baselines.jsonl")
     kept.parent.mkdir(parents=True, exist_ok=True)
