@@ -43,8 +43,6 @@ LATE = (
     "two-entry-phi-node-folding-threshold=2",
     *(f"inline-threshold={value}" for value in (0, 5, 15, 30, 60)),
     "inlinehint-threshold=5",
-    "enable-pre=false",
-    "two-entry-phi-node-folding-threshold=2",
     "force-remove-attribute=minsize",
 )
 """Options of the passes, so that only a linker that runs them can be told. Among them: up to which

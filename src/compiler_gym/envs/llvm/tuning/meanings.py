@@ -44,7 +44,6 @@ _FILE = {
 _OPTIONS = {
     "enable-pre": "Whether what one way to a point computes is computed on its other ways, too",
     "inlinehint-threshold": "How large an `inline` function may be to be copied into its callers",
-    "enable-pre": "Whether what is computed on one way only is computed earlier on the others",
     "force-remove-attribute": "Which mark of functions is dropped",
     "inline-threshold": "How large a function may be to be copied into its callers",
     "tail-dup-pred-size": "How many predecessors a block may have to be copied into them",
