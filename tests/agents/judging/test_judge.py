@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
+import subprocess
 from collections.abc import Generator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +52,28 @@ def test_a_machine_that_has_not_what_a_task_needs_is_no_fault_of_the_agent(
         pytest.raises(ServiceError, match="cannot be judged here: DatasetInitError"),
     ):
         poor(csmith, Decisions(csmith.id))
+
+
+def test_without_namespaces_a_judge_has_a_home_of_its_own_that_nobody_could_prepare(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("compiler_gym.agents.judging.confinement._bubblewrap", lambda: ())
+    homes: list[Path] = []
+    start = subprocess.Popen
+
+    def noted(*words: Any, **named: Any) -> Any:
+        if "judge" in str(words):
+            homes.append(Path(named["env"]["HOME"]))
+            assert list(homes[-1].iterdir()) == []
+        return start(*words, **named)
+
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    for _ in range(2):
+        with Judge() as alone:
+            verdict = alone(CRC32, Decisions(CRC32.id, "nonsense"))
+            assert verdict.reason.startswith("InvalidActionError")
+    assert len(set(homes)) == 2
+    assert not any(home.exists() for home in homes)
 
 
 def test_a_judge_that_does_not_start_says_how_to_find_out_why(

@@ -16,9 +16,10 @@ import time
 from functools import cache
 from typing import Any, Self
 
-from compiler_gym.agents.judging.confinement import ENVIRONMENT, confined
+from compiler_gym.agents.judging.confinement import ENVIRONMENT, PROCESS, confined
 from compiler_gym.agents.task import Decisions, Task, Verdict
 from compiler_gym.errors import ServiceError
+from compiler_gym.files import KeptDirectory
 
 __all__ = ["Judge", "judge"]
 
@@ -44,6 +45,7 @@ class Judge:
         """What keeps the process apart: ``namespaces``, or ``process`` where there are none."""
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
+        self._home: KeptDirectory | None = None
         self._lock = threading.Lock()
 
     def __call__(self, task: Task, decisions: Decisions) -> Verdict:
@@ -99,7 +101,7 @@ class Judge:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=dict(ENVIRONMENT),
+                env=self._variables(),
                 cwd="/",
                 start_new_session=True,
             )
@@ -111,6 +113,13 @@ class Judge:
             self._end()
             raise ServiceError(f"the judge does not start: `{words}` says why")
         return self._process
+
+    def _variables(self) -> dict[str, str]:
+        """Return the judge's variables. Its home is in memory, or a new folder of its own."""
+        if self.box != PROCESS:
+            return dict(ENVIRONMENT)
+        self._home = KeptDirectory("judge")
+        return {**ENVIRONMENT, "HOME": str(self._home.path), "TMPDIR": str(self._home.path)}
 
     def close(self) -> None:
         """End the process. The next question starts another."""
@@ -126,6 +135,7 @@ class Judge:
         for stream in (process.stdin, process.stdout):
             if stream is not None:
                 stream.close()
+        self._home = None  # its folder goes with it
 
     def __enter__(self) -> Self:
         return self
