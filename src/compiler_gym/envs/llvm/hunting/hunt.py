@@ -249,7 +249,7 @@ class Hunt:
                 )  # fmt: skip
 
     def _next_candidate(self) -> tuple[dict[str, Any], str] | None:
-        """Return the smallest function that no finding explains, of the decision least found.
+        """Return the smallest function that no finding explains, and its decision.
 
         What is taken away from it must be taken away in enough packages already.
         """
@@ -277,7 +277,7 @@ class Hunt:
                     continue
                 packages = len({one["package"] for one in gaps if gap["removed"] <= one["removed"]})
                 if packages >= self._limits.packages and gap["removed"]:
-                    order = (past.count(""), gap["instructions"], " | " in decision, -packages)
+                    order = (gap["instructions"], past.count(""), " | " in decision, -packages)
                     if best is None or order < best[0]:
                         best = order, gap, decision
                     break

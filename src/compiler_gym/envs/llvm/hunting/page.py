@@ -35,7 +35,8 @@ def page(document: Mapping[str, Any]) -> str:
 
 def _parts(document: Mapping[str, Any]) -> Iterator[str]:
     figures = document["figures"]
-    yield f"<h1>What {escape(document['level'])} misses in {escape(document['where'])}</h1>"
+    level = document["level"].removeprefix("default<").removesuffix(">")
+    yield f"<h1>What -{escape(level)} misses in {escape(document['where'])}</h1>"
     yield (
         f"<p>{len(document['findings'])} findings among {figures['examined']:,} different "
         f"functions of {figures['programs_examined']:,} programs, "
