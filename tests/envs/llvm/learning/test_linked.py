@@ -45,6 +45,12 @@ def test_a_program_of_another_dataset_is_one_module(tmp_path: Path) -> None:
     assert (crc.split, crc.package) == ("", crc.name)
 
 
+def test_of_a_generator_the_first_programs_are_taken(tmp_path: Path) -> None:
+    programs = programs_of(open_corpus("generator://csmith-v0", tmp_path))
+    assert [one.name.rpartition("/")[2] for one in programs[:2]] == ["0", "1"]
+    assert len(programs) == 30
+
+
 def test_what_is_no_corpus_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean debian-sample-v0"):
         open_corpus("debian-sampl-v0", tmp_path)

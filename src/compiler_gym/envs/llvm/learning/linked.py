@@ -6,6 +6,7 @@ what a plan says. What is the same for all plans does not count: libraries that 
 machine are not linked, and what they define stays undefined.
 """
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ _PROGRAM, _LIBRARY = "program", "library"
 _LIBRARIES = ("-lm", "-lpthread", "-ldl", "-lrt")
 """Those of every machine; what is not needed is left out."""
 _UNDEFINED = ("-Wl,--as-needed", "-Wl,--unresolved-symbols=ignore-all")
+_OF_GENERATORS = 30
+"""How many programs of a dataset without an end there are."""
 _GATHERED = "corpus.sqlite"
 
 
@@ -141,7 +144,8 @@ def chosen_programs(corpus: str, folder: Path, choice: Choice) -> list[LinkedPro
 def programs_of(dataset: Dataset, choice: Choice = ALL) -> list[LinkedProgram]:
     """Return the linked programs of `dataset` that `choice` takes, the smallest first.
 
-    The programs of a dataset that is no corpus of packages count as linked.
+    The programs of a dataset that is no corpus of packages count as linked: of one that generates
+    them, the first 30.
     """
     by_package = defaultdict[str, list[LinkedProgram]](list)
     for program in filter(choice.takes, _all_programs(dataset)):
@@ -155,7 +159,8 @@ def programs_of(dataset: Dataset, choice: Choice = ALL) -> list[LinkedProgram]:
 
 def _all_programs(dataset: Dataset) -> Iterator[LinkedProgram]:
     if not (isinstance(dataset, CorpusDataset) and dataset.has_splits):
-        yield from (LinkedProgram(uri, uri, dataset) for uri in dataset.benchmark_uris())
+        uris = itertools.islice(dataset.benchmark_uris(), dataset.size or _OF_GENERATORS)
+        yield from (LinkedProgram(uri, uri, dataset) for uri in uris)
         return
     for stored in dataset.programs():
         facts = dataset.facts_of(stored)
