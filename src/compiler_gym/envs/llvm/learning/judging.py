@@ -37,6 +37,7 @@ __all__ = [
 Arm = Callable[[LinkedProgram, Outcomes], Outcome]
 """Compiles a program in one way, and says what it weighs."""
 RIVALS: Mapping[str, BinaryPlan] = {"plain": PLAIN, "fair": FAIR}
+"""What every way is compared with, by name."""
 JUDGED = "judged.jsonl"
 """How the file of what was judged is called: nobody learns from it."""
 _LITTLE = 1.001
