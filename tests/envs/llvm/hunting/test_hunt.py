@@ -16,6 +16,7 @@ from compiler_gym.envs.llvm.hunting import hunt as hunt_module
 from compiler_gym.envs.llvm.hunting.hunt import Hunt, Limits
 from compiler_gym.envs.llvm.hunting.proving import Proof
 from compiler_gym.envs.llvm.hunting.reducing import Reduced
+from compiler_gym.envs.llvm.hunting.versions import VersionSize
 from compiler_gym.errors import BenchmarkNotFoundError, CacheError
 
 QUICK = Limits(reduce_seconds=4.0)
@@ -95,7 +96,7 @@ def test_each_step_says_why_it_drops_a_candidate(
     hunt = Hunt(str(corpus), examined, goal="instructions", limits=limits)
     proof = patched.get("proof", Proof("execution", judged=100, reached="1 of 1"))
     monkeypatch.setattr(hunt_module, "proved", lambda *arguments: proof)
-    failed = hunt_module.sizes_by_version("", "default<Oz>", "size", [7])
+    failed = [VersionSize(7, failure="opt crashed")]
     monkeypatch.setattr(
         hunt_module, "sizes_by_version", lambda *arguments: failed if "failure" in patched else []
     )
@@ -117,6 +118,30 @@ def test_each_step_says_why_it_drops_a_candidate(
     assert row["step"] == step
     assert row["dropped"]
     assert sum(figures["dropped"][step].values()) == 1
+
+
+def test_a_gap_in_cycles_is_a_finding_with_the_cycles_of_each_version(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proof = Proof("execution", judged=100, reached="1 of 1")
+    monkeypatch.setattr(hunt_module, "proved", lambda *arguments: proof)
+    monkeypatch.setattr(
+        hunt_module,
+        "reduce_ir",
+        lambda text, check, seconds: Reduced([text], tests=0, is_finished=True),
+    )
+    hunt = Hunt(str(corpus / "one" / "scan.c"), tmp_path, goal="cycles", limits=Limits(packages=1))
+    document = hunt.run(seconds=60)
+    assert document["figures"]["dropped"] == {}
+    finding = document["findings"][0]
+    before, after = finding["costs"]
+    assert 0 < after <= 0.95 * before
+    for row in finding["versions"][-1:]:  # where LLVM's tools are installed
+        assert (row["level"], row["decided"]) == (before, after)
+    draft = (tmp_path / "findings" / "01" / "README.md").read_text()
+    assert f"leaves less: {before:g} to {after:g} cycles" in draft
+    assert f"| cycles by LLVM's model, x86-64 | {before:g} | {after:g} |" in draft
+    assert f"{before:g} → {after:g}" in (tmp_path / "report.html").read_text()
 
 
 def test_a_hunt_that_was_killed_goes_on_and_examines_nothing_twice(

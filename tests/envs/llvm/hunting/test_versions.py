@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.envs.llvm.hunting import versions
+from compiler_gym.envs.llvm.hunting.engine import Engine
 from compiler_gym.envs.llvm.hunting.versions import VersionSize, said_of, sizes_by_version
 from compiler_gym.envs.llvm.toolchain.tools import MAJOR
 
@@ -20,23 +21,23 @@ def tool(folder: Path, name: str, script: str) -> None:
     path.chmod(0o755)
 
 
-def test_this_version_makes_with_its_own_tools_what_the_engine_makes() -> None:
-    (row,) = sizes_by_version(ADDS, f"{LEVEL},function(gvn)", "size", [MAJOR])
+def test_this_version_makes_with_its_own_tools_what_the_engine_makes(engine: Engine) -> None:
+    (row,) = sizes_by_version(engine, ADDS, f"{LEVEL},function(gvn)", "size", [MAJOR])
     assert row.failure == ""
     assert row.level == row.decided > 0
-    (counted,) = sizes_by_version(ADDS, f"{LEVEL},function(gvn)", "instructions", [MAJOR])
+    (counted,) = sizes_by_version(engine, ADDS, f"{LEVEL},function(gvn)", "instructions", [MAJOR])
     assert counted.level == counted.decided == 5
 
 
 def test_a_version_that_crashes_hangs_or_cannot_read_is_a_row(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: Engine
 ) -> None:
     tool(tmp_path, "opt-7", "kill -SEGV $$")
     tool(tmp_path, "opt-8", "sleep 60")
     tool(tmp_path, "opt-9", "echo 'opt-9: f.ll:3:1: error: expected type' >&2; exit 1")
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setattr(versions, "_SECONDS", 0.5)
-    rows = sizes_by_version(ADDS, LEVEL, "size", [7, 8, 9, 10])
+    rows = sizes_by_version(engine, ADDS, LEVEL, "size", [7, 8, 9, 10])
     assert [row.failure for row in rows][:3] == [
         "opt-7 crashed", "no answer within 0.5 s", "opt-9: expected type",
     ]  # fmt: skip

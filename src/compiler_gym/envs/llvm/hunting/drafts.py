@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.envs.llvm.hunting.decisions import Decision
-from compiler_gym.envs.llvm.hunting.page import page
+from compiler_gym.envs.llvm.hunting.decisions import Decision, Goal
+from compiler_gym.envs.llvm.hunting.page import before_and_after, page
 from compiler_gym.envs.llvm.hunting.versions import said_of
 from compiler_gym.envs.llvm.toolchain.tools import MAJOR
 from compiler_gym.errors import CacheError
@@ -49,7 +49,7 @@ def title_of(finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     """Return one line that says what is missed."""
     level = _level_name(document)
     decision = Decision.read(finding["decision"])
-    before, after = _level_and_decided(finding, document)
+    before, after = before_and_after(finding, document["goal"])
     saved = f"{before:g} to {after:g} {document['unit']}"
     if decision.codegen:
         return f"[{level}] --{decision.codegen[0]} leaves less code: {saved}"
@@ -60,18 +60,6 @@ def title_of(finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:
 
 def _level_name(document: Mapping[str, Any]) -> str:
     return "-" + str(document["level"]).removeprefix("default<").removesuffix(">")
-
-
-def _level_and_decided(
-    finding: Mapping[str, Any], document: Mapping[str, Any]
-) -> tuple[float, float]:
-    if document["goal"] == "instructions":
-        before, after = finding["instructions"]
-    elif document["goal"] == "size":
-        before, after = finding["sizes"]["x86_64"]
-    else:
-        before, after = finding["costs"]
-    return before, after
 
 
 def draft(finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:
@@ -99,8 +87,8 @@ def _parts(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[
         f"$ {decision.command('f.ll', version=suffix)}\n```\n"
     )
     yield f"[Both in Compiler Explorer]({explorer_link(finding['text'], level, decision)})\n"
-    yield from _sizes(finding)
-    yield from _versions(finding)
+    yield from _sizes(finding, document)
+    yield from _versions(finding, document)
     yield f"## Proof\n\n{_proof(finding['proof'])}\n"
     before, after = finding["assembly"]
     yield f"## Machine code\n\nBefore:\n\n```asm\n{before}\n```\n\nAfter:\n\n```asm\n{after}\n```\n"
@@ -111,10 +99,13 @@ def _parts(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[
     yield "## Before it is sent\n\n" + "\n".join(f"- [ ] {one}" for one in _CHECKS) + "\n"
 
 
-def _sizes(finding: Mapping[str, Any]) -> Iterator[str]:
+def _sizes(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[str]:
     before, after = finding["instructions"]
     yield "## Sizes\n\n| | level | decision |\n|---|---:|---:|"
     yield f"| IR instructions | {before} | {after} |"
+    if document["goal"] == Goal.CYCLES.value:
+        before, after = finding["costs"]
+        yield f"| cycles by LLVM's model, x86-64 | {before:g} | {after:g} |"
     for machine, sizes in finding["sizes"].items():
         name = f"bytes of code, {_MACHINES[machine]}"
         if isinstance(sizes, str):
@@ -124,7 +115,7 @@ def _sizes(finding: Mapping[str, Any]) -> Iterator[str]:
     yield ""
 
 
-def _versions(finding: Mapping[str, Any]) -> Iterator[str]:
+def _versions(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[str]:
     if not finding["versions"]:
         yield "## Versions\n\nNo `opt` and `llc` are installed: only the engine's own was tried.\n"
         return
@@ -134,12 +125,14 @@ def _versions(finding: Mapping[str, Any]) -> Iterator[str]:
         if said.startswith("missed")
         else f"## Versions\n\n{said}\n"
     )
+    if document["goal"] == Goal.CYCLES.value:
+        yield "Cycles after the passes of each, by the code generator and model of this one.\n"
     yield "| LLVM | level | decision | |\n|---|---:|---:|---|"
     for row in finding["versions"]:
         if row["failure"]:
             yield f"| {row['version']} | - | - | {row['failure']} |"
         else:
-            yield f"| {row['version']} | {row['level']} | {row['decided']} | |"
+            yield f"| {row['version']} | {row['level']:g} | {row['decided']:g} | |"
     yield ""
 
 

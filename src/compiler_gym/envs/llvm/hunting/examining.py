@@ -13,7 +13,7 @@ from compiler_gym import _llvm
 from compiler_gym.envs.llvm.hunting.decisions import Decision, Goal, decisions_for, then_cleaned
 
 __all__ = [
-    "attributed", "compared", "examined", "facts", "finished", "functions_of", "gap",
+    "attributed", "compared", "cycles_of", "examined", "facts", "finished", "functions_of", "gap",
     "is_interesting", "prepared_for_reduction", "proof_objects", "versions_of",
 ]  # fmt: skip
 
@@ -349,6 +349,7 @@ def facts(data: bytes, decision: str, goal: str) -> dict[str, Any]:
     return {
         "sizes": sizes,
         "instructions": [base.instruction_count(), made.instruction_count()],
+        "costs": [round(_cost(one, chosen), 2) for one in (base, made)],
         "remarks": [f"{name} ({kind}): {said}" for kind, name, _, _, said in remarks][:8],
         "removed": _taken_away(base, made),
         "shape": memoryview(_llvm.function_shapes(_llvm.Module(data))["shapes"]).cast("q")[0],
@@ -364,6 +365,14 @@ def _shown_assembly(module: _llvm.Module) -> str:
     return "\n".join(
         line for line in lines if re.match(r"\.LBB|        [a-z]", line) and ".file" not in line
     )
+
+
+def cycles_of(text: bytes, options: list[str]) -> float:
+    """Return the cycles of IR that passes of some version made, by this code generator."""
+    module = _llvm.Module(text)
+    for one in options:
+        module.run(f"codegen<{one}>")
+    return round(_cost(module, Goal.CYCLES), 2)
 
 
 def compared(data: bytes, decisions: list[str], goal: str) -> list[float]:

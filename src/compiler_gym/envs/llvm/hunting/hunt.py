@@ -343,7 +343,7 @@ class Hunt:
             return {"step": "count", "dropped": said, "text": text, "as": decision}, None
         if twin := self._twin(engine, facts):
             return {"step": "compare", "dropped": f"shows what {twin} shows"}, None
-        facts["versions"] = [asdict(one) for one in sizes_by_version(text, decision, goal)]
+        facts["versions"] = [asdict(one) for one in sizes_by_version(engine, text, decision, goal)]
         if facts["versions"]:
             newest = facts["versions"][-1]
             if newest["failure"] or newest["decided"] >= newest["level"]:

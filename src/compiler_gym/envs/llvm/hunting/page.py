@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from compiler_gym.envs.llvm.hunting.decisions import Decision
+from compiler_gym.envs.llvm.hunting.decisions import Decision, Goal
 
-__all__ = ["page"]
+__all__ = ["before_and_after", "page"]
 
 _STYLE = """
 :root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
@@ -71,9 +71,21 @@ def _said(finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     return f"<code>{escape(extra)}</code> {place}"
 
 
+def before_and_after(finding: Mapping[str, Any], goal: str) -> tuple[float, float]:
+    """Return what the level leaves of a finding, and what its decision leaves."""
+    kind = Goal(goal)
+    if kind is Goal.CYCLES:
+        before, after = finding["costs"]
+    else:
+        before, after = (
+            finding["instructions"] if kind is Goal.INSTRUCTIONS else finding["sizes"]["x86_64"]
+        )
+    return before, after
+
+
 def _change(finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    key = finding["sizes"].get("x86_64") if document["goal"] == "size" else finding["instructions"]
-    return f"{key[0]} → {key[1]}" if isinstance(key, list) else "-"
+    before, after = before_and_after(finding, document["goal"])
+    return f"{before:g} → {after:g}"
 
 
 def _finding(number: int, finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:

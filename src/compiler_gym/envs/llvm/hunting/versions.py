@@ -16,6 +16,7 @@ from pathlib import Path
 
 from compiler_gym.builds import function_sizes
 from compiler_gym.envs.llvm.hunting.decisions import Decision, Goal
+from compiler_gym.envs.llvm.hunting.engine import Engine
 from compiler_gym.envs.llvm.toolchain.tools import MAJOR
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import scratch_directory
@@ -42,8 +43,8 @@ class VersionSize:
     """What one version leaves of a function."""
 
     version: int
-    level: int = 0
-    decided: int = 0
+    level: float = 0
+    decided: float = 0
     failure: str = ""
 
     @property
@@ -62,25 +63,36 @@ def installed_versions() -> tuple[int, ...]:
 
 
 def sizes_by_version(
-    text: str, decision: str, goal: str, versions: Sequence[int] | None = None
+    engine: Engine, text: str, decision: str, goal: str, versions: Sequence[int] | None = None
 ) -> list[VersionSize]:
-    """Return what each installed version leaves of a function by the level and by the decision."""
+    """Return what each installed version leaves of a function by the level and by the decision.
+
+    Cycles are those of its passes: code generator and model are the engine's own.
+    """
     chosen = Decision.read(decision)
     level = Decision((Goal(goal).level,))
     found: list[VersionSize] = []
     for version in installed_versions() if versions is None else versions:
         try:
-            before, after = (_cost_with(version, text, one, goal) for one in (level, chosen))
+            before, after = (
+                _cost_with(engine, version, text, one, Goal(goal)) for one in (level, chosen)
+            )
             found.append(VersionSize(version, before, after))
         except (subprocess.SubprocessError, OSError, ProjectError) as error:
             found.append(VersionSize(version, failure=reason_of(error)))
     return found
 
 
-def _cost_with(version: int, text: str, decision: Decision, goal: str) -> int:
-    if Goal(goal) is Goal.INSTRUCTIONS:
-        return _instructions_in(_made_with(version, text, decision, code=False).decode())
-    return sum(function_sizes_with(version, text, decision).values())
+def _cost_with(engine: Engine, version: int, text: str, decision: Decision, goal: Goal) -> float:
+    if goal is Goal.SIZE:
+        return sum(function_sizes_with(version, text, decision).values())
+    made = _made_with(version, text, decision, code=False)
+    if goal is Goal.INSTRUCTIONS:
+        return _instructions_in(made.decode())
+    answer = engine.ask("cycles_of", made, [*decision.codegen])
+    if answer.failure:
+        raise ProjectError(answer.failure)
+    return answer.value
 
 
 def function_sizes_with(version: int, text: str, decision: Decision) -> dict[str, int]:
@@ -166,5 +178,5 @@ def said_of(sizes: Sequence[VersionSize] | Sequence[Mapping[str, object]]) -> st
     grew = [(old, new) for old, new in pairwise(read) if new.level > old.level]
     if grew and read[-1].level > min(one.level for one in read):
         old, new = max(grew, key=lambda pair: pair[1].level - pair[0].level)
-        said += f"; regression from {old.version} ({old.level}) to {new.version} ({new.level})"
+        said += f"; regression from {old.version} ({old.level:g}) to {new.version} ({new.level:g})"
     return said
