@@ -16,7 +16,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sphinx.ext.autodoc.mock import mock
+from sphinx.ext.autodoc.mock import (
+    mock,  # pyright: ignore[reportPrivateImportUsage]  # the documented place
+)
 from sphinx.util.inspect import stringify_signature
 
 from docs.site import ROOT
