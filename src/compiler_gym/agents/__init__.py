@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A compiler for agents that are language models: tools, tasks, and a judge that nobody cheats.
+"""A compiler for agents that are language models: tools, tasks, and a judge that believes nothing.
 
 ``toolbox`` is the compiler as tools: ``workbench`` holds the environment under it, ``calls``
 answers what a model sends, as ``calling`` reads it, ``views`` is what can be seen of a program,
