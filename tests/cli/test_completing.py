@@ -30,7 +30,7 @@ def offered(cli: Run, *words: str) -> list[str]:
         (("search", "--env", "loop_tool-v0", "--action-space", "spl"), ["split"]),
         (("search", "--reward", "IrInstructionCountN"), ["IrInstructionCountNorm"]),
         (("run", "cbench-v1/crc32", "--observe", "Autophase"), ["Autophase", "AutophaseDict"]),
-        (("recipe", "show", "sm"), ["small"]),
+        (("recipe", "show", "sm"), ["small", "small-packed"]),
         (("datasets", "install", "poj"), ["poj104-v1"]),
         (("leaderboard", "run", "llvm-ic-1"), ["llvm-ic-1s", "llvm-ic-10s"]),
         (("search", "--env", "no-such-v0", "--reward", "Ir"), []),
