@@ -146,7 +146,7 @@ COMMANDS = {
     ),
     "policy": Row(
         "policy:policy",
-        "Measure what makes the linked programs of a corpus small, and judge it on others.",
+        "Learn what makes the linked programs of a corpus small, and judge it on others.",
     ),
     "datasets": Row(
         "datasets:datasets",
