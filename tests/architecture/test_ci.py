@@ -26,11 +26,12 @@ def run(folder: Path, fails: str) -> tuple[int, str, list[str]]:
     return done.returncode, done.stdout, steps.read_text().split()
 
 
-def test_every_step_runs_and_the_tests_come_last(tmp_path: Path) -> None:
+def test_every_step_runs_and_the_tests_are_printed_last(tmp_path: Path) -> None:
     status, output, steps = run(tmp_path, "")
     assert status == 0
     assert set(steps) == {".venv/bin/.tested", "check", "native", "test"}
-    assert (steps[0], steps[-1]) == (".venv/bin/.tested", "test")
+    assert steps[0] == ".venv/bin/.tested"
+    assert steps.index("native") < steps.index("test")  # the check ends when it ends
     assert output.splitlines()[-2:] == ["output of check", "output of test"]
 
 
