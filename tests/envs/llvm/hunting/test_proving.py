@@ -72,6 +72,34 @@ define i32 @f(ptr %0, i8 %1) minsize optsize {{
     assert proved(engine, text, LEVEL, "size").kind == "execution"
 
 
+def test_a_walk_to_the_end_of_a_list_is_proven(engine: Engine) -> None:
+    text = f"""{HEAD}define void @f(ptr %0, ptr %1) minsize optsize {{
+  br label %3
+3:
+  %4 = phi ptr [ %1, %2 ], [ %6, %3 ]
+  %5 = getelementptr i8, ptr %4, i64 8
+  %6 = load ptr, ptr %5
+  %7 = icmp eq ptr %6, null
+  br i1 %7, label %8, label %3
+8:
+  store ptr %0, ptr %5
+  ret void
+}}
+"""
+    proof = proved(engine, text, LEVEL, "size")
+    assert (proof.kind, proof.reason) == ("execution", "")
+
+
+def test_attributes_with_parentheses_hide_no_argument() -> None:
+    glue = glue_for(
+        "declare i32 @g(i32 range(i32 0, 5), ptr captures(none))\n"
+        "define void @f(ptr initializes((0, 8)) captures(none) %0, i64 noundef %1) #0 {\n"
+        "  ret void\n}\n"
+    )
+    assert "declare void @f0(ptr, i64)" in glue
+    assert "define i32 @g(i32 %a0, ptr %a1) {" in glue
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

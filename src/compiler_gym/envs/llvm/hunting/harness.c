@@ -95,21 +95,22 @@ static uint64_t byte_of(uint64_t bits) {
   return number_of(draw()) & 0xff;
 }
 
-// Pointers, numbers of eight and four bytes, and texts of what the function compares with. One
-// input in four is mostly texts, and one mostly what can be called.
+// Pointers, numbers of eight and four bytes, and texts of what the function compares with. Of four
+// inputs one is mostly texts, one mostly what can be called, and one mostly pointers and nulls, as
+// lists are.
 static void fill(unsigned char *to, int size) {
   int mode = draw() % 4;
   for (int i = 0; i + 8 <= size; i += 8) {
     uint64_t bits = draw(), value = 0;
     int kind = bits >> 8 & 7;
-    if (mode < 2 && bits >> 62) kind = mode ? 3 : 7;
+    if (mode < 3 && bits >> 62) kind = mode == 2 ? 8 : mode ? 3 : 7;
     if (kind == 0) {
       value = number_of(bits);
     } else if (kind < 3) {
       value = number_of(bits) << 32 | (uint32_t)number_of(draw());
     } else if (kind < 5) {
       for (int byte = 0; byte < 8; byte++) value = value << 8 | byte_of(draw());
-    } else {
+    } else if (kind < 8 || bits & 1) {
       value = kind == 7 ? (uint64_t)callback : pointer_of(bits >> 16);
     }
     memcpy(to + i, &value, 8);

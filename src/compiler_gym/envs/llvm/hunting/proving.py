@@ -33,8 +33,10 @@ _GO_ON = (
 )
 """Sanitizers report and go on, and leave signals to the harness."""
 _TYPES = re.compile(r"i([1-9]|[1-5][0-9]|6[0-4])|ptr|float|double")
-_DEFINE = re.compile(r"^define [^@]*?(\S+) @([\w.$]+)\((.*?)\)(?: [^\n]*)?\{", re.MULTILINE)
-_DECLARE = re.compile(r"^declare ([^@]*?)(\S+) @([\w.$]+)\((.*)\)(.*)$", re.MULTILINE)
+_ARGUMENTS = r"\(((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*)\)"
+"""A list in parentheses whose attributes have some, too, as ``captures(none)``."""
+_DEFINE = re.compile(rf"^define [^@]*?(\S+) @([\w.$]+){_ARGUMENTS}(?: [^\n]*)?\{{", re.MULTILINE)
+_DECLARE = re.compile(rf"^declare ([^@]*?)(\S+) @([\w.$]+){_ARGUMENTS}(.*)$", re.MULTILINE)
 _OUTSIDE = re.compile(r"^@([\w.$]+) = external [^\n]*$", re.MULTILINE)
 _STATE = re.compile(r"^@([\w.$]+) = (?!external|private|internal)[^\n]*$", re.MULTILINE)
 _CONSTANT = re.compile(r"(?<![\w%@.])-?\d+\b")
