@@ -9,7 +9,7 @@ commands, ``plan`` is what was decided, as a file, and ``reading`` refuses a pla
 have made; ``recipes`` are plans that are shipped. ``explaining`` says what each decision won,
 ``layout`` what a linker can be told of the file, ``size_search`` is the search that compilers give
 their decisions to, ``summary`` holds what there is to say, ``report`` and ``page`` write it for
-people, ``difference`` compares two tunings. No compiler is named here.
+people with the look of ``html``, ``difference`` compares two tunings. No compiler is named here.
 """
 
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.front import FrontBuild, front_of, recommended
     from compiler_gym.tuning.goal import Goal
     from compiler_gym.tuning.handing_over import Result
+    from compiler_gym.tuning.html import html_page, html_table
     from compiler_gym.tuning.job import Job, Watcher
     from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
     from compiler_gym.tuning.layout import (
@@ -115,6 +116,8 @@ __all__ = [
     "compare_plans",
     "driver_facts",
     "front_of",
+    "html_page",
+    "html_table",
     "layout_of",
     "read_plan",
     "read_recipe",
@@ -145,6 +148,7 @@ _WHERE = {
     "front": ("FrontBuild", "front_of", "recommended"),
     "goal": ("Goal",),
     "handing_over": ("Result",),
+    "html": ("html_page", "html_table"),
     "job": ("Job", "Watcher"),
     "request": ("Request",),
     "layout": (

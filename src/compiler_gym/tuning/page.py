@@ -7,12 +7,11 @@ escaped; every number is one that was measured.
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from html import escape
-from importlib.resources import files
 
 from compiler_gym.tuning.front_page import front_picture
 from compiler_gym.tuning.goal import Goal
+from compiler_gym.tuning.html import html_page, html_table
 from compiler_gym.tuning.measure import columns
 from compiler_gym.tuning.plan import PLAN_FILE
 from compiler_gym.tuning.summary import TUNED, BinarySummary, Decision, Summary, share
@@ -29,17 +28,7 @@ def page(summary: Summary) -> str:
     """Return the page."""
     title = f"{', '.join(binary.name for binary in summary.binaries)}, tuned for {summary.goal}"
     body = "\n".join([*_parts(summary)])
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{_style()}</style>\n</head>\n"
-        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
-    )
-
-
-@cache
-def _style() -> str:
-    return files("compiler_gym.tuning").joinpath("page_style.css").read_text(encoding="utf-8")
+    return html_page(title, body)
 
 
 def _parts(summary: Summary) -> Iterator[str]:
@@ -88,7 +77,7 @@ def _sizes(binary: BinarySummary) -> str:
         "Bytes of the linked, stripped file. Loaded are code, read-only data, data, relocations "
         f"and unwind tables. The last column compares: {binary.measure.label}."
     )
-    return _section("Sizes", said, _table(head, rows))
+    return _section("Sizes", said, html_table(head, rows))
 
 
 def _speed(binary: BinarySummary) -> str:
@@ -140,7 +129,7 @@ def _front(binary: BinarySummary) -> str:
         "From the smallest to the fastest: no build is both larger and slower than another. "
         f"The recommended one is bold; dashed lines are {binary.rival}."
     )
-    return _section("Small or fast", said, front_picture(binary) + _table(head, rows))
+    return _section("Small or fast", said, front_picture(binary) + html_table(head, rows))
 
 
 def _decisions(binary: BinarySummary) -> str:
@@ -169,7 +158,7 @@ def _steps(binary: BinarySummary) -> str:
         ("", (f"<code>{escape(name)}</code>", "name"), (escape(said), ""))
         for name, said in binary.steps.items()
     ]
-    return _table(("Pass", "What it does"), rows) if rows else ""
+    return html_table(("Pass", "What it does"), rows) if rows else ""
 
 
 def _decision(decision: Decision, gain: int, most: int) -> str:
@@ -213,7 +202,7 @@ def _functions(functions: Sequence[FunctionSize]) -> str:
          (f"{f.before:,}", "number"), (f"{f.after:,}", "number"))
         for f in functions
     ]  # fmt: skip
-    every = _table(("Function", "Source", "Before", "After"), rows)
+    every = html_table(("Function", "Source", "Before", "After"), rows)
     said = (
         "Bytes in the fair rival and in the tuned file: those that changed most. One that is gone "
         "became part of its callers or is nobody's; one that is new was part of others before."
@@ -246,7 +235,7 @@ def _sources(binary: BinarySummary) -> str:
         f"in {binary.rival} and in the tuned file. What became part of its caller counts there."
     )
     head = ("Source", "Its object", "Fair rival", "Tuned")
-    return _section("Sources", said, _table(head, rows))
+    return _section("Sources", said, html_table(head, rows))
 
 
 def _made(summary: Summary) -> str:
@@ -274,35 +263,13 @@ def _made(summary: Summary) -> str:
         "How it was made",
         f"{PLAN_FILE} holds every decision; "
         "reproduce.sh makes the same bytes without this library.",
-        untested + _table(("", ""), cells),
+        untested + html_table(("", ""), cells),
     )
 
 
 def _section(title: str, said: str, body: str) -> str:
     note = f'<p class="note">{escape(said)}</p>'
     return f"<section>\n<h2>{escape(title)}</h2>\n{note}\n{body}\n</section>"
-
-
-Cell = tuple[str, str]
-"""HTML, and the class of its cell."""
-
-
-def _table(head: Sequence[str], rows: Iterable[tuple[str | Cell, ...]]) -> str:
-    """Return a table; each row is its class and then its cells."""
-    rows = list(rows)
-    kinds = [cell[1] for cell in rows[0][1:]] if rows else []
-    top = "".join(
-        f'<th class="{kind if kind in ("number", "change") else ""}">{escape(name)}</th>'
-        for name, kind in zip(head, kinds, strict=True)
-    )
-    lines = [
-        f'<tr class="{row[0]}">'
-        + "".join(f'<td class="{cell[1]}">{cell[0]}</td>' for cell in row[1:])
-        + "</tr>"
-        for row in rows
-    ]
-    thead = f"<thead><tr>{top}</tr></thead>" if any(head) else ""
-    return f'<div class="scroll"><table>{thead}<tbody>{"".join(lines)}</tbody></table></div>'
 
 
 def _bar(name: str, picture: str, numbers: str, said: str = "") -> str:
