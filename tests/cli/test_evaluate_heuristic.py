@@ -33,7 +33,9 @@ def test_a_heuristic_is_judged_and_becomes_an_entry(cli: Run, rule: Path, tmp_pa
     assert ran.status == 0, ran.errors
     assert "smaller: 0, equal: 2, larger: 0" in ran.output
     assert "of 69 decisions are the compiler's own" in ran.output
-    assert read_submission(folder).task.name == "llvm-inline-heuristic"
+    entry = read_submission(folder)
+    assert entry.task.name == "llvm-inline-heuristic"
+    assert [outcome.state.reward for outcome in entry.outcomes] == [1.0, 1.0]
 
 
 def test_a_folder_is_a_corpus(cli: Run, rule: Path, tmp_path: Path) -> None:
@@ -44,6 +46,13 @@ def test_a_folder_is_a_corpus(cli: Run, rule: Path, tmp_path: Path) -> None:
     told = cli("evaluate-heuristic", str(rule), *words).json
     assert [Path(one["benchmark"]).name for one in told["outcomes"]] == ["crc32.bc", "qsort.bc"]
     assert told["asked"] > told["agreed"] > 0
+
+
+def test_some_programs_of_a_dataset_are_spread_over_it(cli: Run, rule: Path) -> None:
+    words = ["--corpus", "cbench-v1", "--most", "2", "--define", "ANSWER=0", "--json"]
+    told = cli("evaluate-heuristic", str(rule), *words).json
+    found = [one["benchmark"] for one in told["outcomes"]]
+    assert found == ["benchmark://cbench-v1/adpcm", "benchmark://cbench-v1/lame"]
 
 
 def test_a_heuristic_that_fails_is_told_and_fails_the_command(cli: Run, rule: Path) -> None:

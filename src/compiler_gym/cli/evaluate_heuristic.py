@@ -14,7 +14,7 @@ from compiler_gym.cli.leaderboard import print_outcome, show_metrics
 from compiler_gym.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from compiler_gym.leaderboard import Evaluation, Outcome
+    from compiler_gym.leaderboard import Evaluation, Outcome, Task
 
 __all__ = ["evaluate_heuristic"]
 
@@ -54,9 +54,9 @@ def evaluate_heuristic(
     from compiler_gym.registration import compilers
     from compiler_gym.sandbox import require, sandboxed
 
-    programs = _programs_named(corpus or [], most)
     compiler = next(one for one in compilers().values() if one.heuristics)
     task = find_task(compiler.heuristic_task)
+    programs = _programs_named(corpus or [], most, task)
     started = time.monotonic()
     with sandboxed(require(sandbox, what=f"the heuristic {heuristic}")):
         policy = named(compiler.heuristics)(heuristic, _macros(define or []))
@@ -87,14 +87,18 @@ def _say_nothing(outcome: "Outcome") -> None:
     """Print nothing."""
 
 
-def _programs_named(corpus: list[str], most: int | None) -> list[str]:
-    """Return the programs that `corpus` names: those of a folder are its files."""
+def _programs_named(corpus: list[str], most: int | None, task: "Task") -> list[str]:
+    """Return the programs that `corpus` names, or some of them; none: those of the task."""
+    from compiler_gym.registration import make
+
     if most is not None and most < 1:
         raise InvalidParameterError(f"--most is {most}: expected a number >= 1")
     found = [uri for one in corpus for uri in (files_below(Path(one)) or [one])]
-    if most is None or len(found) <= most:
+    if most is None:
         return found
-    return [found[at * len(found) // most] for at in range(most)]
+    with make(task.environment) as env:
+        every = list((task.only(tuple(found)) if found else task).uris(env))
+    return [every[at * len(every) // most] for at in range(most)] if len(every) > most else every
 
 
 def _macros(given: list[str]) -> dict[str, str]:

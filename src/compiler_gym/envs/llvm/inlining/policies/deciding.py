@@ -55,6 +55,8 @@ class FeaturePolicy:
     def __call__(self, env: CompilerEnv) -> None:
         """Decide about every call of the episode that `env` has begun.
 
+        The reward is computed once, at the end.
+
         Raises:
             PolicyError: The policy failed. The episode stands at the call in question.
         """
@@ -66,6 +68,7 @@ class FeaturePolicy:
                 action: Any = env.action_space
                 step = action["inline" if inline else "no-inline"]
                 (features,), *_ = env.step(step, observation_spaces=[_FEATURES], reward_spaces=[])
+            env.multistep([], observation_spaces=[])  # earns what all of them did
 
     @contextmanager
     def compilation(self) -> Generator[Callable[[NDArray[np.int64]], bool]]:
