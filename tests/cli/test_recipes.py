@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym cc --recipe``: every call of a build becomes the compiler's, and it is smaller."""
 
-import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from compiler_gym.cli import _recipes
-from compiler_gym.cli._recipes import become_known_compiler, words_with_recipe
+from compiler_gym.cli._recipes import (
+    become_known_compiler,
+    keep_templates,
+    kept_file,
+    words_with_recipe,
+)
 from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.tuning import recipe_named, tuner_named
 
@@ -114,11 +119,10 @@ def test_what_is_not_known_or_kept_is_left_to_the_library(
     assert became(monkeypatch, "cc", "-r", "x.o") is None
     assert became(monkeypatch, "cxx", "-c", "x.c") is None
     assert became(monkeypatch, "cc", "-c", "x.c") is not None
-    (kept,) = cache.rglob("recipe-words/*.json")
+    (kept,) = cache.rglob("recipe-words/*")
     whole = kept.read_bytes()
-    document = json.loads(whole)
-    document["of"] = {name: [0, 0, 0] for name in document["of"]}
-    for damaged in (b"", b"[]", whole[:40], json.dumps(document).encode()):
+    changed = whole.replace(b" \0", b"1 \0", 1)
+    for damaged in (b"", b"[]", whole[:40], whole[:-1], whole[:-2] + b"x\0", changed):
         kept.write_bytes(damaged)
         assert became(monkeypatch, "cc", "-c", "x.c") is None, damaged
     kept.write_bytes(whole)
@@ -135,3 +139,101 @@ def test_a_recipe_of_no_use_here_is_refused(cli: Run, monkeypatch: pytest.Monkey
     monkeypatch.setattr(_recipes.platform, "machine", lambda: "riscv64")
     with pytest.raises(PlanError, match="is for x86_64, and this machine is riscv64"):
         words_with_recipe("cc", "small", ["-c", "x.c"])
+
+
+PLAIN_CALLS = [
+    ("cc", "-c", "x.c"),
+    ("cc", "-O2", "-I", "in clude", "-DA=b c", "-MD", "-MF", "x.d", "-c", "-o", "x.o", "x.c"),
+    ("cc", "--version"),
+    ("cc", "-E", "x.c"),
+    ("cc", "-S", "x.c", "-c"),
+    ("cxx", "-c", "x.cc", "y.c"),
+]
+"""What the compiled driver does alone."""
+OTHER_CALLS = [
+    ("cc", "x.o", "-o", "x"),
+    ("cc",),
+    ("cc", "-v"),
+    ("cc", "-c"),
+    ("cc", "-c", "x.cc"),
+    ("cc", "-c", "x.s"),
+    ("cc", "-c", "-x", "c++", "x.c"),
+    ("cc", "-c", "-emit-llvm", "x.c"),
+    ("cc", "-c", "-dumpdir", "x", "x.c"),
+    ("cc", "-c", "@x.c"),
+    ("cc", "-c", "--", "x.c"),
+    ("cc", "-r", "-c", "x.c"),
+]
+"""What it leaves to the library."""
+
+
+@pytest.fixture
+def drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """Run a compiled driver that stands beside a library which only says that it was called."""
+    monkeypatch.chdir(tmp_path)
+    for verb in ("cc", "cxx"):
+        shutil.copy(Path(sys.executable).with_name(f"compiler-gym-{verb}"), tmp_path)
+    for name, text in (("compiler-gym", "the library"), ("compiler", "the compiler")):
+        lines = f'#!/bin/sh\necho {text}\nfor word; do echo "$word"; done\n'
+        (tmp_path / name).write_text(lines)
+        (tmp_path / name).chmod(0o755)
+    compiler = str(tmp_path / "compiler")
+    templates = {
+        kind: ([compiler, f"before {kind}"], [] if kind == "nothing" else [f"behind {kind}"])
+        for kind in ("object", "program", "nothing")
+    }
+    for name in ("small", "policy size"):
+        for is_cxx in (False, True):
+            keep_templates(kept_file(name, is_cxx), templates)
+
+    def run(verb: str, *words: str) -> list[str]:
+        command = [tmp_path / f"compiler-gym-{verb}", *words]
+        return subprocess.run(
+            command, check=True, capture_output=True, text=True
+        ).stdout.splitlines()  # fmt: skip
+
+    return run
+
+
+@pytest.mark.parametrize("words", PLAIN_CALLS)
+@pytest.mark.parametrize("asked", [("--recipe", "small"), ("--policy", "size", "--never-larger")])
+def test_the_compiled_driver_does_what_the_library_would(
+    monkeypatch: pytest.MonkeyPatch,
+    drive: Callable[..., list[str]],
+    words: tuple[str, ...],
+    asked: tuple[str, ...],
+) -> None:
+    verb, *arguments = words
+    wanted = became(monkeypatch, verb, *arguments)
+    assert wanted is not None
+    assert drive(verb, *asked, *arguments) == ["the compiler", *wanted[1:]]
+
+
+@pytest.mark.parametrize("words", OTHER_CALLS)
+def test_the_compiled_driver_leaves_what_is_not_plain_to_the_library(
+    drive: Callable[..., list[str]], words: tuple[str, ...]
+) -> None:
+    verb, *arguments = words
+    called = ["the library", verb, "--policy", "size", *arguments]
+    assert drive(verb, "--policy", "size", *arguments) == called
+
+
+def test_the_compiled_driver_believes_nothing_that_changed(
+    drive: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    call = ("cc", "--recipe", "small", "-c", "x.c")
+    assert drive(*call)[0] == "the compiler"
+    kept = kept_file("small", is_cxx=False)
+    whole = kept.read_bytes()
+    for damaged in (b"", whole[:40], whole[:-1], whole[:-2] + b"x\0"):
+        kept.write_bytes(damaged)
+        assert drive(*call)[0] == "the library", damaged
+    kept.write_bytes(whole)
+    assert drive(*call)[0] == "the compiler"
+    for name, value in (("COMPILER_GYM_CC_OUTPUT", "kept"), ("COMPILER_GYM_CLANG", "clang-22")):
+        with monkeypatch.context() as now:
+            now.setenv(name, value)
+            assert drive(*call)[0] == "the library"
+    with (tmp_path / "compiler").open("a") as file:
+        file.write("# a later version\n")
+    assert drive(*call)[0] == "the library"

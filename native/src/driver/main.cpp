@@ -1,7 +1,7 @@
-// compiler-gym-cc and compiler-gym-cxx: a compiler whose links a plan may change, for builds that
-// call it thousands of times. It becomes the real compiler where the plan has no say, remembers
-// what an object was made of, and calls the library for a link that the plan names, and for no
-// other.
+// compiler-gym-cc and compiler-gym-cxx: a compiler whose links a plan may change, or whose calls a
+// recipe does, for builds that call it thousands of times. It becomes the real compiler where the
+// plan has no say, remembers what an object was made of, and calls the library for a link that the
+// plan names, and for no other.
 
 #include <sys/stat.h>
 #include <time.h>
@@ -27,23 +27,23 @@ struct Checked {
   Words objects;       // the folder that remembers objects: one word
 };
 
-// Reads lists, each ended by an empty word.
+// Reads lists, each ended by an empty word; nothing, where the last has no end.
+std::vector<Words> lists_in(std::string_view text) {
+  std::vector<Words> lists(1);
+  for (size_t at; (at = text.find(end)) != text.npos; text.remove_prefix(at + 1))
+    if (at)
+      lists.back().emplace_back(text.substr(0, at));
+    else
+      lists.emplace_back();
+  const bool is_whole = text.empty() && lists.back().empty();
+  lists.resize(is_whole ? lists.size() - 1 : 0);
+  return lists;
+}
+
 std::optional<Checked> checked_in(std::string_view text) {
-  Checked checked;
-  Words* const lists[] = {&checked.compilers[0], &checked.compilers[1], &checked.names,
-                          &checked.variables, &checked.objects};
-  for (Words* list : lists)
-    for (;;) {
-      const size_t at = text.find(end);
-      if (at == text.npos) return {};
-      const std::string word(text.substr(0, at));
-      text.remove_prefix(at + 1);
-      if (word.empty()) break;
-      list->push_back(word);
-    }
-  if (checked.compilers[0].empty() || checked.compilers[1].empty() || checked.objects.size() != 1)
-    return {};
-  return checked;
+  const std::vector<Words> lists = lists_in(text);
+  if (lists.size() < 5 || lists[0].empty() || lists[1].empty() || lists[4].size() != 1) return {};
+  return Checked{{lists[0], lists[1]}, lists[2], lists[3], lists[4]};
 }
 
 // Returns the command of the library: the one beside this program, or the one on PATH.
@@ -52,22 +52,32 @@ std::string library(const std::string& self) {
   return access(beside.c_str(), X_OK) ? "compiler-gym" : beside;
 }
 
+// Returns what of the environment decides which compiler is meant.
+std::string which_compiler() {
+  std::string text;
+  for (const char* name : {"PATH", "COMPILER_GYM_CLANG"}) {
+    const char* value = getenv(name);
+    text += std::string(value ? value : "") + end;
+  }
+  return text;
+}
+
+// Returns what `path` holds, where it belongs to the user.
+std::optional<std::string> read_own(const std::string& path) {
+  struct stat facts;
+  if (stat(path.c_str(), &facts) || facts.st_uid != geteuid()) return {};
+  return read_regular(path);
+}
+
 // Returns what the library says of the plan, which it is asked once for each state of the file.
 std::optional<Checked> check(const std::string& self, const std::string& plan, int& status) {
   struct stat facts, own;
   std::string kept;
   if (!stat(plan.c_str(), &facts) && !stat(self.c_str(), &own)) {
-    // What decides which compiler a plan means, and what is true of this library.
-    std::string key = stamp(facts) + stamp(own);
-    for (const char* name : {"PATH", "COMPILER_GYM_CLANG"}) {
-      const char* value = getenv(name);
-      key += std::string(value ? value : "") + end;
-    }
+    const std::string key = stamp(facts) + stamp(own) + which_compiler();
     kept = cache_folder() + "/checked-plans/" + sha256(key);
-    struct stat whose;
-    if (!stat(kept.c_str(), &whose) && whose.st_uid == geteuid())
-      if (const auto text = read_regular(kept))
-        if (const auto checked = checked_in(*text)) return checked;
+    if (const auto text = read_own(kept))
+      if (const auto checked = checked_in(*text)) return checked;
   }
   const std::string text = printed_by({library(self), "cc", "--check-plan", plan}, status);
   if (status) return {};
@@ -141,6 +151,48 @@ int drive(const std::string& self, const std::string& plan, bool is_cxx, const W
   return 0;
 }
 
+// Returns whether nothing of a call but what it makes decides what a recipe does with it. Whatever
+// is rare, or read more finely by the library, is left to that.
+bool is_plain(const Words& arguments, const Call& call, bool is_cxx) {
+  const auto is_rare = [](const std::string& word) {
+    return word == "--" || word == "-r" || word == "-emit-llvm" || word.starts_with('@') ||
+           word.starts_with("-x") || word.starts_with("-dump");
+  };
+  const auto is_source = [&](const std::string& name) {
+    return name.ends_with(".c") ||
+           (is_cxx && (name.ends_with(".cc") || name.ends_with(".cpp") || name.ends_with(".cxx")));
+  };
+  return call.kind != Kind::link && std::ranges::none_of(arguments, is_rare) &&
+         std::ranges::all_of(call.inputs, is_source) &&
+         !(call.kind == Kind::object && call.inputs.empty());
+}
+
+// Becomes the compiler by what the library has kept of a recipe or of a policy's recipe; returns
+// where nothing is known yet, where something has changed, and where the library has a say.
+void become_known(const std::string& kind, const std::string& name, bool is_cxx, Words arguments) {
+  const bool is_policy = kind == "--policy";
+  if (is_policy && !arguments.empty() &&
+      (arguments[0] == "--never-larger" || arguments[0] == "--no-never-larger"))
+    arguments.erase(arguments.begin());
+  const char* keeping = getenv("COMPILER_GYM_CC_OUTPUT");
+  const Call call = call_of(arguments);
+  if ((keeping && *keeping) || !is_plain(arguments, call, is_cxx)) return;
+  std::string key;
+  for (const std::string& part :
+       {std::string(COMPILER_GYM_VERSION), (is_policy ? "policy " : "") + name,
+        std::string(is_cxx ? "c++" : "cc")})
+    key += part + end;
+  const auto text = read_own(cache_folder() + "/recipe-words/" + sha256(key + which_compiler()));
+  const std::vector<Words> lists = text ? lists_in(*text) : std::vector<Words>();
+  if (lists.size() < 5) return;
+  for (size_t at = 0; at + 1 < lists[0].size(); at += 2) {
+    struct stat facts;
+    if (stat(lists[0][at].c_str(), &facts) || stamp(facts) != lists[0][at + 1]) return;
+  }
+  const size_t at = call.kind == Kind::object ? 1 : 3;  // words before, and words behind
+  if (!lists[at].empty()) become(joined(joined(lists[at], arguments), lists[at + 1]));
+}
+
 int run_main(int count, char** texts) {
   const bool is_cxx = base_name(texts[0]).ends_with("xx");
   char* const found = realpath("/proc/self/exe", nullptr);
@@ -149,9 +201,11 @@ int run_main(int count, char** texts) {
   const Words words(texts + 1, texts + count);
   if (words.size() > 1 && words[0] == "--plan")
     return drive(self, words[1], is_cxx, {words.begin() + 2, words.end()});
+  const bool is_named = words.size() > 1 && (words[0] == "--recipe" || words[0] == "--policy");
+  if (is_named) become_known(words[0], words[1], is_cxx, {words.begin() + 2, words.end()});
   // For what takes a compiler's name and no words behind it.
   if (const char* plan = getenv("COMPILER_GYM_PLAN");
-      plan && *plan && (words.empty() || words[0] != "--plan"))
+      plan && *plan && !is_named && (words.empty() || words[0] != "--plan"))
     return drive(self, plan, is_cxx, words);
   const Words recorded = joined({library(self), is_cxx ? "cxx" : "cc"}, words);
   become(recorded);

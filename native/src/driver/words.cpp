@@ -99,7 +99,6 @@ Words expanded(const Words& words) {
 
 Call call_of(const Words& words) {
   Call call;
-  Words objects;
   bool is_none = false;
   for (size_t at = 0; at < words.size(); ++at) {
     const std::string_view word = words[at];
@@ -116,14 +115,16 @@ Call call_of(const Words& words) {
     } else if (makes_none(word)) {
       is_none = true;
     } else if (!word.starts_with('-')) {
-      objects.push_back(object_of(word));
+      call.inputs.emplace_back(word);
     }
   }
-  if (call.kind == Kind::object && is_none) call.kind = Kind::other;
+  if (is_none) call.kind = Kind::other;
   if (call.output)
     call.outputs = {*call.output};
+  else if (call.kind == Kind::object)
+    for (const std::string& input : call.inputs) call.outputs.push_back(object_of(input));
   else
-    call.outputs = call.kind == Kind::object ? objects : Words{"a.out"};
+    call.outputs = {"a.out"};
   return call;
 }
 

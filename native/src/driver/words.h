@@ -24,6 +24,7 @@ enum class Kind { object, link, other };
 struct Call {
   Kind kind = Kind::link;
   std::optional<std::string> output;  // what -o says
+  Words inputs;                       // what it reads, as far as names say
   Words outputs;                      // the files that it may make
 };
 

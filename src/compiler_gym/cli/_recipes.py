@@ -7,19 +7,23 @@ long as the recipe's file, the compiler and PATH are the same.
 """
 
 import hashlib
-import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from compiler_gym.builds import CompilerCommand, Mode
 from compiler_gym.errors import PlanError
 from compiler_gym.paths import cache_path
 from compiler_gym.version import __version__
 
-__all__ = ["RECORDING_FOLDER", "become_known_compiler", "words_with_recipe"]
+__all__ = [
+    "RECORDING_FOLDER",
+    "become_known_compiler",
+    "keep_templates",
+    "kept_file",
+    "words_with_recipe",
+]
 
 RECORDING_FOLDER = "COMPILER_GYM_CC_OUTPUT"
 """The variable that asks to keep what is compiled, and names where."""
@@ -32,6 +36,8 @@ _USUAL: Mapping[Mode, Sequence[str]] = {
     Mode.NOTHING: (),
 }
 """A call of each kind; one for assembly is as one that makes nothing."""
+_KEPT = tuple(mode.value for mode in (Mode.OBJECT, Mode.NOTHING, Mode.PROGRAM))
+"""In which order the compiled driver finds them."""
 
 
 def become_known_compiler(
@@ -44,7 +50,7 @@ def become_known_compiler(
     if os.environ.get(RECORDING_FOLDER) or "--" in arguments or "-r" in arguments:
         return
     command = _command_of(verb, arguments)
-    templates = _kept_templates(_kept_file(kept_as or name, command.is_cxx))
+    templates = _kept_templates(kept_file(kept_as or name, command.is_cxx))
     if templates is not None:
         words = _with_arguments(templates, command)
         os.execvp(words[0], words)
@@ -62,7 +68,7 @@ def words_with_recipe(
     if "--" in arguments or "-r" in arguments:  # they go between the words of a recipe
         return _made_anew(name, command)
     templates = _templates(name, command.is_cxx)
-    _keep_templates(_kept_file(kept_as or name, command.is_cxx), templates)
+    keep_templates(kept_file(kept_as or name, command.is_cxx), templates)
     return _with_arguments(templates, command)
 
 
@@ -99,36 +105,61 @@ def _templates(name: str, is_cxx: bool) -> Templates:
     return found
 
 
-def _kept_file(name: str, is_cxx: bool) -> Path:
-    told = [__version__, name, is_cxx, os.environ.get("PATH"), os.environ.get("COMPILER_GYM_CLANG")]
-    digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:24]
-    return cache_path(f"recipe-words/{digest}.json")
+def kept_file(name: str, is_cxx: bool) -> Path:
+    """Return the file that keeps what comes of the recipe, or of `kept_as`, `name`."""
+    told = [__version__, name, "c++" if is_cxx else "cc"]
+    told += [os.environ.get(which, "") for which in ("PATH", "COMPILER_GYM_CLANG")]
+    digest = hashlib.sha256(os.fsencode("".join(f"{word}\0" for word in told))).hexdigest()
+    return cache_path(f"recipe-words/{digest}")
 
 
 def _kept_templates(kept: Path) -> Templates | None:
     """Return what was kept, None where it is damaged or something changed that it came from."""
     try:
-        document: Any = json.loads(kept.read_bytes())
-        if document["of"] == _identities(document["of"]) and kept.stat().st_uid == os.geteuid():
-            return document["words"]
-    except (OSError, ValueError, LookupError, TypeError):
-        pass
-    return None
+        files, *words = _lists_in(kept.read_bytes())
+        is_same = files == _identities(files[::2]) and kept.stat().st_uid == os.geteuid()
+        pairs = zip(words[::2], words[1::2], strict=True)
+        return dict(zip(_KEPT, pairs, strict=True)) if is_same else None
+    except (OSError, ValueError):
+        return None
 
 
-def _keep_templates(kept: Path, templates: Templates) -> None:
+def keep_templates(kept: Path, templates: Templates) -> None:
+    """Write `templates` to the file `kept`, where that can be done."""
     from compiler_gym.files import write_whole
     from compiler_gym.tuning import recipe_files
 
     files = [*map(str, recipe_files()), templates[Mode.OBJECT.value][0][0]]
-    document = {"of": _identities(files), "words": templates}
+    lists = [_identities(files), *(words for kind in _KEPT for words in templates[kind])]
+    text = "".join(f"{word}\0" for words in lists for word in (*words, ""))
     try:
-        write_whole(kept, json.dumps(document).encode())
+        write_whole(kept, os.fsencode(text))
     except OSError:
         pass  # the next call takes as long as this one
 
 
-def _identities(files: Sequence[str] | Mapping[str, Any]) -> dict[str, list[int]]:
-    """Return what changes when a file does, by the name of the file."""
-    known = {name: os.stat(name) for name in files}
-    return {name: [one.st_mtime_ns, one.st_size, one.st_ino] for name, one in known.items()}
+def _lists_in(data: bytes) -> list[list[str]]:
+    """Return lists of words, each ended by an empty word; the compiled driver reads them, too."""
+    *words, rest = os.fsdecode(data).split("\0")
+    if rest or words[-1:] != [""]:
+        raise ValueError("expected lists that end")
+    lists: list[list[str]] = [[]]
+    for word in words[:-1]:
+        if word:
+            lists[-1].append(word)
+        else:
+            lists.append([])
+    return lists
+
+
+def _identities(files: Sequence[str]) -> list[str]:
+    """Return each file, and behind it what changes when it is replaced or written to."""
+    found: list[str] = []
+    for name in files:
+        known = os.stat(name)
+        times = (
+            part for ns in (known.st_mtime_ns, known.st_ctime_ns) for part in divmod(ns, 10**9)
+        )
+        facts = (known.st_dev, known.st_ino, known.st_size, *times)
+        found += [name, "".join(f"{fact} " for fact in facts)]
+    return found

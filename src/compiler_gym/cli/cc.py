@@ -36,11 +36,11 @@ def cc(context: typer.Context) -> None:
 
     The bitcode goes below the folder that COMPILER_GYM_CC_OUTPUT names; import it with
     `compiler-gym datasets import`. COMPILER_GYM_CC names another compiler to run.
-    With `--plan tuned.toml` first, what `compiler-gym tune` found is applied to what is linked:
-    `compiler-gym-cc --plan tuned.toml` does the same, and starts sooner.
+    With `--plan tuned.toml` first, what `compiler-gym tune` found is applied to what is linked.
     With `--recipe small` first, what is compiled and linked is smaller; see `compiler-gym recipe`.
     With `--policy size` first, how each program is linked is chosen for it, and nothing is larger
     than with `-Oz -flto`; `--no-never-larger` behind it links once, and compares with nothing.
+    `compiler-gym-cc` takes the same three, and starts sooner: a build calls it for each file.
     """
     _drive("cc", context)
 

@@ -86,7 +86,7 @@ def test_a_larger_plan_is_not_kept(project: Path, words: tuple[str, ...]) -> Non
     assert printed(project / "run") == "45\n"
     subprocess.run([*PLAIN, "main.c", "part.c", "-o", "plain"], cwd=project, check=True)
     if "-Wl,--whole-archive" not in words:
-        assert sizes_of(project / "run").loaded == sizes_of(project / "plain").loaded
+        assert (project / "run").read_bytes() == (project / "plain").read_bytes()
     assert not list(project.glob(".run*"))
 
 
