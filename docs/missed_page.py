@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.envs.llvm.hunting.drafts import title_of
+from compiler_gym.envs.llvm.hunting.page import before_and_after
 from compiler_gym.envs.llvm.hunting.versions import said_of
 
 __all__ = ["missed_page"]
@@ -66,19 +67,13 @@ def _overview_of(document: Mapping[str, Any]) -> Iterator[str]:
     yield "| finding | decision | level | with it | functions | packages | saved there |"
     yield "| --- | --- | --: | --: | --: | --: | --: |"
     for number, finding in enumerate(document["findings"], start=1):
-        before, after = _level_and_with_it(finding, document)
+        before, after = before_and_after(finding, document["goal"])
         decision = finding["decision"].replace("|", "\\|")
         yield (
-            f"| [{number}](#{document['goal']}-{number}) | `{decision}` | {before} | {after} | "
+            f"| [{number}](#{document['goal']}-{number}) | `{decision}` | {before:g} | {after:g} | "
             f"{finding['functions']:,} | {finding['packages']:,} | {finding['saved']:g} |"
         )
     yield ""
-
-
-def _level_and_with_it(finding: Mapping[str, Any], document: Mapping[str, Any]) -> list[int]:
-    if document["goal"] == "instructions":
-        return finding["instructions"]
-    return finding["sizes"]["x86_64"]
 
 
 def _one(number: int, finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[str]:

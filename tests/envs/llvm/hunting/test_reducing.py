@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A reduction keeps what the test asks for, and ends when its time is over."""
 
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +31,33 @@ def test_a_reduction_that_hangs_is_ended_and_keeps_the_best_so_far() -> None:
     found = reduce_ir(ADDS, slow, seconds=0.5)
     assert not found.is_finished
     assert "icmp sgt" in found.texts[-1]
+
+
+def test_a_reduction_whose_process_is_killed_leaves_none_behind() -> None:
+    script = f"""
+import time
+from compiler_gym.envs.llvm.hunting.reducing import reduce_ir
+def wait(data):
+    print("asked", flush=True)
+    time.sleep(60)
+reduce_ir({ADDS!r}, wait, seconds=60)
+"""
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"asked\n"
+        begun = [child for one in children_of(process.pid) for child in (one, *children_of(one))]
+        process.kill()
+    assert len(begun) >= 2
+    for _ in range(100):
+        if not any(Path(f"/proc/{one}/cwd").exists() for one in begun):
+            break
+        time.sleep(0.05)
+    assert not [one for one in begun if Path(f"/proc/{one}/cwd").exists()]
+
+
+def children_of(process: int) -> list[int]:
+    text = Path(f"/proc/{process}/task/{process}/children").read_text()
+    return [int(one) for one in text.split()]
 
 
 def test_without_the_tool_it_says_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ not the start of a process that loads LLVM. No program is run here.
 
 import os
 import select
+import shutil
 import signal
 import subprocess
 import time
@@ -54,16 +55,15 @@ def reduce_ir(text: str, is_interesting: Callable[[bytes], bool], *, seconds: fl
             os.mkfifo(folder / pipe)
         ask, tell = (os.open(folder / pipe, os.O_RDWR | os.O_CLOEXEC) for pipe in ("ask", "tell"))
         skipped = f"--skip-delta-passes={','.join(_SKIPPED)}"
+        setpriv = shutil.which("setpriv")
+        bound = [setpriv, "--pdeathsig=KILL"] if setpriv else []
+        test, *arguments = [*bound, "/bin/sh", "test.sh"]
         command = [
-            tool,
-            skipped,
-            "--test=/bin/sh",
-            "--test-arg=test.sh",
-            "input.ll",
-            "-o",
-            "output.ll",
-        ]
+            *bound, tool, skipped, f"--test={test}", *(f"--test-arg={one}" for one in arguments),
+            "input.ll", "-o", "output.ll",
+        ]  # fmt: skip
         # Its messages go nowhere; its group ends with it, the script that waits for us included.
+        # The kernel ends both where this process is killed.
         process = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, start_new_session=True,
