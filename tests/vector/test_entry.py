@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Where Gymnasium finds the vector form of an environment."""
 
+import threading
 from typing import Any
 
 import pytest
 from gymnasium.vector import AutoresetMode
 
 import compiler_gym
+from compiler_gym.errors import InvalidParameterError
+from compiler_gym.spaces import FunctionReward
 from compiler_gym.testing import FakeEnv
 from compiler_gym.vector import CompilerVectorEnv, entry
 from compiler_gym.vector.entry import make_vector
@@ -63,3 +66,29 @@ def test_what_names_nothing_is_not_found() -> None:
         getattr(entry, "compiler_gym.testing.fake_environment.NoEnv")
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
         getattr(entry, "no_such_module.Env")
+
+
+def test_rows_and_environments_that_are_made_with_one_reward_have_it_each() -> None:
+    reward = FunctionReward("Fewer", "IrInstructionCount", lambda before, now: before - now)
+    options: dict[str, Any] = {"benchmark": "cbench-v1/crc32", "reward_space": reward}
+    with compiler_gym.make_vec("llvm-autophase-ic-v0", num_envs=3, **options) as vector:
+        vector.reset(seed=0)
+        sroa = vector.single_action_space["sroa"]
+        rows = vector.step([sroa] * 3)[1]
+        assert rows[0] > 0
+        assert rows.tolist() == [rows[0]] * 3
+    with (
+        compiler_gym.make("llvm-v0", rewards=[reward], **options) as one,
+        compiler_gym.make("llvm-v0", rewards=[reward], **options) as other,
+    ):
+        one.reset()
+        other.reset()
+        assert [env.step(env.action_space["sroa"])[1] for env in (one, other)] == [rows[0]] * 2
+    assert reward.previous is None
+
+
+def test_a_reward_that_cannot_be_copied_is_refused() -> None:
+    reward = FunctionReward("Fewer", "number", lambda before, now: before - now)
+    reward.lock = threading.Lock()  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(InvalidParameterError, match=r"cannot be copied: .*lock"):
+        FakeEnv(reward_space=reward)

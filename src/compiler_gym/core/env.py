@@ -68,7 +68,9 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
         source: The session class to run.
         benchmark: The program of the first reset, or its address.
         observation_space: The observation that `step` returns: a name, a list of names, or None.
-        reward_space: The reward that `step` returns: a name, a `Reward`, a list, or None.
+        reward_space: The reward that `step` returns: a name, a `Reward`, a list, or None. A
+            `Reward` is copied, here and among `rewards`, because it remembers its episode: several
+            environments may be made with one.
         action_space: The name of the action space; None is the first one.
         derived_observation_spaces: Observations that are functions of the session's.
         rewards: The rewards that are offered.
@@ -141,7 +143,7 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
             Selection,
             sessions.description,
             list(map(DerivedObservation.of, derived_observation_spaces)),
-            rewards,
+            _own(list(rewards)),
             self.command_line_styles,
         )
         self._episode = Episode(sessions, select, self.commandline)
@@ -152,7 +154,7 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
         selection = self._episode.selection
         selection.choose_actions(action_space)
         selection.choose_observations(observation_space)
-        selection.choose_rewards(reward_space)
+        selection.choose_rewards(_own(reward_space))
 
     @property
     def episode(self) -> Episode:
@@ -633,3 +635,14 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
 @cache
 def _say_once(text: str) -> None:
     _log.warning(text)
+
+
+def _own(rewards: Any) -> Any:
+    """Return `rewards`, whatever names them, with objects of their own: they keep an episode."""
+    try:
+        return copy.deepcopy(rewards)
+    except Exception as error:
+        raise InvalidParameterError(
+            f"a reward cannot be copied: {error}; expected one that copy.deepcopy can copy, "
+            "because each environment has its own, and each fork"
+        ) from error
