@@ -16,6 +16,8 @@ _MOST_NAMES = 3
 _LEAST_PART = 3
 """The shortest part of a name that counts as a match; at its start one letter fewer is enough."""
 _CUTOFF = 0.7
+_SHORT, _SHORT_CUTOFF = 3, 0.6
+"""Two swapped letters of three (``gnv``) are a third of the name."""
 _VERSION = re.compile(r"-v\d+$")
 
 
@@ -33,6 +35,8 @@ def nearest(
     by_lower: dict[str, list[str]] = {}
     for one in known:
         by_lower.setdefault(one.lower(), []).append(one)
+    if len(wanted) <= _SHORT:
+        cutoff = min(cutoff, _SHORT_CUTOFF)
     close = difflib.get_close_matches(wanted, by_lower, n=most, cutoff=cutoff)
     holding = sorted(
         (one for one in by_lower if _holds(one, wanted)),

@@ -370,14 +370,14 @@ class Explorer:
         return Reply(f"{what}\n  {'   '.join(parts)}", data)
 
     def _find(self, word: str) -> Any:
-        """Return the action called `word`, or the only one that its letters fit."""
+        """Return the action called `word`, or the only one whose name begins so."""
         try:
             return find_action(self._now.action_space, word)
         except InvalidActionError:
             close = close_names(self._names, word)
-            inside = [name for name in close if word.lower() in name.lower()]
-            if len(inside) == 1:
-                return self._names.index(inside[0])
+            begun = [name for name in close if name.lower().startswith(word.lower())]
+            if len(begun) == 1:
+                return self._names.index(begun[0])
             raise
 
     def _number(self, words: list[str], default: int) -> int:

@@ -56,7 +56,12 @@ def find_action(space: Any, word: str) -> Any:
 
 
 def action_of(space: Any, action: Any) -> Any:
-    """Return the action that a client calls by name or gives as plain values of JSON."""
+    """Return the action that a client calls by name or gives as plain values of JSON.
+
+    >>> from compiler_gym.spaces import NamedDiscrete
+    >>> action_of(NamedDiscrete(["gvn", "sroa"], name="Passes"), "sroa")
+    1
+    """
     if not action_names(space) and _is_member(space, action):
         return action  # a text, or by names that the space knows
     if isinstance(action, str):
