@@ -237,3 +237,29 @@ def test_the_compiled_driver_believes_nothing_that_changed(
     with (tmp_path / "compiler").open("a") as file:
         file.write("# a later version\n")
     assert drive(*call)[0] == "the library"
+
+
+@pytest.mark.parametrize("choice", [("--recipe", "small"), ("--policy", "size")])
+def test_what_needs_passes_of_the_compilers_own_is_compiled_without_the_plan(
+    tmp_path: Path, choice: tuple[str, str]
+) -> None:
+    (tmp_path / "over.c").write_text(
+        "int main(int n, char **words) { int a[4] = {n}; return a[n + 3] * 0; }\n"
+    )
+    (tmp_path / "part.c").write_text(PART)
+    driver = [sys.executable, "-m", "compiler_gym.cli", "cc", *choice]
+
+    def made(*words: str) -> str:
+        done = subprocess.run(
+            [*driver, *words], cwd=tmp_path, check=True, capture_output=True, text=True
+        )
+        return done.stdout + done.stderr
+
+    made("-c", "part.c", "-o", "part.o")  # IR, and is linked with what is none
+    for flags in (["-fsanitize=address"], ["--coverage"], ["-fprofile-instr-generate"]):
+        made("-g", *flags, "over.c", "part.o", "-o", "over")
+        ran = subprocess.run([tmp_path / "over"], cwd=tmp_path, capture_output=True, text=True)
+        if flags == ["-fsanitize=address"]:
+            assert "stack-buffer-overflow" in ran.stderr
+    assert list(tmp_path.glob("*.gcda"))
+    assert (tmp_path / "default.profraw").stat().st_size

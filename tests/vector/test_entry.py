@@ -73,7 +73,8 @@ def test_rows_and_environments_that_are_made_with_one_reward_have_it_each() -> N
     options: dict[str, Any] = {"benchmark": "cbench-v1/crc32", "reward_space": reward}
     with compiler_gym.make_vec("llvm-autophase-ic-v0", num_envs=3, **options) as vector:
         vector.reset(seed=0)
-        sroa = vector.single_action_space["sroa"]
+        space: Any = vector.single_action_space
+        sroa = space["sroa"]
         rows = vector.step([sroa] * 3)[1]
         assert rows[0] > 0
         assert rows.tolist() == [rows[0]] * 3

@@ -154,7 +154,13 @@ int drive(const std::string& self, const std::string& plan, bool is_cxx, const W
 // Returns whether nothing of a call but what it makes decides what a recipe does with it. Whatever
 // is rare, or read more finely by the library, is left to that.
 bool is_plain(const Words& arguments, const Call& call, bool is_cxx) {
+  // What needs passes of its own, or another machine: builds/command_line.py has the same.
+  static constexpr std::string_view set_apart[] = {
+      "-fsanitize",   "-fprofile", "-fcs-", "-fcoverage", "--coverage", "-ftest-coverage",
+      "-finstrument", "-fxray",    "-pg",   "-m32",       "-mx32"};
   const auto is_rare = [](const std::string& word) {
+    if (std::ranges::any_of(set_apart, [&](auto flag) { return word.starts_with(flag); }))
+      return true;
     return word == "--" || word == "-r" || word == "-emit-llvm" || word.starts_with('@') ||
            word.starts_with("-x") || word.starts_with("-dump");
   };

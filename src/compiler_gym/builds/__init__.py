@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from compiler_gym.builds.command_line import (
         IR_SUFFIXES,
+        SET_APART,
         SOURCE_LANGUAGES,
         CompilerCommand,
         Mode,
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "IR_SUFFIXES",
+    "SET_APART",
     "SOURCE_LANGUAGES",
     "WATCH",
     "Binary",
@@ -122,7 +124,14 @@ __all__ = [
 ]
 
 _WHERE = {
-    "command_line": ("IR_SUFFIXES", "SOURCE_LANGUAGES", "CompilerCommand", "Mode", "Source"),
+    "command_line": (
+        "IR_SUFFIXES",
+        "SET_APART",
+        "SOURCE_LANGUAGES",
+        "CompilerCommand",
+        "Mode",
+        "Source",
+    ),
     "archives": ("is_archive", "members_of"),
     "asked": ("build_asked",),
     "binaries": (

@@ -16,7 +16,13 @@ from pathlib import Path
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.files import read_regular
 
-__all__ = ["IR_SUFFIXES", "SOURCE_LANGUAGES", "CompilerCommand", "Mode", "Source"]
+__all__ = ["IR_SUFFIXES", "SET_APART", "SOURCE_LANGUAGES", "CompilerCommand", "Mode", "Source"]
+
+SET_APART = (
+    "-fsanitize", "-fprofile", "-fcs-", "-fcoverage", "--coverage", "-ftest-coverage",
+    "-finstrument", "-fxray", "-pg", "-m32", "-mx32",
+)  # fmt: skip
+"""How flags begin that need passes of their own, or another machine: nobody may choose others."""
 
 IR_SUFFIXES = (".bc", ".ll")
 """How the names of files of IR end."""
@@ -93,6 +99,15 @@ class CompilerCommand:
     """Whether it makes bitcode or IR in the place of objects or assembly."""
     debug: tuple[str, ...] = ()
     """What is said of debug information when it is run again: its own flags do not count."""
+
+    @property
+    def is_set_apart(self) -> bool:
+        """Whether it asks for what passes of the compiler's own do: see `SET_APART`.
+
+        >>> CompilerCommand.parse(["cc", "-fsanitize=address", "a.c"]).is_set_apart
+        True
+        """
+        return any(word.startswith(SET_APART) for word in self.words)
 
     @classmethod
     def parse(cls, words: Sequence[str], cwd: str | Path | None = None) -> "CompilerCommand":

@@ -85,7 +85,11 @@ def _links(verb: str, arguments: Sequence[str]) -> CompilerCommand | None:
     if "--" in arguments or "-r" in arguments:
         return None
     command = CompilerCommand.parse(["cc" if verb == "cc" else "c++", *arguments], Path.cwd())
-    if command.mode is not Mode.PROGRAM or _QUESTIONS.search(f"{command.output} {command.cwd}"):
+    if (
+        command.is_set_apart
+        or command.mode is not Mode.PROGRAM
+        or _QUESTIONS.search(f"{command.output} {command.cwd}")
+    ):
         return None
     return command
 

@@ -2,8 +2,9 @@
 """What ``compiler-gym cc --recipe`` runs in the place of a call, kept between the calls of a build.
 
 A recipe is checked by its compiler's tuner, which takes most of a second to load. What comes of
-it depends on whether a call compiles or links and on nothing else of it, so it is kept, for as
-long as the recipe's file, the compiler and PATH are the same.
+it depends on whether a call compiles or links and, unless words go between those of the recipe or
+ask for passes of their own, on nothing else of it: so it is kept, for as long as the recipe's file,
+the compiler and PATH are the same.
 """
 
 import hashlib
@@ -50,6 +51,8 @@ def become_known_compiler(
     if os.environ.get(RECORDING_FOLDER) or "--" in arguments or "-r" in arguments:
         return
     command = _command_of(verb, arguments)
+    if command.is_set_apart:
+        return
     templates = _kept_templates(kept_file(kept_as or name, command.is_cxx))
     if templates is not None:
         words = _with_arguments(templates, command)
@@ -65,7 +68,7 @@ def words_with_recipe(
     recipe that there is not, and `PlanError` for one of another machine.
     """
     command = _command_of(verb, arguments)
-    if "--" in arguments or "-r" in arguments:  # they go between the words of a recipe
+    if "--" in arguments or "-r" in arguments or command.is_set_apart:
         return _made_anew(name, command)
     templates = _templates(name, command.is_cxx)
     keep_templates(kept_file(kept_as or name, command.is_cxx), templates)

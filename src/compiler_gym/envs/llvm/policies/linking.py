@@ -8,6 +8,7 @@ linked without one, and says so.
 """
 
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -63,11 +64,20 @@ class _Link:
     def output(self) -> Path:
         return self.command.cwd / (self.command.output or "a.out")
 
-    def by(self, plan: BinaryPlan, places: Mapping[str, Sequence[str]] = {}) -> int:
-        """Link by `plan` and return the status; `places` are what stands for some words."""
-        return subprocess.run(
-            self.words(plan, places), cwd=self.command.cwd, check=False
-        ).returncode
+    def by(self, plan: BinaryPlan) -> bool:
+        """Return whether a link by `plan` succeeds, and show its warnings if it does."""
+        words = self.words(plan, {})
+        done = subprocess.run(words, cwd=self.command.cwd, check=False, capture_output=True)
+        if done.returncode == 0:
+            sys.stderr.write(done.stderr.decode(errors="replace"))
+        return done.returncode == 0
+
+    def plainly(self, plan: BinaryPlan, say: Callable[[str], None]) -> int:
+        """Link without `plan`, which failed, and return the status: errors may be the build's."""
+        status = subprocess.run(self.words(_PLAIN, {}), cwd=self.command.cwd, check=False)
+        if status.returncode == 0:
+            say(f"{self.output.name}: the plan {plan.name} failed, linked without it")
+        return status.returncode
 
     def words(self, plan: BinaryPlan, places: Mapping[str, Sequence[str]]) -> list[str]:
         """Return the command of the link by `plan`."""
@@ -112,11 +122,11 @@ def link(
 
 
 def _link_once(todo: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int:
-    if todo.by(plan):
-        say(f"{todo.output.name}: the plan {plan.name} failed, linked without it")
-        return todo.by(_PLAIN)
+    if not todo.by(plan):
+        return todo.plainly(plan, say)
     if todo.output.is_file():
-        say(f"{todo.output.name}: {plan.name}, {_loaded_bytes(todo.output):,} bytes loaded")
+        made = _loaded_bytes(todo.output)
+        say(f"{todo.output.name}: {made:,} bytes loaded by the plan {plan.name}")
     return 0
 
 
@@ -124,21 +134,26 @@ def _link_and_compare(todo: _Link, plan: BinaryPlan, say: Callable[[str], None])
     plain = todo.folder / "plain"
     with ThreadPoolExecutor(1) as pool:  # both links at once
         rival = pool.submit(_link_plainly, todo, plain)
-        failed = todo.by(plan)
+        is_linked = todo.by(plan)
         error = rival.exception()
-    if failed:
-        say(f"{todo.output.name}: the plan {plan.name} failed, linked without it")
-        return todo.by(_PLAIN)
+    if not is_linked:
+        return todo.plainly(plan, say)
     if error is not None:
         say(f"{todo.output.name}: {plan.name}, not compared with -Oz -flto: {error}")
         return 0
     made, least = _loaded_bytes(todo.output), _loaded_bytes(plain)
     if made > least:
         put(plain, todo.output)
-        say(f"{todo.output.name}: -Oz -flto, {least:,} bytes loaded: {plan.name} had {made:,}")
+        say(
+            f"{todo.output.name}: {least:,} bytes loaded, linked as -Oz -flto does: "
+            f"the plan {plan.name} makes {made:,}"
+        )
     else:
-        won = 100 * (1 - made / least)
-        say(f"{todo.output.name}: {plan.name}, {made:,} bytes loaded, -Oz -flto {won:+.1f} %")
+        won = 100 * (1 - made / least) if least else 0.0
+        say(
+            f"{todo.output.name}: {made:,} bytes loaded by the plan {plan.name}, "
+            f"{won:.1f} % below -Oz -flto"
+        )
     return 0
 
 

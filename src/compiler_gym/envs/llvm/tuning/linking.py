@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Lock
 
 from compiler_gym.builds import (
+    SET_APART,
     Binary,
     CompilerCommand,
     Driver,
@@ -81,8 +82,6 @@ _PARTIAL = "partial-"
 """How the name begins of what is being written: clang adds to it for a while."""
 _LINK_TIME = "-flto"
 """A plan decides it: the build's own is left out."""
-_BOUND = ("-fsanitize", "-fprofile", "-fcoverage", "--coverage", "-m32", "-mx32", "-fcs-")
-"""Flags of a build that decide what we are to decide, or that we do not carry through."""
 
 
 def require_linker() -> None:
@@ -92,7 +91,7 @@ def require_linker() -> None:
 
 def refused_flags(unit: Unit) -> list[str]:
     """Return the flags of `unit` that a plan cannot honour."""
-    return [word for word in unit.command.words if word.startswith(_BOUND)]
+    return [word for word in unit.command.words if word.startswith(SET_APART)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,9 +228,13 @@ def plain_words(plan: BinaryPlan) -> list[str]:
 def command_with(plan: BinaryPlan, compiler: Sequence[str], command: CompilerCommand) -> list[str]:
     """Return `command` by `compiler` with what such a plan says of compiling and of linking.
 
-    Symbols stay where they are. Assembly and answers to questions are made without the plan.
+    Symbols stay where they are. Assembly and answers to questions are made without the plan, and
+    so is what asks for passes of clang's own, as a sanitizer does: it is linked by lld all the
+    same, because the other objects are IR.
     """
     arguments = command.words[1:]
+    if command.is_set_apart:
+        return [*compiler, *(_LLD[:1] if command.mode is Mode.PROGRAM else ()), *arguments]
     if command.mode not in (Mode.OBJECT, Mode.PROGRAM):
         return [*compiler, *arguments]
     flags = [*link_time_flags(plan), _LLD[0]]
@@ -253,7 +256,7 @@ def link_words(
 def _driver() -> Driver:
     clang = clang_command()
     return Driver(
-        tuple(clang), (*clang, "--driver-mode=g++"), QUIET, _LLD, left_out=(_LINK_TIME, *_BOUND)
+        tuple(clang), (*clang, "--driver-mode=g++"), QUIET, _LLD, left_out=(_LINK_TIME, *SET_APART)
     )
 
 
