@@ -31,6 +31,17 @@ def test_what_a_build_made_is_left_out(tmp_path: Path) -> None:
     assert (tmp_path / "copy" / "link").is_symlink()
 
 
+def test_objects_of_link_time_optimisation_are_left_out_and_other_bitcode_stays(
+    tmp_path: Path,
+) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for name in ("main.o", "input.bc"):
+        (tree / name).write_bytes(b"BC\xc0\xde" + bytes(60))
+    copy_tree(tree, tmp_path / "copy")
+    assert names(tmp_path / "copy") == {"input.bc"}
+
+
 def test_objects_that_git_keeps_are_part_of_the_project(tmp_path: Path) -> None:
     tree = write_project(tmp_path / "tree")
     subprocess.run(["make"], cwd=tree, check=True, capture_output=True)

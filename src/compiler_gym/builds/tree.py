@@ -25,6 +25,7 @@ _VERSIONS = {".git", ".hg", ".svn"}
 _LEFT_OUT = {*_VERSIONS, "__pycache__", ".libs", ".deps"}
 _LIBTOOL = {".lo", ".la"}
 _X86_64 = 62
+_BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _HEADER_BYTES = 20
 
 
@@ -154,7 +155,8 @@ def _tracked(folder: Path) -> set[Path]:
 
 
 def _is_made(path: Path) -> bool:
-    """Return whether `path` is an object of this machine, or what libtool writes beside one."""
+    """Return whether `path` is an object of this machine or of link-time optimisation, or what
+    libtool writes beside one."""
     if path.is_symlink() or not path.is_file():
         return False
     if path.suffix in _LIBTOOL:
@@ -164,6 +166,8 @@ def _is_made(path: Path) -> bool:
             header = file.read(_HEADER_BYTES)
     except OSError:
         return False
+    if path.suffix == ".o" and header.startswith(_BITCODE):
+        return True
     machine = int.from_bytes(header[18:20], "little")
     return is_elf(path, RELOCATABLE) and header[5:6] == b"\1" and machine == _X86_64
 
