@@ -143,7 +143,7 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
             Selection,
             sessions.description,
             list(map(DerivedObservation.of, derived_observation_spaces)),
-            _own(list(rewards)),
+            _copies(list(rewards)),
             self.command_line_styles,
         )
         self._episode = Episode(sessions, select, self.commandline)
@@ -154,7 +154,7 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
         selection = self._episode.selection
         selection.choose_actions(action_space)
         selection.choose_observations(observation_space)
-        selection.choose_rewards(_own(reward_space))
+        selection.choose_rewards(_copies(reward_space))
 
     @property
     def episode(self) -> Episode:
@@ -637,7 +637,7 @@ def _say_once(text: str) -> None:
     _log.warning(text)
 
 
-def _own(rewards: Any) -> Any:
+def _copies(rewards: Any) -> Any:
     """Return `rewards`, whatever names them, with objects of their own: they keep an episode."""
     try:
         return copy.deepcopy(rewards)

@@ -62,7 +62,7 @@ def test_without_namespaces_a_judge_has_a_home_of_its_own_that_nobody_could_prep
     start = subprocess.Popen
 
     def noted(*words: Any, **named: Any) -> Any:
-        if "judge" in str(words):
+        if "judging" in str(words):
             homes.append(Path(named["env"]["HOME"]))
             assert list(homes[-1].iterdir()) == []
         return start(*words, **named)
