@@ -31,7 +31,10 @@ _NEXT_STEPS: tuple[tuple[type[BaseException], str], ...] = (
     (InvalidActionError, "`compiler-gym describe {env} --actions` lists every action"),
     (UnknownNameError, "`compiler-gym describe {env}` lists what an environment has"),
 )
-_ADVICE = ("apt install", "COMPILER_GYM_", "no algorithm ", "no task ", "cannot compile ")
+_ADVICE = (
+    "apt install", "COMPILER_GYM_", "no algorithm ", "no task ", "no recipe ", "no policy ",
+    "cannot compile ",
+)  # fmt: skip
 """Messages with these words include advice already, or concern no environment."""
 _MOST_LINES = 16
 _ERROR = re.compile(r"\b(fatal )?error: ")

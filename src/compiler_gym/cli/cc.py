@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,9 @@ def _drive(verb: str, context: typer.Context) -> None:
             )
         _WITH_PLAN[arguments[0]](verb, Path(arguments[1]), arguments[2:])
         return
+    if arguments == ["--help"]:  # of both: the compiler's own follows
+        typer.echo(f"{getdoc(cc if verb == 'cc' else cxx)}\n")
+        sys.stdout.flush()
     words = [*_compiler(verb), *arguments]
     status = _run(words)
     if status == 0:

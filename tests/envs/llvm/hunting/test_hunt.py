@@ -130,7 +130,7 @@ def test_a_gap_in_cycles_is_a_finding_with_the_cycles_of_each_version(
         "reduce_ir",
         lambda text, check, seconds: Reduced([text], tests=0, is_finished=True),
     )
-    hunt = Hunt(str(corpus / "one" / "scan.c"), tmp_path, goal="cycles", limits=Limits(packages=1))
+    hunt = Hunt(str(corpus / "one" / "scan.c"), tmp_path, goal="cycles")
     document = hunt.run(seconds=60)
     assert document["figures"]["dropped"] == {}
     finding = document["findings"][0]

@@ -49,7 +49,7 @@ class Limits:
     lines: int = 30
     """Lines of IR that a finding may have."""
     packages: int = 3
-    """Packages in which its pattern must be found."""
+    """Packages in which its pattern must be found: all of them, where there are fewer."""
     reduce_seconds: float = 90.0
     examine_seconds: float = 30.0
 
@@ -79,6 +79,7 @@ class Hunt:
         self._where, self._goal, self._limits = where, Goal(goal), limits
         self._says, self._is_interrupted = says, is_interrupted
         self._rows: list[dict[str, Any]] = []
+        self._least_packages = limits.packages
 
     def run(self, *, seconds: float) -> dict[str, Any]:
         """Hunt for `seconds`, write what was found, and return it as plain values.
@@ -87,6 +88,8 @@ class Hunt:
         is no program.
         """
         programs = programs_in(self._where)
+        there = len({program.package for program in programs})
+        self._least_packages = min(self._limits.packages, there)
         with writing(self.output, CacheError):
             self.output.mkdir(parents=True, exist_ok=True)
         lock = FolderLock.take(self.output)
@@ -115,17 +118,17 @@ class Hunt:
                 return grown(
                     programs, engine, self.output, deadline=time.monotonic() + seconds,
                     says=self._says, is_interrupted=self._is_interrupted,
-                ) | {"where": Path(self._where).name}  # fmt: skip
+                ) | {"where": _spoken_name(self._where)}  # fmt: skip
         finally:
             lock.release()
 
     def write(self, *, programs: int) -> dict[str, Any]:
         """Write findings and report from the journal, and return them as plain values."""
         findings = [self._counted(row) for row in self._of("finding")]
-        kept = [one for one in findings if one["packages"] >= self._limits.packages]
+        kept = [one for one in findings if one["packages"] >= self._least_packages]
         kept.sort(key=lambda one: (-one["packages"], -one["functions"], one["key"]))
         document = {
-            "where": Path(self._where).name,
+            "where": _spoken_name(self._where),
             "goal": self._goal.value,
             "unit": self._goal.unit,
             "level": self._goal.level,
@@ -276,7 +279,7 @@ class Hunt:
                 ):
                     continue
                 packages = len({one["package"] for one in gaps if gap["removed"] <= one["removed"]})
-                if packages >= self._limits.packages and gap["removed"]:
+                if packages >= self._least_packages and gap["removed"]:
                     order = (gap["instructions"], past.count(""), " | " in decision, -packages)
                     if best is None or order < best[0]:
                         best = order, gap, decision
@@ -338,7 +341,7 @@ class Hunt:
         facts |= answer.value
         facts["shape"] = f"{facts['shape'] & (1 << 64) - 1:016x}"
         counted = self._counted(facts)
-        if counted["packages"] < self._limits.packages:
+        if counted["packages"] < self._least_packages:
             said = f"its pattern is in {counted['packages']} packages"
             return {"step": "count", "dropped": said, "text": text, "as": decision}, None
         if twin := self._twin(engine, facts):
@@ -434,3 +437,8 @@ def _explains(finding: dict[str, Any], gap: dict[str, Any]) -> bool:
 def _without_numbers(reason: str) -> str:
     """Return a reason without its numbers, to count it."""
     return "".join("N" if letter.isdigit() else letter for letter in reason)[:80]
+
+
+def _spoken_name(where: str) -> str:
+    """Return what a report calls the programs in `where`, which may be the folder itself."""
+    return Path(where).name or Path(where).resolve().name
