@@ -10,6 +10,9 @@ import type { Action, ActionSpace, Cost, Environment, Episode, Event as Told, Ex
 import { said } from './forms';
 import { signed } from './words';
 
+/** What the server calls an action that it does not know. */
+const REFUSED = 'InvalidActionError';
+
 const VIEWS = ['diff', 'code', 'graph', 'charts', 'try', 'search', 'tree'] as const;
 export type View = (typeof VIEWS)[number];
 
@@ -243,6 +246,7 @@ export class Explored {
       this.busy = true;
       try {
         this.met(rest, await api.step(this.id, parent, rest.map((item) => item.action)));
+        this.notices = this.notices.filter((one) => one.title !== REFUSED); // it was typed again
       } catch (error) {
         const refused = error instanceof Refused && error.status < 500 && error.status !== 404;
         if (refused && rest.length > 1) {
