@@ -63,11 +63,11 @@ TAILS = "-Wl,-O2"
 _SORTED = tuple(f"-Wl,--bp-compression-sort={kind}" for kind in ("function", "data", "both"))
 LLD_LAYOUT = (TAILS, *_SORTED)
 """What only lld can be told: to let strings end in one another, and to sort for compression."""
-FRONT_END_FLAGS = ("-fno-plt",)
-"""What the front end can be told: to call libraries without a stub for each function."""
 FRAMES = "-fno-omit-frame-pointer"
 """Gives each function a frame pointer. Where the stack pointer moves, unwind tables need no entry
 then, which is more than the code grows by: constants are pushed and popped to be small."""
+FRONT_END_FLAGS = (FRAMES, "-fno-plt")
+"""What the front end can be told besides: to call libraries without a stub for each function."""
 SMALL, FAST = "link-time", "link-time fast"
 """Methods of a plan: clang's own way with the whole program, at -Oz and at -O3."""
 PROGRAM = "program"

@@ -17,6 +17,7 @@ from compiler_gym.envs.llvm.tuning.link_time import build_plan
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,
+    FRAMES,
     FRONT_END_FLAGS,
     PROGRAM,
     SMALL,
@@ -43,6 +44,7 @@ from compiler_gym.tuning import (
     Goal,
     Journal,
     Meaning,
+    Measure,
     SizeSearch,
     SourceFile,
     State,
@@ -213,11 +215,16 @@ def _layout(subject: Subject) -> list[str]:
 def _start(subject: Subject) -> State | None:
     """Return what the search starts from: a plan of an older version, or what others won with.
 
-    What only a linker can be told that runs the passes is not in it.
+    What only a linker can be told that runs the passes is not in it. Frame pointers, with which
+    code is larger and a file smaller, are in it where files are measured.
     """
+    if subject.start is not None:
+        return state_of(subject.start)
     recipe = recipe_for(Goal.SIZE, _llvm_version())
-    start = subject.start or (None if recipe is None else recipe.plan)
-    return None if start is None else state_of(start)
+    if recipe is None:
+        return None
+    framed = () if subject.measure is Measure.TEXT else (FRAMES,)
+    return state_of(replace(recipe.plan, flags=(*recipe.plan.flags, *framed)))
 
 
 def _by_recipe(

@@ -20,6 +20,7 @@ from typing import Any
 from compiler_gym.envs.llvm.actions import LINK_TIME
 from compiler_gym.envs.llvm.tuning.deciding import (
     BASE,
+    FLAG,
     LINKER,
     SAVINGS,
     SPACE,
@@ -32,7 +33,7 @@ from compiler_gym.envs.llvm.tuning.deciding import (
     without,
     without_outliner,
 )
-from compiler_gym.envs.llvm.tuning.linking import FOLDING
+from compiler_gym.envs.llvm.tuning.linking import FOLDING, FRAMES
 from compiler_gym.envs.llvm.tuning.making import Maker
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.registration import make
@@ -125,7 +126,8 @@ class SizeDecisions:
             return starts
         # Large programs have time for few tries, and some files grow by what is outlined.
         known = ordered((*self.start, *folding))
-        return list(dict.fromkeys((known, without_outliner(known), *starts)))
+        unframed = tuple(action for action in known if action != f"{FLAG}{FRAMES}")
+        return list(dict.fromkeys((known, unframed, without_outliner(known), *starts)))
 
     def _make(self) -> Any:
         env = make("llvm-v0", action_space=SPACE, reward_space=_REWARD)
