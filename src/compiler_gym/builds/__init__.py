@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
-    from compiler_gym.builds.archives import is_archive, members_of
+    from compiler_gym.builds.archives import is_archive, is_bitcode, members_of
     from compiler_gym.builds.asked import build_asked
     from compiler_gym.builds.binaries import (
         Binary,
@@ -102,6 +102,7 @@ __all__ = [
     "in_own_session",
     "inputs_of",
     "is_archive",
+    "is_bitcode",
     "is_shared_library",
     "linked_files",
     "linked_functions",
@@ -132,7 +133,7 @@ _WHERE = {
         "Mode",
         "Source",
     ),
-    "archives": ("is_archive", "members_of"),
+    "archives": ("is_archive", "is_bitcode", "members_of"),
     "asked": ("build_asked",),
     "binaries": (
         "Binary",

@@ -5,15 +5,22 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["beginning", "is_archive", "members_of"]
+__all__ = ["beginning", "is_archive", "is_bitcode", "members_of"]
 
 _MAGIC = b"!<arch>\n"
+_BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+"""How LLVM's bitcode begins, and how it does behind a header."""
 _TABLES = (b"/", b"//", b"/SYM64/")
 
 
 def is_archive(path: Path) -> bool:
     """Return whether the file `path` is an archive of objects."""
     return beginning(path, len(_MAGIC)) == _MAGIC
+
+
+def is_bitcode(data: bytes) -> bool:
+    """Return whether `data`, or what it is the beginning of, is bitcode of LLVM."""
+    return data.startswith(_BITCODE)
 
 
 def beginning(path: Path, count: int) -> bytes:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from compiler_gym.builds.archives import is_archive
+from compiler_gym.builds.archives import is_archive, is_bitcode
 from compiler_gym.builds.elf import RELOCATABLE, is_elf
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import sha256_of
@@ -25,7 +25,6 @@ _VERSIONS = {".git", ".hg", ".svn"}
 _LEFT_OUT = {*_VERSIONS, "__pycache__", ".libs", ".deps"}
 _LIBTOOL = {".lo", ".la"}
 _X86_64 = 62
-_BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _HEADER_BYTES = 20
 
 
@@ -166,7 +165,7 @@ def _is_made(path: Path) -> bool:
             header = file.read(_HEADER_BYTES)
     except OSError:
         return False
-    if path.suffix == ".o" and header.startswith(_BITCODE):
+    if path.suffix == ".o" and is_bitcode(header):
         return True
     machine = int.from_bytes(header[18:20], "little")
     return is_elf(path, RELOCATABLE) and header[5:6] == b"\1" and machine == _X86_64

@@ -67,12 +67,8 @@ def measure(
     """
     learner = _learner()
     choice = learner.Choice(tuple(split or _LEARNT_FROM), per_package, most)
-    try:
-        with _watching("opening the corpus") as watch:
-            kept = learner.measure(corpus, folder, choice, recipe, watch)
-    except KeyboardInterrupt:
-        errors().print("\ninterrupted: the same command goes on")
-        raise typer.Exit(INTERRUPTED) from None
+    with _watching("opening the corpus") as watch:
+        kept = learner.measure(corpus, folder, choice, recipe, watch)
     rows = list(kept.rows())
     programs = {row.program for row in rows}
     failed = sum(bool(row.error) for row in rows)
@@ -112,12 +108,8 @@ def judge(
     learner = _learner()
     choice = learner.Choice(tuple(split or _JUDGED_BY), per_package, most)
     arms = {name: _arm(learner, name) for name in arm or ("small",)}
-    try:
-        with _watching("opening the corpus") as watch:
-            verdicts = learner.judge(corpus, folder, choice, arms, watch)
-    except KeyboardInterrupt:
-        errors().print("\ninterrupted: the same command goes on")
-        raise typer.Exit(INTERRUPTED) from None
+    with _watching("opening the corpus") as watch:
+        verdicts = learner.judge(corpus, folder, choice, arms, watch)
     if json:
         print_json({"verdicts": [asdict(verdict) for verdict in verdicts]})
     else:
@@ -212,13 +204,17 @@ def _loss(learner: Any, named: str) -> Any:
 
 @contextmanager
 def _watching(beginning: str) -> Generator[Callable[[int, int], None]]:
-    """Show how many programs are done, on a terminal."""
-    with errors().status(beginning) as status:
+    """Show how many programs are done, on a terminal; after Ctrl-C say how to go on, and end."""
+    try:
+        with errors().status(beginning) as status:
 
-        def watch(done: int, total: int) -> None:
-            status.update(f"{done} of {total} programs")
+            def watch(done: int, total: int) -> None:
+                status.update(f"{done} of {total} programs")
 
-        yield watch
+            yield watch
+    except KeyboardInterrupt:
+        errors().print("\ninterrupted: the same command goes on")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _learner() -> Any:

@@ -10,6 +10,7 @@ from hashlib import sha256
 from itertools import chain, zip_longest
 from pathlib import Path
 
+from compiler_gym.builds import IR_SUFFIXES
 from compiler_gym.envs.llvm.programs.compilation_database import (
     make_benchmarks_from_compile_commands,
 )
@@ -19,7 +20,6 @@ from compiler_gym.registration import make
 
 __all__ = ["Program", "programs_in"]
 
-_BITCODE = (".bc", ".ll")
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".C", ".i", ".ii")
 _DATABASE = "compile_commands.json"
 
@@ -54,7 +54,7 @@ def programs_in(where: str) -> list[Program]:
     if not found:
         raise BenchmarkNotFoundError(
             f"no program is in {where}: expected a dataset, or a folder with {_DATABASE}, "
-            f"{' '.join(_BITCODE)} or sources"
+            f"{' '.join(IR_SUFFIXES)} or sources"
         )
     return _in_turns(found)
 
@@ -64,7 +64,7 @@ def _files_under(path: Path) -> list[Program]:
     if built:
         return [_of_file(file, file.parts[-3].partition("_")[0], path) for file in built]
     files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
-    found = [one for one in files if one.suffix in (*_BITCODE, *_SOURCES)]
+    found = [one for one in files if one.suffix in (*IR_SUFFIXES, *_SOURCES)]
     root = path if path.is_dir() else path.parent
     return [
         _of_file(one, next(iter(one.relative_to(root).parts[:-1]), root.absolute().name), root)
@@ -75,7 +75,7 @@ def _files_under(path: Path) -> list[Program]:
 def _of_file(path: Path, package: str, root: Path) -> Program:
     def read() -> bytes:
         try:
-            if path.suffix in _BITCODE:
+            if path.suffix in IR_SUFFIXES:
                 return path.read_bytes()
             return make_benchmark(path).contents
         except OSError as error:

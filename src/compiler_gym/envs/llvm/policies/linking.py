@@ -18,6 +18,7 @@ from compiler_gym.builds import (
     CompilerCommand,
     Input,
     is_archive,
+    is_bitcode,
     linked_files,
     members_of,
     run_command,
@@ -44,7 +45,6 @@ _PLAIN = BinaryPlan("plain", SMALL, linker=FOLDING)
 """The plain level: ``clang -Oz -flto``, and a linker that leaves out what nobody uses."""
 _RAW = BinaryPlan("raw", SMALL, passes="default<Oz>")
 """What compiles a unit as every plan of a policy needs it."""
-_BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _SIDE_FILES = ("Map", "reproduce", "dependency-file", "save-temps", "out-implib", "-time-trace")
 """Parts of words that write a file beside the linked one, which two links would both write."""
 _POSITIONAL = ("-x", "-M", "-Xarch")
@@ -90,7 +90,7 @@ class _Link:
     def modules(self) -> Iterator[bytes]:
         """Yield the bitcode among what is linked."""
         for file in self.files:
-            yield from filter(_is_bitcode, _members_in(file.path))
+            yield from filter(is_bitcode, _members_in(file.path))
 
 
 def link(
@@ -162,13 +162,13 @@ def _link_plainly(todo: _Link, output: Path) -> None:
     places: dict[str, list[str]] = {}
     for number, file in enumerate(todo.files):
         contents = list(_members_in(file.path))
-        if not any(map(_is_bitcode, contents)):
+        if not any(map(is_bitcode, contents)):
             continue
         parts: list[str] = []
         for data in contents:
             part = todo.folder / f"{number}-{len(parts)}.o"
             part.write_bytes(data)
-            if _is_bitcode(data):
+            if is_bitcode(data):
                 made = part.with_suffix(".plain.o")
                 words = ["-w", "-Oz", "-flto", "-x", "ir", "-c", str(part), "-o", str(made)]
                 run_command([*todo.compiler, *words], todo.folder)
@@ -235,10 +235,6 @@ def _members_in(path: Path) -> Iterator[bytes]:
         yield from (member for member in members_of(data) if member is not None)
     else:
         yield data
-
-
-def _is_bitcode(data: bytes) -> bool:
-    return data.startswith(_BITCODE)
 
 
 def _loaded_bytes(path: Path) -> int:

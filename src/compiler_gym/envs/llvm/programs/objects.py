@@ -9,13 +9,12 @@ are linked unchanged.
 import hashlib
 from pathlib import Path
 
-from compiler_gym.builds import is_archive, members_of
+from compiler_gym.builds import is_archive, is_bitcode, members_of
 from compiler_gym.files import write_whole
 from compiler_gym.paths import cache_path
 
 __all__ = ["modules_of", "remember_object", "remember_output"]
 
-_BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _MOST_OUTPUTS = 10_000
 _outputs: dict[Path, bytes] = {}
 
@@ -55,7 +54,7 @@ def modules_of(path: Path) -> list[bytes] | None:
 
 
 def _module_of(data: bytes) -> bytes | None:
-    if data.startswith(_BITCODE):
+    if is_bitcode(data):
         return data
     try:
         return _kept_at(data).read_bytes()

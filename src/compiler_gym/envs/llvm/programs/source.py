@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from compiler_gym.builds import IR_SUFFIXES, SOURCE_LANGUAGES
+from compiler_gym.builds import IR_SUFFIXES, SOURCE_LANGUAGES, is_bitcode
 from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.engine import run_engine
@@ -296,4 +296,4 @@ def _need(path: Path) -> bytes:
 
 
 def _looks_like_ir(path: Path) -> bool:
-    return _need(path)[:4] in (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+    return is_bitcode(_need(path))
