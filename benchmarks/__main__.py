@@ -41,6 +41,7 @@ SECTIONS = (
     "datasets",
     "gcc",
     "loop_nests",
+    "loop_card",
     "mlir",
     "schedules",
     "sandbox",

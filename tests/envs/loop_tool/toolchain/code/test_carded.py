@@ -85,6 +85,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Fake:
     card = Card(fake)
     card.architecture = "sm_70"
     monkeypatch.setattr(carded, "open_card", lambda: card)
+    monkeypatch.setattr(carded, "call_on_card", lambda function, *arguments: function(*arguments))
     return fake
 
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from compiler_gym.envs.loop_tool.state.program import Program
 from compiler_gym.envs.loop_tool.state.reference import random_inputs
 from compiler_gym.envs.loop_tool.state.tree import Loop, Node, Tree
+from compiler_gym.envs.loop_tool.toolchain.code.card_process import call_on_card
 from compiler_gym.envs.loop_tool.toolchain.code.compiled import tensor_memory
-from compiler_gym.envs.loop_tool.toolchain.code.driver import Card, Loaded, open_card
+from compiler_gym.envs.loop_tool.toolchain.code.driver import Loaded, open_card
 from compiler_gym.envs.loop_tool.toolchain.code.gpu import Kernels, lower_gpu, ptx
 from compiler_gym.jit import Estimate
 from compiler_gym.timing import interval
@@ -40,7 +41,6 @@ class CardedNest:
     kernels: Kernels
     text: str
     """The PTX."""
-    card: Card
 
     @property
     def threads(self) -> int:
@@ -49,12 +49,7 @@ class CardedNest:
 
     def run(self, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
         """Return the outputs of one run on `inputs`, which are not changed."""
-        memory = tensor_memory(self.program, inputs)
-        arrays = list(memory.values())
-        with self.card.loaded(self.kernels, self.text, arrays) as loaded:
-            loaded.seconds()
-            loaded.copy_back(arrays)
-        return {tensor.name: memory[tensor.name] for tensor in self.program.outputs}
+        return call_on_card(_run_nest, self, inputs)
 
 
 def card_nest(tree: Tree) -> CardedNest:
@@ -62,8 +57,8 @@ def card_nest(tree: Tree) -> CardedNest:
 
     `ObservationError` where there is no driver or no card.
     """
-    card, kernels = open_card(), lower_gpu(tree)
-    return CardedNest(tree.program, kernels, ptx(kernels, card.architecture), card)
+    architecture, kernels = call_on_card(_find_architecture), lower_gpu(tree)
+    return CardedNest(tree.program, kernels, ptx(kernels, architecture))
 
 
 def card_seconds(tree: Tree) -> float:
@@ -84,17 +79,37 @@ def time_carded(
     Each gets about `seconds`, but one run at least, and no more samples once the interval of
     every nest is within `noise` of its estimate.
     """
-    with ExitStack() as stack:
-        loaded = [
-            stack.enter_context(nest.card.loaded(nest.kernels, nest.text, _drawn(nest)))
-            for nest in nests
-        ]
-        samples, repeats = _samples(loaded, seconds, noise)
+    samples, repeats = call_on_card(_sample_nests, nests, seconds, noise)
     found = [interval(ones) for ones in samples]
     return [
         Estimate(one.center, one.low, one.high, tuple(ones), len(ones) * count, False)
         for one, ones, count in zip(found, samples, repeats, strict=True)
     ]
+
+
+def _find_architecture() -> str:
+    return open_card().architecture
+
+
+def _run_nest(nest: CardedNest, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
+    memory = tensor_memory(nest.program, inputs)
+    arrays = list(memory.values())
+    with open_card().loaded(nest.kernels, nest.text, arrays) as loaded:
+        loaded.seconds()
+        loaded.copy_back(arrays)
+    return {tensor.name: memory[tensor.name] for tensor in nest.program.outputs}
+
+
+def _sample_nests(
+    nests: Sequence[CardedNest], seconds: float, noise: float
+) -> tuple[list[list[float]], list[int]]:
+    card = open_card()
+    with ExitStack() as stack:
+        loaded = [
+            stack.enter_context(card.loaded(nest.kernels, nest.text, _drawn(nest)))
+            for nest in nests
+        ]
+        return _samples(loaded, seconds, noise)
 
 
 def _samples(
