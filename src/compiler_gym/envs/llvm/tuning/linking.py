@@ -56,7 +56,7 @@ __all__ = [
     "run",
 ]
 
-FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=all")
+FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=safe")
 """What a linker is told that leaves out what nobody uses and folds equal functions."""
 TAILS = "-Wl,-O2"
 """Lets one string be the end of another."""

@@ -59,7 +59,7 @@ from compiler_gym.tuning import (
 
 __all__ = ["LlvmTuner"]
 
-FAIR = "clang -Oz -flto, --gc-sections --icf=all"
+FAIR = "clang -Oz -flto, --gc-sections --icf=safe"
 
 
 class LlvmTuner:
