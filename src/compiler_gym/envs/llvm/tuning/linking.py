@@ -170,9 +170,8 @@ class Linker:
     def _link(self, name: str, place: Place, flags: Sequence[str], *, strip: bool = True) -> Path:
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)
-        flags = [*flags, f"-Wl,-Map={map_beside(output)}"]
         words = link_words(self.binary, place, flags, output, strip=strip)
-        run(words, self.binary.command.cwd)
+        run([*words, f"-Wl,-Map={map_beside(output)}"], self.binary.command.cwd)
         return output
 
 
@@ -237,13 +236,14 @@ def command_with(plan: BinaryPlan, compiler: Sequence[str], command: CompilerCom
         return [*compiler, *(_LLD[:1] if command.mode is Mode.PROGRAM else ()), *arguments]
     if command.mode not in (Mode.OBJECT, Mode.PROGRAM):
         return [*compiler, *arguments]
-    flags = [*link_time_flags(plan), _LLD[0]]
-    if command.mode is Mode.PROGRAM and _RELOCATABLE not in arguments:
-        flags += [*_LLD, *late_flags(plan)]
-    # Last, because the last of two levels counts; but behind a -- there are only files.
+    is_linked = command.mode is Mode.PROGRAM and _RELOCATABLE not in arguments
+    # First, so that the build's own words for the linker count: the last of two does.
+    before = [*_LLD[1:], *late_flags(plan)] if is_linked else []
+    # Last for the same reason: the level is the plan's; but behind a -- there are only files.
     end = arguments.index("--") if "--" in arguments else len(arguments)
+    flags = (*link_time_flags(plan), _LLD[0])
     quiet = ("--start-no-unused-arguments", *flags, "--end-no-unused-arguments")
-    return [*compiler, *arguments[:end], *quiet, *arguments[end:]]
+    return [*compiler, *before, *arguments[:end], *quiet, *arguments[end:]]
 
 
 def link_words(
