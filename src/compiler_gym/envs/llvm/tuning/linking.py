@@ -45,6 +45,7 @@ __all__ = [
     "command_with",
     "compile_words",
     "frame_words",
+    "front_end_flags_of",
     "late_flags",
     "link_time_flags",
     "link_words",
@@ -185,6 +186,16 @@ def lld_layout_of(binary: Binary, measure: Measure) -> list[str]:
     sorted_too = measure is Measure.COMPRESSED
     words = [word for word in LLD_LAYOUT if sorted_too or word not in _SORTED]
     return [word for word in words if not asked_for(binary, word)]
+
+
+def front_end_flags_of(binary: Binary) -> list[str]:
+    """Return what of `FRONT_END_FLAGS` changes nothing that `binary` may rely on.
+
+    Without stubs all functions are looked up at the start: a library may lack one that it never
+    calls, unless its build says that all are looked up then.
+    """
+    is_early = any("now" in word.split(",") for word in binary.command.link_flags)
+    return [flag for flag in FRONT_END_FLAGS if flag == FRAMES or is_early or not binary.is_shared]
 
 
 def link_time_flags(plan: BinaryPlan) -> list[str]:

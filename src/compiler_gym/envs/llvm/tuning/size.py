@@ -58,8 +58,8 @@ class SizeDecisions:
     measure: Measure
     layout: Sequence[str]
     """Actions that decide about the file and not about its code."""
-    start: State | None
-    """What is known to be good, for example of an older version."""
+    starts: Sequence[State]
+    """What is known to be good, the best first."""
     refused: Collection[str]
     """Names of options that are never tried."""
     is_position_independent: bool
@@ -77,7 +77,7 @@ class SizeDecisions:
     def stages(self) -> Iterable[tuple[str, Work]]:
         """Yield the stages; the options that won most elsewhere are first."""
         offered = list(choices(self.refused))
-        known = [action for action in self.start or () if action in offered]
+        known = [action for state in self.starts for action in state if action in offered]
         options = list(dict.fromkeys((*known, *offered)))
         moves = partial(SizeSearch.try_moves, apply=with_action)
         yield "start", partial(SizeSearch.try_all, states=self._starts())
@@ -120,12 +120,11 @@ class SizeDecisions:
         folding = tuple(f"{LINKER}{word}" for word in FOLDING)
         levels = [(BASE,), tuple(flag.name for flag in LINK_TIME)]
         starts = [ordered((*level, *folding)) for level in levels]
-        if self.start is None:
-            return starts
         # Large programs have time for few tries, and some files grow by what is outlined.
-        known = ordered((*self.start, *folding))
-        unframed = tuple(action for action in known if action != f"{FLAG}{FRAMES}")
-        return list(dict.fromkeys((known, unframed, without_outliner(known), *starts)))
+        for known in [ordered((*state, *folding)) for state in reversed(self.starts)]:
+            unframed = tuple(action for action in known if action != f"{FLAG}{FRAMES}")
+            starts = [known, unframed, without_outliner(known), *starts]
+        return list(dict.fromkeys(starts))
 
     def _make(self) -> Any:
         env = make("llvm-v0", action_space=SPACE, reward_space=_REWARD)
