@@ -44,7 +44,7 @@ _FEWEST = 20
 _HEAD = """\
 Programs are the linked programs of [100 packages of Debian](../guide/corpus.md), compiled from the
 modules that their builds left, linked with lld and stripped.
-The rival is `clang -Oz -flto` with `--gc-sections --icf=all`.
+The rival is `clang -Oz -flto` with `--gc-sections --icf=safe`.
 Means are geometric over packages; brackets are 95 % intervals of drawing packages again and again.
 Loaded bytes are what a loader maps: code, read-only data, data, relocations, unwind tables.
 """.splitlines()

@@ -28,7 +28,7 @@ _RIVAL = "rival"
 _FLAGS = ("-std=c11", "-ffp-contract=off", "-w")
 _OURS = (sys.executable, "-m", "compiler_gym", "cc")
 WAYS = {
-    _RIVAL: ("clang-22", "-Oz", "-flto", "-fuse-ld=lld", "-Wl,--gc-sections,--icf=all"),
+    _RIVAL: ("clang-22", "-Oz", "-flto", "-fuse-ld=lld", "-Wl,--gc-sections,--icf=safe"),
     "-O2": ("clang-22", "-O2", "-flto", "-fuse-ld=lld", "-Wl,--gc-sections"),
     "small": (*_OURS, "--recipe", "small"),
     "small-packed": (*_OURS, "--recipe", "small-packed"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Time and compilations are shared out, and none is used twice."""
+"""Time and compilations are counted, and none is used twice."""
 
 import time
 
@@ -15,17 +15,11 @@ from compiler_gym.tuning import Allowance
 def test_no_more_is_taken_than_there_is(total: int, wishes: list[int]) -> None:
     allowance = Allowance(compilations=total)
     taken = 0
-    shares = {str(n): 1.0 for n in range(len(wishes))}
-    for (_, part), wish in zip(allowance.stages(shares), wishes, strict=True):
-        taken += len(part.take([None] * wish))
+    for wish in wishes:
+        taken += len(allowance.take([None] * wish))
         assert allowance.compilations_left == total - taken
     assert taken <= total
     assert allowance.is_over == (taken == total)
-
-
-def test_the_last_stage_may_use_what_is_left() -> None:
-    parts = dict(Allowance(compilations=10).stages({"a": 0.9, "b": 0.1}))
-    assert parts["b"].compilations_left == 10
 
 
 def test_time_runs_from_the_beginning_of_the_work() -> None:
@@ -41,10 +35,9 @@ def test_time_runs_from_the_beginning_of_the_work() -> None:
 def test_somebody_may_stop_it() -> None:
     stopped = False
     allowance = Allowance(seconds=100, is_stopped=lambda: stopped)
-    (_, part), *_ = allowance.stages({"a": 1.0})
-    assert not part.is_over
+    assert not allowance.is_over
     stopped = True
-    assert part.is_over
+    assert allowance.is_over
 
 
 @pytest.mark.parametrize("bounds", [{}, {"seconds": -1}, {"compilations": -1}])

@@ -26,7 +26,7 @@ from compiler_gym.tuning import (
 LLVM, GCC = "llvm 22.1.8", "gcc-12 (GCC) 12.2.0"
 PROGRAM = BinaryPlan(
     "a/b", "program", "function(gvn),invalidate<all>,default<Oz>", {"regalloc": "basic"},
-    linker=("-Wl,--gc-sections", "-Wl,--icf=all"),
+    linker=("-Wl,--gc-sections", "-Wl,--icf=safe"),
     scope="internalize<preserve-gv=main;preserve-gv=_ZN1aC1Ev>",
     sources=(SourceFile("src/a.c", "0" * 64),),
 )  # fmt: skip

@@ -2,14 +2,22 @@
 """The search for size, with decisions whose bytes are a sum."""
 
 import math
-from collections.abc import Collection, Mapping
+import random
+import tempfile
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from compiler_gym.tuning import Allowance, Journal, SizeSearch, State, Tried, Work
 
 BYTES = {"start": 0, "good": -10, "better": -20, "bad": 5, "idle": 0, "broken": math.inf}
+
+
+MOVES = tuple("abcdefgh")
 
 
 class Words:
@@ -22,12 +30,10 @@ class Words:
     def measuring(self) -> AbstractContextManager[object]:
         return nullcontext()
 
-    def stages(self) -> Mapping[str, tuple[float, Work]]:
-        return {
-            "start": (0.2, partial(SizeSearch.try_all, states=[("start",)])),
-            "moves": (0.6, partial(SizeSearch.try_moves, moves=self.moves, apply=_added)),
-            "dropping": (0.2, SizeSearch.drop),
-        }
+    def stages(self) -> Iterable[tuple[str, Work]]:
+        yield "start", partial(SizeSearch.try_all, states=[("start",)])
+        yield "moves", partial(SizeSearch.try_moves, moves=self.moves, apply=_added)
+        yield "dropping", SizeSearch.drop
 
     def cost(self, state: State) -> float:
         self.measured.append(state)
@@ -126,3 +132,53 @@ def test_what_is_under_way_is_not_forgotten(tmp_path: Path) -> None:
     words = Words("bad", "good", "better", "idle", "broken")
     search(tmp_path, words).run()
     assert ("better", "start") in words.kept
+
+
+class Odd(Words):
+    """The bytes of a state follow from nothing: words help, harm and fail together."""
+
+    def stages(self) -> Iterable[tuple[str, Work]]:
+        yield from super().stages()
+        for _ in range(3):
+            yield "moves again", partial(SizeSearch.try_moves, moves=self.moves, apply=_toggled)
+            yield "dropping", SizeSearch.drop
+
+    def cost(self, state: State) -> float:
+        self.measured.append(state)
+        number = random.Random(f"{self.moves} {state}").randrange(100)
+        return math.inf if number > 90 else float(number // 5)
+
+
+def _toggled(state: State, word: str) -> State:
+    return tuple(sorted({*state} ^ {word}))
+
+
+@given(st.permutations(MOVES), st.integers(1, 40), st.integers(0, 40), st.sampled_from([1, 3]))
+def test_a_larger_budget_goes_on_where_a_smaller_one_ends_and_is_never_worse(
+    moves: list[str], budget: int, more: int, jobs: int
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        first, longer = (
+            search(Path(folder) / name, Odd(*moves), count, jobs)
+            for name, count in (("first", budget), ("longer", budget + more))
+        )
+        best, better = first.run(), longer.run()
+    tried, also_tried = list(first.journal.tried()), list(longer.journal.tried())
+    assert also_tried[: len(tried)] == tried
+    assert better.cost <= best.cost == min(each.cost for each in tried)
+
+
+@given(st.permutations(MOVES), st.integers(1, 40), st.integers(1, 40))
+def test_what_is_stopped_early_is_never_better_than_what_goes_on(
+    moves: list[str], after: int, more: int
+) -> None:
+    costs: list[float] = []
+    for end in (after, after + more):
+        words = Odd(*moves)
+        with tempfile.TemporaryDirectory() as folder:
+            journal = Journal(Path(folder) / "tried.jsonl", "key")
+            allowance = Allowance(
+                seconds=1000, is_stopped=lambda words=words, end=end: len(words.measured) >= end
+            )
+            costs.append(SizeSearch(words, allowance, journal).run().cost)
+    assert costs[1] <= costs[0]

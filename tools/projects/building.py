@@ -17,7 +17,7 @@ __all__ = ["BUILDS", "Build", "build", "by_recipe", "run", "write_scripts"]
 
 _TOOLS = {"AR": "llvm-ar-22", "RANLIB": "llvm-ranlib-22", "NM": "llvm-nm-22"}
 _LLD = "-fuse-ld=lld"
-_FOLD = f"{_LLD} -Wl,--gc-sections -Wl,--icf=all"
+_FOLD = f"{_LLD} -Wl,--gc-sections -Wl,--icf=safe"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ BUILDS = (
     Build("clang -O3 -flto", "clang-22", "-O3 -flto", _LLD),
 )
 """What people use, by which anything found is judged; `folded` is with the linker's options
-``--gc-sections --icf=all``, `outlined` with LLVM's machine outliner in every function."""
+``--gc-sections --icf=safe``, `outlined` with LLVM's machine outliner in every function."""
 
 _DEFAULTS = BUILDS[1]
 

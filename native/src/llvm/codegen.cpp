@@ -150,6 +150,7 @@ std::string emit(std::string_view bitcode, Extra extra) {
   }
   if (extra == Extra::Sections) {
     machine->Options.FunctionSections = machine->Options.DataSections = true;
+    machine->Options.EmitAddrsig = true;  // without it a linker that folds safely folds nothing
   }
   module->setDataLayout(machine->createDataLayout());
   passes.add(new ::llvm::TargetLibraryInfoWrapperPass(module->getTargetTriple()));

@@ -24,6 +24,8 @@ _LITTLE = 1 << 20
 """Bytes of free space with which a failing command may have failed of it."""
 _SECONDS = 1800.0
 _SHOWN = 3000
+_FOR_LINKER = "-Wl,"
+"""How words begin that are for a linker alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +65,13 @@ class Driver:
         *,
         strip: bool = True,
     ) -> list[str]:
-        """Return the command that links `binary` to `output`; `place` puts known inputs."""
+        """Return the command that links `binary` to `output`; `place` puts known inputs.
+
+        Of two equal options the last counts: the build's own stand behind ours for the linker.
+        """
         command = binary.command
-        words = [*(self.cxx if binary.is_cxx else self.c), *self.quiet]
+        late = [flag for flag in (*self.linker, *flags) if flag.startswith(_FOR_LINKER)]
+        words = [*(self.cxx if binary.is_cxx else self.c), *self.quiet, *late]
         words += [flag for flag in command.flags if not flag.startswith(self.left_out)]
         inputs = {input.word: input for input in binary.inputs}
         seen = set[str]()
@@ -79,7 +85,8 @@ class Driver:
                 words += place(known)
                 seen.add(word)
         stripped = ("-Wl,--strip-all",) if strip and not command.debug else ()
-        return [*words, *self.linker, *flags, *stripped, "-o", str(output)]
+        others = [flag for flag in (*self.linker, *flags) if flag not in late]
+        return [*words, *others, *stripped, "-o", str(output)]
 
 
 def run_command(words: Sequence[str], cwd: Path) -> None:

@@ -3,7 +3,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from compiler_gym.errors import InvalidParameterError
@@ -14,11 +14,9 @@ T = TypeVar("T")
 
 
 class Allowance:
-    """What may be used, and what of it is left. Its time begins with `begin`, or its first stage.
+    """What may be used, and what of it is left. Its time begins with `begin`.
 
     >>> allowance = Allowance(compilations=10)
-    >>> [(name, part.compilations_left) for name, part in allowance.stages({"a": 0.6, "b": 0.4})]
-    [('a', 6), ('b', 10)]
     >>> allowance.take(["x"] * 12) == ["x"] * 10, allowance.is_over
     (True, True)
     """
@@ -28,7 +26,6 @@ class Allowance:
         *,
         seconds: float | None = None,
         compilations: int | None = None,
-        parent: "Allowance | None" = None,
         is_stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         if seconds is None and compilations is None:
@@ -43,7 +40,6 @@ class Allowance:
         """The seconds that it has when it begins; None where only compilations count."""
         self._end: float | None = None
         self._left = compilations
-        self._parent = parent
         self.used = 0
         """The compilations that were taken so far."""
         self.is_stopped = is_stopped
@@ -75,27 +71,7 @@ class Allowance:
     def take(self, wanted: Sequence[T]) -> list[T]:
         """Return as many of `wanted` as there are compilations left for, and count them."""
         taken = list(wanted)[: self._left] if self._left is not None else list(wanted)
-        self._use(len(taken))
-        return taken
-
-    def stages(self, shares: Mapping[str, float]) -> "Iterator[tuple[str, Allowance]]":
-        """Yield a part for each of `shares`, of what is left; the last may use all the rest."""
-        self.begin()
-        names = list(shares)
-        for number, name in enumerate(names):
-            share = shares[name] / sum(shares[later] for later in names[number:])
-            seconds = None if self.seconds is None else self.seconds_left * share
-            left = None if self._left is None else math.ceil(self._left * share)
-            yield (
-                name,
-                Allowance(
-                    seconds=seconds, compilations=left, parent=self, is_stopped=self.is_stopped
-                ).begin(),
-            )
-
-    def _use(self, count: int) -> None:
-        self.used += count
+        self.used += len(taken)
         if self._left is not None:
-            self._left = max(self._left - count, 0)
-        if self._parent is not None:
-            self._parent._use(count)
+            self._left -= len(taken)
+        return taken

@@ -12,11 +12,20 @@ import re
 from compiler_gym.builds import Binary
 from compiler_gym.errors import ProjectError
 
-__all__ = ["FILE_MEANINGS", "LAYOUT", "NO_UNWINDING", "asked_for", "layout_of", "unwinding_of"]
+__all__ = [
+    "FILE_MEANINGS",
+    "LAYOUT",
+    "NO_UNWINDING",
+    "PACKED",
+    "asked_for",
+    "layout_of",
+    "unwinding_of",
+]
 
-_PACKED = "-Wl,-z,pack-relative-relocs"
+PACKED = "-Wl,-z,pack-relative-relocs"
+"""What packs relocations."""
 LAYOUT = {
-    _PACKED: "Packs the relocations of a program that may lie anywhere; needs glibc 2.36 or newer",
+    PACKED: "Packs the relocations of a program that may lie anywhere; needs glibc 2.36 or newer",
     "-Wl,--build-id=none": "Leaves the number of the build out",
     "-Wl,--hash-style=gnu": "Leaves out a second table of symbols for very old loaders",
 }
@@ -35,7 +44,7 @@ so that an older one refuses it with a message."""
 
 def layout_of(binary: Binary, *, old_loaders: bool) -> list[str]:
     """Return what of `LAYOUT` is worth a try; with `old_loaders`, what those can load, too."""
-    left_out = {_PACKED} if old_loaders or not _loader_reads_packed() else set[str]()
+    left_out = {PACKED} if old_loaders or not _loader_reads_packed() else set[str]()
     return [word for word in LAYOUT if word not in left_out and not asked_for(binary, word)]
 
 

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 """The search for the smallest binary, whatever compiles it.
 
-It goes from stage to stage with a part of the allowance each. A compiler says what there is to
-decide and what a state of it costs; what was tried is in the journal, and never measured again.
+It goes from stage to stage until its allowance is over. No stage knows how much that is: whoever
+gives more gets the same tries, and others after them. A compiler says what there is to decide and
+what a state of it costs; what was tried is in the journal, and never measured again.
 A few states are always under way, so that no processor waits for the slowest of a batch. They
 are judged in the order in which they began: the result does not depend on how many run at once.
 """
 
 import math
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ __all__ = ["Decisions", "SizeSearch", "State", "Work"]
 State = tuple[str, ...]
 """Decisions, in an order of which equal states are equal."""
 Work = Callable[["SizeSearch", str, Allowance], object]
-"""What a stage does, given its name and its part of the allowance."""
+"""What a stage does, given its name and the allowance."""
 Move = TypeVar("Move", str, tuple[str, str])
 Token = TypeVar("Token")
 _AHEAD = 4
@@ -37,8 +38,8 @@ class Decisions(Protocol):
         """Return what is open while costs are measured."""
         ...
 
-    def stages(self) -> Mapping[str, tuple[float, Work]]:
-        """Return every stage: the share that it may use, what one leaves is the next one's."""
+    def stages(self) -> Iterable[tuple[str, Work]]:
+        """Return the stages in their order, whatever the allowance is."""
         ...
 
     def cost(self, state: State) -> float:
@@ -83,10 +84,9 @@ class SizeSearch:
         with self.decisions.measuring():
             self._pool = ThreadPoolExecutor(self.jobs)
             try:
-                stages = self.decisions.stages()
-                shares = {name: share for name, (share, _) in stages.items()}
-                for stage, part in self.allowance.stages(shares):
-                    stages[stage][1](self, stage, part)
+                self.allowance.begin()
+                for stage, work in self.decisions.stages():
+                    work(self, stage, self.allowance)
                     if self.allowance.is_over:
                         break
             finally:

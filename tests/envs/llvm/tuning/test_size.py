@@ -28,7 +28,14 @@ def search(
     whole = make_whole(binary, binary.path, jobs=1)
     maker = Maker(Linker(binary, folder), whole, BinaryPlan("numbers", PROGRAM))
     decisions = SizeDecisions(
-        maker, Measure.LOADED, LAYOUT, start, UNSAFE, is_position_independent=True, jobs=2, seed=0
+        maker,
+        Measure.LOADED,
+        LAYOUT,
+        [start] if start else [],
+        UNSAFE,
+        is_position_independent=True,
+        jobs=2,
+        seed=0,
     )
     journal = Journal(folder / "tried.jsonl", "key")
     allowance = Allowance(compilations=compilations)

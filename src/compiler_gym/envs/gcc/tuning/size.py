@@ -2,14 +2,14 @@
 """What a search decides of GCC: the flags that make one linked binary smallest.
 
 In the order of what pays: levels with and without link-time optimisation, then flags one at a
-time from the best so far, then parameters, then combinations of what is known to help. Every
-number is of the linked and stripped file.
+time from the best so far, then parameters, then combinations of what is known to help, for as
+long as there is time. Every number is of the linked and stripped file.
 """
 
 import math
 import random
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +27,9 @@ _LINKER_WORD = "-Wl,"
 _MOST_DROPPED = 3
 _MOST_KNOWN = 200
 """Combinations in a row that are not new: then everything was tried."""
+_COMBINATIONS = 40
+"""Those that are tried before what wins nothing any more is dropped again."""
+_ROUNDS = 100
 
 
 @dataclass
@@ -48,17 +51,18 @@ class Flags:
         """Return nothing: compilers are started one by one."""
         return nullcontext()
 
-    def stages(self) -> Mapping[str, tuple[float, Work]]:
-        """Return the stages and their shares."""
+    def stages(self) -> Iterable[tuple[str, Work]]:
+        """Yield the stages; combinations are tried until the end, and some dropped in between."""
         moves = partial(SizeSearch.try_moves, apply=with_flag)
-        return {
-            "levels": (0.08, partial(SizeSearch.try_all, states=self._starts())),
-            "layout": (0.05, partial(moves, moves=self.layout)),
-            "flags": (0.47, partial(moves, moves=self.flags)),
-            "parameters": (0.15, partial(moves, moves=self.parameters)),
-            "combinations": (0.1, self._combinations),
-            "dropping": (0.15, SizeSearch.drop),
-        }
+        yield "levels", partial(SizeSearch.try_all, states=self._starts())
+        yield "layout", partial(moves, moves=self.layout)
+        yield "flags", partial(moves, moves=self.flags)
+        yield "parameters", partial(moves, moves=self.parameters)
+        yield "dropping", SizeSearch.drop
+        chance = random.Random(self.seed)
+        for _ in range(_ROUNDS):
+            yield "combinations", partial(self._combinations, chance=chance)
+            yield "dropping", SizeSearch.drop
 
     def forget(self, keep: Collection[State]) -> None:
         """Delete the objects of every state that is none of `keep`, but for the plain ones."""
@@ -92,13 +96,15 @@ class Flags:
     def _starts(self) -> list[State]:
         return _levels() if self.start is None else [self.start, *_levels()]
 
-    def _combinations(self, search: SizeSearch, stage: str, part: Allowance) -> None:
-        """Leave some of what was chosen out, and put something else in, by the seed."""
-        chance = random.Random(self.seed)
+    def _combinations(
+        self, search: SizeSearch, stage: str, part: Allowance, *, chance: random.Random
+    ) -> None:
+        """Leave some of what was chosen out, and put something else in, by `chance`."""
         moves = [*self.flags, *self.parameters]
+        left = iter(range(_COMBINATIONS))
 
         def draw() -> State | None:
-            for _ in range(_MOST_KNOWN if moves else 0):
+            for _ in range(_MOST_KNOWN if moves and next(left, None) is not None else 0):
                 state = _mixed(search.best.actions, chance, moves)
                 if search.journal.cost(state) is None:
                     return state

@@ -93,7 +93,7 @@ COSTS_OF_PROGRAMS: tuple[Observation | Cost, ...] = (
         "LinkedTextSizeBytes",
         "executable.linked_text_size",
         "The bytes of machine code of the stripped program that clang and lld link with "
-        "``--gc-sections --icf=all``. Position-independent, as clang links by itself; an error "
+        "``--gc-sections --icf=safe``. Position-independent, as clang links by itself; an error "
         "where the program does not link, or lld is not installed.",
         unit="bytes",
     ),
@@ -102,7 +102,7 @@ COSTS_OF_PROGRAMS: tuple[Observation | Cost, ...] = (
         "LinkedSizeBytes",
         "executable.linked_size",
         "The size in bytes of the file of the stripped program that clang and lld link with "
-        "``--gc-sections --icf=all``: code, data, and what loads it.",
+        "``--gc-sections --icf=safe``: code, data, and what loads it.",
         unit="bytes",
     ),
     *_cost(

@@ -33,7 +33,7 @@ __all__ = [
 
 _CLANG_SECONDS = 120.0
 _MOST_QUOTED_ERRORS = 2000
-_FOLDING = ("-pie", "-s", "-Wl,--gc-sections", "-Wl,--icf=all")
+_FOLDING = ("-pie", "-s", "-Wl,--gc-sections", "-Wl,--icf=safe")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from compiler_gym.tuning import BinaryPlan, Choice, RunCommand, sources_of
 
 __all__ = ["BY_HAND", "FAIR_FAST", "FastDecisions"]
 
-FAIR_FAST = "clang -O3 -flto, --gc-sections --icf=all"
-BY_HAND = "clang -O3 -flto -fprofile-use, --gc-sections --icf=all"
+FAIR_FAST = "clang -O3 -flto, --gc-sections --icf=safe"
+BY_HAND = "clang -O3 -flto -fprofile-use, --gc-sections --icf=safe"
 """What people build who use a profile by hand, of the same training run."""
 
 

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
 """From a plan that clang's own link-time optimisation carries out to its binary."""
 
+import contextlib
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from compiler_gym.builds import Unit
 from compiler_gym.envs.llvm.toolchain.tools import require_tool
 from compiler_gym.envs.llvm.tuning.linking import Linker, late_flags, link_time_flags, run
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import BinaryPlan
 
-__all__ = ["BOLT", "RELOCATIONS", "bolt_words", "build_plan", "linked_for_bolt"]
+__all__ = ["BOLT", "RELOCATIONS", "bolt_words", "build_plan", "build_plans", "linked_for_bolt"]
 
 BOLT = "bolt"
 """What a plan says where llvm-bolt lays out the linked file."""
@@ -43,6 +46,29 @@ def build_plan(linker: Linker, plan: BinaryPlan) -> Path:
     output.parent.mkdir(exist_ok=True)
     run(bolt_words(tool, linked, plan.after_profile, output), output.parent)
     return output
+
+
+def build_plans(linker: Linker, plans: Sequence[BinaryPlan]) -> list[tuple[BinaryPlan, Path]]:
+    """Return those of `plans` that build, with their stripped binaries.
+
+    Sources are compiled once for all plans that compile them alike.
+    """
+    made: dict[str, Mapping[Unit, Path]] = {}
+    for flags in map(link_time_flags, plans):
+        if _short(flags) not in made:
+            with contextlib.suppress(ProjectError):
+                made[_short(flags)] = linker.compile(f"known-{_short(flags)}-o", flags)
+
+    def link(plan: BinaryPlan) -> Path | None:
+        flags = link_time_flags(plan)
+        words = [*flags, *late_flags(plan)]
+        with contextlib.suppress(ProjectError, KeyError):
+            return linker.link(f"known-{_short(words)}", made[_short(flags)], words)
+        return None
+
+    with ThreadPoolExecutor(linker.jobs) as pool:
+        linked = list(pool.map(link, plans))
+    return [(plan, path) for plan, path in zip(plans, linked, strict=True) if path is not None]
 
 
 def linked_for_bolt(linker: Linker, plan: BinaryPlan) -> Path:

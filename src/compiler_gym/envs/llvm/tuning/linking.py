@@ -45,6 +45,7 @@ __all__ = [
     "command_with",
     "compile_words",
     "frame_words",
+    "front_end_flags_of",
     "late_flags",
     "link_time_flags",
     "link_words",
@@ -56,7 +57,7 @@ __all__ = [
     "run",
 ]
 
-FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=all")
+FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=safe")
 """What a linker is told that leaves out what nobody uses and folds equal functions."""
 TAILS = "-Wl,-O2"
 """Lets one string be the end of another."""
@@ -170,9 +171,8 @@ class Linker:
     def _link(self, name: str, place: Place, flags: Sequence[str], *, strip: bool = True) -> Path:
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)
-        flags = [*flags, f"-Wl,-Map={map_beside(output)}"]
         words = link_words(self.binary, place, flags, output, strip=strip)
-        run(words, self.binary.command.cwd)
+        run([*words, f"-Wl,-Map={map_beside(output)}"], self.binary.command.cwd)
         return output
 
 
@@ -186,6 +186,16 @@ def lld_layout_of(binary: Binary, measure: Measure) -> list[str]:
     sorted_too = measure is Measure.COMPRESSED
     words = [word for word in LLD_LAYOUT if sorted_too or word not in _SORTED]
     return [word for word in words if not asked_for(binary, word)]
+
+
+def front_end_flags_of(binary: Binary) -> list[str]:
+    """Return what of `FRONT_END_FLAGS` changes nothing that `binary` may rely on.
+
+    Without stubs all functions are looked up at the start: a library may lack one that it never
+    calls, unless its build says that all are looked up then.
+    """
+    is_early = any("now" in word.split(",") for word in binary.command.link_flags)
+    return [flag for flag in FRONT_END_FLAGS if flag == FRAMES or is_early or not binary.is_shared]
 
 
 def link_time_flags(plan: BinaryPlan) -> list[str]:
@@ -237,13 +247,14 @@ def command_with(plan: BinaryPlan, compiler: Sequence[str], command: CompilerCom
         return [*compiler, *(_LLD[:1] if command.mode is Mode.PROGRAM else ()), *arguments]
     if command.mode not in (Mode.OBJECT, Mode.PROGRAM):
         return [*compiler, *arguments]
-    flags = [*link_time_flags(plan), _LLD[0]]
-    if command.mode is Mode.PROGRAM and _RELOCATABLE not in arguments:
-        flags += [*_LLD, *late_flags(plan)]
-    # Last, because the last of two levels counts; but behind a -- there are only files.
+    is_linked = command.mode is Mode.PROGRAM and _RELOCATABLE not in arguments
+    # First, so that the build's own words for the linker count: the last of two does.
+    before = [*_LLD[1:], *late_flags(plan)] if is_linked else []
+    # Last for the same reason: the level is the plan's; but behind a -- there are only files.
     end = arguments.index("--") if "--" in arguments else len(arguments)
+    flags = (*link_time_flags(plan), _LLD[0])
     quiet = ("--start-no-unused-arguments", *flags, "--end-no-unused-arguments")
-    return [*compiler, *arguments[:end], *quiet, *arguments[end:]]
+    return [*compiler, *before, *arguments[:end], *quiet, *arguments[end:]]
 
 
 def link_words(

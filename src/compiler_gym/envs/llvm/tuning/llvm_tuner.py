@@ -13,16 +13,16 @@ from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, join_pipelines, split_passes
 from compiler_gym.envs.llvm.tuning.deciding import FLAG, LINKER, UNSAFE, items, state_of
 from compiler_gym.envs.llvm.tuning.fast import FAIR_FAST, FastDecisions
-from compiler_gym.envs.llvm.tuning.link_time import build_plan
+from compiler_gym.envs.llvm.tuning.known import known_plans
+from compiler_gym.envs.llvm.tuning.link_time import build_plan, build_plans
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,
-    FRAMES,
-    FRONT_END_FLAGS,
     PROGRAM,
     SMALL,
     Linker,
     command_with,
+    front_end_flags_of,
     lld_layout_of,
     plain_words,
     refused_flags,
@@ -39,12 +39,12 @@ from compiler_gym.errors import PlanError
 from compiler_gym.registration import make
 from compiler_gym.tuning import (
     JOURNAL,
+    PACKED,
     BinaryPlan,
     Found,
     Goal,
     Journal,
     Meaning,
-    Measure,
     SizeSearch,
     SourceFile,
     State,
@@ -59,7 +59,9 @@ from compiler_gym.tuning import (
 
 __all__ = ["LlvmTuner"]
 
-FAIR = "clang -Oz -flto, --gc-sections --icf=all"
+FAIR = "clang -Oz -flto, --gc-sections --icf=safe"
+FAIR_PACKED = f"{FAIR}, packed"
+"""The same with packed relocations, where they may be packed."""
 
 
 class LlvmTuner:
@@ -163,8 +165,13 @@ def _small(linker: Linker, subject: Subject, rivals: Mapping[str, Path]) -> Foun
     maker = Maker(linker, whole, bare)
     key = f"{subject.goal} {measure} {whole.benchmark().uri}"
     refused = UNSAFE if binary.is_shared or not subject.is_tested else ()
+    layout = _layout(subject)
+    words = [action.removeprefix(LINKER) for action in layout]
+    known = build_plans(linker, known_plans(binary.name, sources, words, compiler=_llvm_version()))
+    rivals = _with_packed(rivals, known)
+    begins = min(known, key=lambda pair: measure.of(pair[1]), default=(bare, None))[0]
     decisions = SizeDecisions(
-        maker, measure, _layout(subject), _start(subject), refused,
+        maker, measure, layout, _starts(subject, begins), refused,
         is_position_independent=is_shared_library(rivals[FAIR]),
         jobs=subject.jobs, seed=subject.seed,
     )  # fmt: skip
@@ -183,14 +190,13 @@ def _small(linker: Linker, subject: Subject, rivals: Mapping[str, Path]) -> Foun
     plan = decisions.plan(best.actions)
     path = maker.of(plan).make("tuned")
     rival_plan = _rival_plan(binary.name, sources)
-    gains = search.gains
-    if measure.of(path) >= measure.of(rivals[FAIR]):
-        plan, path, gains = rival_plan, rivals[FAIR], {}
-    before = plan
+    known = [(rival_plan, rivals[FAIR]), *(known if subject.max_slowdown is None else ())]
+    before, tuned = plan, (plan, path)
+    plan, path = min((*known, tuned), key=lambda pair: measure.of(pair[1]))
     plan, path, speed, notes = _not_too_slow(linker, subject, whole, plan, path, rivals[FAIR])
     return Found(
         plan, path, rivals, search.first, subject.allowance.used, speed=speed, notes=notes,
-        gains=gains if plan == before else {}, rival_plan=rival_plan,
+        gains=search.gains if plan == before else {}, rival_plan=rival_plan,
     )  # fmt: skip
 
 
@@ -208,23 +214,28 @@ def _layout(subject: Subject) -> list[str]:
     return [
         *(f"{FLAG}{flag}" for flag in unwinding),
         *(f"{LINKER}{word}" for word in words),
-        *(f"{FLAG}{flag}" for flag in FRONT_END_FLAGS),
+        *(f"{FLAG}{flag}" for flag in front_end_flags_of(binary)),
     ]
 
 
-def _start(subject: Subject) -> State | None:
-    """Return what the search starts from: a plan of an older version, or what others won with.
+def _starts(subject: Subject, known: BinaryPlan) -> list[State]:
+    """Return what the search starts from: a plan of an older version, what is best of all that is
+    `known`, and what others won with.
 
-    What only a linker can be told that runs the passes is not in it. Frame pointers, with which
-    code is larger and a file smaller, are in it where files are measured.
+    What only a linker can be told that runs the passes is not in it.
     """
-    if subject.start is not None:
-        return state_of(subject.start)
     recipe = recipe_for(Goal.SIZE, _llvm_version())
-    if recipe is None:
-        return None
-    framed = () if subject.measure is Measure.TEXT else (FRAMES,)
-    return state_of(replace(recipe.plan, flags=(*recipe.plan.flags, *framed)))
+    plans = [subject.start, known, None if recipe is None else recipe.plan]
+    return list(dict.fromkeys(state_of(plan) for plan in plans if plan is not None))
+
+
+def _with_packed(
+    rivals: Mapping[str, Path], known: Sequence[tuple[BinaryPlan, Path]]
+) -> dict[str, Path]:
+    """Return `rivals` with the fair one also as packed relocations make it, before the last."""
+    packed = next((path for plan, path in known if plan.linker == (*FOLDING, PACKED)), None)
+    *others, fair = rivals.items()
+    return dict([*others, *([(FAIR_PACKED, packed)] if packed else []), fair])
 
 
 def _by_recipe(

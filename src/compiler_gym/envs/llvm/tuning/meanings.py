@@ -27,7 +27,7 @@ _WHOLE = {
     "profile": ("Knows from a run of the program which branches and calls are frequent", _PGO),
     "flag -O2": ("Optimises with -O2 in the place of -O3", _CLANG),
     "linker -Wl,--gc-sections": ("Leaves out functions and data that nothing uses", _LLD),
-    "linker -Wl,--icf=all": ("Keeps one of several functions with equal code", _LLD),
+    "linker -Wl,--icf=safe": ("Keeps one of several functions with equal code", _LLD),
     f"pass {CLEAR}": ("Changes nothing", _PASSES),
 }
 _FILE = {

@@ -2,16 +2,15 @@
 """What a search decides of LLVM: what makes one linked file smallest.
 
 It starts from what is known, and goes in the order of what pays: how the file is laid out,
-options of the code generator one after the other from the best so far, passes where the module
-is small, the options again, and last what can be left out. Every number is of the linked and
-stripped file, as a plan makes it.
+options of the code generator one after the other from the best so far, what can be left out; then
+rounds of some passes, the options again and what can be left out, for as long as there is time.
+Every number is of the linked and stripped file, as a plan makes it.
 """
 
 import hashlib
 import math
 import shutil
-import time
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -44,8 +43,10 @@ __all__ = ["SizeDecisions"]
 
 _REWARD = "ObjectTextSizeBytes"
 _STEP_SECONDS = 120.0
-_FEWEST = 20
-"""Sequences of passes that there must be time for: fewer find nothing."""
+_SEQUENCES = 40
+"""Steps of passes that are tried in a round."""
+_ROUNDS = 100
+"""A bound for programs so small that a round takes a second."""
 
 
 @dataclass
@@ -57,15 +58,13 @@ class SizeDecisions:
     measure: Measure
     layout: Sequence[str]
     """Actions that decide about the file and not about its code."""
-    start: State | None
-    """What is known to be good, for example of an older version."""
+    starts: Sequence[State]
+    """What is known to be good, the best first."""
     refused: Collection[str]
     """Names of options that are never tried."""
     is_position_independent: bool
     jobs: int
     seed: int
-    _seconds: float = 0.0
-    """What the longest try took."""
 
     @contextmanager
     def measuring(self) -> Generator[None]:
@@ -75,31 +74,30 @@ class SizeDecisions:
         finally:
             self.forget(())
 
-    def stages(self) -> Mapping[str, tuple[float, Work]]:
-        """Return the stages and their shares; the options that won most elsewhere are first."""
+    def stages(self) -> Iterable[tuple[str, Work]]:
+        """Yield the stages; the options that won most elsewhere are first."""
         offered = list(choices(self.refused))
-        known = [action for action in self.start or () if action in offered]
+        known = [action for state in self.starts for action in state if action in offered]
         options = list(dict.fromkeys((*known, *offered)))
         moves = partial(SizeSearch.try_moves, apply=with_action)
-        return {
-            "start": (0.1, partial(SizeSearch.try_all, states=self._starts())),
-            "layout": (0.05, partial(moves, moves=self.layout)),
-            "options": (0.35, partial(moves, moves=options)),
-            "passes": (0.25, self._passes),
-            "options again": (0.1, partial(moves, moves=options)),
-            "dropping": (0.15, SizeSearch.drop),
-        }
+        yield "start", partial(SizeSearch.try_all, states=self._starts())
+        yield "layout", partial(moves, moves=self.layout)
+        yield "options", partial(moves, moves=options)
+        yield "dropping", SizeSearch.drop
+        for number in range(_ROUNDS):
+            yield "passes", partial(self._passes, seed=self.seed + number)
+            yield "options again", partial(moves, moves=options)
+            yield "dropping", SizeSearch.drop
 
     def cost(self, state: State) -> float:
         """Return the bytes that `state` leaves; one that fails leaves infinitely much."""
         name = f"try-{hashlib.sha256(repr(state).encode()).hexdigest()[:16]}"
-        maker, began = self.maker.of(self.plan(state)), time.monotonic()
+        maker = self.maker.of(self.plan(state))
         try:
             return float(self.measure.of(maker.make(name)))
         except CompilerGymError:
             return math.inf
         finally:
-            self._seconds = max(self._seconds, time.monotonic() - began)
             shutil.rmtree(maker.linker.folder / name, ignore_errors=True)
 
     def plan(self, state: State) -> BinaryPlan:
@@ -122,21 +120,20 @@ class SizeDecisions:
         folding = tuple(f"{LINKER}{word}" for word in FOLDING)
         levels = [(BASE,), tuple(flag.name for flag in LINK_TIME)]
         starts = [ordered((*level, *folding)) for level in levels]
-        if self.start is None:
-            return starts
         # Large programs have time for few tries, and some files grow by what is outlined.
-        known = ordered((*self.start, *folding))
-        unframed = tuple(action for action in known if action != f"{FLAG}{FRAMES}")
-        return list(dict.fromkeys((known, unframed, without_outliner(known), *starts)))
+        for known in [ordered((*state, *folding)) for state in reversed(self.starts)]:
+            unframed = tuple(action for action in known if action != f"{FLAG}{FRAMES}")
+            starts = [known, unframed, without_outliner(known), *starts]
+        return list(dict.fromkeys(starts))
 
     def _make(self) -> Any:
         env = make("llvm-v0", action_space=SPACE, reward_space=_REWARD)
         env.reset(benchmark=self.maker.whole.benchmark())
         return env
 
-    def _passes(self, search: SizeSearch, stage: str, part: Allowance) -> None:
-        if part.seconds_left * self.jobs < _FEWEST * self._seconds:
-            return
+    def _passes(self, search: SizeSearch, stage: str, part: Allowance, *, seed: int) -> None:
+        left = part.compilations_left
+        steps = _SEQUENCES if left is None else min(left, _SEQUENCES)
         passes, options = split(search.best.actions)
         fixed = ["relocation-model=pic"] if self.is_position_independent else []
         chosen = (f"{name}={value}" for name, value in of_modules(options).items())
@@ -145,7 +142,7 @@ class SizeDecisions:
             space = env.action_space
         budget = Budget(
             seconds=None if part.seconds is None else max(part.seconds_left, 0.1),
-            steps=part.compilations_left,
+            steps=steps,
         )
         watcher = _Watcher(search, stage, part, space.names, self.refused)
         found = run_search(
@@ -153,13 +150,14 @@ class SizeDecisions:
             [self.maker.whole.benchmark()],
             budget=budget,
             jobs=self.jobs,
-            seed=self.seed,
+            seed=seed,
             starts=[[space[name] for name in names]],
             step_seconds=_STEP_SECONDS,
             watcher=watcher,
         )[0]
         part.take([()] * (found.steps - watcher.steps))
-        watcher.keep(found.action_names)
+        if steps == _SEQUENCES:  # what a round ends with is no beginning of a longer one
+            watcher.keep(found.action_names)
 
 
 @dataclass
