@@ -345,7 +345,9 @@ def test_a_module_without_a_layout_gets_the_one_that_opt_infers(triple: str, tmp
 
 @pytest.mark.parametrize("version", [2, 3])
 def test_debug_information_is_merged_and_stripped_as_opt_does(version: int, tmp_path):
-    compare('target triple = "x86_64-pc-linux-gnu"\n' + DEBUG % version, ["function(sroa)"], tmp_path)
+    compare(
+        'target triple = "x86_64-pc-linux-gnu"\n' + DEBUG % version, ["function(sroa)"], tmp_path
+    )
 
 
 def test_cpp_with_debug_information_equals_opt(sources, tmp_path):
