@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# ruff: noqa: E501  # lines of IR
 """Unusual modules, read and optimised, against opt: text line for line, bitcode byte for byte."""
 
 import subprocess
@@ -306,7 +307,7 @@ def compare(text: str, passes: list[str], folder: Path) -> None:
     source.write_text(text)
     expected = ask_opt(source, pipeline)
     if expected is None:
-        with pytest.raises(Exception, match="."):
+        with pytest.raises(Exception, match=r"."):
             run(text.encode(), passes)
         return
     result.write_bytes(expected)
