@@ -328,8 +328,11 @@ def compare(text: str, passes: list[str], folder: Path) -> None:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(drawn=modules())
-def test_an_unusual_module_is_read_and_optimised_as_opt_does(drawn, tmp_path):
-    compare(*drawn, tmp_path)
+def test_an_unusual_module_is_read_and_optimised_as_opt_does(
+    drawn: tuple[str, list[str]], tmp_path: Path
+):
+    text, passes = drawn
+    compare(text, passes, tmp_path)
 
 
 @pytest.mark.parametrize("fragment", sorted(FRAGMENTS))

@@ -2,7 +2,7 @@
 # ruff: noqa: E501  # lines of IR
 """Programs whose intrinsics must be lowered before code is generated, through the environment."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -128,7 +128,7 @@ REWARDS = ("ObjectTextSizeBytes", "ObjectTextSizeOz", "ObjectTextSizeNorm")
 
 
 @pytest.fixture
-def start(make_env: MakeEnv, tmp_path: Path) -> Iterator[Callable[[str], LlvmEnv]]:
+def start(make_env: MakeEnv, tmp_path: Path) -> Callable[[str], LlvmEnv]:
     env = make_env()
 
     def start(text: str) -> LlvmEnv:
@@ -137,7 +137,7 @@ def start(make_env: MakeEnv, tmp_path: Path) -> Iterator[Callable[[str], LlvmEnv
         env.reset(benchmark=env.make_benchmark(path))
         return env
 
-    yield start
+    return start
 
 
 @pytest.mark.parametrize("kind", LOWERED)
