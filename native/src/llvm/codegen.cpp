@@ -19,8 +19,10 @@
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/IPO/WholeProgramDevirt.h"
 #include "options.h"
 #include "options_in_force.h"
+#include "pass_runner.h"
 #include "reader.h"
 #include "target.h"
 
@@ -116,7 +118,44 @@ void leave_nothing_to_the_linker(::llvm::Module& module) {
   }
 }
 
-std::string emit(std::string_view bitcode, Extra extra) {
+// Passes without which code generation fails, by the intrinsics that need them. clang runs them at
+// every level, so that a user's sequence of passes need not hold them.
+struct Lowering {
+  const char* prefix;
+  const char* pipeline;
+};
+
+constexpr Lowering lowerings[] = {
+    {"llvm.coro.", "coro-cond(coro-early,cgscc(coro-split),coro-cleanup,globaldce)"},
+    {"llvm.matrix.", "function(lower-matrix-intrinsics)"},
+    {"llvm.type.checked.load", "wholeprogramdevirt"},
+    {"llvm.type.test", "lowertypetests"},  // those of the pass before it, too
+    {"llvm.instrprof.", "instrprof"},
+    {"llvm.experimental.guard", "function(lower-guard-intrinsic)"},
+};
+
+void lower_intrinsics(::llvm::Module& module) {
+  ::llvm::updatePublicTypeTestCalls(module, /*WholeProgramVisibilityEnabledInLTO=*/false);
+  for (const auto& [prefix, pipeline] : lowerings) {
+    const bool is_needed = ::llvm::any_of(module, [&](const ::llvm::Function& function) {
+      return !function.use_empty() && function.getName().starts_with(prefix);
+    });
+    if (!is_needed) continue;
+    PassRunner runner(target_machine_for(module), module.getTargetTriple());
+    runner.run(module, runner.parse(pipeline));
+  }
+}
+
+// What LLVM would crash on rather than refuse.
+void refuse_unsplit_coroutines(const ::llvm::Module& module) {
+  for (const auto& function : module) {
+    if (function.use_empty() || !function.getName().starts_with("llvm.coro.")) continue;
+    throw UnsupportedError("code cannot be generated: " + function.getName().str() +
+                           " is left after coroutines are lowered");
+  }
+}
+
+std::string emit_unguarded(std::string_view bitcode, Extra extra) {
   start();
   const UsualOptions usual;
   const auto compilation = make_fragile<Compilation>();
@@ -153,6 +192,8 @@ std::string emit(std::string_view bitcode, Extra extra) {
     machine->Options.EmitAddrsig = true;  // without it a linker that folds safely folds nothing
   }
   module->setDataLayout(machine->createDataLayout());
+  lower_intrinsics(*module);
+  refuse_unsplit_coroutines(*module);
   passes.add(new ::llvm::TargetLibraryInfoWrapperPass(module->getTargetTriple()));
   const auto kind = extra == Extra::Text ? ::llvm::CodeGenFileType::AssemblyFile
                                          : ::llvm::CodeGenFileType::ObjectFile;
@@ -168,6 +209,17 @@ std::string emit(std::string_view bitcode, Extra extra) {
   }
   if (!errors.empty()) throw DiagnosticError(trimmed(errors));
   return object.str().str();
+}
+
+// Code is generated from a copy in a context of its own: when LLVM gives up on it, the module that
+// was asked about is as it was, and its session goes on.
+std::string emit(std::string_view bitcode, Extra extra) {
+  try {
+    return emit_unguarded(bitcode, extra);
+  } catch (const FatalError& error) {
+    throw UnsupportedError(std::string("code cannot be generated for this program: ") +
+                           error.what());
+  }
 }
 
 }  // namespace

@@ -122,6 +122,8 @@ std::unique_ptr<::llvm::Module> through_a_file(const ::llvm::Module& module) {
   std::string bytes;
   ::llvm::raw_string_ostream out(bytes);
   ::llvm::WriteBitcodeToFile(module, out);
+  // A merged debug type would keep the scopes, and so the compile unit, of the module that goes.
+  module.getContext().disableDebugTypeODRUniquing();
   return read_module(bytes, module.getModuleIdentifier(), module.getContext());
 }
 

@@ -1,5 +1,7 @@
 #include "reader.h"
 
+#include <optional>
+
 #include "compiler_gym/llvm/errors.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -31,13 +33,22 @@ struct ErrorCollector : ::llvm::DiagnosticHandler {
   std::string& errors;
 };
 
+// As `opt` does: a module that names its target and no layout has the layout of the target.
+std::optional<std::string> infer_data_layout(::llvm::StringRef triple, ::llvm::StringRef layout) {
+  if (!layout.empty() || triple.empty()) return std::nullopt;
+  auto inferred = ::llvm::Triple(triple).computeDataLayout();
+  if (inferred.empty()) return std::nullopt;  // `opt` warns, and takes LLVM's default layout
+  return inferred;
+}
+
 std::unique_ptr<::llvm::Module> parse(std::string_view data, const std::string& name,
                                       ::llvm::LLVMContext& context) {
   // The text parser reads one byte past the end and wants a zero there.
   const auto buffer =
       ::llvm::MemoryBuffer::getMemBufferCopy(::llvm::StringRef(data.data(), data.size()), name);
   ::llvm::SMDiagnostic complaint;
-  auto module = ::llvm::parseIR(buffer->getMemBufferRef(), complaint, context);
+  auto module = ::llvm::parseIR(buffer->getMemBufferRef(), complaint, context,
+                                ::llvm::ParserCallbacks(infer_data_layout));
   if (module) {
     prepare_target(module->getTargetTriple());
     return module;
@@ -54,6 +65,7 @@ std::string trimmed(const std::string& message) { return ::llvm::StringRef(messa
 
 void collect_errors(::llvm::LLVMContext& context, std::string& errors) {
   context.setDiscardValueNames(true);
+  context.enableDebugTypeODRUniquing();
   context.setDiagnosticHandler(std::make_unique<ErrorCollector>(errors));
 }
 
@@ -65,6 +77,7 @@ std::unique_ptr<::llvm::Module> read_module(std::string_view data, const std::st
   // Text cannot be read without its names: they are lost on the way through bitcode.
   std::string errors;
   const auto named = make_fragile<::llvm::LLVMContext>();
+  named->enableDebugTypeODRUniquing();
   named->setDiagnosticHandler(std::make_unique<ErrorCollector>(errors));
   const Fragile<::llvm::Module> read = parse(data, name, *named);
   return parse(bitcode_of(*read), name, context);

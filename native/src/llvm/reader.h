@@ -15,10 +15,11 @@ std::string trimmed(const std::string& message);
 
 // Keep error diagnostics in `errors`, one line each, and drop value names, which
 // depend on the order of earlier passes. LLVM's own handler would print, and end
-// the process. `errors` must outlive the context.
+// the process. Debug types that have the same identifier are merged, as `opt` and `llvm-link` do.
+// `errors` must outlive the context.
 void collect_errors(::llvm::LLVMContext& context, std::string& errors);
 
-// Parse bitcode or textual IR. Throws InitError.
+// Parse bitcode or textual IR. A module without a data layout gets its triple's. Throws InitError.
 std::unique_ptr<::llvm::Module> read_module(std::string_view data, const std::string& name,
                                             ::llvm::LLVMContext& context);
 

@@ -19,7 +19,7 @@ from compiler_gym.envs.llvm.programs.source import (
     read_program,
     with_libraries,
 )
-from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.errors import BenchmarkInitError, CompilerGymWarning
 
 Tool = Callable[..., bytes]
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
@@ -151,3 +151,32 @@ def test_the_headers_of_the_system_are_where_a_compiler_finds_them() -> None:
         get_system_library_flags("true")
     with pytest.raises(BenchmarkInitError, match="cannot run no-such-compiler: No such file"):
         get_system_library_flags("no-such-compiler")
+
+
+@pytest.mark.parametrize(
+    "flags", [("-O0",), ("-O0", "-fno-ident", "-Xclang", "-disable-O0-optnone"), ("-O0", "-S")]
+)
+def test_ir_compiled_without_optimisation_is_read_with_a_warning(
+    flags: tuple[str, ...], project: Path, tool: Tool
+) -> None:
+    path = project / ("part.ll" if "-S" in flags else "part.bc")
+    tool("clang-22", *(("-c",) if "-S" not in flags else ()), *flags, "-emit-llvm",
+         "-Iinclude", "part.c", "-o", path.name)  # fmt: skip
+    with pytest.warns(CompilerGymWarning, match="neither TBAA nor lifetime markers"):
+        assert read_program(path) == path.read_bytes()
+
+
+@pytest.mark.parametrize("flags", [("-O2",), ("-Oz", "-Xclang", "-disable-llvm-passes")])
+def test_ir_with_what_passes_need_is_read_in_silence(
+    flags: tuple[str, ...], project: Path, tool: Tool
+) -> None:
+    source = project / "loads.c"
+    source.write_text("int load(int *p) { return *p; }\n")
+    tool("clang-22", "-c", *flags, "-emit-llvm", "loads.c", "-o", "loads.bc")
+    assert read_program(project / "loads.bc")
+
+
+def test_handwritten_ir_is_read_in_silence(tmp_path: Path) -> None:
+    path = tmp_path / "f.ll"
+    path.write_text(IR)
+    assert read_program(path) == IR.encode()

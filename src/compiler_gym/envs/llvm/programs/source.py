@@ -25,7 +25,9 @@ from compiler_gym.errors import (
     BenchmarkInitError,
     BenchmarkTimeoutError,
     BenchmarkTypeError,
+    CompilerGymWarning,
     program_unreadable,
+    warn_of_the_caller,
 )
 from compiler_gym.files import read_regular, scratch_directory
 from compiler_gym.sandbox import run_tool_boxed
@@ -52,6 +54,10 @@ Where there is nothing to do, the bytes are those of `EMIT_FLAGS`.
 """
 _INSTRUMENTED = ("-fsanitize", "--coverage", "-coverage", "-fprofile", "-ftest-coverage", "-fcs-")
 """What adds passes of its own to every level: they belong at the end, not at the start."""
+
+_CLANG_WROTE_IT = b"wchar_size"
+_FOR_PASSES = (b"llvm.lifetime.", b"omnipotent char")
+"""What clang writes for passes only at ``-O1`` and higher: lifetime markers, and TBAA's root."""
 
 NO_SYSTEM_INCLUDES = ("-nostdlibinc",)
 """Leaves clang its own headers, such as ``stddef.h``, and none of the system's libraries."""
@@ -174,7 +180,9 @@ def read_program(
         _need(path)
         return ClangInvocation.from_c_file(path, copt, system_includes, timeout).run()
     if suffix in IR_SUFFIXES or _looks_like_ir(path):
-        return _need(path)
+        contents = _need(path)
+        _warn_of_poor_ir(path, contents)
+        return contents
     known = ", ".join((*IR_SUFFIXES, *SOURCE_LANGUAGES))
     raise BenchmarkInitError(f"cannot tell what {path} is: expected a name ending in {known}")
 
@@ -293,6 +301,17 @@ def _need(path: Path) -> bytes:
         return read_regular(path)
     except OSError as error:
         raise program_unreadable(path, error) from error
+
+
+def _warn_of_poor_ir(path: Path, contents: bytes) -> None:
+    """Warn of IR that clang wrote for ``-O0``: passes, and the baselines, do less with it."""
+    if _CLANG_WROTE_IT in contents and not any(mark in contents for mark in _FOR_PASSES):
+        warn_of_the_caller(
+            f"{path} has neither TBAA nor lifetime markers, which clang leaves out at -O0, so "
+            "passes can optimise it less; compile it with "
+            "-Oz -Xclang -disable-llvm-passes -emit-llvm -c instead",
+            CompilerGymWarning,
+        )
 
 
 def _looks_like_ir(path: Path) -> bool:
