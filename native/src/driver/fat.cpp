@@ -79,7 +79,8 @@ bool names_symbols(std::string_view text) {
 }
 
 // Looks through the blocks of a module for assembler; returns false where they cannot be read.
-bool look_through(llvm::BitstreamCursor& cursor, unsigned block, std::string& why) {
+bool look_through(llvm::BitstreamCursor& cursor, llvm::BitstreamBlockInfo& info, unsigned block,
+                  std::string& why) {
   llvm::SmallVector<uint64_t, 64> record;
   while (why.empty()) {
     auto entry = cursor.advance();
@@ -87,13 +88,20 @@ bool look_through(llvm::BitstreamCursor& cursor, unsigned block, std::string& wh
     if (entry->Kind == llvm::BitstreamEntry::EndBlock) return true;
     if (entry->Kind == llvm::BitstreamEntry::Error) return false;
     if (entry->Kind == llvm::BitstreamEntry::SubBlock) {
+      if (entry->ID == llvm::bitc::BLOCKINFO_BLOCK_ID) {
+        auto read = cursor.ReadBlockInfoBlock();
+        if (!read) return llvm::consumeError(read.takeError()), false;
+        if (!*read) return false;
+        info = std::move(**read);
+        continue;
+      }
       if (entry->ID != constants_block && entry->ID != function_block) {
         if (auto error = cursor.SkipBlock()) return llvm::consumeError(std::move(error)), false;
         continue;
       }
       if (auto error = cursor.EnterSubBlock(entry->ID))
         return llvm::consumeError(std::move(error)), false;
-      if (!look_through(cursor, entry->ID, why)) return false;
+      if (!look_through(cursor, info, entry->ID, why)) return false;
       continue;
     }
     if (block == function_block) {
@@ -120,6 +128,8 @@ std::string why_apart(std::string_view bitcode) {
   if (!bitcode.starts_with("BC\xC0\xDE")) return unreadable;
   llvm::BitstreamCursor cursor(llvm::StringRef(bitcode.data(), bitcode.size()));
   if (auto error = cursor.JumpToBit(32)) return llvm::consumeError(std::move(error)), unreadable;
+  llvm::BitstreamBlockInfo info;
+  cursor.setBlockInfo(&info);
   std::string why;
   while (why.empty() && cursor.getCurrentByteNo() + 8 <= bitcode.size()) {
     auto entry = cursor.advance();
@@ -130,7 +140,7 @@ std::string why_apart(std::string_view bitcode) {
     } else {
       if (auto error = cursor.EnterSubBlock(module_block))
         return llvm::consumeError(std::move(error)), unreadable;
-      if (!look_through(cursor, module_block, why)) return unreadable;
+      if (!look_through(cursor, info, module_block, why)) return unreadable;
     }
   }
   return why;
