@@ -34,6 +34,24 @@ bool is_letter(char c) {
 
 bool is_in_word(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
 
+// Returns what the assembler `text` says in the first of its dialects, which $(first$|second$) tell
+// apart.
+std::string in_first_dialect(std::string_view text) {
+  std::string chosen;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const std::string_view two = text.substr(at, 2);
+    if (two == "$(" || two == "$)") {
+      ++at;
+    } else if (two == "$|") {
+      at = std::min(text.find("$)", at), text.size()) + 1;
+    } else {
+      chosen += text[at];
+      if (two == "$$") chosen += text[++at];
+    }
+  }
+  return chosen;
+}
+
 // Returns whether the assembler `text` of a function names symbols, defines labels or has
 // directives: the optimiser of whole programs knows nothing of these, and several units share them.
 bool names_symbols(std::string_view text) {
@@ -55,7 +73,7 @@ bool names_symbols(std::string_view text) {
       at = end == text.npos ? text.size() : end + 2;
     } else if (c == '{' || (c == '$' && next == '{')) {  // an operand, or a mask of AVX-512
       at = std::min(text.find('}', at), text.size() - 1) + 1;
-    } else if (c == '$') {  // an operand, a constant, or one of two dialects
+    } else if (c == '$') {  // an operand, or a constant
       at += 2;
     } else if (c == '%' || (c >= '0' && c <= '9')) {  // a register, or a number with its letters
       if (c == '%') ++at;
@@ -116,7 +134,7 @@ bool look_through(llvm::BitstreamCursor& cursor, llvm::BitstreamBlockInfo& info,
     if (block == constants_block && *code == inline_asm && record.size() > 3) {
       const size_t size = std::min<size_t>(record[2], record.size() - 3);
       const std::string text(record.begin() + 3, record.begin() + 3 + size);
-      if (names_symbols(text)) why = "assembler that names symbols, or has labels or directives";
+      if (names_symbols(in_first_dialect(text))) why = "assembler that names symbols, or has labels or directives";
     }
   }
   return true;
