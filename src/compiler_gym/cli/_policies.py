@@ -6,6 +6,7 @@ Only a link loads more than a recipe does. What a build links to ask a question 
 recipe alone: nobody keeps it.
 """
 
+import contextlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
     from compiler_gym.tuning import BinaryPlan
 
 __all__ = [
-    "is_linked_by_plan",
-    "link_by",
     "policy_file",
     "policy_files",
     "policy_named",
+    "run_known_policy",
+    "run_known_recipe",
     "run_with_policy",
 ]
 
@@ -30,23 +31,43 @@ _ONCE = "--no-never-larger"
 _CHECKED = "--never-larger"
 
 
+def run_known_policy(verb: str, name: str, arguments: Sequence[str]) -> int | None:
+    """Do what a call asks for, and return the status; do nothing where too little is known yet."""
+    is_checked, own = _own(arguments)
+    command = command_of(verb, own)
+    if _is_linked_by_plan(command) and (policy := policy_file(name)) is not None:
+        status = _link_by(verb, policy, command, is_checked=is_checked)
+        if status is not None:
+            return status
+    return run_known_compiler(verb, "", own, kept_as=_kept_as(name))
+
+
 def run_with_policy(verb: str, name: str, arguments: Sequence[str]) -> int:
-    """Do what a call asks for by the policy `name`, and return the status.
+    """Do what a call asks for by the recipe of the policy `name`, and return the status.
 
     Raises `UnknownNameError` for a policy that there is not, and `PlanError` for a file that is
     none.
     """
-    is_checked, own = _own(arguments)
     recipe = _recipe_of(name)
-    command = command_of(verb, own)
-    status = None
-    if is_linked_by_plan(command) and (policy := policy_file(name)) is not None:
-        status = link_by(verb, policy, command, is_checked=is_checked)
-    if status is None:
-        status = run_known_compiler(verb, "", own, kept_as=_kept_as(name))
-    if status is None:
-        status = run_with_recipe(verb, recipe, own, kept_as=_kept_as(name))
-    return status
+    return run_with_recipe(verb, recipe, _own(arguments)[1], kept_as=_kept_as(name))
+
+
+def run_known_recipe(verb: str, name: str, arguments: Sequence[str]) -> int | None:
+    """Do what a call asks for, and return the status; do nothing where too little is known yet.
+
+    What is compiled and linked in one call is taken apart, so that each source is compiled as `-c`
+    does.
+    """
+    command = command_of(verb, arguments)
+    if command.sources and _is_linked_by_plan(command):
+        from compiler_gym.errors import CompilerGymError
+        from compiler_gym.tuning import recipe_named
+
+        with contextlib.suppress(CompilerGymError):  # the next attempt says why
+            plan = recipe_named(name).plan
+            if (status := _link_by(verb, plan, command, is_checked=False)) is not None:
+                return status
+    return run_known_compiler(verb, name, arguments)
 
 
 def policy_files() -> dict[str, Path]:
@@ -87,7 +108,7 @@ def _own(arguments: Sequence[str]) -> tuple[bool, list[str]]:
     return True, list(arguments)
 
 
-def is_linked_by_plan(command: CompilerCommand) -> bool:
+def _is_linked_by_plan(command: CompilerCommand) -> bool:
     """Return whether `command` links what somebody keeps, with a linker that follows a plan."""
     return (
         command.mode is Mode.PROGRAM
@@ -96,7 +117,7 @@ def is_linked_by_plan(command: CompilerCommand) -> bool:
     )
 
 
-def link_by(
+def _link_by(
     verb: str, chosen_by: "Path | BinaryPlan", command: CompilerCommand, *, is_checked: bool
 ) -> int | None:
     """Link by a policy or a plan; return None, and have done nothing, where it has no say."""

@@ -18,11 +18,10 @@ import typer
 
 from compiler_gym.builds import CompilerCommand
 from compiler_gym.cli._driver import become_driver
-from compiler_gym.cli._policies import is_linked_by_plan, link_by, run_with_policy
+from compiler_gym.cli._policies import run_with_policy
 from compiler_gym.cli._recipes import (
     RECORDING_FOLDER,
     command_of,
-    run_known_compiler,
     run_with_recipe,
 )
 from compiler_gym.errors import PlanError, UnknownNameError
@@ -83,21 +82,11 @@ def _drive(verb: str, context: typer.Context) -> None:
 
 def _use_recipe(verb: str, name: Path, arguments: list[str]) -> None:
     """Compile and link as a recipe says."""
-    command = command_of(verb, arguments)
-    status = None
-    if command.sources and is_linked_by_plan(command):
-        from compiler_gym.tuning import recipe_named
-
-        status = link_by(verb, recipe_named(str(name)).plan, command, is_checked=False)
-    if status is None:
-        status = run_known_compiler(verb, str(name), arguments)
-    if status is None:
-        status = run_with_recipe(verb, str(name), arguments)
-    _end(status, command)
+    _end(run_with_recipe(verb, str(name), arguments), command_of(verb, arguments))
 
 
 def _use_policy(verb: str, name: Path, arguments: list[str]) -> None:
-    """Compile as the recipe of a policy says, and link as the policy says."""
+    """Compile and link as the recipe of a policy says: nothing is chosen by it here."""
     _end(run_with_policy(verb, str(name), arguments), command_of(verb, arguments))
 
 
