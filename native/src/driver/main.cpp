@@ -157,7 +157,8 @@ int drive(const std::string& self, const std::string& plan, bool is_cxx, const W
 // is rare, or read more finely by the library, is left to that. `set_apart` holds how words begin
 // that are rare for the library, too; one that ends in a $ is the whole word.
 bool is_plain(const Words& arguments, const Call& call, bool is_cxx, const Words& set_apart) {
-  const auto is_rare = [&](const std::string& word) {
+  const auto is_rare = [&](std::string word) {
+    if (word.starts_with("-Xclang=")) word.erase(0, word.find('=') + 1);
     if (std::ranges::any_of(set_apart, [&](const std::string& flag) {
           return flag.ends_with('$') ? word + '$' == flag : word.starts_with(flag);
         }))
