@@ -84,12 +84,12 @@ SEQUENCES = [
     "-c main.c; -c part.c; main.o part.o -o run",
     "-g -O2 -c main.c; -c part.c; main.o -O2 -g part.o -o run",
     "-c main.c; -c part.c; -r main.o part.o -o all.o; all.o -o run",
-    "-c main.c; -c part.c; -nostdlib -Wl,-r main.o part.o -o all.o; all.o -o run",
+    "-c main.c; -c part.c; -no-pie -nostdlib -Wl,-r main.o part.o -o all.o; all.o -o run",
     "-E main.c -o main.i; -c main.i; -c part.c; main.o part.o -o run",
     "-S main.c; -c main.s; -c part.c; main.o part.o -o run",
     "-fPIC -c lib.c; -shared lib.o -o lib.so",
     "-x c-header pch.h -o pch.h.pch; -include pch.h pch.c -o run",
-    "-x c-header pch.h -o pch.pch; -include-pch pch.pch -O2 -c pch.c; pch.o -o run",
+    "-O2 -x c-header pch.h -o pch.pch; -include-pch pch.pch -O2 -c pch.c; pch.o -o run",
     "-O2 -x c-header pch.h -o x.pch; -O2 -include-pch x.pch -E pch.c -o y.i; y.i -o run",
     "-O3 pch.h -o pch.h.pch; -O3 -Winvalid-pch -include pch.h -S pch.c; pch.s -o run",
     "-O3 -Xclang -emit-pch -x c-header -c pch.h -o x.pch;"
@@ -227,3 +227,161 @@ def test_another_linker_is_respected_and_named(
     shown = ["llvm-readelf-22", "-p", ".comment", "run"]
     text = subprocess.run(shown, cwd=folders[0], capture_output=True, text=True, check=True).stdout
     assert "LLD" not in text
+
+
+ASSEMBLER = {
+    "labels": {
+        "main.c": '__asm__("local: .long 1");\nint part(void);\n'
+        "int main(void) { return part() - 3; }\n",
+        "part.c": '__asm__("local: .long 2");\nint part(void) { return 3; }\n',
+    },
+    "includes": {
+        "main.c": '__asm__(".include \\"inc.s\\"");\nextern int value;\nint part(void);\n'
+        "int main(void) { return part() + value - 8; }\n",
+        "part.c": '__asm__(".section .rodata\\n.globl blob\\nblob: .incbin \\"dir/blob\\"\\n"'
+        '".text");\nextern const char blob[];\nint part(void) { return blob[0] - 60; }\n',
+        "dir/inc.s": ".data\n.globl value\nvalue: .long 3\n.text\n",
+        "dir/blob": "A",
+    },
+    "macros": {
+        "macro.h": '__asm__(".macro two r\\n mov $2, \\\\r\\n.endm");\n',
+        "main.c": '#include "macro.h"\nint part(void);\nint main(void)'
+        ' { int r; __asm__("two %0" : "=r"(r)); return r - part(); }\n',
+        "part.c": '#include "macro.h"\nint part(void)'
+        ' { int r; __asm__("two %0" : "=r"(r)); return r; }\n',
+    },
+    "statics": {
+        "main.c": "static int n __attribute__((used)) = 11;\nint part(void);\n"
+        'int main(void) { int r; __asm__("movl n(%%rip), %0" : "=r"(r));'
+        " return r == 11 && part() == 22 ? 0 : part(); }\n",
+        "part.c": "static int n __attribute__((used)) = 22;\n"
+        'int part(void) { int r; __asm__("movl n(%%rip), %0" : "=r"(r)); return r; }\n',
+    },
+    "stores": {
+        "main.c": "extern int n;\nvoid part(void);\nint main(void) { part(); return n - 12; }\n",
+        "part.c": 'int n = 11;\nvoid part(void) { __asm__ volatile("incl n(%%rip)" ::: "memory"); }\n',
+    },
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("is_apart", [True, False])
+@pytest.mark.parametrize("name", ASSEMBLER)
+def test_units_with_assembler_do_what_they_do_without_a_plan(
+    tmp_path: Path, mode: tuple[str, str], name: str, is_apart: bool
+) -> None:
+    for file, text in ASSEMBLER[name].items():
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(text)
+
+    def call(line: str) -> str:
+        words = [OURS, *mode, "-O2", "-Idir", *line.split()]
+        return subprocess.run(
+            words, cwd=tmp_path, check=True, capture_output=True, text=True
+        ).stderr  # fmt: skip
+
+    if is_apart:
+        said = call("-c main.c") + call("-c part.c") + call("main.o part.o -o run")
+    else:
+        said = call("main.c part.c -o run")
+    assert subprocess.run([tmp_path / "run"], check=False).returncode == 0
+    assert "part.o" in said or "unit-1.o" in said
+    assert "compiled without link-time optimisation: it has assembler" in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["rdtsc", "lock; incl %0", "rep movsb", "1: jmp 1b", "nop # foo", ".byte 0x0f, 0x0b", ""],
+)
+def test_assembler_that_names_nothing_is_optimised_with_the_program(
+    tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "x.c").write_text(f'void f(int x) {{ __asm__ volatile("{text}" : "+m"(x)); }}\n')
+    words = [OURS, "--recipe", "small", "-c", "x.c"]
+    done = subprocess.run(words, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert done.stderr == ""
+    assert b".llvm.lto" in (tmp_path / "x.o").read_bytes()
+
+
+def static_library(folder: Path) -> None:
+    (folder / "part.c").write_text("int part(int n) { return n * 7; }\n")
+    (folder / "main.c").write_text("int part(int);\nint main(void) { return part(6) - 42; }\n")
+    (folder / "pre.h").write_text("#include <stdlib.h>\n#define NOTHING 0\n")
+    (folder / "pre.c").write_text("int main(void) { return NOTHING; }\n")
+
+
+def old_tools(folder: Path) -> dict[str, str]:
+    """Return an environment whose ``llvm-ar`` and so on read no bitcode of today, as LLVM 14's."""
+    tools = folder / "tools"
+    tools.mkdir()
+    for name in ("ar", "ranlib", "nm"):
+        old = shutil.which(f"llvm-{name}-14")
+        script = f'exec {old or name} "$@"\n'
+        if old is None:  # refuses as the old one does
+            script = f'grep -q "^BC" "$@" 2>/dev/null && exit 1\n{script}'
+        for called in (f"llvm-{name}", f"llvm-{name}-22"):
+            (tools / called).write_text(f"#!/bin/sh\n{script}")
+            (tools / called).chmod(0o755)
+    return {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("link", ["gcc", "clang-22", "ours"])
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_a_makefile_may_name_another_linker_and_an_old_archiver(
+    tmp_path: Path, mode: tuple[str, str], link: str
+) -> None:
+    static_library(tmp_path)
+    environment = old_tools(tmp_path)
+    ours = [OURS, *mode]
+    for words in (
+        [*ours, "-c", "part.c"], [*ours, "-c", "main.c"], ["llvm-ar", "rc", "libpart.a", "part.o"],
+        ["llvm-ranlib", "libpart.a"], ["llvm-nm", "libpart.a"], ["strip", "-g", "libpart.a"],
+        ["ar", "s", "libpart.a"],
+        [*(ours if link == "ours" else [link]), "main.o", "libpart.a", "-o", "run"],
+    ):  # fmt: skip
+        subprocess.run(words, cwd=tmp_path, check=True, env=environment, capture_output=True)
+    assert subprocess.run([tmp_path / "run"], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("build_type", ["", "Debug", "Release", "MinSizeRel", "RelWithDebInfo"])
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
+def test_cmake_makes_a_static_library_and_a_precompiled_header(
+    tmp_path: Path, build_type: str
+) -> None:
+    static_library(tmp_path)
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(p C)\nadd_library(part STATIC part.c)\n"
+        "add_executable(run main.c)\ntarget_link_libraries(run part)\nadd_executable(pre pre.c)\n"
+        "target_precompile_headers(pre PRIVATE pre.h)\n"
+    )
+    environment = {**old_tools(tmp_path), "CC": f"{OURS} --policy size"}
+    for words in (
+        ["cmake", "-S", ".", "-B", "bld", f"-DCMAKE_BUILD_TYPE={build_type}"],
+        ["cmake", "--build", "bld"],
+    ):
+        done = subprocess.run(
+            words, cwd=tmp_path, env=environment, capture_output=True, text=True
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+    for name in ("run", "pre"):
+        assert subprocess.run([tmp_path / "bld" / name], check=False).returncode == 0
+    assert "llvm-ar" in (tmp_path / "bld/CMakeCache.txt").read_text()
+
+
+@pytest.mark.skipif(
+    shutil.which("meson") is None or shutil.which("ninja") is None, reason="needs meson and ninja"
+)
+def test_meson_makes_a_static_library(tmp_path: Path) -> None:
+    static_library(tmp_path)
+    (tmp_path / "meson.build").write_text(
+        "project('p', 'c')\npart = static_library('part', 'part.c')\n"
+        "executable('run', 'main.c', link_with: part)\n"
+    )
+    environment = {**old_tools(tmp_path), "CC": f"{OURS} --policy size"}
+    for words in (["meson", "setup", "bld"], ["meson", "compile", "-C", "bld"]):
+        done = subprocess.run(
+            words, cwd=tmp_path, env=environment, capture_output=True, text=True
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert subprocess.run([tmp_path / "bld" / "run"], check=False).returncode == 0

@@ -49,8 +49,10 @@ _RAW = BinaryPlan("raw", SMALL, passes="default<Oz>")
 """What compiles a unit as every plan of a policy needs it."""
 _SIDE_FILES = ("Map", "reproduce", "dependency-file", "save-temps", "out-implib", "-time-trace")
 """Parts of words that write a file beside the linked one, which two links would both write."""
-_POSITIONAL = ("-x", "-M", "-Xarch")
-"""How words begin with which a source cannot be compiled apart from its link."""
+_POSITIONAL = ("-x", "-M", "-Wp,", "-Xarch", "-save-temps", "--save-temps", "-gsplit-dwarf",
+               "-ftime-trace", "-fstack-usage")  # fmt: skip
+"""How words begin with which a source cannot be compiled apart from its link: what stands in front
+of it counts, or files are called as the linked one is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ class _Link:
         words = self.words(plan, {})
         done = subprocess.run(words, cwd=self.command.cwd, check=False, capture_output=True)
         if done.returncode == 0:
+            sys.stdout.write(done.stdout.decode(errors="replace"))
             sys.stderr.write(done.stderr.decode(errors="replace"))
         return done.returncode == 0
 
