@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.cli import _policies
-from compiler_gym.cli._policies import become_or_link, policy_files, words_of_policy
+from compiler_gym.cli._policies import policy_files, run_known_policy, run_with_policy
 from compiler_gym.cli._recipes import words_with_recipe
 from compiler_gym.errors import PlanError, UnknownNameError
 
@@ -35,11 +35,15 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path / "cache"))
 
 
-def became(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> list[str] | None:
-    """Return what a call becomes at once; None where it does not."""
+def became(
+    monkeypatch: pytest.MonkeyPatch, *arguments: str, is_known: bool = True
+) -> list[str] | None:
+    """Return what a call becomes, at once or by the library; None where it does not."""
     found: list[list[str]] = []
-    monkeypatch.setattr("os.execvp", lambda program, words: found.append(words))
-    become_or_link("cc", "size", arguments)
+    run = run_known_policy if is_known else run_with_policy
+    with monkeypatch.context() as now:
+        now.setattr("os.execvp", lambda program, words: found.append(words))
+        run("cc", "size", arguments)
     return found[0] if found else None
 
 
@@ -59,36 +63,45 @@ def test_a_makefile_builds_with_a_policy(tmp_path: Path) -> None:
 def test_what_is_not_linked_is_made_by_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = ("-c", "x.c")
     assert became(monkeypatch, *compiled) is None
-    words = words_of_policy("cc", "size", ["--no-never-larger", *compiled])
-    assert words == words_with_recipe("cc", "small", compiled)
+    words = became(monkeypatch, "--no-never-larger", *compiled, is_known=False)
+    assert words is not None
+    assert words[1] == "--compile"
+    assert words[2:] == words_with_recipe("cc", "small", compiled)
     for arguments in (compiled, ("--never-larger", *compiled)):
         assert became(monkeypatch, *arguments) == words
 
 
 @pytest.mark.parametrize("output", ["conftest", "cmTC_1f2e", "meson-private/sanitycheckc.exe"])
-def test_questions_of_a_build_system_are_linked_by_the_recipe(
+def test_questions_of_a_build_system_are_linked_without_a_plan(
     monkeypatch: pytest.MonkeyPatch, output: str
 ) -> None:
-    words = words_of_policy("cc", "size", ["x.o", "-o", output])
+    words = became(monkeypatch, "x.o", "-o", output, is_known=False)
+    assert words is not None
+    assert "-flto" not in words
     assert became(monkeypatch, "x.o", "-o", output) == words
 
 
 def test_what_goes_wrong_with_a_policy_leaves_the_recipe(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    words = words_of_policy("cc", "size", ["x.o"])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.c").write_text("int main(void) { return 7; }\n")
+    subprocess.run(["clang-22", "-c", "x.c"], check=True)
     (tmp_path / "damaged.json").write_text("{}")
+    run_with_policy("cc", "size", ["x.o"])
     monkeypatch.setattr(_policies, "policy_files", lambda: {"size": tmp_path / "damaged.json"})
-    assert became(monkeypatch, "x.o") == words
-    assert "compiler-gym cc: linked by the recipe: PlanError: " in capsys.readouterr().err
+    (tmp_path / "a.out").unlink()
+    assert run_known_policy("cc", "size", ["x.o"]) == 0
+    assert subprocess.run([tmp_path / "a.out"], check=False).returncode == 7
+    assert "compiler-gym cc: linked by the recipe: PlanError: " in capfd.readouterr().err
 
 
 def test_a_policy_that_there_is_not_is_refused(cli: Run, tmp_path: Path) -> None:
     assert "size" in policy_files()
     with pytest.raises(UnknownNameError, match="did you mean size"):
-        words_of_policy("cc", "siz", ["-c", "x.c"])
+        run_with_policy("cc", "siz", ["-c", "x.c"])
     with pytest.raises(PlanError, match="cannot read the policy"):
-        words_of_policy("cc", str(tmp_path / "none.json"), ["-c", "x.c"])
+        run_with_policy("cc", str(tmp_path / "none.json"), ["-c", "x.c"])
     ran = cli("cc", "--policy")
     assert ran.status == 2
     assert "expected a name after --policy" in ran.errors

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import SET_APART
 from compiler_gym.cli import _recipes
 from compiler_gym.cli._recipes import (
-    become_known_compiler,
     keep_templates,
     kept_file,
+    run_known_compiler,
     words_with_recipe,
 )
 from compiler_gym.errors import PlanError, UnknownNameError
@@ -56,8 +57,11 @@ def became(
 ) -> list[str] | None:
     """Return what a call becomes at once; None where it does not."""
     found: list[list[str]] = []
-    monkeypatch.setattr("os.execvp", lambda program, words: found.append(words))
-    become_known_compiler(verb, name, arguments)
+    with monkeypatch.context() as now:
+        now.setattr("os.execvp", lambda program, words: found.append(words))
+        run_known_compiler(verb, name, arguments)
+    if found and found[0][1:2] == ["--compile"]:
+        return found[0][2:]
     return found[0] if found else None
 
 
@@ -88,13 +92,13 @@ def test_a_makefile_builds_what_pasting_the_recipe_builds(tmp_path: Path) -> Non
 
 def test_what_a_call_becomes_depends_on_what_it_makes() -> None:
     compiles = words_with_recipe("cc", "small", ["-c", "x.c"])
-    assert "-flto" in compiles
+    assert "-fembed-bitcode=bitcode" in compiles
     assert not [word for word in compiles if word.startswith("-Wl,")]
     links = words_with_recipe("cc", "small", ["x.o", "-o", "x"])
     assert "-Wl,--gc-sections" in links
     assert "-Wl,--strip-all" not in links
     partial = words_with_recipe("cc", "small", ["-r", "x.o", "-o", "y.o"])
-    assert "-flto" in partial
+    assert "-flto" not in partial
     assert "-Wl,--gc-sections" not in partial
     behind = words_with_recipe("cc", "small", ["-c", "--", "-x.c"])
     assert behind[-2:] == ["--", "-x.c"]
@@ -106,7 +110,7 @@ def test_what_a_call_becomes_depends_on_what_it_makes() -> None:
 
 
 def test_the_second_call_is_known_and_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    for arguments in (["-c", "x.c"], ["x.o", "-o", "x"], ["-E", "x.c"]):
+    for arguments in (["-c", "x.c"], ["x.o", "-o", "conftest"], ["-E", "x.c"]):
         words = words_with_recipe("cc", "small", arguments)
         assert became(monkeypatch, "cc", *arguments) == words
 
@@ -180,7 +184,7 @@ def drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list
     compiler = str(tmp_path / "compiler")
     templates = {
         kind: ([compiler, f"before {kind}"], [] if kind == "nothing" else [f"behind {kind}"])
-        for kind in ("object", "program", "nothing")
+        for kind in ("object", "nothing", "program", "question")
     }
     for name in ("small", "policy size"):
         for is_cxx in (False, True):
@@ -255,11 +259,39 @@ def test_what_needs_passes_of_the_compilers_own_is_compiled_without_the_plan(
         )
         return done.stdout + done.stderr
 
-    made("-c", "part.c", "-o", "part.o")  # IR, and is linked with what is none
-    for flags in (["-fsanitize=address"], ["--coverage"], ["-fprofile-instr-generate"]):
+    made("-c", "part.c", "-o", "part.o")  # IR too, and is linked with what has none
+    coverage = (["--coverage"], ["-coverage"], ["-fprofile-arcs", "-ftest-coverage"])
+    for flags in (["-fsanitize=address"], ["-fprofile-instr-generate"], *coverage):
+        for file in tmp_path.glob("*.gcda"):
+            file.unlink()
         made("-g", *flags, "over.c", "part.o", "-o", "over")
         ran = subprocess.run([tmp_path / "over"], cwd=tmp_path, capture_output=True, text=True)
         if flags == ["-fsanitize=address"]:
             assert "stack-buffer-overflow" in ran.stderr
-    assert list(tmp_path.glob("*.gcda"))
+        assert bool(list(tmp_path.glob("*.gcda"))) == (flags in coverage), flags
     assert (tmp_path / "default.profraw").stat().st_size
+
+
+APART = [
+    *(flag.removesuffix("$") for flag in SET_APART),
+    "-fsanitize=undefined", "-fsanitize-coverage=trace-pc-guard", "-fprofile-generate=dir",
+    "-fprofile-use", "-fprofile-sample-use=x", "-fcs-profile-generate", "-fcoverage-mapping",
+    "-finstrument-functions", "-fxray-instrument", "-Xclang=-fprofile-instrument=clang",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("flag", APART)
+def test_each_flag_that_is_set_apart_is_so_for_library_and_driver(
+    drive: Callable[..., list[str]], flag: str
+) -> None:
+    assert drive("cc", "--recipe", "small", flag, "-c", "x.c")[0] == "the library"
+    words = words_with_recipe("cc", "small", [flag, "-c", "x.c"])
+    assert words[1:] == [flag, "-c", "x.c"]
+
+
+@pytest.mark.parametrize("flag", ["-pipe", "-pthread", "-pedantic", "-fno-sanitize=all", "-m64"])
+def test_flags_that_begin_like_those_are_not_set_apart(
+    drive: Callable[..., list[str]], flag: str
+) -> None:
+    assert drive("cc", "--recipe", "small", flag, "-c", "x.c")[0] == "the compiler"
+    assert "-Oz" in words_with_recipe("cc", "small", [flag, "-c", "x.c"])

@@ -67,6 +67,13 @@ void write_whole(const std::string& path, std::string_view data) {
   if (!is_written || rename(partial.c_str(), path.c_str())) unlink(partial.c_str());
 }
 
+bool write_over(const std::string& path, std::string_view data) {
+  const int file = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool is_written = write_all(file, data);
+  return close(file) == 0 && is_written;
+}
+
 std::string cache_folder() {
   const std::string home = variable("HOME");
   std::string folder = variable("COMPILER_GYM_CACHE");

@@ -20,6 +20,9 @@ std::string sha256(std::string_view data);
 // Writes the file `path` whole or not at all, and the folders that it needs.
 void write_whole(const std::string& path, std::string_view data);
 
+// Writes `data` to the file `path`, which is there, and returns whether that went well.
+bool write_over(const std::string& path, std::string_view data);
+
 // Returns the folder of what can be computed again.
 std::string cache_folder();
 

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
+#include "fat.h"
 #include "files.h"
 #include "running.h"
 
@@ -152,17 +154,18 @@ int drive(const std::string& self, const std::string& plan, bool is_cxx, const W
 }
 
 // Returns whether nothing of a call but what it makes decides what a recipe does with it. Whatever
-// is rare, or read more finely by the library, is left to that.
-bool is_plain(const Words& arguments, const Call& call, bool is_cxx) {
-  // What needs passes of its own, or another machine: builds/command_line.py has the same.
-  static constexpr std::string_view set_apart[] = {
-      "-fsanitize",   "-fprofile", "-fcs-", "-fcoverage", "--coverage", "-ftest-coverage",
-      "-finstrument", "-fxray",    "-pg",   "-m32",       "-mx32"};
-  const auto is_rare = [](const std::string& word) {
-    if (std::ranges::any_of(set_apart, [&](auto flag) { return word.starts_with(flag); }))
+// is rare, or read more finely by the library, is left to that. `set_apart` holds how words begin
+// that are rare for the library, too; one that ends in a $ is the whole word.
+bool is_plain(const Words& arguments, const Call& call, bool is_cxx, const Words& set_apart) {
+  const auto is_rare = [&](std::string word) {
+    if (word.starts_with("-Xclang=")) word.erase(0, word.find('=') + 1);
+    if (std::ranges::any_of(set_apart, [&](const std::string& flag) {
+          return flag.ends_with('$') ? word + '$' == flag : word.starts_with(flag);
+        }))
       return true;
-    return word == "--" || word == "-r" || word == "-emit-llvm" || word.starts_with('@') ||
-           word.starts_with("-x") || word.starts_with("-dump");
+    return word == "--" || word == "-r" || word == "-emit-llvm" || word == "-###" ||
+           word.starts_with('@') || word.starts_with("-x") || word.starts_with("-dump") ||
+           (call.kind == Kind::other && (word.starts_with("-include") || word.starts_with("-Wl,")));
   };
   const auto is_source = [&](const std::string& name) {
     return name.ends_with(".c") ||
@@ -173,16 +176,42 @@ bool is_plain(const Words& arguments, const Call& call, bool is_cxx) {
          !(call.kind == Kind::object && call.inputs.empty());
 }
 
-// Becomes the compiler by what the library has kept of a recipe or of a policy's recipe; returns
-// where nothing is known yet, where something has changed, and where the library has a say.
-void become_known(const std::string& kind, const std::string& name, bool is_cxx, Words arguments) {
+// Returns whether a build system asks something with these words, and may read what is printed.
+bool is_question(const Words& words, const Words& marks) {
+  char* const here = getcwd(nullptr, 0);
+  std::string text = here ? here : "";
+  free(here);
+  for (const std::string& word : words) text += ' ' + word;
+  return std::ranges::any_of(marks,
+                             [&](const std::string& mark) { return text.find(mark) != text.npos; });
+}
+
+// Runs the compiler `words`, and finishes the objects that it leaves; returns the status. A line
+// on standard error says what is not optimised with the whole program, unless `is_quiet`.
+int compile(const Words& words, bool is_cxx, bool is_quiet) {
+  const int status = run(words);
+  if (status) return status;
+  for (const std::string& output : call_of(expanded({words.begin() + 1, words.end()})).outputs) {
+    const std::string why = finish_object(output);
+    if (why.empty() || is_quiet) continue;
+    const std::string text = std::string("compiler-gym ") + (is_cxx ? "cxx" : "cc") + ": " + output +
+                             ": compiled without link-time optimisation: it has " + why + '\n';
+    fputs(text.c_str(), stderr);
+  }
+  return 0;
+}
+
+// Compiles by what the library has kept of a recipe or of a policy's recipe, and returns the
+// status; nothing where nothing is known yet, something has changed, or the library has a say.
+std::optional<int> compile_by_known(const std::string& kind, const std::string& name, bool is_cxx,
+                                    Words arguments) {
   const bool is_policy = kind == "--policy";
   if (is_policy && !arguments.empty() &&
       (arguments[0] == "--never-larger" || arguments[0] == "--no-never-larger"))
     arguments.erase(arguments.begin());
   const char* keeping = getenv("COMPILER_GYM_CC_OUTPUT");
   const Call call = call_of(arguments);
-  if ((keeping && *keeping) || !is_plain(arguments, call, is_cxx)) return;
+  if (keeping && *keeping) return {};
   std::string key;
   for (const std::string& part :
        {std::string(COMPILER_GYM_VERSION), (is_policy ? "policy " : "") + name,
@@ -190,13 +219,20 @@ void become_known(const std::string& kind, const std::string& name, bool is_cxx,
     key += part + end;
   const auto text = read_own(cache_folder() + "/recipe-words/" + sha256(key + which_compiler()));
   const std::vector<Words> lists = text ? lists_in(*text) : std::vector<Words>();
-  if (lists.size() < 5) return;
+  if (lists.size() < 7) return {};
+  const Words &set_apart = lists[1], &marks = lists[2];
+  if (!is_plain(arguments, call, is_cxx, set_apart)) return {};
   for (size_t at = 0; at + 1 < lists[0].size(); at += 2) {
     struct stat facts;
-    if (stat(lists[0][at].c_str(), &facts) || stamp(facts) != lists[0][at + 1]) return;
+    if (stat(lists[0][at].c_str(), &facts) || stamp(facts) != lists[0][at + 1]) return {};
   }
-  const size_t at = call.kind == Kind::object ? 1 : 3;  // words before, and words behind
-  if (!lists[at].empty()) become(joined(joined(lists[at], arguments), lists[at + 1]));
+  const bool is_object = call.kind == Kind::object;
+  const size_t at = is_object ? 3 : 5;  // words before, and words behind
+  if (lists[at].empty()) return {};
+  const Words words = joined(joined(lists[at], arguments), lists[at + 1]);
+  if (is_object) return compile(words, is_cxx, is_question(words, marks));
+  become(words);
+  return {};
 }
 
 int run_main(int count, char** texts) {
@@ -208,7 +244,13 @@ int run_main(int count, char** texts) {
   if (words.size() > 1 && words[0] == "--plan")
     return drive(self, words[1], is_cxx, {words.begin() + 2, words.end()});
   const bool is_named = words.size() > 1 && (words[0] == "--recipe" || words[0] == "--policy");
-  if (is_named) become_known(words[0], words[1], is_cxx, {words.begin() + 2, words.end()});
+  if (is_named) {
+    const Words arguments(words.begin() + 2, words.end());
+    if (const auto status = compile_by_known(words[0], words[1], is_cxx, arguments)) return *status;
+  }
+  // As the library asks for it, with the whole command of a compiler.
+  if (words.size() > 1 && (words[0] == "--compile" || words[0] == "--compile-quietly"))
+    return compile({words.begin() + 1, words.end()}, is_cxx, words[0] != "--compile");
   // For what takes a compiler's name and no words behind it.
   if (const char* plan = getenv("COMPILER_GYM_PLAN");
       plan && *plan && !is_named && (words.empty() || words[0] != "--plan"))

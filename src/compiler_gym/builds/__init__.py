@@ -29,13 +29,16 @@ if TYPE_CHECKING:
     )
     from compiler_gym.builds.command_line import (
         IR_SUFFIXES,
+        QUESTION_MARKS,
         SET_APART,
         SOURCE_LANGUAGES,
         CompilerCommand,
         Mode,
         Source,
+        is_listed,
     )
     from compiler_gym.builds.compilation_database import read_database
+    from compiler_gym.builds.compiled_driver import compiled_driver
     from compiler_gym.builds.debug_files import (
         debug_name,
         split_commands,
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     )
     from compiler_gym.builds.elf import (
         Sizes,
+        bitcode_of,
         code_of,
         exported_symbols,
         function_sizes,
@@ -72,6 +76,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "IR_SUFFIXES",
+    "QUESTION_MARKS",
     "SET_APART",
     "SOURCE_LANGUAGES",
     "WATCH",
@@ -89,10 +94,12 @@ __all__ = [
     "Sizes",
     "Source",
     "Unit",
+    "bitcode_of",
     "build_asked",
     "build_variables",
     "bytes_by_file",
     "code_of",
+    "compiled_driver",
     "copy_tree",
     "debug_name",
     "digests_of",
@@ -103,6 +110,7 @@ __all__ = [
     "inputs_of",
     "is_archive",
     "is_bitcode",
+    "is_listed",
     "is_shared_library",
     "linked_files",
     "linked_functions",
@@ -127,12 +135,15 @@ __all__ = [
 _WHERE = {
     "command_line": (
         "IR_SUFFIXES",
+        "QUESTION_MARKS",
         "SET_APART",
         "SOURCE_LANGUAGES",
         "CompilerCommand",
         "Mode",
         "Source",
+        "is_listed",
     ),
+    "compiled_driver": ("compiled_driver",),
     "archives": ("is_archive", "is_bitcode", "members_of"),
     "asked": ("build_asked",),
     "binaries": (
@@ -148,6 +159,7 @@ _WHERE = {
     "debug_files": ("debug_name", "split_commands", "with_debug", "with_own_debug"),
     "elf": (
         "Sizes",
+        "bitcode_of",
         "code_of",
         "exported_symbols",
         "function_sizes",

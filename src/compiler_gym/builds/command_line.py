@@ -16,13 +16,32 @@ from pathlib import Path
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.files import read_regular
 
-__all__ = ["IR_SUFFIXES", "SET_APART", "SOURCE_LANGUAGES", "CompilerCommand", "Mode", "Source"]
+__all__ = [
+    "IR_SUFFIXES",
+    "QUESTION_MARKS",
+    "SET_APART",
+    "SOURCE_LANGUAGES",
+    "CompilerCommand",
+    "Mode",
+    "Source",
+    "is_listed",
+]
 
 SET_APART = (
-    "-fsanitize", "-fprofile", "-fcs-", "-fcoverage", "--coverage", "-ftest-coverage",
-    "-finstrument", "-fxray", "-pg", "-m32", "-mx32",
+    "-fsanitize", "-fprofile", "-fcs-", "-fcoverage", "--coverage$", "-coverage$",
+    "-ftest-coverage", "-fcreate-profile", "-fauto-profile", "-fmemory-profile", "-finstrument",
+    "-fxray", "-pg$", "-p$", "--profile$", "-mfentry$", "-fwhole-program-vtables",
+    "-fvirtual-function-elimination", "-fthinlto-index", "--offload", "-fopenmp-targets", "-m32$",
+    "-mx32$", "-m16$",
 )  # fmt: skip
-"""How flags begin that need passes of their own, or another machine: nobody may choose others."""
+"""How flags begin that need passes of their own, or another machine: nobody may choose others.
+One that ends in a $ is the whole flag. The compiled driver reads this list, too."""
+
+QUESTION_MARKS = (
+    "conftest", "cmTC_", "meson-private", "CMakeFiles/CMakeScratch", "CMakeFiles/CMakeTmp",
+    "CompilerIdC", "testfile", "sanitycheck",
+)  # fmt: skip
+"""In the paths of what build systems make to find out about a compiler; the driver reads it."""
 
 IR_SUFFIXES = (".bc", ".ll")
 """How the names of files of IR end."""
@@ -89,6 +108,8 @@ class CompilerCommand:
     """What only the linker needs to know."""
     link_words: tuple[str, ...]
     """Objects and link flags together, in the order of the command: a linker goes by it."""
+    headers: tuple[str, ...]
+    """What it compiles before it is included."""
     assembly: tuple[str, ...]
     """Which of the objects are assembly, which has no IR."""
     output: str | None
@@ -107,7 +128,34 @@ class CompilerCommand:
         >>> CompilerCommand.parse(["cc", "-fsanitize=address", "a.c"]).is_set_apart
         True
         """
-        return any(word.startswith(SET_APART) for word in self.words)
+        return any(map(is_listed, self.words))
+
+    @property
+    def is_question(self) -> bool:
+        """Whether a build system makes this to find out about a compiler, and reads the answer."""
+        text = " ".join((str(self.cwd), *self.words))
+        return any(mark in text for mark in QUESTION_MARKS)
+
+    @property
+    def other_linker(self) -> str | None:
+        """The linker that it names, where that is not LLVM's.
+
+        >>> CompilerCommand.parse(["cc", "a.o", "-fuse-ld=gold"]).other_linker
+        'gold'
+        """
+        named = [w.partition("=")[2] for w in self.words if w.startswith("--ld-path=")] or [
+            w.partition("=")[2] for w in self.words if w.startswith("-fuse-ld=")
+        ]
+        return named[-1] if named and not _LLVM_LINKER.search(named[-1]) else None
+
+    @property
+    def uses_header(self) -> bool:
+        """Whether it makes a precompiled header, or reads one: both need the same level."""
+        after = zip(self.words, self.words[1:], strict=False)
+        names = [each.removeprefix("-Xclang=") for word, each in after if word == "-include"]
+        return bool(self.headers) or "-include-pch" in self.words or any(
+            (self.cwd / f"{name}{suffix}").exists() for name in names for suffix in (".pch", ".gch")
+        )  # fmt: skip
 
     @classmethod
     def parse(cls, words: Sequence[str], cwd: str | Path | None = None) -> "CompilerCommand":
@@ -127,6 +175,7 @@ class CompilerCommand:
             flags=tuple(parts.flags),
             link_flags=tuple(parts.link_flags),
             link_words=tuple(parts.link_words),
+            headers=tuple(parts.headers),
             assembly=tuple(parts.assembly),
             output=parts.output,
             level=parts.level,
@@ -187,6 +236,7 @@ class _Parts:
         self.mode = Mode.PROGRAM
         self.sources: list[Source] = []
         self.objects: list[str] = []
+        self.headers: list[str] = []
         self.assembly: list[str] = []
         self.flags: list[str] = []
         self.link_flags: list[str] = []
@@ -239,11 +289,11 @@ class _Parts:
         if language is not None and language.startswith("assembler"):
             self._object(name, ["-x", language, name, "-x", "none"])
             self.assembly.append(name)
-        elif language is not None and language.endswith("-header"):
-            pass
+        elif suffix in _HEADERS or (language or "").endswith("-header"):
+            self.headers.append(name)
         elif language is not None or suffix in (*SOURCE_LANGUAGES, *IR_SUFFIXES):
             self.sources.append(Source(name, language))
-        elif suffix not in _HEADERS:
+        else:
             self._object(_as_file(name), [_as_file(name)])
             if suffix in _ASSEMBLY:
                 self.assembly.append(name)
@@ -273,6 +323,7 @@ _PRINTING = ("--version", "--help", "-dumpmachine", "-dumpversion", "-dumpfullve
              "-dumpspecs", "-print-", "--print-")  # fmt: skip
 _HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".tcc"})
 _ASSEMBLY = frozenset({".s", ".S", ".sx", ".asm"})
+_LLVM_LINKER = re.compile(r"(^|/)(ld\.)?lld(-22)?$")
 _SHELL = frozenset({"&&", "||", ";", "|", "&", ">", ">>", "<", "2>&1", "2>"})
 _LEVEL = re.compile(r"-O([0-9sgz]|fast)?")
 _DROPPED = re.compile(
@@ -297,6 +348,16 @@ _WITH_VALUE = {"-I", "-D", "-U", "-F", "-G", "-include", "-imacros", "-isystem",
                "--undefine-macro"}  # fmt: skip
 _LAUNCHERS = {"ccache", "distcc", "sccache", "env", "libtool", "icecc"}
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+
+
+def is_listed(word: str, flags: tuple[str, ...] = SET_APART) -> bool:
+    """Return whether `word` is one of `flags`, which are written as in `SET_APART`.
+
+    >>> [is_listed(word) for word in ("-coverage", "-Xclang=-fsanitize=address", "-pthread")]
+    [True, True, False]
+    """
+    flag = word.removeprefix("-Xclang=")
+    return flag.startswith(flags) or f"{flag}$" in flags
 
 
 def _as_file(name: str) -> str:

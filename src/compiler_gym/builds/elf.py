@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
 """How large an ELF file is, and where: read from its section headers, without any tool."""
 
+import contextlib
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler_gym.builds.archives import beginning, is_archive, members_of
+from compiler_gym.builds.archives import beginning, is_archive, is_bitcode, members_of
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import read_regular
 
 __all__ = [
     "Sizes",
+    "bitcode_of",
     "code_of",
     "exported_symbols",
     "function_sizes",
@@ -36,6 +38,9 @@ writes what is cold to one of its own, and leaves the old code in the file."""
 _ELSEWHERE = 0xFFFF
 """The index of a section that does not fit into the header."""
 RELOCATABLE, EXECUTABLE, SHARED = 1, 2, 3
+_FOR_LINKER = ".llvm.lto"
+_NO_MORE = b"\xff" * 4
+"""What the compiled driver writes behind the bitcode of an object, and ``ld -r`` puts inside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,21 @@ def code_of(path: Path) -> bytes:
     data = _read(path)
     found = (part for part in _sections(path, data) if part.name in _CODE)
     return b"".join(_contents(path, data, part) for part in found)
+
+
+def bitcode_of(data: bytes) -> bytes | None:
+    """Return the bitcode that `data` is, or that lld finds in it beside machine code."""
+    if is_bitcode(data):
+        return data
+    if data[:4] != _MAGIC:
+        return None
+    path = Path("object")
+    with contextlib.suppress(ProjectError):  # no object of this machine
+        for part in _sections(path, data):
+            if part.name == _FOR_LINKER and is_bitcode(found := _contents(path, data, part)):
+                found = found.removesuffix(_NO_MORE)
+                return None if _NO_MORE + b"BC" in found else found
+    return None
 
 
 def function_sizes(path: Path) -> dict[str, int]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler_gym.builds.binaries import Binary, Input, Unit
+from compiler_gym.builds.command_line import is_listed
 from compiler_gym.builds.sessions import Printed, build_variables
 from compiler_gym.errors import ProjectError
 
@@ -51,7 +52,7 @@ class Driver:
         own = [
             word
             for word in own
-            if word not in self.not_understood and not word.startswith(self.left_out)
+            if word not in self.not_understood and not is_listed(word, self.left_out)
         ]
         words = [*self.c, *self.quiet, *own, *flags, *unit.command.debug]
         return [*words, "-c", source, "-o", str(output)]
@@ -72,7 +73,7 @@ class Driver:
         command = binary.command
         late = [flag for flag in (*self.linker, *flags) if flag.startswith(_FOR_LINKER)]
         words = [*(self.cxx if binary.is_cxx else self.c), *self.quiet, *late]
-        words += [flag for flag in command.flags if not flag.startswith(self.left_out)]
+        words += [flag for flag in command.flags if not is_listed(flag, self.left_out)]
         inputs = {input.word: input for input in binary.inputs}
         seen = set[str]()
         for source in command.sources:
@@ -80,7 +81,7 @@ class Driver:
         for word in command.link_words:
             known = inputs.get(word)
             if known is None or not known.units:
-                words += [] if word.startswith(self.left_out) else [word]
+                words += [] if is_listed(word, self.left_out) else [word]
             elif word not in seen:
                 words += place(known)
                 seen.add(word)

@@ -21,14 +21,13 @@ def main() -> None:
             from compiler_gym.cli._driver import become_driver
 
             become_driver(words)
-        elif words[1] == "--recipe":
-            from compiler_gym.cli._recipes import become_known_compiler
+        elif words[1] in ("--recipe", "--policy"):
+            from compiler_gym.cli._policies import run_known_policy, run_known_recipe
 
-            become_known_compiler(words[0], words[2], words[3:])
-        elif words[1] == "--policy":
-            from compiler_gym.cli._policies import become_or_link
+            run = run_known_recipe if words[1] == "--recipe" else run_known_policy
+            status = run(words[0], words[2], words[3:])
+            if status is not None:
+                sys.exit(status)
+    from compiler_gym.cli._app import main as run_command
 
-            become_or_link(words[0], words[2], words[3:])
-    from compiler_gym.cli._app import main as run
-
-    run()
+    run_command()

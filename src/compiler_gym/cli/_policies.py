@@ -6,40 +6,68 @@ Only a link loads more than a recipe does. What a build links to ask a question 
 recipe alone: nobody keeps it.
 """
 
+import contextlib
 import os
-import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from compiler_gym.builds import CompilerCommand, Mode
-from compiler_gym.cli._recipes import become_known_compiler, words_with_recipe
+from compiler_gym.cli._recipes import command_of, run_known_compiler, run_with_recipe, tell
 
-__all__ = ["become_or_link", "policy_file", "policy_files", "policy_named", "words_of_policy"]
+if TYPE_CHECKING:
+    from compiler_gym.tuning import BinaryPlan
+
+__all__ = [
+    "policy_file",
+    "policy_files",
+    "policy_named",
+    "run_known_policy",
+    "run_known_recipe",
+    "run_with_policy",
+]
 
 _ONCE = "--no-never-larger"
 _CHECKED = "--never-larger"
-_QUESTIONS = re.compile(r"conftest|cmTC_|meson-private|CMakeFiles|testfile|sanitycheck")
-"""In the paths of what build systems link to find out about a compiler."""
 
 
-def become_or_link(verb: str, name: str, arguments: Sequence[str]) -> None:
-    """Do what a call asks for, and leave; return, and do nothing, where too little is known yet."""
+def run_known_policy(verb: str, name: str, arguments: Sequence[str]) -> int | None:
+    """Do what a call asks for, and return the status; do nothing where too little is known yet."""
     is_checked, own = _own(arguments)
-    command = _links(verb, own)
-    if command is not None and (policy := policy_file(name)) is not None:
-        _link_by_policy(verb, policy, command, is_checked)
-    become_known_compiler(verb, "", own, kept_as=_kept_as(name))
+    command = command_of(verb, own)
+    if _is_linked_by_plan(command) and (policy := policy_file(name)) is not None:
+        status = _link_by(verb, policy, command, is_checked=is_checked)
+        if status is not None:
+            return status
+    return run_known_compiler(verb, "", own, kept_as=_kept_as(name))
 
 
-def words_of_policy(verb: str, name: str, arguments: Sequence[str]) -> list[str]:
-    """Return the command by the recipe of the policy `name`, for a call with `arguments`.
+def run_with_policy(verb: str, name: str, arguments: Sequence[str]) -> int:
+    """Do what a call asks for by the recipe of the policy `name`, and return the status.
 
     Raises `UnknownNameError` for a policy that there is not, and `PlanError` for a file that is
     none.
     """
     recipe = _recipe_of(name)
-    return words_with_recipe(verb, recipe, _own(arguments)[1], kept_as=_kept_as(name))
+    return run_with_recipe(verb, recipe, _own(arguments)[1], kept_as=_kept_as(name))
+
+
+def run_known_recipe(verb: str, name: str, arguments: Sequence[str]) -> int | None:
+    """Do what a call asks for, and return the status; do nothing where too little is known yet.
+
+    What is compiled and linked in one call is taken apart, so that each source is compiled as `-c`
+    does.
+    """
+    command = command_of(verb, arguments)
+    if command.sources and _is_linked_by_plan(command):
+        from compiler_gym.errors import CompilerGymError
+        from compiler_gym.tuning import recipe_named
+
+        with contextlib.suppress(CompilerGymError):  # the next attempt says why
+            plan = recipe_named(name).plan
+            if (status := _link_by(verb, plan, command, is_checked=False)) is not None:
+                return status
+    return run_known_compiler(verb, name, arguments)
 
 
 def policy_files() -> dict[str, Path]:
@@ -80,36 +108,32 @@ def _own(arguments: Sequence[str]) -> tuple[bool, list[str]]:
     return True, list(arguments)
 
 
-def _links(verb: str, arguments: Sequence[str]) -> CompilerCommand | None:
-    """Return the command of a call that links what somebody keeps."""
-    if "--" in arguments or "-r" in arguments:
-        return None
-    command = CompilerCommand.parse(["cc" if verb == "cc" else "c++", *arguments], Path.cwd())
-    if (
-        command.is_set_apart
-        or command.mode is not Mode.PROGRAM
-        or _QUESTIONS.search(f"{command.output} {command.cwd}")
-    ):
-        return None
-    return command
+def _is_linked_by_plan(command: CompilerCommand) -> bool:
+    """Return whether `command` links what somebody keeps, with a linker that follows a plan."""
+    return (
+        command.mode is Mode.PROGRAM
+        and not any(word in ("--", "-r") for word in command.words)
+        and not (command.is_set_apart or command.is_question or command.other_linker)
+    )
 
 
-def _link_by_policy(verb: str, policy: Path, command: CompilerCommand, is_checked: bool) -> None:
-    """Link by the policy, and leave; return, and have done nothing, where it has no say."""
+def _link_by(
+    verb: str, chosen_by: "Path | BinaryPlan", command: CompilerCommand, *, is_checked: bool
+) -> int | None:
+    """Link by a policy or a plan; return None, and have done nothing, where it has no say."""
     from compiler_gym.lazy import named
     from compiler_gym.registration import compilers
 
     def say(text: str) -> None:
-        _tell(verb, text)
+        tell(verb, text)
 
     linker = next(one.policy_linker for one in compilers().values() if one.policy_linker)
     try:
-        status = named(linker)(policy, command, is_checked=is_checked, say=say)
+        status: int | None = named(linker)(chosen_by, command, is_checked=is_checked, say=say)
     except Exception as error:  # the build must go on, whatever this is
-        _tell(verb, f"linked by the recipe: {type(error).__name__}: {error}")
-        return
-    if status is not None:
-        sys.exit(status if status >= 0 else 128 - status)
+        tell(verb, f"linked by the recipe: {type(error).__name__}: {error}")
+        return None
+    return status if status is None or status >= 0 else 128 - status
 
 
 def _recipe_of(name: str) -> str:
@@ -126,7 +150,3 @@ def _recipe_of(name: str) -> str:
 
 def _kept_as(name: str) -> str:
     return f"policy {os.path.abspath(name) if name.endswith('.json') else name}"
-
-
-def _tell(verb: str, text: str) -> None:
-    sys.stderr.write(f"compiler-gym {verb}: {text}\n")

@@ -10,19 +10,24 @@ the compiler and PATH are the same.
 import hashlib
 import os
 import platform
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from compiler_gym.builds import CompilerCommand, Mode
+from compiler_gym.builds import QUESTION_MARKS, SET_APART, CompilerCommand, Mode, compiled_driver
 from compiler_gym.errors import PlanError
 from compiler_gym.paths import cache_path
 from compiler_gym.version import __version__
 
 __all__ = [
     "RECORDING_FOLDER",
-    "become_known_compiler",
+    "command_of",
     "keep_templates",
     "kept_file",
+    "run_known_compiler",
+    "run_with_recipe",
+    "tell",
     "words_with_recipe",
 ]
 
@@ -31,32 +36,40 @@ RECORDING_FOLDER = "COMPILER_GYM_CC_OUTPUT"
 Templates = Mapping[str, tuple[list[str], list[str]]]
 """What comes before the arguments of a call of each kind, and what behind them."""
 _MARK = "-DCOMPILER_GYM_MARK"
-_USUAL: Mapping[Mode, Sequence[str]] = {
-    Mode.OBJECT: ("-c", "x.c"),
-    Mode.PROGRAM: ("x.c",),
-    Mode.NOTHING: (),
+_OBJECT, _NOTHING, _PROGRAM, _QUESTION = "object", "nothing", "program", "question"
+_USUAL: Mapping[str, Sequence[str]] = {
+    _OBJECT: ("-c", "x.c"),
+    _NOTHING: (),
+    _PROGRAM: ("x.c",),
+    _QUESTION: ("x.c", "-oconftest"),
 }
-"""A call of each kind; one for assembly is as one that makes nothing."""
-_KEPT = tuple(mode.value for mode in (Mode.OBJECT, Mode.NOTHING, Mode.PROGRAM))
-"""In which order the compiled driver finds them."""
+"""A call of each kind, in the order in which the compiled driver reads them; one for assembly is as
+one that makes nothing, and a question is linked without the recipe."""
 
 
-def become_known_compiler(
+def run_known_compiler(
     verb: str, name: str, arguments: Sequence[str], *, kept_as: str = ""
-) -> None:
-    """Become the compiler where all is known that this takes; otherwise return, and do nothing.
+) -> int | None:
+    """Do what a call asks for, where all is known that this takes; otherwise return None.
 
     What is known is kept under the name of the recipe, or as `kept_as`.
     """
-    if os.environ.get(RECORDING_FOLDER) or "--" in arguments or "-r" in arguments:
-        return
-    command = _command_of(verb, arguments)
-    if command.is_set_apart:
-        return
+    command = command_of(verb, arguments)
+    kind = _kind(command)
+    if os.environ.get(RECORDING_FOLDER) or kind is None:
+        return None
     templates = _kept_templates(kept_file(kept_as or name, command.is_cxx))
-    if templates is not None:
-        words = _with_arguments(templates, command)
-        os.execvp(words[0], words)
+    if templates is None:
+        return None
+    return _run(verb, command, _with_arguments(templates, kind, command), templates)
+
+
+def run_with_recipe(verb: str, name: str, arguments: Sequence[str], *, kept_as: str = "") -> int:
+    """Do what a call asks for by a recipe, and return the status; see `words_with_recipe`."""
+    command = command_of(verb, arguments)
+    words = words_with_recipe(verb, name, arguments, kept_as=kept_as)
+    templates = _templates(name, command.is_cxx) if _kind(command) == _PROGRAM else None
+    return _run(verb, command, words, templates)
 
 
 def words_with_recipe(
@@ -67,21 +80,71 @@ def words_with_recipe(
     It is kept under the name of the recipe, or as `kept_as`. Raises `UnknownNameError` for a
     recipe that there is not, and `PlanError` for one of another machine.
     """
-    command = _command_of(verb, arguments)
-    if "--" in arguments or "-r" in arguments or command.is_set_apart:
+    command = command_of(verb, arguments)
+    kind = _kind(command)
+    if kind is None:
         return _made_anew(name, command)
     templates = _templates(name, command.is_cxx)
     keep_templates(kept_file(kept_as or name, command.is_cxx), templates)
-    return _with_arguments(templates, command)
+    return _with_arguments(templates, kind, command)
 
 
-def _command_of(verb: str, arguments: Sequence[str]) -> CompilerCommand:
+def tell(verb: str, text: str) -> None:
+    """Print a line of our own among what a build prints."""
+    sys.stderr.write(f"compiler-gym {verb}: {text}\n")
+
+
+def _run(verb: str, command: CompilerCommand, words: list[str], templates: Templates | None) -> int:
+    """Run `words`, which do what `command` asks for, and return the status.
+
+    A link that fails by the recipe is made without it: objects hold machine code, too.
+    """
+    if templates is not None and _kind(command) == _PROGRAM:
+        done = subprocess.run(words, check=False, stderr=subprocess.PIPE)
+        if done.returncode == 0:
+            sys.stderr.write(done.stderr.decode(errors="replace"))
+            return 0
+        words = _with_arguments(templates, _QUESTION, command)
+        status = subprocess.run(words, check=False).returncode
+        if status == 0:
+            tell(verb, f"{command.output or 'a.out'}: the recipe failed, linked without it")
+        return status
+    if command.mode is Mode.PROGRAM and command.other_linker and not command.is_question:
+        made, linker = command.output or "a.out", command.other_linker
+        tell(verb, f"{made}: linked without the recipe, by {linker}: only lld can apply it")
+    if command.mode is Mode.OBJECT:
+        option = "--compile-quietly" if command.is_question else "--compile"
+        words = [compiled_driver(verb), option, *words]
+    if os.environ.get(RECORDING_FOLDER):
+        return subprocess.run(words, check=False).returncode
+    sys.stderr.flush()
+    os.execvp(words[0], words)
+
+
+def _kind(command: CompilerCommand) -> str | None:
+    """Return the kind of call that `command` is; None for one that only its tuner understands."""
+    arguments = command.words[1:]
+    is_rare = (
+        command.is_set_apart or command.emits_llvm or command.headers or command.other_linker
+        or any(word in ("--", "-r", "-###") for word in arguments)
+    )  # fmt: skip
+    if is_rare:
+        return None
+    if command.mode is Mode.PROGRAM:
+        return _QUESTION if command.is_question else _PROGRAM
+    if command.mode is Mode.OBJECT:
+        return _OBJECT
+    asks_linker = any(word.startswith(("-Wl,", "-Xlinker")) for word in arguments)
+    return None if asks_linker or command.uses_header else _NOTHING
+
+
+def command_of(verb: str, arguments: Sequence[str]) -> CompilerCommand:
+    """Return the call of ``cc`` or ``cxx`` with `arguments`, taken apart."""
     return CompilerCommand.parse(["cc" if verb == "cc" else "c++", *arguments], Path.cwd())
 
 
-def _with_arguments(templates: Templates, command: CompilerCommand) -> list[str]:
-    mode = command.mode if command.mode in _USUAL else Mode.NOTHING
-    before, after = templates[mode.value]
+def _with_arguments(templates: Templates, kind: str, command: CompilerCommand) -> list[str]:
+    before, after = templates[kind]
     return [*before, *command.words[1:], *after]
 
 
@@ -100,11 +163,11 @@ def _made_anew(name: str, command: CompilerCommand) -> list[str]:
 
 def _templates(name: str, is_cxx: bool) -> Templates:
     found: dict[str, tuple[list[str], list[str]]] = {}
-    for mode, usual in _USUAL.items():
+    for kind, usual in _USUAL.items():
         driver = "c++" if is_cxx else "cc"
         words = _made_anew(name, CompilerCommand.parse([driver, _MARK, *usual]))
         at = words.index(_MARK)
-        found[mode.value] = words[:at], words[at + 1 + len(usual) :]
+        found[kind] = words[:at], words[at + 1 + len(usual) :]
     return found
 
 
@@ -119,10 +182,11 @@ def kept_file(name: str, is_cxx: bool) -> Path:
 def _kept_templates(kept: Path) -> Templates | None:
     """Return what was kept, None where it is damaged or something changed that it came from."""
     try:
-        files, *words = _lists_in(kept.read_bytes())
-        is_same = files == _identities(files[::2]) and kept.stat().st_uid == os.geteuid()
+        files, set_apart, marks, *words = _lists_in(kept.read_bytes())
+        is_same = files == _identities(files[::2]) and (*set_apart,) == SET_APART
+        is_own = (*marks,) == QUESTION_MARKS and kept.stat().st_uid == os.geteuid()
         pairs = zip(words[::2], words[1::2], strict=True)
-        return dict(zip(_KEPT, pairs, strict=True)) if is_same else None
+        return dict(zip(_USUAL, pairs, strict=True)) if is_same and is_own else None
     except (OSError, ValueError):
         return None
 
@@ -132,9 +196,10 @@ def keep_templates(kept: Path, templates: Templates) -> None:
     from compiler_gym.files import write_whole
     from compiler_gym.tuning import recipe_files
 
-    files = [*map(str, recipe_files()), templates[Mode.OBJECT.value][0][0]]
-    lists = [_identities(files), *(words for kind in _KEPT for words in templates[kind])]
-    text = "".join(f"{word}\0" for words in lists for word in (*words, ""))
+    files = [*map(str, recipe_files()), templates[_OBJECT][0][0]]
+    words = (words for kind in _USUAL for words in templates[kind])
+    lists = [_identities(files), SET_APART, QUESTION_MARKS, *words]
+    text = "".join(f"{word}\0" for each in lists for word in (*each, ""))
     try:
         write_whole(kept, os.fsencode(text))
     except OSError:

@@ -16,9 +16,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from compiler_gym.builds import CompilerCommand
 from compiler_gym.cli._driver import become_driver
-from compiler_gym.cli._policies import become_or_link, words_of_policy
-from compiler_gym.cli._recipes import RECORDING_FOLDER, words_with_recipe
+from compiler_gym.cli._policies import run_with_policy
+from compiler_gym.cli._recipes import (
+    RECORDING_FOLDER,
+    command_of,
+    run_with_recipe,
+)
 from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.lazy import named
 from compiler_gym.registration import Compiler, compilers
@@ -76,21 +81,19 @@ def _drive(verb: str, context: typer.Context) -> None:
 
 
 def _use_recipe(verb: str, name: Path, arguments: list[str]) -> None:
-    """Compile as a recipe says, and become the compiler where nothing is kept of it."""
-    words = words_with_recipe(verb, str(name), arguments)
-    if not os.environ.get(RECORDING_FOLDER):
-        os.execvp(words[0], words)
-    status = _run(words)
-    if status == 0:
-        _keep_where_asked([words[0], *arguments])
-    raise typer.Exit(status)
+    """Compile and link as a recipe says."""
+    _end(run_with_recipe(verb, str(name), arguments), command_of(verb, arguments))
 
 
 def _use_policy(verb: str, name: Path, arguments: list[str]) -> None:
-    """Compile as the recipe of a policy says, and link as the policy says."""
-    words = words_of_policy(verb, str(name), arguments)
-    become_or_link(verb, str(name), arguments)
-    os.execvp(words[0], words)
+    """Compile and link as the recipe of a policy says: nothing is chosen by it here."""
+    _end(run_with_policy(verb, str(name), arguments), command_of(verb, arguments))
+
+
+def _end(status: int, command: CompilerCommand) -> None:
+    if status == 0:
+        _keep_where_asked([*_compiler("cxx" if command.is_cxx else "cc"), *command.words[1:]])
+    raise typer.Exit(status)
 
 
 def _become_driver(verb: str, plan: Path, arguments: list[str]) -> None:

@@ -17,8 +17,9 @@ from pathlib import Path
 from compiler_gym.builds import (
     CompilerCommand,
     Input,
+    bitcode_of,
+    compiled_driver,
     is_archive,
-    is_bitcode,
     linked_files,
     members_of,
     run_command,
@@ -30,6 +31,7 @@ from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.tuning.linking import (
     FOLDING,
     FRAMES,
+    NATIVE,
     SMALL,
     command_with,
     frame_words,
@@ -47,8 +49,10 @@ _RAW = BinaryPlan("raw", SMALL, passes="default<Oz>")
 """What compiles a unit as every plan of a policy needs it."""
 _SIDE_FILES = ("Map", "reproduce", "dependency-file", "save-temps", "out-implib", "-time-trace")
 """Parts of words that write a file beside the linked one, which two links would both write."""
-_POSITIONAL = ("-x", "-M", "-Xarch")
-"""How words begin with which a source cannot be compiled apart from its link."""
+_POSITIONAL = ("-x", "-M", "-Wp,", "-Xarch", "-save-temps", "--save-temps", "-gsplit-dwarf",
+               "-ftime-trace", "-fstack-usage")  # fmt: skip
+"""How words begin with which a source cannot be compiled apart from its link: what stands in front
+of it counts, or files are called as the linked one is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +73,17 @@ class _Link:
         words = self.words(plan, {})
         done = subprocess.run(words, cwd=self.command.cwd, check=False, capture_output=True)
         if done.returncode == 0:
+            sys.stdout.write(done.stdout.decode(errors="replace"))
             sys.stderr.write(done.stderr.decode(errors="replace"))
         return done.returncode == 0
 
     def plainly(self, plan: BinaryPlan, say: Callable[[str], None]) -> int:
-        """Link without `plan`, which failed, and return the status: errors may be the build's."""
-        status = subprocess.run(self.words(_PLAIN, {}), cwd=self.command.cwd, check=False)
+        """Link without `plan`, which failed, and return the status: errors may be the build's.
+
+        Objects hold machine code, too, so that nothing is optimised here.
+        """
+        native = [*self.compiler, *self.command.words[1:], *NATIVE]
+        status = subprocess.run(native, cwd=self.command.cwd, check=False)
         if status.returncode == 0:
             say(f"{self.output.name}: the plan {plan.name} failed, linked without it")
         return status.returncode
@@ -90,19 +99,24 @@ class _Link:
     def modules(self) -> Iterator[bytes]:
         """Yield the bitcode among what is linked."""
         for file in self.files:
-            yield from filter(is_bitcode, _members_in(file.path))
+            yield from filter(None, map(bitcode_of, _members_in(file.path)))
 
 
 def link(
-    policy: Path, command: CompilerCommand, *, is_checked: bool, say: Callable[[str], None]
+    policy: Path | BinaryPlan,
+    command: CompilerCommand,
+    *,
+    is_checked: bool,
+    say: Callable[[str], None],
 ) -> int | None:
     """Do what `command`, which links, asks for, by the `policy` in a file; return the status.
 
     Where `is_checked`, the plain level is linked too, and kept where it is smaller. `say` is told
-    what was chosen, and what it won. Returns None, and has done nothing, where there is no
+    what was chosen, and what it won; of a plan in the place of a policy,
+    what failed. Returns None, and has done nothing, where there is no
     bitcode to choose by. Raises `PlanError` for a file that is no policy.
     """
-    chosen_by = read_policy(policy)
+    chosen_by = policy if isinstance(policy, BinaryPlan) else read_policy(policy)
     compiler = [*clang_command(), *(["--driver-mode=g++"] if command.is_cxx else [])]
     with scratch_directory("policy") as name:
         compiled = _with_objects(command, compiler, Path(name))
@@ -111,6 +125,8 @@ def link(
         todo = _Link(compiled, compiler, tuple(linked_files(compiled)), Path(name))
         if not any(todo.modules()):
             return None
+        if isinstance(chosen_by, BinaryPlan):
+            return 0 if todo.by(chosen_by) else todo.plainly(chosen_by, say)
         is_shared = "-shared" in command.link_flags
         seen = () if chosen_by.is_constant else todo.modules()
         plan = chosen_by.ranked(features_of(seen, is_shared=is_shared))[0]
@@ -162,13 +178,14 @@ def _link_plainly(todo: _Link, output: Path) -> None:
     places: dict[str, list[str]] = {}
     for number, file in enumerate(todo.files):
         contents = list(_members_in(file.path))
-        if not any(map(is_bitcode, contents)):
+        if not any(map(bitcode_of, contents)):
             continue
         parts: list[str] = []
         for data in contents:
             part = todo.folder / f"{number}-{len(parts)}.o"
-            part.write_bytes(data)
-            if is_bitcode(data):
+            bitcode = bitcode_of(data)
+            part.write_bytes(bitcode or data)
+            if bitcode:
                 made = part.with_suffix(".plain.o")
                 words = ["-w", "-Oz", "-flto", "-x", "ir", "-c", str(part), "-o", str(made)]
                 run_command([*todo.compiler, *words], todo.folder)
@@ -197,7 +214,9 @@ def _with_objects(
         made = folder / f"unit-{number}.o"
         words = ["cc", *own, "-c", source.name, "-o", str(made)]
         unit = CompilerCommand.parse(words, command.cwd)
-        quiet = [*command_with(_RAW, compiler, unit), "-Qunused-arguments"]
+        driver = compiled_driver("cxx" if command.is_cxx else "cc")
+        compile = [driver, "--compile", *command_with(_RAW, compiler, unit)]
+        quiet = [*compile, "-Qunused-arguments"]
         if status := subprocess.run(quiet, cwd=command.cwd, check=False).returncode:
             return status
         places[source.name] = [str(made)]

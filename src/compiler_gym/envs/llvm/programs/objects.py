@@ -9,7 +9,7 @@ are linked unchanged.
 import hashlib
 from pathlib import Path
 
-from compiler_gym.builds import is_archive, is_bitcode, members_of
+from compiler_gym.builds import bitcode_of, is_archive, members_of
 from compiler_gym.files import write_whole
 from compiler_gym.paths import cache_path
 
@@ -54,8 +54,8 @@ def modules_of(path: Path) -> list[bytes] | None:
 
 
 def _module_of(data: bytes) -> bytes | None:
-    if is_bitcode(data):
-        return data
+    if (bitcode := bitcode_of(data)) is not None:
+        return bitcode
     try:
         return _kept_at(data).read_bytes()
     except OSError:

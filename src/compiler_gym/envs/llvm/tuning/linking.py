@@ -22,6 +22,7 @@ from compiler_gym.builds import (
     Mode,
     Place,
     Unit,
+    is_listed,
     map_beside,
 )
 from compiler_gym.builds import run_command as run
@@ -36,6 +37,7 @@ __all__ = [
     "FRAMES",
     "FRONT_END_FLAGS",
     "LLD_LAYOUT",
+    "NATIVE",
     "PROGRAM",
     "QUIET",
     "SAMPLED",
@@ -73,12 +75,17 @@ SMALL, FAST = "link-time", "link-time fast"
 """Methods of a plan: clang's own way with the whole program, at -Oz and at -O3."""
 PROGRAM = "program"
 """The method of a plan that makes one module of all sources."""
+_EMBEDDED = ("-fno-lto", "-Xclang", "-fembed-bitcode=bitcode")
+"""Puts the module of the front end beside the machine code of an object, for the compiled driver to
+finish: any tool reads such an object, and the linker optimises the program."""
 _LLD = ("-fuse-ld=lld", "-Wl,-z,nostart-stop-gc")
 """The linker; as GNU's does, it keeps sections that a program finds by ``__start_NAME``."""
+NATIVE = ("-Oz", "-fno-lto", *_LLD)
+"""What links the machine code of objects, and compiles what is not compiled yet."""
 SAMPLED = ".afdo"
 """How the name of a profile by sampling ends; others are of counters."""
 QUIET = ("-Qunused-arguments", "-w")
-_RELOCATABLE = "-r"
+_RELOCATABLE, _SHOWING = "-r", "-###"
 _PARTIAL = "partial-"
 """How the name begins of what is being written: clang adds to it for a while."""
 _LINK_TIME = "-flto"
@@ -92,7 +99,7 @@ def require_linker() -> None:
 
 def refused_flags(unit: Unit) -> list[str]:
     """Return the flags of `unit` that a plan cannot honour."""
-    return [word for word in unit.command.words if word.startswith(SET_APART)]
+    return [word for word in unit.command.words if is_listed(word)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,23 +245,48 @@ def plain_words(plan: BinaryPlan) -> list[str]:
 def command_with(plan: BinaryPlan, compiler: Sequence[str], command: CompilerCommand) -> list[str]:
     """Return `command` by `compiler` with what such a plan says of compiling and of linking.
 
-    Symbols stay where they are. Assembly and answers to questions are made without the plan, and
-    so is what asks for passes of clang's own, as a sanitizer does: it is linked by lld all the
-    same, because the other objects are IR.
+    Symbols stay where they are. Answers to questions are made without the plan, and so is what asks
+    for passes of clang's own, as a sanitizer does, and what another linker links. An object holds
+    machine code, too: the compiled driver has to finish it.
     """
     arguments = command.words[1:]
+    if _SHOWING in arguments:  # what it would run
+        words = [word for word in command.words if word != _SHOWING]
+        command = CompilerCommand.parse(words, command.cwd)
+    linker = _LLD[:1] if command.other_linker is None else ()
+    links = command.mode is Mode.PROGRAM or (not command.sources and _asks_linker(arguments))
     if command.is_set_apart:
-        return [*compiler, *(_LLD[:1] if command.mode is Mode.PROGRAM else ()), *arguments]
-    if command.mode not in (Mode.OBJECT, Mode.PROGRAM):
+        return [*compiler, *(linker if links else ()), *arguments]
+    level, *_ = link_time_flags(plan)
+    # First, so that the build's own options for the linker count: the last of two does.
+    before = [*_LLD[1:]] if links and linker else []
+    if links and (_is_linked_plainly(command) or command.mode is not Mode.PROGRAM):
+        flags = [level, "-fno-lto", *linker]
+    elif links:
+        before += ["-Wl,--fat-lto-objects", *late_flags(plan)]
+        flags = [*link_time_flags(plan), *linker]
+    elif command.mode is Mode.OBJECT and not command.emits_llvm:
+        flags = [level, *_EMBEDDED, *plan.flags]
+        if not plan.passes or plan.profile:  # each file is optimised first, as clang does
+            flags = [*link_time_flags(plan), "-ffat-lto-objects"]
+    else:
+        flags = [level] if command.uses_header else []
+    if not flags:
         return [*compiler, *arguments]
-    is_linked = command.mode is Mode.PROGRAM and _RELOCATABLE not in arguments
-    # First, so that the build's own words for the linker count: the last of two does.
-    before = [*_LLD[1:], *late_flags(plan)] if is_linked else []
-    # Last for the same reason: the level is the plan's; but behind a -- there are only files.
+    # Last, because the last of two levels counts; but behind a -- there are only files.
     end = arguments.index("--") if "--" in arguments else len(arguments)
-    flags = (*link_time_flags(plan), _LLD[0])
     quiet = ("--start-no-unused-arguments", *flags, "--end-no-unused-arguments")
     return [*compiler, *before, *arguments[:end], *quiet, *arguments[end:]]
+
+
+def _is_linked_plainly(command: CompilerCommand) -> bool:
+    """Return whether `command` links what no plan is for."""
+    is_partial = _RELOCATABLE in command.words
+    return is_partial or command.is_question or command.other_linker is not None
+
+
+def _asks_linker(arguments: Sequence[str]) -> bool:
+    return any(word.startswith("-Wl,") or word == "-Xlinker" for word in arguments)
 
 
 def link_words(
