@@ -124,7 +124,13 @@ class Lockstep:
         values, actions = self._values, self._actions
         seen_at, cost_at, cost_is_float, *_ = values[0]
         costs = settle(
-            self._channels, self._observations, self.no_effects, seen_at, cost_at, cost_is_float
+            self._channels,
+            self._observations,
+            self.no_effects,
+            seen_at,
+            cost_at,
+            cost_is_float,
+            len(self._plans[0].names),
         )
         others: dict[int, StepResult] = {}
         for number, episode in enumerate(self._episodes):
