@@ -23,7 +23,9 @@ def main() -> None:
     replies = json.loads(sys.argv[1])
     sock = socket.socket(fileno=int(os.environ["COMPILER_GYM_SESSION"].removeprefix("fd:")))
     while header := sock.recv(8, socket.MSG_WAITALL):
-        tag = msgspec.msgpack.decode(sock.recv(int.from_bytes(header, "little"), socket.MSG_WAITALL))[0]
+        tag = msgspec.msgpack.decode(
+            sock.recv(int.from_bytes(header, "little"), socket.MSG_WAITALL)
+        )[0]
         usual = {7: GREETING, 1: [18, None, []], 2: [19, False, None, True, [], 1], 5: [22]}
         answer = replies.get(str(tag), usual.get(tag, [23, "SessionError", "none", 0, True]))
         if isinstance(answer, dict):

@@ -166,6 +166,7 @@ class Lockstep:
     def _said_more(self, number: int, action: int) -> StepResult:
         """Return the result of a step whose reply has more than an array and a number."""
         episode, connection = self._episodes[number], self._connections[number]
+        connection.asked = Step([action], self._plans[number].names)
         return StepPending(episode, connection, None, [action], self._plans[number]).result()
 
     def _adopt(self) -> None:

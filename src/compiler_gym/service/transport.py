@@ -16,6 +16,7 @@ import time
 
 from compiler_gym._service import FRAME_HEADER
 from compiler_gym._service import Channel as NativeChannel
+from compiler_gym.errors import ServiceTransportError
 
 __all__ = ["Channel", "ChannelClosed"]
 
@@ -47,8 +48,20 @@ class Channel(NativeChannel):
 
     @classmethod
     def from_descriptor(cls, descriptor: int) -> "Channel":
-        """Return the channel over a socket received from another process."""
-        return cls(socket.socket(fileno=descriptor))
+        """Return the channel over a socket received from another process; it owns that now.
+
+        Raises `ServiceTransportError`, and owns nothing, if it is something else.
+        """
+        sock = None
+        try:
+            sock = socket.socket(fileno=descriptor)
+            if (sock.family, sock.type) == (socket.AF_UNIX, socket.SOCK_STREAM):
+                return cls(sock)
+        except OSError:
+            pass
+        if sock is not None:
+            sock.detach()
+        raise ServiceTransportError("a descriptor that is not a stream socket came with a fork")
 
     def receive_with_descriptor(
         self, deadline: float = math.inf, awake_seconds: float = 0.0
