@@ -193,10 +193,10 @@ class ZygoteHandle:
                 ) from None
 
     def dismiss(self, pid: int) -> None:
-        """Have a program ended whose channel was closed, if it does not leave by itself."""
-        if not self._source.command or self._channel is None:
+        """Have a worker ended whose channel was closed, if it does not leave by itself."""
+        if self._channel is None:
             return
-        with suppress(ServiceError):  # with the zygote gone, so is the program
+        with suppress(ServiceError):  # with the zygote gone, so is the worker
             self._ask(Dismiss(pid), Ended)
 
     def reap(self, pid: int, *, kill: bool, seconds: float = 2.0) -> Ended:
