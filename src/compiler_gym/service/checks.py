@@ -12,7 +12,6 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from compiler_gym import spaces
 from compiler_gym.errors import ServiceTransportError
 from compiler_gym.service.messages import (
     Description,
@@ -243,6 +242,8 @@ def _is_range(low: float | None, high: float | None) -> bool:
 
 def _fits(spec: BoxSpec) -> bool:
     """Return whether the bounds are numbers of the type."""
+    from compiler_gym import spaces  # not at the start: a worker needs no numpy
+
     try:
         spaces.Box(spec.low, spec.high, "", (), spec.dtype)
     except (ArithmeticError, AssertionError, TypeError, ValueError):
