@@ -82,8 +82,9 @@ def test_a_usual_reply_is_taken_in(
 ) -> None:
     data = np.array(seen, dtype="<i8").tobytes()
     message = encode(usual(data, cost, *others, no_effect=no_effect))
-    assert settled(message) == (cost, seen, no_effect, b"")
-    as_float = settled(message, cost_is_float=True)
+    count = 2 + len(others)
+    assert settled(message, count=count) == (cost, seen, no_effect, b"")
+    as_float = settled(message, cost_is_float=True, count=count)
     assert as_float == (float(cost), seen, no_effect, b"")
     assert type(as_float[0]) is float
 
