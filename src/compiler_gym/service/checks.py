@@ -216,6 +216,7 @@ def _faults_of_space(spec: SpaceSpec, depth: int = 1) -> Iterator[str]:
         case SequenceSpec(dtype, shortest, longest, low, high):
             is_good = dtype in _SCALARS | {"bytes", "str"} and _is_range(low, high)
             is_good = is_good and shortest >= 0 and _is_range(shortest, longest)
+            is_good = is_good and (dtype != "str" or low is high is None)
         case DictSpec(items):
             parts = list(items.values())
             yield from _faults_of_names("parts", list(items))
