@@ -108,7 +108,7 @@ def hold_all(channels: Sequence[Channel], payloads: Sequence[bytes], limits: Seq
     Have each channel hold a request, if none holds one or awaits a reply; return whether.
     """
 
-def settle(channels: Sequence[Channel], observations: object, no_effects: object, seen_at: int, cost_at: int, cost_is_float: bool) -> list[int | float | None]:
+def settle(channels: Sequence[Channel], observations: object, no_effects: object, seen_at: int, cost_at: int, cost_is_float: bool, count: int = 2) -> list[int | float | None]:
     """
     Take in the replies to steps of one action. Those that only say what was observed give a row of `observations` and of `no_effects`, and a number; those of None are left.
     """

@@ -472,8 +472,10 @@ fn serve(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
         if length > 1 << 30 {
             return Err(io::Error::other(format!("a frame of {length} bytes")));
         }
-        let mut frame = vec![0; length as usize];
-        input.read_exact(&mut frame)?;
+        let mut frame = Vec::new(); // no room is reserved: a length may lie
+        if (&mut input).take(length).read_to_end(&mut frame)? < length as usize {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+        }
         let mut reply = vec![0; 8];
         service.reply(&frame).write(&mut reply);
         let length = (reply.len() - 8) as u64;

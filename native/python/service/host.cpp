@@ -32,7 +32,10 @@ class Interpreter : public service::Host {
 
   service::Bytes make_bytes(std::size_t size) override {
     PyObject* const object = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));
-    if (!object) throw nb::python_error();
+    if (!object) {
+      PyErr_Clear();
+      return {};
+    }
     return {PyBytes_AsString(object), size, object, forget};
   }
 };

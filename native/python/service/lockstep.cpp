@@ -49,14 +49,16 @@ void bind_lockstep(nb::module_& m) {
   m.def(
       "settle",
       [](const ChannelSequence& channels, nb::handle observations, nb::handle no_effects,
-         std::size_t seen_at, std::size_t cost_at, bool cost_is_float) {
+         std::size_t seen_at, std::size_t cost_at, bool cost_is_float, std::size_t count) {
         const Memory seen(observations), unchanged(no_effects);
         return service::settle(channels_in(channels), seen.rows(), unchanged.rows(),
-                               {seen_at, cost_at, cost_is_float});
+                               {seen_at, cost_at, cost_is_float, count});
       },
       "channels"_a, "observations"_a, "no_effects"_a, "seen_at"_a, "cost_at"_a, "cost_is_float"_a,
+      "count"_a = 2,
       "Take in the replies to steps of one action. Those that only say what was observed give a "
-      "row of `observations` and of `no_effects`, and a number; those of None are left.");
+      "row of `observations` and of `no_effects`, and a number; those of None are left, as are "
+      "replies of another number of values than `count`.");
 }
 
 }  // namespace compiler_gym::python

@@ -21,7 +21,9 @@ using Length = std::uint64_t;  // little-endian on the wire, as on every machine
 
 constexpr std::size_t header_size = sizeof(Length);
 constexpr std::size_t buffer_size = std::size_t{1} << 16;
-constexpr Length longest_frame = Length{1} << 36;
+constexpr Length longest_frame = Length{1} << 30;
+// How many times the bytes that have arrived a frame gets as memory, until it has its length.
+constexpr std::size_t growth = 4;
 // A yield that takes longer than this, and in which the core went to somebody else, is one too
 // many. Without a change of process it was an interrupt, or the host of this machine.
 constexpr double crowded_seconds = 300e-6;
@@ -186,13 +188,12 @@ int Channel::sleep(short events, double seconds) const {
 
 void Channel::fill(double deadline, double awake_seconds) {
   if (have_ >= header_size) finish(length());  // what was wrong still is
-  while (!frame_.is_valid()) {
-    const bool has_begun = have_ > 0;
+  // Bytes that keep coming never move the deadline: only the first of them do, once.
+  for (bool has_waited = false; !frame_.is_valid(); has_waited = true) {
+    if (has_waited && seconds_now() >= deadline) throw ChannelError(ETIMEDOUT);
     wait(deadline, awake_seconds);
     read();
-    if (!has_begun && !frame_.is_valid()) {
-      deadline = std::max(deadline, seconds_now() + rest_seconds);
-    }
+    if (!has_waited) deadline = std::max(deadline, seconds_now() + rest_seconds);
   }
 }
 
@@ -204,7 +205,7 @@ void Channel::read() {
   std::size_t room = buffer_size - have_;
   if (large_.is_valid()) {
     to = large_.data() + (have_ - header_size);
-    room = header_size + length - have_;
+    room = header_size + large_.view().size() - have_;
   }
   const ssize_t count = recv(descriptor_, to, room, MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -223,16 +224,27 @@ void Channel::finish(Length length) {
   if (have_ > end) {
     throw ChannelError(EPROTO, std::to_string(have_ - end) + " bytes follow a frame unasked");
   }
-  if (large_.is_valid()) {
-    if (have_ == end) frame_ = std::move(large_);
+  const std::size_t arrived = have_ - header_size;
+  if (have_ == end && large_.is_valid()) {
+    frame_ = std::move(large_);
   } else if (have_ == end) {
-    frame_ = host_.make_bytes(length);
+    frame_ = make_bytes(length);
     std::memcpy(frame_.data(), buffer_.get() + header_size, length);
-  } else if (end > buffer_size) {
-    large_ = host_.make_bytes(length);
-    std::memcpy(large_.data(), buffer_.get() + header_size, have_ - header_size);
+  } else if (have_ == (large_.is_valid() ? header_size + large_.view().size() : buffer_size)) {
+    Bytes larger = make_bytes(std::min<std::size_t>(length, growth * arrived));
+    const char* const from = large_.is_valid() ? large_.data() : buffer_.get() + header_size;
+    std::memcpy(larger.data(), from, arrived);
+    large_ = std::move(larger);
   }
   if (frame_.is_valid()) have_ = 0;
+}
+
+Bytes Channel::make_bytes(std::size_t size) {
+  Bytes bytes = host_.make_bytes(size);
+  if (!bytes.is_valid()) {
+    throw ChannelError(ENOMEM, "no memory for " + std::to_string(size) + " bytes of a frame");
+  }
+  return bytes;
 }
 
 Length Channel::length() const {

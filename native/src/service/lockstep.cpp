@@ -30,7 +30,9 @@ struct Usual {
 std::optional<Usual> usual_in(std::string_view message, std::size_t row_size,
                               const Places& places) {
   const auto reply = read_stepped(message);
-  if (!reply || !reply->is_usual) return std::nullopt;
+  if (!reply || !reply->is_usual || reply->observation_count != places.count) {
+    return std::nullopt;
+  }
   const auto seen = reply->observation(places.seen_at);
   const auto cost = reply->observation(places.cost_at);
   if (!seen || !cost || seen->kind != Item::Kind::Bytes || seen->bytes.size() != row_size) {

@@ -124,7 +124,13 @@ class Lockstep:
         values, actions = self._values, self._actions
         seen_at, cost_at, cost_is_float, *_ = values[0]
         costs = settle(
-            self._channels, self._observations, self.no_effects, seen_at, cost_at, cost_is_float
+            self._channels,
+            self._observations,
+            self.no_effects,
+            seen_at,
+            cost_at,
+            cost_is_float,
+            len(self._plans[0].names),
         )
         others: dict[int, StepResult] = {}
         for number, episode in enumerate(self._episodes):
@@ -160,6 +166,7 @@ class Lockstep:
     def _said_more(self, number: int, action: int) -> StepResult:
         """Return the result of a step whose reply has more than an array and a number."""
         episode, connection = self._episodes[number], self._connections[number]
+        connection.asked = Step([action], self._plans[number].names)
         return StepPending(episode, connection, None, [action], self._plans[number]).result()
 
     def _adopt(self) -> None:

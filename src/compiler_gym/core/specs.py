@@ -183,7 +183,7 @@ def _sequence_decoder(spec: SequenceSpec) -> Decoder:
     element = _SCALARS[spec.dtype]
     if spec.as_array:
         dtype = np.dtype(_TYPES[spec.dtype])
-        return lambda plain: np.array([element(item) for item in _list(plain)], dtype)
+        return lambda plain: _array_of_type([element(item) for item in _list(plain)], dtype)
     return lambda plain: [element(item) for item in _list(plain)]
 
 
@@ -249,8 +249,12 @@ def _array_from_list(plain: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -
     array = spaces.array_of(plain, dtype, shape)
     if array is None:
         _refuse(plain, f"{dtype.name}{list(shape)}")
+    return _array_of_type(plain, dtype).reshape(array.shape)
+
+
+def _array_of_type(plain: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     try:
-        return np.array(plain, dtype=dtype).reshape(array.shape)
+        return np.array(plain, dtype)
     except OverflowError as error:
         raise SessionError(f"expected {dtype.name}, found {_short(plain)}: {error}") from error
 

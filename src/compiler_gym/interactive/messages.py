@@ -173,11 +173,14 @@ def _object_in(line: bytes) -> Mapping[str, Any]:
 
 def _header_in(said: Mapping[str, Any], line: bytes) -> Header:
     try:
-        return Header(tuple(map(_tensor_in, said["features"])), _tensor_in(said["advice"]))
+        header = Header(tuple(map(_tensor_in, said["features"])), _tensor_in(said["advice"]))
+        if header.size > _MOST_TENSOR:
+            raise ValueError(f"features of {header.size} bytes")
     except (KeyError, TypeError, ValueError) as error:
         raise _unexpected("a name, a type and a shape for each feature and the advice", line) from (
             error
         )
+    return header
 
 
 def _tensor_in(said: Mapping[str, Any]) -> Tensor:

@@ -91,11 +91,13 @@ class Pipes:
         poll.register(self._questions, select.POLLIN)
         if wakes is not None:
             poll.register(wakes, select.POLLIN)
+        late = False
         while not self._ready:
             left = None if until is None else 1000 * max(until - time.monotonic(), 0.0)
             events = dict(poll.poll(left))
-            if self._questions not in events:
+            if late or self._questions not in events:
                 return None
+            late = left == 0.0  # what is there is read once, however much keeps coming
             before = self._questions
             self._read()
             if self._questions != before:

@@ -6,16 +6,16 @@ register allocation. An episode is one run of the command, and a step answers on
 the questions are about is not known here.
 """
 
-import ctypes
 import os
-import signal
 import subprocess
 import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
 import msgspec
 
+from compiler_gym.builds.sessions import in_own_session
 from compiler_gym.errors import (
     BenchmarkInitError,
     CompilerDiagnosticError,
@@ -42,8 +42,6 @@ __all__ = ["ModelRunnerSession", "runner_source"]
 
 _SECONDS = 600.0
 _LAST_LINES = 8
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None)
 
 
 def runner_source(command: list[str], choices: int) -> SessionSource:
@@ -112,11 +110,15 @@ class ModelRunnerSession(CompilerSession):
         self._header: Header | None = None
         self._question: Question | None = None
         self._pipes = Pipes(working_dir / "channel")
+        self._ending = ExitStack()
         self._process = self._begin()
         try:
             self._go_on()
-        except CompilerDiagnosticError as error:
-            raise BenchmarkInitError(f"{benchmark.uri}: {error}") from error
+        except BaseException as error:
+            self.close()
+            if isinstance(error, CompilerDiagnosticError):
+                raise BenchmarkInitError(f"{benchmark.uri}: {error}") from error
+            raise
         advice = self._header.advice if self._header else None
         if advice is not None and (advice.dtype.kind == "f" or advice.shape not in ((), (1,))):
             box = BoxSpec(float("-inf"), float("inf"), advice.shape, "float64")
@@ -154,13 +156,12 @@ class ModelRunnerSession(CompilerSession):
             raise ObservationError(f"nothing was written: {error.strerror}") from error
 
     def close(self) -> None:
-        """End the compiler."""
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.wait()
+        """End the compiler and all that it started."""
+        with suppress(OSError):  # it could not be started
+            self._ending.close()
         self._pipes.close()
 
-    def _begin(self) -> "subprocess.Popen[bytes]":
+    def _begin(self) -> "subprocess.Popen[Any]":
         paths = {
             "{channel}": self._pipes.base,
             "{program}": self._program,
@@ -171,22 +172,9 @@ class ModelRunnerSession(CompilerSession):
             for name, path in paths.items():
                 word = word.replace(name, str(path))
             words.append(word)
-        worker = os.getpid()
-
-        def end_with_worker() -> None:
-            _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() != worker:
-                os._exit(1)
-
         try:
             with self._said.open("wb") as said:
-                return subprocess.Popen(
-                    words,
-                    stdin=subprocess.DEVNULL,
-                    stdout=said,
-                    stderr=said,
-                    preexec_fn=end_with_worker,
-                )
+                return self._ending.enter_context(in_own_session(words, stdout=said, stderr=said))
         except OSError as error:
             self._pipes.close()
             raise BenchmarkInitError(f"cannot run {words[0]}: {error.strerror}") from error
@@ -211,10 +199,18 @@ class ModelRunnerSession(CompilerSession):
                     break
         finally:
             os.close(wakes)
-        if self._question is None and self._process.wait() != 0:
+        if self._question is not None:
+            return True
+        try:
+            status = self._process.wait(max(until - time.monotonic(), 0.0))
+        except subprocess.TimeoutExpired as error:
+            raise CompilerDiagnosticError(
+                f"{self.command[0]} neither asked nor ended within {_SECONDS:g} s"
+            ) from error
+        if status != 0:
             said = self._said.read_text(errors="replace").splitlines()[-_LAST_LINES:]
             raise CompilerDiagnosticError(
-                f"{self.command[0]} ended with status {self._process.returncode}: "
+                f"{self.command[0]} ended with status {status}: "
                 + "\n".join(said)
             )
-        return self._question is not None
+        return False

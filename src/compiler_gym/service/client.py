@@ -26,6 +26,7 @@ from compiler_gym.errors import (
 )
 from compiler_gym.options import Limits
 from compiler_gym.service.busy_workers import CLIENT_AWAKE_SECONDS, busy_workers
+from compiler_gym.service.checks import read_reply, require_answer
 from compiler_gym.service.kept_programs import KeptPrograms, OpeningCost, key_of
 from compiler_gym.service.limits import OUT_OF_MEMORY_STATUS, processor_seconds_of
 from compiler_gym.service.messages import (
@@ -33,6 +34,7 @@ from compiler_gym.service.messages import (
     Failed,
     Fork,
     Forked,
+    Hello,
     Reply,
     Request,
     Resume,
@@ -40,7 +42,7 @@ from compiler_gym.service.messages import (
     Started,
     Step,
     Stepped,
-    decode_reply,
+    Stop,
     encode,
 )
 from compiler_gym.service.servicer import describe_session
@@ -90,6 +92,8 @@ class WorkerConnection:
         self.pid = pid
         """The number of the worker process."""
         channel.pid = pid
+        self.asked: Request = Stop()
+        """The last request, which the next reply has to answer."""
         self._opening: _Opening | None = None
         self._opened_at: float | None = None
         """The processor time of the worker when its last episode began."""
@@ -125,6 +129,7 @@ class WorkerConnection:
             request = self._begin_opening(request)
             assert self.channel is not None
             channel = self.channel
+        self.asked = request
         seconds = self.limits.step_seconds if timeout is None else timeout
         channel.hold(encode(request), seconds)
         if not later:
@@ -151,7 +156,7 @@ class WorkerConnection:
         deadline = channel.deadline if timeout is None else time.monotonic() + timeout
         try:
             awake_seconds = CLIENT_AWAKE_SECONDS if busy_workers.client_may_look else 0.0
-            reply = decode_reply(channel.receive(deadline, awake_seconds))
+            reply = read_reply(channel.receive(deadline, awake_seconds), self.asked)
             busy_workers.leave(id(self))
         except (OSError, ValueError) as error:
             if isinstance(error, ChannelClosed) and self._takes_back():
@@ -197,7 +202,8 @@ class WorkerConnection:
         channel = self._require_rest()
         if channel.is_placed:
             channel.place(-1)
-        channel.hold(encode(Fork(list(observations), stays)), self.limits.step_seconds)
+        self.asked = Fork(list(observations), stays)
+        channel.hold(encode(self.asked), self.limits.step_seconds)
         channel.send_held()
 
     def is_forked(self, seconds: float) -> bool:
@@ -222,23 +228,28 @@ class WorkerConnection:
             payload, descriptor = channel.receive_with_descriptor(
                 channel.deadline, _AWAKE_FOR_FORK_SECONDS
             )
-            reply = decode_reply(payload)
-            channel.awaits = False
         except (OSError, ValueError) as error:
             self._raise_for(error, channel)
         except BaseException:
             self._discard()
             raise
+        try:
+            reply = read_reply(payload, self.asked)
+            channel.awaits = False
+            if isinstance(reply, Forked) and descriptor is not None:
+                self._zygote.require_new(reply.pid, {one.pid for one in _live if one.is_open})
+                copy, descriptor = Channel.from_descriptor(descriptor), None
+                return WorkerConnection(self._zygote, self.limits, copy, reply.pid)
+        except ServiceTransportError:
+            self._discard()
+            raise
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
         if isinstance(reply, Failed):
             raise error_from_name(reply.kind, reply.message)
-        if not isinstance(reply, Forked):
-            self._discard()
-            raise ServiceTransportError(f"expected Forked, found {type(reply).__name__}")
-        if descriptor is None:  # the copy leaves by itself: nobody can reach it
-            raise ServiceOSError("the fork's socket did not arrive: too many open files")
-        return WorkerConnection(
-            self._zygote, self.limits, Channel.from_descriptor(descriptor), reply.pid
-        )
+        # The copy leaves by itself: nobody can reach it.
+        raise ServiceOSError("the fork's socket did not arrive: too many open files")
 
     def close(self) -> None:
         """End the worker by closing its socket. Calling it twice is fine."""
@@ -316,6 +327,7 @@ class WorkerConnection:
         self._zygote.programs.drop(opening.key)
         self._let_go(lost, self.pid)
         (self.channel, self.pid), opening.replaced = opening.replaced, None
+        self.asked = opening.start
         self.channel.hold(encode(opening.start), lost.limit)
         return True
 
@@ -345,7 +357,7 @@ class WorkerConnection:
 
     def _raise_for(self, error: OSError | ValueError, channel: Channel) -> NoReturn:
         """Close, and raise what `error` of the channel means."""
-        if isinstance(error, ValueError) or error.errno == errno.EPROTO:
+        if isinstance(error, ValueError) or error.errno in (errno.EPROTO, errno.ENOMEM):
             self._discard()
             raise ServiceTransportError(f"the worker sent what is no message: {error}") from error
         if error.errno is None:  # not the channel's: a signal's handler raised it
@@ -384,7 +396,9 @@ def describe_source(source: SessionSource, *, in_process: bool) -> Description:
     """Return what the sessions of `source` offer."""
     if in_process:
         session_class = prepared_session_class(source.session, dict(source.options))
-        return describe_session(session_class)
+        described = describe_session(session_class)
+        require_answer(described, Hello([]))
+        return described
     description = zygote_for(source).description
     assert description is not None
     return description

@@ -29,6 +29,7 @@ __all__ = [
     "give_back_memory",
     "keep_freed_memory",
     "limit_memory",
+    "parent_of",
     "processor_seconds_of",
     "run_child",
     "wake_with_parent",
@@ -207,6 +208,14 @@ def children_of(pid: int) -> list[int]:
         return [int(child) for task in tasks for child in (task / "children").read_text().split()]
     except OSError:
         return []
+
+
+def parent_of(pid: int) -> int:
+    """Return the parent of process `pid`; 0 if it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
 
 
 def _end_tree(pid: int) -> None:

@@ -38,9 +38,10 @@ from compiler_gym.errors import (
 )
 from compiler_gym.files import new_scratch, scratch_directory
 from compiler_gym.nearest import unknown_name
+from compiler_gym.service.checks import printable, require_answer
 from compiler_gym.service.foreign import SESSION, Carrier
 from compiler_gym.service.kept_programs import KeptPrograms
-from compiler_gym.service.limits import address_space_of
+from compiler_gym.service.limits import address_space_of, parent_of
 from compiler_gym.service.messages import PROTOCOL, Description, Failed, Hello, Reply, encode
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.zygote import Dismiss, Ended, Reap, Spawn, Spawned, ZygoteJob
@@ -192,10 +193,10 @@ class ZygoteHandle:
                 ) from None
 
     def dismiss(self, pid: int) -> None:
-        """Have a program ended whose channel was closed, if it does not leave by itself."""
-        if not self._source.command or self._channel is None:
+        """Have a worker ended whose channel was closed, if it does not leave by itself."""
+        if self._channel is None:
             return
-        with suppress(ServiceError):  # with the zygote gone, so is the program
+        with suppress(ServiceError):  # with the zygote gone, so is the worker
             self._ask(Dismiss(pid), Ended)
 
     def reap(self, pid: int, *, kill: bool, seconds: float = 2.0) -> Ended:
@@ -206,6 +207,11 @@ class ZygoteHandle:
     def loaded_bytes(self) -> int:
         """The address space that the compiler takes before it has a program."""
         return self._loaded or address_space_of(self._process.pid)[0]
+
+    def require_new(self, pid: int, known: set[int]) -> None:
+        """Raise `ServiceTransportError` if a copy cannot be process `pid`: it is another's."""
+        if pid in known or parent_of(pid) not in (0, self._process.pid):
+            raise ServiceTransportError(f"the process {pid} is not a new copy of the worker")
 
     def close(self) -> None:
         """End the zygote and with it every worker."""
@@ -280,13 +286,17 @@ class ZygoteHandle:
             ) from error
         if isinstance(reply, Failed):
             raise error_from_name(reply.kind, reply.message)
-        assert isinstance(reply, Description)
-        self.description = self._greeted(source) if source.command else reply
-        protocol = self.description.protocol
+        described = self._greeted(source) if source.command else reply
+        if isinstance(described, Description):
+            protocol = described.protocol
+        else:
+            raise ServiceTransportError(f"expected Description, found {type(described).__name__}")
         if protocol != PROTOCOL:
             raise EnvironmentNotSupported(
                 f"{source.session} speaks protocol {protocol}, expected {PROTOCOL}"
             )
+        require_answer(described, Hello([]))
+        self.description = described
 
     def _greeted(self, source: SessionSource) -> Description:
         """Return what the program says of itself, from a process that is ended after it."""
@@ -303,7 +313,7 @@ class ZygoteHandle:
                 f"{source.session} did not answer within {START_SECONDS:.0f} s: "
                 f"{expected}{last_words(ended)}"
             ) from None
-        except ValueError as error:
+        except (RecursionError, TypeError, ValueError) as error:
             ended = self.reap(pid, kill=True)
             raise ServiceTransportError(
                 f"{source.session} sent what is no message ({error}): {expected}; does it print to "
@@ -323,6 +333,7 @@ class ZygoteHandle:
         if isinstance(reply, Description):
             return reply
         if isinstance(reply, Failed):
+            require_answer(reply, Hello([]))
             raise error_from_name(reply.kind, f"{source.session}: {reply.message}")
         raise ServiceTransportError(f"{expected}, found {type(reply).__name__}")
 
@@ -356,7 +367,9 @@ def describe_status(status: int) -> str:
 
 def last_words(ended: Ended) -> str:
     """Return the last lines that a program printed, as the rest of a message."""
-    return f"; its last lines:\n{textwrap.indent(ended.said, '  ')}" if ended.said else ""
+    return (
+        f"; its last lines:\n{textwrap.indent(printable(ended.said), '  ')}" if ended.said else ""
+    )
 
 
 def _ends_before_it_connects(pid: int, listener: socket.socket) -> bool:

@@ -12,15 +12,18 @@ import math
 import os
 import socket
 import struct
+import time
 
 from compiler_gym._service import FRAME_HEADER
 from compiler_gym._service import Channel as NativeChannel
+from compiler_gym.errors import ServiceTransportError
 
 __all__ = ["Channel", "ChannelClosed"]
 
 _Socket = socket.socket  # a channel has an attribute of the module's name
 _LENGTH = struct.Struct(FRAME_HEADER)
 _SHORT = 1 << 16
+_REST_SECONDS = 0.25
 
 ChannelClosed = ConnectionError
 """The other side has gone."""
@@ -45,8 +48,20 @@ class Channel(NativeChannel):
 
     @classmethod
     def from_descriptor(cls, descriptor: int) -> "Channel":
-        """Return the channel over a socket received from another process."""
-        return cls(socket.socket(fileno=descriptor))
+        """Return the channel over a socket received from another process; it owns that now.
+
+        Raises `ServiceTransportError`, and owns nothing, if it is something else.
+        """
+        sock = None
+        try:
+            sock = socket.socket(fileno=descriptor)
+            if (sock.family, sock.type) == (socket.AF_UNIX, socket.SOCK_STREAM):
+                return cls(sock)
+        except OSError:
+            pass
+        if sock is not None:
+            sock.detach()
+        raise ServiceTransportError("a descriptor that is not a stream socket came with a fork")
 
     def receive_with_descriptor(
         self, deadline: float = math.inf, awake_seconds: float = 0.0
@@ -59,14 +74,21 @@ class Channel(NativeChannel):
         self.wait(deadline, awake_seconds)
         data, descriptors, _, _ = socket.recv_fds(self.socket, _SHORT, 1, socket.MSG_DONTWAIT)
         descriptor = descriptors[0] if descriptors else None
-        begin = _LENGTH.size
-        while len(data) < begin or len(data) < begin + _LENGTH.unpack_from(data)[0]:
-            self.wait(deadline)
-            more = self.socket.recv(_SHORT) if data else b""
-            if not more:
-                raise _error(errno.ECONNRESET)
-            data += more
-        return data[begin:], descriptor
+        deadline = max(deadline, time.monotonic() + _REST_SECONDS)
+        try:
+            while not _is_whole(data):
+                if not data:
+                    raise _error(errno.ECONNRESET)
+                if time.monotonic() >= deadline:
+                    raise _error(errno.ETIMEDOUT)
+                self.wait(deadline)
+                more = self.socket.recv(_SHORT, socket.MSG_DONTWAIT)
+                data = data + more if more else b""
+        except BaseException:
+            if descriptor is not None:
+                os.close(descriptor)
+            raise
+        return data[_LENGTH.size :], descriptor
 
     def send_with_descriptor(self, payload: bytes, descriptor: int) -> None:
         """Send one short frame together with an open file."""
@@ -80,6 +102,16 @@ class Channel(NativeChannel):
         """Close this end; the other side sees the end of the stream."""
         super().close()
         self.socket.close()
+
+
+def _is_whole(data: bytes) -> bool:
+    """Return whether a short frame is complete; raise `OSError` if it can't become one."""
+    if len(data) < _LENGTH.size:
+        return False
+    end = _LENGTH.size + _LENGTH.unpack_from(data)[0]
+    if len(data) > end or end > _SHORT:
+        raise OSError(errno.EPROTO, f"a frame of {end - _LENGTH.size} bytes is not a short message")
+    return len(data) == end
 
 
 def _error(number: int) -> OSError:

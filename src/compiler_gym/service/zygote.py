@@ -89,7 +89,7 @@ class Reap(Struct, array_like=True, tag=2):
 
 
 class Dismiss(Struct, array_like=True, tag=5):
-    """End the program `pid` in some seconds if it does not leave by itself."""
+    """End the worker `pid` in some seconds if it does not leave by itself."""
 
     pid: int
 
@@ -207,7 +207,8 @@ class _Zygote:
             self._channel.send(encode(self._spawn(request, descriptor)))
             return
         if type(request) is Dismiss:
-            self._dismissed[request.pid] = time.monotonic() + CLOSE_SECONDS
+            if _is_child(request.pid):
+                self._dismissed[request.pid] = time.monotonic() + CLOSE_SECONDS
             self._channel.send(encode(Ended(None)))
             return
         assert type(request) is Reap
@@ -218,7 +219,7 @@ class _Zygote:
         now = time.monotonic()
         for pid in [pid for pid, deadline in self._dismissed.items() if deadline <= now]:
             del self._dismissed[pid]
-            if pid in children_of(os.getpid()):
+            if _is_child(pid):
                 _end_group(pid)
         first = min(self._dismissed.values(), default=None)
         return None if first is None else 1000 * (first - now)
@@ -383,6 +384,15 @@ def _next_ended() -> int | None:
     except ChildProcessError:
         return None
     return None if found is None else found.si_pid
+
+
+def _is_child(pid: int) -> bool:
+    """Return whether the process `pid` is a child of this one that nobody has waited for."""
+    try:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _end_group(pid: int) -> None:

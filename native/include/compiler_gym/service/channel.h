@@ -20,8 +20,9 @@ namespace compiler_gym::service {
 // The length of a frame goes before it, in the words of Python's `struct`.
 inline constexpr const char* frame_header = "<Q";
 
-// How long the rest of a frame is waited for at least when its beginning is there.
-inline constexpr double rest_seconds = 50e-3;
+// How long the rest of a frame is waited for at least when its beginning is there; no bytes of it
+// make that any longer.
+inline constexpr double rest_seconds = 0.25;
 
 // What a socket does wrong, or the clock; `number` is one of <cerrno>. What a host throws, from a
 // signal's handler for example, is another kind, and goes through.
@@ -90,6 +91,7 @@ class Channel {
   void read();
   void finish(std::uint64_t length);
   std::uint64_t length() const;
+  Bytes make_bytes(std::size_t size);
 
   Host& host_;
   std::atomic<int> descriptor_;

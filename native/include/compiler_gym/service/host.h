@@ -24,7 +24,7 @@ class Host {
   virtual void* unlock();
   virtual void lock(void* state);
 
-  // Memory for a frame.
+  // Memory for a part of a frame, or nothing that is valid where there is none left.
   virtual Bytes make_bytes(std::size_t size);
 };
 

@@ -27,6 +27,7 @@ struct Places {
   std::size_t seen_at = 0;  // an observation of raw bytes
   std::size_t cost_at = 0;  // an observation that is a number
   bool cost_is_float = false;
+  std::size_t count = 2;  // how many observations were asked for
 };
 
 // Has each channel hold a request, to be answered within its limit in seconds, if none holds one

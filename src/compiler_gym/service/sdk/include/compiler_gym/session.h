@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -250,8 +251,12 @@ class Server {
     for (std::uint64_t length = 0;;) {  // little-endian, as this machine is
       if (!read_all(&length, sizeof(length))) leave(0);
       if (length > std::uint64_t{1} << 30) leave(1);  // nobody sends this much
-      std::string frame(length, '\0');
-      if (!read_all(frame.data(), length)) leave(1);
+      std::string frame;  // grows as bytes arrive: a length may lie
+      while (frame.size() < length) {
+        const std::size_t begin = frame.size(), room = begin + std::max<std::size_t>(begin, 4096);
+        frame.resize(std::min<std::size_t>(length, room));
+        if (!read_all(&frame[begin], frame.size() - begin)) leave(1);
+      }
       send(reply(frame));
     }
   }

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: MIT
+"""Checks of replies: that each answers its request, describes spaces that exist and prints safely.
+
+A program in any language may send anything. What passes here can be used without another look,
+but for the values of observations, which their spaces decode.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from compiler_gym.errors import ServiceTransportError
+from compiler_gym.service.messages import (
+    Description,
+    Failed,
+    Fork,
+    Forked,
+    Hello,
+    Parameter,
+    ParameterReply,
+    Reply,
+    Request,
+    Resume,
+    Start,
+    Started,
+    Step,
+    Stepped,
+    Stop,
+    Stopped,
+    decode_reply,
+)
+from compiler_gym.session import (
+    ActionSpaceSpec,
+    BoxSpec,
+    CommandlineSpec,
+    DictSpec,
+    DiscreteSpec,
+    MultiBinarySpec,
+    MultiDiscreteSpec,
+    NamedDiscreteSpec,
+    PermutationSpec,
+    ScalarSpec,
+    SequenceSpec,
+    SpaceSequenceSpec,
+    SpaceSpec,
+    TextSpec,
+    TupleSpec,
+)
+
+__all__ = ["printable", "read_reply", "require_answer"]
+
+_ANSWERS: dict[type[Any], type[Any]] = {
+    Start: Started,
+    Resume: Started,
+    Step: Stepped,
+    Fork: Forked,
+    Parameter: ParameterReply,
+    Stop: Stopped,
+    Hello: Description,
+}
+_CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_IN_JSON = re.compile(rb"\\[urbf]|\x7f|\xc2[\x80-\x9f]|\xe2(\x80[\xa8-\xae]|\x81[\xa6-\xa9])")
+"""`_CONTROL` in UTF-8 JSON."""
+_LONGEST_TEXT = 1 << 16
+_DEEPEST = 32
+_LARGEST = 1 << 63
+_MOST_NUMBERS = 1 << 24
+_MOST_CORES = 1 << 16
+_DTYPES = {"bool", "float16", "float32", "float64"} | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+_SCALARS = {"int", "float", "bool"}
+_T = TypeVar("_T")
+
+
+def read_reply(payload: bytes, request: Request) -> Reply:
+    """Return the reply to `request`; raise `ServiceTransportError` for anything else."""
+    try:
+        reply = decode_reply(payload)
+    except (MemoryError, RecursionError, TypeError, ValueError) as error:
+        raise _malformed(printable(str(error))) from error
+    require_answer(reply, request)
+    return reply
+
+
+def require_answer(reply: Reply, request: Request) -> None:
+    """Raise `ServiceTransportError` unless `reply` answers `request`; make its texts printable."""
+    if (
+        type(reply) is Stepped
+        and type(request) is Step
+        and reply.applied == len(request.actions)
+        and len(reply.observations) == len(request.observations)
+        and reply.failure is reply.action_space is reply.warnings is None
+        and 0.0 <= reply.seconds < math.inf
+        and -1 <= reply.core < _MOST_CORES
+    ):
+        return  # every step comes by here
+    try:
+        fault = next(_faults(reply, request), None)
+        if fault is None:
+            _clean(reply)
+    except (MemoryError, RecursionError, TypeError, ValueError) as error:
+        fault = str(error)
+    if fault is not None:
+        raise _malformed(printable(fault))
+
+
+def printable(text: str) -> str:
+    """Return `text` with control characters escaped, except tabs and line breaks, and not too long.
+
+    >>> printable("red: \\x1b[31m")
+    'red: \\\\x1b[31m'
+    """
+    text = text.replace("\r\n", "\n")
+    if len(text) > _LONGEST_TEXT:
+        text = f"{text[:_LONGEST_TEXT]}... ({len(text) - _LONGEST_TEXT} more characters)"
+    return _CONTROL.sub(lambda control: control[0].encode("unicode_escape").decode(), text)
+
+
+def _malformed(fault: str) -> ServiceTransportError:
+    return ServiceTransportError(f"the worker sent what is no message: {fault}")
+
+
+def _faults(reply: Reply, request: Request) -> Iterator[str]:
+    expected, kind = _ANSWERS[type(request)], type(reply)
+    if kind not in (expected, Failed):
+        yield f"expected {expected.__name__}, found {kind.__name__}"
+    asked = len(request.actions) if isinstance(request, Step) else 0
+    applied = reply.applied if isinstance(reply, (Stepped, Failed)) else 0
+    if not 0 <= applied <= asked:
+        yield f"{applied} of {asked} actions applied"
+    if isinstance(reply, Description):
+        yield from _faults_of_description(reply)
+    elif isinstance(reply, Forked) and not 0 < reply.pid < 1 << 22:
+        yield f"a process with the number {reply.pid}"
+    elif isinstance(reply, (Started, Stepped)):
+        failure = reply.failure if isinstance(reply, Stepped) else None
+        names = cast("Start | Step | Resume", request).observations
+        count = 0 if failure is not None else len(names)
+        if len(reply.observations) != count:
+            yield f"expected {count} observations, found {len(reply.observations)}"
+        if failure is not None and len(failure) != 2:
+            yield f"expected the class and the message of a failure, found {len(failure)} texts"
+        if not 0.0 <= reply.seconds < math.inf:
+            yield f"{reply.seconds} seconds"
+        if reply.action_space is not None:
+            yield from _faults_of_actions(reply.action_space)
+    if isinstance(reply, Stepped):
+        if applied < asked and not reply.end:
+            yield f"{applied} of {asked} actions applied without an end of the episode"
+        if not -1 <= reply.core < _MOST_CORES:
+            yield f"a core with the number {reply.core}"
+
+
+def _faults_of_description(description: Description) -> Iterator[str]:
+    actions, seen = description.action_spaces, description.observation_spaces
+    if not actions:
+        yield "expected at least one action space"
+    yield from _faults_of_names("action spaces", [spec.name for spec in actions])
+    yield from _faults_of_names("observation spaces", [spec.name for spec in seen])
+    for spec in actions:
+        yield from _faults_of_actions(spec)
+    for spec in seen:
+        for fault in _faults_of_space(spec.space):
+            yield f"the observation space {spec.name!r}: {fault}"
+
+
+def _faults_of_actions(spec: ActionSpaceSpec) -> Iterator[str]:
+    yield from _faults_of_names("action spaces", [spec.name])
+    for fault in _faults_of_space(spec.space):
+        yield f"the action space {spec.name!r}: {fault}"
+    if isinstance(spec.space, (NamedDiscreteSpec, CommandlineSpec)):
+        count = len(spec.space.items)
+        if len(spec.sets) not in (0, count) or not all(0 <= i < count for i in spec.varying):
+            yield f"the action space {spec.name!r}: `sets` or `varying` do not fit {count} actions"
+
+
+def _faults_of_names(what: str, names: Sequence[str]) -> Iterator[str]:
+    if "" in names or len(set(names)) != len(names):
+        yield f"expected {what} of different names, found {names[:20]}"
+
+
+def _faults_of_space(spec: SpaceSpec, depth: int = 1) -> Iterator[str]:
+    parts: Sequence[SpaceSpec] = ()
+    is_good = True
+    match spec:
+        case DiscreteSpec(n, start):
+            is_good = 0 < n < _LARGEST and -_LARGEST <= start <= _LARGEST - n
+        case NamedDiscreteSpec(items):
+            is_good = bool(items)
+            yield from _faults_of_names("actions", items)
+        case CommandlineSpec(items):
+            is_good = bool(items)
+            yield from _faults_of_names("actions", [item.name for item in items])
+        case MultiDiscreteSpec(nvec, described):
+            is_good = len(described) in (0, len(nvec)) and all(0 < n < _LARGEST for n in nvec)
+            is_good = is_good and len(nvec) > 0
+        case MultiBinarySpec(n) | PermutationSpec(n):
+            is_good = 0 < n <= _MOST_NUMBERS
+        case BoxSpec(low, high, shape, dtype):
+            is_good = (
+                dtype in _DTYPES
+                and len(shape) <= _DEEPEST
+                and all(-1 <= axis <= _MOST_NUMBERS for axis in shape)
+                and math.prod(shape) <= _MOST_NUMBERS
+                and low <= high
+                and _fits(spec)
+            )
+        case ScalarSpec(low, high, dtype):
+            is_good = dtype in _SCALARS and _is_range(low, high)
+        case TextSpec(low, high):
+            is_good = low >= 0 and _is_range(low, high)
+        case SequenceSpec(dtype, shortest, longest, low, high):
+            is_good = dtype in _SCALARS | {"bytes", "str"} and _is_range(low, high)
+            is_good = is_good and shortest >= 0 and _is_range(shortest, longest)
+            is_good = is_good and (dtype != "str" or low is high is None)
+        case DictSpec(items):
+            parts = list(items.values())
+            yield from _faults_of_names("parts", list(items))
+        case TupleSpec(items):
+            parts = items
+        case SpaceSequenceSpec(part, low, high):
+            is_good, parts = low >= 0 and _is_range(low, high), (part,)
+        case _:
+            pass
+    if not is_good:
+        text = repr(spec)
+        yield f"there is no space {text[:200] + '...' if len(text) > 200 else text}"
+    if parts and depth >= _DEEPEST:
+        yield f"a space in more than {_DEEPEST} others"
+    else:
+        for part in parts:
+            yield from _faults_of_space(part, depth + 1)
+
+
+def _is_range(low: float | None, high: float | None) -> bool:
+    """Return whether there is a number from `low` to `high`; None is unbounded."""
+    return (-math.inf if low is None else low) <= (math.inf if high is None else high)
+
+
+def _fits(spec: BoxSpec) -> bool:
+    """Return whether the bounds are numbers of the type."""
+    from compiler_gym import spaces  # not at the start: a worker needs no numpy
+
+    try:
+        spaces.Box(spec.low, spec.high, "", (), spec.dtype)
+    except (ArithmeticError, AssertionError, TypeError, ValueError):
+        return False
+    return True
+
+
+def _clean(reply: Reply) -> None:
+    """Escape what would control a terminal, wherever the reply may be printed."""
+    if isinstance(reply, Failed):
+        reply.kind, reply.message = printable(reply.kind), printable(reply.message)
+    elif isinstance(reply, Description):
+        reply.compiler_version = printable(reply.compiler_version)
+        reply.action_spaces = [_cleaned(spec) for spec in reply.action_spaces]
+        reply.observation_spaces = [_cleaned(spec) for spec in reply.observation_spaces]
+    elif isinstance(reply, (Started, Stepped)):
+        if reply.action_space is not None:
+            reply.action_space = _cleaned(reply.action_space)
+        if reply.warnings is not None:
+            reply.warnings = [(printable(kind), printable(text)) for kind, text in reply.warnings]
+        if isinstance(reply, Stepped) and reply.failure is not None:
+            reply.failure = [printable(text) for text in reply.failure]
+
+
+def _cleaned(record: _T) -> _T:
+    if _IN_JSON.search(msgspec.json.encode(record)) is None:
+        return record
+    plain = msgspec.to_builtins(record, builtin_types=(bytes,))
+    return msgspec.convert(_printable_all(plain), type(record))
+
+
+def _printable_all(plain: Any) -> Any:
+    if isinstance(plain, str):
+        return printable(plain)
+    if isinstance(plain, (list, tuple)):
+        return [_printable_all(item) for item in cast("Sequence[Any]", plain)]
+    if isinstance(plain, dict):
+        items = cast("dict[Any, Any]", plain).items()
+        return {_printable_all(key): _printable_all(item) for key, item in items}
+    return plain
