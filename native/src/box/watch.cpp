@@ -183,7 +183,7 @@ void wait_for(Ended& ended, const Orders& orders, const Place& place, pid_t prog
       heard[1].fd = -1;  // nobody is left to be heard
     signalfd_siginfo got{};
     while (read(heard[0].fd, &got, sizeof got) == sizeof got)
-      if (got.ssi_signo == SIGTERM) ended.stopped_by = "its client";  // who asked is no more
+      if (got.ssi_signo == SIGTERM) ended.stopped_by = "sandbox";  // who asked has ended
     take(ended, program, started);
     if (ended.is_known || ended.stopped_by || (seconds_now() < next && seconds_now() < until))
       continue;
