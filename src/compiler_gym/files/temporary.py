@@ -78,7 +78,7 @@ def remove_tree(path: Path) -> None:
 
 
 def _remove_flattened(path: Path) -> None:
-    """Remove a directory after moving each directory in it to the top, where no path is too long."""
+    """Remove a directory: those in it are moved to its top first, so that no path is too long."""
     left = [str(path)]
     while left:
         folder = left.pop()
