@@ -229,6 +229,93 @@ static void kernel_memory(void) {
   printf("pipes %ld\n", bytes >> 20);
 }
 
+/* A chain of processes, each below the one before; all stay. */
+static void nest(long depth) {
+  while (depth-- > 0)
+    if (fork()) break;
+  for (;;) pause();
+}
+
+static void take(long megabytes) {
+  for (long i = 0; i < megabytes; i++) memset(malloc(1 << 20), 1, 1 << 20);
+  sleep(3);
+  _exit(0);
+}
+
+static void *fork_from_thread(void *megabytes) {
+  for (int i = 0; i < 4; i++)
+    if (!fork()) take((long)megabytes);
+  sleep(3);
+  return 0;
+}
+
+static void *fork_and_pause(void *count) {
+  for (long i = 0; i < (long)count; i++)
+    if (!fork()) for (;;) pause();
+  for (;;) pause();
+}
+
+static void *take_in_thread(void *megabytes) { take((long)megabytes); return 0; }
+
+static void in_thread(void *(*what)(void *), long argument, int leaves) {
+  pthread_t made;
+  pthread_create(&made, 0, what, (void *)argument);
+  if (leaves) pthread_exit(0);
+  pthread_join(made, 0);
+}
+
+/* Folders in folders, with `megabytes` in files at the end. */
+static void deep(long depth, long megabytes) {
+  char name[16];
+  for (long i = 0; i < depth; i++)
+    if (mkdir("d", 0755) || chdir("d")) break;
+  for (long i = 0; i < megabytes / 4; i++) {
+    snprintf(name, sizeof name, "f%ld", i);
+    printf("%s %ld\n", name, fill(name, 4));
+  }
+  sleep(1);
+}
+
+/* Files without a name: open (`how` 0), open in a thread's own descriptors (1), mapped (2). */
+static void *nameless(void *how) {
+  static char block[1 << 20];
+  if ((long)how == 1) syscall(436, 1000, 1001, 2);
+  for (int i = 0; i < 60; i++) {
+    int f = open("x", O_CREAT | O_RDWR, 0600);
+    for (int part = 0; part < 3; part++) write(f, block, sizeof block);
+    if ((long)how == 2) { mmap(0, 3 << 20, PROT_READ, MAP_SHARED, f, 0); close(f); }
+    unlink("x");
+    usleep(3000);
+  }
+  sleep(1);
+  puts("had");
+  return 0;
+}
+
+/* A folder that its owner cannot list. */
+static void closed_folder(void) {
+  char name[32];
+  mkdir("c", 0300);
+  for (int i = 0; i < 30; i++) {
+    snprintf(name, sizeof name, "c/f%d", i);
+    fill(name, 3);
+  }
+  sleep(1);
+  puts("had");
+}
+
+/* Names of one file, holes, and a file that is written over and over. */
+static void harmless(void) {
+  char name[16];
+  fill("f", 3);
+  for (int i = 0; i < 100; i++) { snprintf(name, sizeof name, "l%d", i); link("f", name); }
+  int f = open("hole", O_CREAT | O_WRONLY, 0600);
+  ftruncate(f, 4 << 20);
+  for (int i = 0; i < 100; i++) fill("again", 3);
+  usleep(200000);
+  puts("had");
+}
+
 static void *idle(void *nothing) { for (;;) pause(); }
 
 static void threads(long wanted) {
@@ -316,6 +403,14 @@ int main(int count, char **words) {
   else if (is(name, "own")) own();
   else if (is(name, "grow")) { for (long i = atol(words[2]); i > 0; i--) { char *volatile part = malloc(1 << 16); memset(part, 1, 1 << 16); } puts("had"); }
   else if (is(name, "ask")) { volatile char *volatile part = malloc(atol(words[2]) << 20); part[0] = 1; puts("had"); }
+  else if (is(name, "nest")) nest(atol(words[2]));
+  else if (is(name, "thread-takes")) in_thread(fork_from_thread, atol(words[2]), 0);
+  else if (is(name, "thread-forks")) in_thread(fork_and_pause, atol(words[2]), 0);
+  else if (is(name, "first-leaves")) in_thread(take_in_thread, atol(words[2]), 1);
+  else if (is(name, "deep")) deep(atol(words[2]), atol(words[3]));
+  else if (is(name, "nameless")) in_thread(nameless, atol(words[2]), 0);
+  else if (is(name, "closed-folder")) closed_folder();
+  else if (is(name, "harmless")) harmless();
   else if (is(name, "crash")) raise(SIGSEGV);
   else if (is(name, "stubborn")) { for (int s = 1; s < 32; s++) signal(s, SIG_IGN); for (int i = 0; i < 8; i++) if (!fork()) { setsid(); for (;;) pause(); } }
   else if (is(name, "eat")) eat(atoi(words[2]), atol(words[3]));

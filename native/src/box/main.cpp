@@ -28,9 +28,9 @@ constexpr unsigned long long apart =
     CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
 
 // Returns whether the parent lives; when it ends, `signal` comes.
-bool end_with_parent(const Orders& orders, int signal) {
+bool end_with_parent(pid_t parent, int signal) {
   prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0);
-  return getppid() == orders.parent;
+  return getppid() == parent;
 }
 
 int failed(const Orders& orders, const char* what) {
@@ -96,8 +96,25 @@ bool may_work_here(User user) {
   return may;
 }
 
+// Waits for the watcher. What that leaves comes to us when it is killed, and ends here.
+int guard(pid_t watcher) {
+  sigset_t awaited;
+  sigemptyset(&awaited);
+  sigaddset(&awaited, SIGCHLD);
+  sigaddset(&awaited, SIGTERM);
+  for (;;) {
+    siginfo_t got{};
+    if (sigwaitinfo(&awaited, &got) == SIGTERM) kill(watcher, SIGTERM);
+    int status = 0;
+    const pid_t ended = waitpid(watcher, &status, WNOHANG);
+    if (ended == 0 || (ended < 0 && errno == EINTR)) continue;
+    end_descendants();
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  }
+}
+
 // No namespaces: what the program starts is found because it comes to us when its parent ends.
-int run_here(const Orders& orders) {
+int watch_here(const Orders& orders, pid_t parent) {
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   const int scratch = open(orders.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -112,8 +129,20 @@ int run_here(const Orders& orders) {
     }
   }
   // To become somebody else, if only to look at files, is to be told no more of the parent's end.
-  if (!end_with_parent(orders, SIGTERM)) return 1;
+  if (!end_with_parent(parent, SIGTERM)) return 1;
   return watch(orders, place);
+}
+
+int run_here(const Orders& orders) {
+  // With the first process of a namespace all others end.
+  if (getpid() == 1) return watch_here(orders, orders.parent);
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  const pid_t guardian = getpid(), watcher = fork();
+  if (watcher < 0) return failed(orders, "start a process");
+  if (watcher == 0) return watch_here(orders, guardian);
+  close(orders.report);  // its end says that the watcher has ended
+  return guard(watcher);
 }
 
 // Somebody else has made the namespaces; this is the first process in them.
@@ -130,7 +159,7 @@ int run_inside(const Orders& orders) {
 
 int run(const Orders& orders) {
   const bool is_apart = orders.tier == Tier::namespaces;
-  if (orders.tier != Tier::inside && !end_with_parent(orders, is_apart ? SIGKILL : SIGTERM))
+  if (orders.tier != Tier::inside && !end_with_parent(orders.parent, is_apart ? SIGKILL : SIGTERM))
     return 1;
   sigset_t awaited;
   sigemptyset(&awaited);

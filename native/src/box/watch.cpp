@@ -1,6 +1,5 @@
 #include "watch.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -9,7 +8,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -20,9 +18,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <limits>
 
 #include "calls.h"
+#include "disk.h"
 #include "notices.h"
+#include "processes.h"
 #include "program.h"
 
 namespace compiler_gym::box {
@@ -35,100 +36,18 @@ constexpr double tick_seconds = 0.05;
 constexpr double patience_seconds = 10;
 // The share of the machine's memory that is left free, whoever uses it.
 constexpr double least_free = 0.03;
-constexpr int most_seen = 8192;
 constexpr unsigned long most_files = 90000;
 // What the kernel keeps of a file in memory, besides its contents.
 constexpr long long inode_bytes = 1024;
+
+Seen seen;
+// What the folder held before the program, which is not the cause of that.
+Held held_before;
 
 double seconds_now() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-// Reads a small file of /proc; returns its length.
-long read_text(const char* path, char* text, std::size_t size) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  const ssize_t length = read(file, text, size - 1);
-  close(file);
-  text[length > 0 ? length : 0] = 0;
-  return length > 0 ? length : 0;
-}
-
-long long number_after(const char* text, const char* name) {
-  const char* found = std::strstr(text, name);
-  return found ? std::atoll(found + std::strlen(name)) : -1;
-}
-
-// The processes that a box holds besides its watcher.
-struct Seen {
-  pid_t all[most_seen];
-  int count = 0;
-
-  void add(pid_t pid) {
-    if (count < most_seen) all[count++] = pid;
-  }
-};
-
-void add_children(Seen& seen, pid_t parent) {
-  char path[64], text[1 << 15];
-  std::snprintf(path, sizeof path, "/proc/%d/task/%d/children", parent, parent);
-  if (!read_text(path, text, sizeof text)) return;
-  for (char* at = text; *at;) {
-    char* end = nullptr;
-    const long pid = std::strtol(at, &end, 10);
-    if (end == at) return;
-    seen.add(static_cast<pid_t>(pid));
-    add_children(seen, static_cast<pid_t>(pid));
-    at = end + (*end == ' ');
-  }
-}
-
-void add_namespace(Seen& seen) {
-  DIR* entries = opendir("/proc");
-  if (!entries) return;
-  while (const dirent* entry = readdir(entries)) {
-    const int pid = std::atoi(entry->d_name);
-    if (pid > 1) seen.add(pid);
-  }
-  closedir(entries);
-}
-
-void look(Seen& seen, const Place& place) {
-  seen.count = 0;
-  place.is_first ? add_namespace(seen) : add_children(seen, getpid());
-}
-
-// What a process uses: its pages, what is swapped out, huge pages, and the tables of all of them.
-struct Use {
-  long threads = 1;
-  long long resident = 0, others = 0;
-};
-
-Use use_of(pid_t pid) {
-  char path[64], text[4096];
-  Use use;
-  std::snprintf(path, sizeof path, "/proc/%d/status", pid);
-  if (!read_text(path, text, sizeof text)) return use;
-  const auto bytes = [&](const char* name) {
-    const long long found = number_after(text, name);
-    return found > 0 ? found * 1024 : 0;
-  };
-  use.resident = bytes("\nVmRSS:");
-  use.others = bytes("\nVmPTE:") + bytes("\nVmSwap:") + bytes("\nHugetlbPages:");
-  if (const long long threads = number_after(text, "\nThreads:"); threads > 1)
-    use.threads = static_cast<long>(threads);
-  return use;
-}
-
-// The pages of a process, with its share of what it has in common with others.
-long long proportional_bytes(pid_t pid, long long resident) {
-  char path[64], text[2048];
-  std::snprintf(path, sizeof path, "/proc/%d/smaps_rollup", pid);
-  if (!read_text(path, text, sizeof text)) return resident;
-  const long long found = number_after(text, "\nPss:");
-  return found < 0 ? resident : found * 1024;
 }
 
 long long scratch_bytes(const Orders& orders, const Place& place) {
@@ -139,8 +58,8 @@ long long scratch_bytes(const Orders& orders, const Place& place) {
 }
 
 // Returns the limit that all processes together pass, or null.
-const char* uses_too_much(const Orders& orders, const Place& place, const Seen& seen) {
-  static Use used[most_seen];
+const char* uses_too_much(const Orders& orders, const Place& place) {
+  static Use used[Seen::most];
   long threads = 0;
   const long long scratch = scratch_bytes(orders, place);
   long long total = scratch, proportional = scratch;
@@ -152,7 +71,7 @@ const char* uses_too_much(const Orders& orders, const Place& place, const Seen& 
   if (threads > orders.processes) return "processes";
   if (orders.tree_bytes == 0 || total <= orders.tree_bytes) return nullptr;
   for (int i = 0; i < seen.count; ++i)
-    proportional += used[i].others + proportional_bytes(seen.all[i], used[i].resident);
+    proportional += used[i].others + proportional_bytes(seen.all[i], used[i]);
   return proportional > orders.tree_bytes ? "memory" : nullptr;
 }
 
@@ -178,41 +97,19 @@ bool is_scratch_full(const Orders& orders, const Place& place) {
          (statfs("/dev/shm", &found) == 0 && is_full(found));
 }
 
-// What a folder that has no size of its own holds, links not followed.
-long long folder_bytes(int folder, int depth) {
-  const int listed = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* entries = listed < 0 ? nullptr : fdopendir(listed);
-  if (!entries) {
-    if (listed >= 0) close(listed);
-    return 0;
-  }
-  long long total = 0;
-  while (const dirent* entry = readdir(entries)) {
-    const char* name = entry->d_name;
-    if (!std::strcmp(name, ".") || !std::strcmp(name, "..")) continue;
-    struct stat found{};
-    if (fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW)) continue;
-    total += found.st_blocks * 512LL;
-    if (!S_ISDIR(found.st_mode) || depth == 0) continue;
-    const int below = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (below < 0) continue;
-    total += folder_bytes(below, depth - 1);
-    close(below);
-  }
-  closedir(entries);
-  return total;
-}
-
 bool is_folder_full(const Orders& orders, const Place& place) {
-  return !place.is_first && folder_bytes(place.scratch, 200) > orders.scratch_bytes;
+  if (place.is_first) return false;
+  const Held held = held_in(place.scratch, seen, place.user.user, held_before.files + most_files);
+  const long long files = static_cast<long long>(held.files - held_before.files);
+  return !held.is_whole || files > static_cast<long long>(most_files) ||
+         held.bytes - held_before.bytes + files * inode_bytes > orders.scratch_bytes;
 }
 
 const char* passed(const Orders& orders, const Place& place, double until) {
-  static Seen seen;
   if (seconds_now() >= until) return "time";
-  look(seen, place);
+  look(seen, !place.is_first);
   if (seen.count > orders.processes) return "processes";
-  if (const char* limit = uses_too_much(orders, place, seen)) return limit;
+  if (const char* limit = uses_too_much(orders, place)) return limit;
   if (is_machine_full()) return "memory";
   return is_scratch_full(orders, place) || is_folder_full(orders, place) ? "output" : nullptr;
 }
@@ -231,7 +128,7 @@ void take(Ended& ended, pid_t program, double started) {
   for (;;) {
     int status = 0;
     rusage used{};
-    const pid_t pid = wait4(-1, &status, WNOHANG, &used);
+    const pid_t pid = wait4(-1, &status, WNOHANG | __WALL, &used);
     if (pid <= 0) return;
     if (pid != program) continue;
     ended.seconds = seconds_now() - started;
@@ -244,14 +141,13 @@ void take(Ended& ended, pid_t program, double started) {
 // Ends everything that is left. In a namespace one signal reaches all; elsewhere they are stopped
 // first, so that none starts others while we look.
 void end_all(Ended& ended, const Place& place, pid_t program, double started) {
-  static Seen seen;
   const double until = seconds_now() + patience_seconds;
   for (timespec pause{0, 200'000}; seconds_now() < until; nanosleep(&pause, nullptr)) {
     if (place.is_first) {
       kill(-1, SIGKILL);
     } else {
       int count = -1;
-      for (look(seen, place); seen.count > count; look(seen, place)) {
+      for (look(seen, !place.is_first); seen.count > count; look(seen, !place.is_first)) {
         count = seen.count;
         for (int i = 0; i < seen.count; ++i) kill(seen.all[i], SIGSTOP);
       }
@@ -259,7 +155,7 @@ void end_all(Ended& ended, const Place& place, pid_t program, double started) {
     }
     take(ended, program, started);
     siginfo_t left{};
-    if (waitid(P_ALL, 0, &left, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD) return;
+    if (waitid(P_ALL, 0, &left, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 && errno == ECHILD) return;
   }
 }
 
@@ -287,12 +183,15 @@ void wait_for(Ended& ended, const Orders& orders, const Place& place, pid_t prog
       heard[1].fd = -1;  // nobody is left to be heard
     signalfd_siginfo got{};
     while (read(heard[0].fd, &got, sizeof got) == sizeof got)
-      if (got.ssi_signo == SIGTERM) ended.stopped_by = "its client";  // who asked is no more
+      if (got.ssi_signo == SIGTERM) ended.stopped_by = "sandbox";  // who asked has ended
     take(ended, program, started);
     if (ended.is_known || ended.stopped_by || (seconds_now() < next && seconds_now() < until))
       continue;
-    next = seconds_now() + tick_seconds;
+    const double began = seconds_now();
     ended.stopped_by = passed(orders, place, until);
+    // A look costs more the more there is: it may take a third of a processor.
+    const double pause = 2 * (seconds_now() - began);
+    next = began + (pause > tick_seconds ? pause : tick_seconds);
   }
   close(heard[0].fd);
 }
@@ -308,8 +207,7 @@ bool is_out_of_memory(const Orders& orders, const Ended& ended) {
 
 // What the program left says more of it than how it ended.
 const char* passed_at_its_end(const Orders& orders, const Place& place, const Ended& ended) {
-  static Seen seen;
-  look(seen, place);
+  look(seen, !place.is_first);
   if (seen.count + 1 >= orders.processes) return "processes";
   if (is_out_of_memory(orders, ended)) return "memory";
   return is_scratch_full(orders, place) || is_folder_full(orders, place) ? "output" : nullptr;
@@ -383,12 +281,19 @@ pid_t start_child(const Orders& orders, unsigned long long flags) {
   return static_cast<pid_t>(syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0));
 }
 
+void end_descendants() {
+  Ended ignored;
+  end_all(ignored, Place{}, 0, 0);
+}
+
 int watch(const Orders& orders, const Place& place) {
   int told[2], ready[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, told) || pipe2(ready, O_CLOEXEC)) {
     report_failure(orders, "pipe", errno);
     return 0;
   }
+  if (!place.is_first)
+    held_before = held_in(place.scratch, seen, place.user.user, std::numeric_limits<long>::max());
   const bool is_mapped = place.writable_processes >= 0;
   const pid_t program =
       place.is_first ? start_child({}, is_mapped ? CLONE_NEWUSER : 0) : start_child(orders, 0);

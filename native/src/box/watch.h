@@ -20,6 +20,9 @@ struct Place {
 // Returns the exit status of this process; the report is written before.
 int watch(const Orders& orders, const Place& place);
 
+// Ends everything that descends from this process.
+void end_descendants();
+
 // Writes that no program was run, and why; `error` is errno or 0.
 void report_failure(const Orders& orders, const char* what, int error);
 

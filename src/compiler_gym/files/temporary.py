@@ -9,7 +9,6 @@ import itertools
 import os
 import shutil
 import stat
-import subprocess
 import tempfile
 import time
 import weakref
@@ -33,7 +32,6 @@ __all__ = [
 _swept: dict[tuple[Path, str], int] = {}
 """The process that has swept each kind, so that one which was forked does it again."""
 _KIND = "compiler_gym-"
-_REMOVE = 'chmod -R u+rwX "$1"; rm -rf "$1"'
 _serial = itertools.count()
 _START_FIELD = 19
 """Of ``/proc/PID/stat``, after the name: when the process began, in clock ticks."""
@@ -69,16 +67,33 @@ def sweep_temporary(base: Path | None = None) -> None:
 def remove_tree(path: Path) -> None:
     """Remove a directory with all that is in it, or a file, as far as this user may."""
     with suppress(FileNotFoundError):
-        found = path.lstat()
-        if not stat.S_ISDIR(found.st_mode):
+        if not stat.S_ISDIR(path.lstat().st_mode):
             path.unlink()
             return
         try:
             shutil.rmtree(path)
         except (OSError, RecursionError):  # closed to its owner, or nested too deeply for Python
-            if found.st_uid == os.geteuid():
-                command = ["/bin/sh", "-c", _REMOVE, "sh", path]
-                subprocess.run(command, stderr=subprocess.DEVNULL, check=False)
+            with suppress(OSError):
+                _remove_flattened(path)
+
+
+def _remove_flattened(path: Path) -> None:
+    """Remove a directory: those in it are moved to its top first, so that no path is too long."""
+    left = [str(path)]
+    while left:
+        folder = left.pop()
+        os.chmod(folder, stat.S_IRWXU)
+        with os.scandir(folder) as entries:
+            for entry in list(entries):
+                if not entry.is_dir(follow_symlinks=False):
+                    os.unlink(entry.path)
+                    continue
+                os.chmod(entry.path, stat.S_IRWXU)  # moving it changes its entry `..`
+                left.append(tempfile.mkdtemp(dir=path))
+                os.rename(entry.path, left[-1])
+        if folder != str(path):
+            os.rmdir(folder)
+    os.rmdir(path)
 
 
 def new_scratch(kind: str) -> Path:

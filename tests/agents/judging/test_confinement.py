@@ -3,11 +3,14 @@ import json
 import os
 import socket
 import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 import compiler_gym
+from compiler_gym.agents.judging import confinement
 from compiler_gym.agents.judging.confinement import ENVIRONMENT, NAMESPACES, confined
 
 LOOK = """
@@ -53,3 +56,30 @@ def test_without_namespaces_the_judge_is_a_process_and_says_so(
     command, box = confined()
     assert box == "process"
     assert command[1:3] == ["-I", "-m"]
+
+
+@pytest.mark.parametrize("folder", ["/tmp", "/var/tmp", "/run", "/dev/shm"])
+def test_the_judge_sees_python_and_the_library_wherever_they_are(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not os.access(folder, os.W_OK):
+        pytest.skip(f"needs a {folder} that can be written")
+    with tempfile.TemporaryDirectory(prefix="a place ", dir=folder) as place:
+        real, link = Path(place, "real folder"), Path(place, "link")
+        (real / "library").mkdir(parents=True)
+        (real / "library" / "file").write_text("seen")
+        link.symlink_to(real)
+        hidden = Path(place, "hidden")
+        hidden.write_text("agent's")
+        monkeypatch.setattr(sys, "path", [*sys.path, str(link / "library"), folder])
+        confinement._bubblewrap.cache_clear()  # pyright: ignore[reportPrivateUsage]
+        try:
+            paths = [link / "library/file", real / "library/file", hidden]
+            look = "import os, sys; print(*map(os.path.exists, sys.argv[1:]))"
+            command, box = confined("-c", look, *map(str, paths))
+        finally:
+            confinement._bubblewrap.cache_clear()  # pyright: ignore[reportPrivateUsage]
+        if box != NAMESPACES:
+            pytest.skip("bubblewrap cannot make namespaces here")
+        done = subprocess.run(command, env=dict(ENVIRONMENT), capture_output=True, check=True)
+    assert done.stdout == b"True True False\n"

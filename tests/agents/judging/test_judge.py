@@ -8,7 +8,7 @@ import pytest
 
 from compiler_gym.agents import Decisions, Judge, find_task
 from compiler_gym.agents.judging.confinement import ENVIRONMENT
-from compiler_gym.errors import ServiceError
+from compiler_gym.errors import CompilerGymWarning, ServiceError
 
 CRC32 = find_task("fewer-instructions/cbench-v1/crc32")
 OZ = "opt -discard-value-names -passes='default<Oz>' input.bc -o output.bc"
@@ -76,13 +76,25 @@ def test_without_namespaces_a_judge_has_a_home_of_its_own_that_nobody_could_prep
     assert not any(home.exists() for home in homes)
 
 
-def test_a_judge_that_does_not_start_says_how_to_find_out_why(
+def test_a_judge_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = (["/bin/sh", "-c", "echo something >&2; echo is broken >&2"], "process")
+    monkeypatch.setattr("compiler_gym.agents.judging.judge.confined", lambda: command)
+    with (
+        Judge() as broken,
+        pytest.raises(ServiceError, match="the judge does not start: is broken: try `/bin/sh -c"),
+    ):
+        broken(CRC32, Decisions(CRC32.id))
+
+
+def test_a_judge_that_does_not_start_in_namespaces_is_a_plain_process_and_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    command = (["/bin/false", "-m", "judge"], "process")
+    command = (["/bin/sh", "-c", "echo python is not there >&2"], "namespaces")
     monkeypatch.setattr("compiler_gym.agents.judging.judge.confined", lambda: command)
-    with Judge() as broken, pytest.raises(ServiceError, match="`/bin/false -m judge` says why"):
-        broken(CRC32, Decisions(CRC32.id))
+    with Judge() as judge, pytest.warns(CompilerGymWarning, match="python is not there"):
+        verdict = judge(CRC32, Decisions(CRC32.id, "nonsense"))
+    assert verdict.box == "process"
+    assert verdict.reason.startswith("InvalidActionError")
 
 
 def test_a_question_that_was_interrupted_does_not_answer_the_next_one(

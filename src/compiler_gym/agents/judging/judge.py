@@ -10,15 +10,17 @@ import json
 import os
 import secrets
 import select
+import shlex
 import subprocess
+import tempfile
 import threading
 import time
 from functools import cache
 from typing import Any, Self
 
-from compiler_gym.agents.judging.confinement import ENVIRONMENT, PROCESS, confined
+from compiler_gym.agents.judging.confinement import ENVIRONMENT, PROCESS, confined, plain
 from compiler_gym.agents.task import Decisions, Task, Verdict
-from compiler_gym.errors import ServiceError
+from compiler_gym.errors import CompilerGymWarning, ServiceError, warn_of_the_caller
 from compiler_gym.files import KeptDirectory
 
 __all__ = ["Judge", "judge"]
@@ -96,23 +98,43 @@ class Judge:
             self._end()
         command, self.box = confined()
         try:
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=self._variables(),
-                cwd="/",
-                start_new_session=True,
+            return self._started(command)
+        except ServiceError as error:
+            if self.box == PROCESS:
+                raise
+            self.box = PROCESS
+            process = self._started(plain())
+            warn_of_the_caller(
+                f"the judge runs as a plain process, because it did not start in namespaces: "
+                f"{error}",
+                CompilerGymWarning,
             )
-        except OSError as error:
-            raise ServiceError(f"the judge cannot be started: {error}") from error
-        self._owner = os.getpid()
-        if not _next_line(self._process, _START_SECONDS):
-            words = " ".join(command[-3:])
+            return process
+
+    def _started(self, command: list[str]) -> "subprocess.Popen[bytes]":
+        """Start the judge and return its process; raise `ServiceError` with what it printed."""
+        with tempfile.TemporaryFile() as errors:
+            try:
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    env=self._variables(),
+                    cwd="/",
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise ServiceError(f"the judge cannot be started: {error}") from error
+            self._owner = os.getpid()
+            if _next_line(self._process, _START_SECONDS):
+                return self._process
+            status = self._process.poll()
             self._end()
-            raise ServiceError(f"the judge does not start: `{words}` says why")
-        return self._process
+            errors.seek(0)
+            printed = errors.read().decode(errors="replace").strip().splitlines()
+        why = printed[-1] if printed else f"it printed nothing (status {status})"
+        raise ServiceError(f"the judge does not start: {why}: try `{shlex.join(command)}`")
 
     def _variables(self) -> dict[str, str]:
         """Return the judge's variables. Its home is in memory, or a new folder of its own."""

@@ -27,6 +27,7 @@ def main() -> None:
         answers.flush()
 
     say(ready=True)
+    os.dup2(0, 2)  # whoever started this reads errors until now
     for line in requests:
         asked: dict[str, Any] = json.loads(line)
         try:

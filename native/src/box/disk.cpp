@@ -1,0 +1,232 @@
+#include "disk.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+
+namespace compiler_gym::box {
+
+namespace {
+
+constexpr int most_open = 64;
+constexpr int files_of_process = 2;  // KCMP_FILES
+
+// What is counted, each file once however many names and descriptors it has.
+class Count {
+ public:
+  Held held;
+
+  Count() {
+    if (used_) std::memset(inodes_, 0, sizeof inodes_);
+    used_ = 0;
+  }
+
+  void add(const struct stat& file) {
+    if (S_ISDIR(file.st_mode) || file.st_nlink == 1 || is_new(file.st_ino))
+      add_bytes(file.st_blocks * 512LL);
+  }
+  void add(ino_t inode, long long bytes) {
+    if (is_new(inode)) add_bytes(bytes);
+  }
+
+ private:
+  static constexpr unsigned long slots = 1UL << 18;
+  static inline ino_t inodes_[slots];
+  static inline unsigned long used_ = 0;
+
+  void add_bytes(long long bytes) {
+    held.bytes += bytes;
+    ++held.files;
+  }
+
+  static bool is_new(ino_t inode) {
+    if (used_ > slots / 4 * 3) return true;
+    unsigned long at = inode * 0x9E3779B97F4A7C15UL >> 46;
+    for (; inodes_[at]; at = (at + 1) % slots)
+      if (inodes_[at] == inode) return false;
+    inodes_[at] = inode;
+    ++used_;
+    return true;
+  }
+};
+
+// Opens a folder, also one that the program has closed to itself.
+int open_folder(int at, const char* name, const struct stat& found, uid_t owner) {
+  constexpr int how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  int folder = openat(at, name, how);
+  if (folder >= 0 || errno != EACCES || found.st_uid != owner) return folder;
+  const int path = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  char link[64];
+  std::snprintf(link, sizeof link, "/proc/self/fd/%d", path);
+  if (path >= 0 && chmod(link, (found.st_mode & 0777) | 0700) == 0) {
+    folder = openat(path, ".", how);
+    if (chmod(link, found.st_mode & 0777)) errno = 0;
+  }
+  if (path >= 0) close(path);
+  return folder;
+}
+
+// A walk through a folder of any depth with few descriptors: those of the outer folders are
+// closed, and opened again on the way back.
+class Walk {
+ public:
+  Walk(Count& count, uid_t owner, unsigned long most)
+      : count_(count), owner_(owner), most_(most) {}
+  ~Walk() {
+    while (depth_ > 0)
+      if (DIR* entries = levels_[--depth_].entries) closedir(entries);
+    std::free(levels_);
+  }
+
+  // Returns whether all was seen, or more than `most`.
+  bool through(int folder) {
+    if (!enter(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))) return false;
+    while (depth_ > 0 && count_.held.files <= most_) {
+      DIR* entries = levels_[depth_ - 1].entries;
+      const dirent* entry = readdir(entries);
+      if (!entry) {
+        if (!leave()) return false;
+        continue;
+      }
+      const char* name = entry->d_name;
+      struct stat found{};
+      if (!std::strcmp(name, ".") || !std::strcmp(name, "..")) continue;
+      if (fstatat(dirfd(entries), name, &found, AT_SYMLINK_NOFOLLOW)) continue;
+      count_.add(found);
+      if (!S_ISDIR(found.st_mode)) continue;
+      const int below = open_folder(dirfd(entries), name, found, owner_);
+      if (below < 0 && errno == EMFILE) return false;
+      if (below >= 0 && !enter(below)) return false;
+    }
+    return true;
+  }
+
+ private:
+  struct Level {
+    DIR* entries;  // null: closed meanwhile
+    long place;
+    dev_t device;
+    ino_t inode;
+  };
+
+  Count& count_;
+  uid_t owner_;
+  unsigned long most_;
+  Level* levels_ = nullptr;
+  int depth_ = 0, room_ = 0;
+
+  bool enter(int folder) {
+    DIR* entries = folder < 0 ? nullptr : fdopendir(folder);
+    if (!entries) {
+      if (folder >= 0) close(folder);
+      return false;
+    }
+    if (depth_ == room_) {
+      room_ = room_ ? 2 * room_ : 256;
+      void* larger = std::realloc(levels_, sizeof(Level) * static_cast<std::size_t>(room_));
+      if (!larger) {
+        closedir(entries);
+        return false;
+      }
+      levels_ = static_cast<Level*>(larger);
+    }
+    levels_[depth_++] = {entries, 0, 0, 0};
+    if (depth_ > most_open) {
+      Level& outer = levels_[depth_ - 1 - most_open];
+      struct stat found{};
+      fstat(dirfd(outer.entries), &found);
+      const long place = telldir(outer.entries);
+      closedir(outer.entries);
+      outer = {nullptr, place, found.st_dev, found.st_ino};
+    }
+    return true;
+  }
+
+  // Goes back to the folder above; returns whether it is still the one that we came from.
+  bool leave() {
+    DIR* entries = levels_[--depth_].entries;
+    bool is_same = true;
+    if (depth_ > 0 && !levels_[depth_ - 1].entries) {
+      Level& above = levels_[depth_ - 1];
+      const int folder = openat(dirfd(entries), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      struct stat found{};
+      is_same = folder >= 0 && fstat(folder, &found) == 0 && found.st_dev == above.device &&
+                found.st_ino == above.inode && (above.entries = fdopendir(folder));
+      if (is_same)
+        seekdir(above.entries, above.place);
+      else if (folder >= 0)
+        close(folder);
+    }
+    closedir(entries);
+    return is_same;
+  }
+};
+
+// Adds the files without a name that a thread has open; `streams` are those that it was given.
+void add_open(Count& count, const char* path, const struct stat (&streams)[3]) {
+  DIR* entries = opendir(path);
+  if (!entries) return;
+  while (const dirent* entry = readdir(entries)) {
+    struct stat found{};
+    if (entry->d_name[0] == '.' || fstatat(dirfd(entries), entry->d_name, &found, 0)) continue;
+    bool is_ours = false;
+    for (const struct stat& stream : streams)
+      is_ours = is_ours || (stream.st_dev == found.st_dev && stream.st_ino == found.st_ino);
+    if (S_ISREG(found.st_mode) && found.st_nlink == 0 && !is_ours) count.add(found);
+  }
+  closedir(entries);
+}
+
+// Adds what a process has mapped of files without a name.
+void add_mapped(Count& count, pid_t pid) {
+  char path[64], line[4608];
+  std::snprintf(path, sizeof path, "/proc/%d/maps", pid);
+  std::FILE* maps = std::fopen(path, "re");
+  if (!maps) return;
+  while (std::fgets(line, sizeof line, maps)) {
+    unsigned long begin = 0, end = 0, offset = 0, inode = 0;
+    int name = 0;
+    if (!std::strstr(line, " (deleted)\n")) continue;
+    if (std::sscanf(line, "%lx-%lx %*s %lx %*s %lu %n", &begin, &end, &offset, &inode, &name) < 4)
+      continue;
+    // Memory that is shared has such names too, and is counted with memory.
+    bool is_memory = false;
+    for (const char* kind : {"/dev/zero", "/SYSV", "/memfd:", "/[aio]"})
+      is_memory = is_memory || !std::strncmp(line + name, kind, std::strlen(kind));
+    if (!is_memory) count.add(inode, static_cast<long long>(offset + (end - begin)));
+  }
+  std::fclose(maps);
+}
+
+void add_nameless(Count& count, pid_t pid, const struct stat (&streams)[3]) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/task", pid);
+  each_number(path, [&](int thread) {  // each may have descriptors of its own
+    if (thread != pid && syscall(SYS_kcmp, pid, thread, files_of_process, 0, 0) == 0) return;
+    char name[80];
+    std::snprintf(name, sizeof name, "/proc/%d/task/%d/fd", pid, thread);
+    add_open(count, name, streams);
+  });
+  add_mapped(count, pid);
+}
+
+}  // namespace
+
+Held held_in(int folder, const Seen& seen, uid_t owner, unsigned long most) {
+  Count count;
+  count.held.is_whole = Walk(count, owner, most).through(folder);
+  struct stat streams[3] = {};
+  for (int i = 0; i < 3; ++i) fstat(i, &streams[i]);
+  for (int i = 0; i < seen.count; ++i) add_nameless(count, seen.all[i], streams);
+  return count.held;
+}
+
+}  // namespace compiler_gym::box

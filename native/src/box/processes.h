@@ -1,0 +1,61 @@
+// The processes of a box, and what they use.
+
+#pragma once
+
+#include <dirent.h>
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdlib>
+
+namespace compiler_gym::box {
+
+// The processes that a box holds besides its watcher, each once.
+class Seen {
+ public:
+  static constexpr int most = 8192;
+
+  pid_t all[most];
+  int count = 0;
+
+  void add(pid_t pid);
+  void clear();
+
+ private:
+  static constexpr pid_t most_number = 1 << 22;
+  unsigned char marks_[most_number / 8];
+};
+
+// Lists the processes of this namespace or, where it `is_shared` with others, all that descend from
+// this process. Every thread may have children, and their children too.
+void look(Seen& seen, bool is_shared);
+
+// What a process uses: its pages, what is swapped out, huge pages, and the tables of all of them.
+struct Use {
+  long threads = 1;
+  long long resident = 0, others = 0;
+  pid_t thread = 0;  // one that lives: the first may have ended, and tells no more of the memory
+};
+
+Use use_of(pid_t pid);
+
+// The pages of a process, with its share of what it has in common with others.
+long long proportional_bytes(pid_t pid, const Use& use);
+
+// Reads a small file of /proc; returns its length.
+long read_text(const char* path, char* text, std::size_t size);
+
+// The number that follows `name`, or -1.
+long long number_after(const char* text, const char* name);
+
+// Calls `take` with each number that is a name in the folder `path` of /proc.
+template <typename Take>
+void each_number(const char* path, Take take) {
+  DIR* entries = opendir(path);
+  if (!entries) return;
+  while (const dirent* entry = readdir(entries))
+    if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9') take(std::atoi(entry->d_name));
+  closedir(entries);
+}
+
+}  // namespace compiler_gym::box

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""The watcher of a sandbox without namespaces sees every process and every file, and when it is
+killed, everything that it watches ends."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from .conftest import KINDS, Box, made
+from .test_box import running, soon
+
+_LIMITS = [kind for kind in KINDS if "limits" in str(kind.id)]
+
+
+@pytest.fixture(params=_LIMITS)
+def limited(
+    request: pytest.FixtureRequest, attacks: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Box]:
+    """Return a box without namespaces, whose folder is on a disk that is left as it was."""
+    user, kind = request.param
+    folder = place / f"temporary-{user}"
+    folder.mkdir(exist_ok=True)
+    folder.chmod(0o777)
+    box = made(user, kind, attacks, place, monkeypatch)
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    yield box
+    assert list(folder.iterdir()) == []
+
+
+def test_a_chain_of_three_hundred_processes_ends_with_the_run(limited: Box) -> None:
+    ran = limited.run("nest", 300)
+    assert ran.stopped_by == "processes"
+    assert running(f"{limited.program} nest") == []
+
+
+@pytest.mark.parametrize("victim", ["watcher", "guardian"])
+def test_what_is_watched_ends_when_its_watcher_is_killed(limited: Box, victim: str) -> None:
+    command = ["/bin/sh", "-c", "for i in 1 2 3; do (setsid sleep 74.25 &) ; done; sleep 74.25"]
+    runs = threading.Thread(target=limited.run_command, args=(command,))
+    runs.start()
+    assert soon(lambda: len(running("sleep 74.25")) >= 4)
+    helpers = sorted(pid for pid in running("--report="))
+    os.kill(helpers[-1 if victim == "watcher" else 0], signal.SIGKILL)
+    runs.join(60)
+    assert soon(lambda: not running("sleep 74.25"))
+
+
+def test_memory_of_a_threads_children_is_counted(limited: Box) -> None:
+    assert limited.run("thread-takes", 80).stopped_by == "memory"
+
+
+def test_a_threads_children_are_counted(limited: Box) -> None:
+    ran = limited.run("thread-forks", 60)
+    assert ran.stopped_by == "processes"
+    assert running(f"{limited.program} thread-forks") == []
+
+
+def test_memory_is_counted_when_the_first_thread_has_ended(limited: Box) -> None:
+    limits = replace(limited.limits, memory_bytes=1 << 30)
+    assert limited.run("first-leaves", 400, limits=limits).stopped_by == "memory"
+
+
+@pytest.mark.parametrize("depth", [10, 300, 1500])
+def test_files_are_counted_however_deep_they_lie(limited: Box, depth: int) -> None:
+    assert limited.run("deep", depth, 60).stopped_by == "output"
+    assert limited.run("deep", depth, 8).stopped_by is None
+
+
+@pytest.mark.parametrize("how", [0, 1, 2], ids=["open", "open in a thread", "mapped"])
+def test_files_without_a_name_are_counted(limited: Box, how: int) -> None:
+    ran = limited.run("nameless", how, limits=replace(limited.limits, memory_bytes=1 << 30))
+    assert (ran.stopped_by, ran.stdout) == ("output", b"")
+
+
+def test_files_in_a_folder_that_its_owner_cannot_list_are_counted(limited: Box) -> None:
+    ran = limited.run("closed-folder")
+    assert (ran.stopped_by, ran.stdout) == ("output", b"")
+
+
+def test_empty_files_are_counted(limited: Box) -> None:
+    assert limited.run("many").stopped_by == "output"
+
+
+def test_links_holes_and_files_that_are_written_again_are_counted_once(limited: Box) -> None:
+    ran = limited.run("harmless")
+    assert (ran.stopped_by, ran.stdout[-4:]) == (None, b"had\n")
