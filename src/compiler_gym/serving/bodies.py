@@ -23,11 +23,14 @@ MOST_BODY_BYTES = 16 << 20
 """The longest body of a request, and the longest message of a web socket."""
 _IDLE_SECONDS = 1800.0
 """The time after which a web socket that sends nothing is closed."""
-_TOO_OLD = 1000
-"""The status with which it is closed."""
+_GOING_AWAY, _BAD_DATA, _REFUSED = 1001, 1007, 1008
+"""Codes with which a web socket is closed (RFC 6455)."""
+_MOST_REASON = 40
+"""The most letters of a reason, which may have 123 bytes."""
 _BAD_VALUES = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """Errors of an application that takes JSON of another shape for granted."""
 _MOST_LETTERS = 2_000
+_MOST_DIGITS = 15
 _log = logging.getLogger(__name__)
 
 _Message = MutableMapping[str, Any]
@@ -85,19 +88,28 @@ class Gate:
             await _refuse(error, send)
 
     async def _serve_socket(self, scope: _Message, receive: _Receive, send: _Send) -> None:
-        async def receive_soon() -> _Message:
+        async def receive_checked() -> _Message:
             try:
-                return await asyncio.wait_for(receive(), self._idle_seconds)
+                message = await asyncio.wait_for(receive(), self._idle_seconds)
+                if message["type"] == "websocket.receive":
+                    _check_message(message)
             except TimeoutError:
-                return {"type": "websocket.disconnect", "code": _TOO_OLD, "reason": "idle"}
+                code, reason = _GOING_AWAY, "no message for too long: connect again"
+            except ExplorerError as error:
+                code, reason = _BAD_DATA, str(error)
+            else:
+                return message
+            await send({"type": "websocket.close", "code": code, "reason": reason[:_MOST_REASON]})
+            return {"type": "websocket.disconnect", "code": code, "reason": ""}
 
         try:
             self._guard.check_names(_headers(scope))
         except ExplorerError as error:
             await receive()
-            await send({"type": "websocket.close", "code": 1008, "reason": str(error)[:120]})
+            reason = str(error)[:_MOST_REASON]
+            await send({"type": "websocket.close", "code": _REFUSED, "reason": reason})
             return
-        await self._app(scope, receive_soon, send)
+        await self._app(scope, receive_checked, send)
 
 
 def _headers(scope: _Message) -> dict[str, str]:
@@ -105,19 +117,26 @@ def _headers(scope: _Message) -> dict[str, str]:
 
 
 async def _read_body(headers: dict[str, str], receive: _Receive) -> bytes | None:
-    """Return a body that is empty or JSON; None where the client went away."""
-    declared = headers.get("content-length", "")
-    if len(declared) > len(str(MOST_BODY_BYTES)) or int(declared or 0) > MOST_BODY_BYTES:
-        raise _too_long()
-    data, more = bytearray(), True
+    """Return a body that is empty or JSON; None where the client went away.
+
+    A body that is too long is read to its end, though not kept: a client that still sends would
+    see a broken connection instead of the answer.
+    """
+    declared = headers.get("content-length", "0")
+    too_long = len(declared) > _MOST_DIGITS or int(declared) > MOST_BODY_BYTES
+    data, more = bytearray(), not (too_long and "expect" in headers)
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
             return None
         data += message.get("body", b"")
         more = message.get("more_body", False)
-        if len(data) > MOST_BODY_BYTES:
-            raise _too_long()
+        if too_long := too_long or len(data) > MOST_BODY_BYTES:
+            data.clear()
+    if too_long:
+        raise ExplorerError(
+            f"the body is longer than {MOST_BODY_BYTES:,} bytes: send a shorter one", status=413
+        )
     if data:
         _check_json(headers, bytes(data))
     return bytes(data)
@@ -127,17 +146,32 @@ def _check_json(headers: dict[str, str], data: bytes) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise ExplorerError(f"content type is {kind!r:.100}: expected application/json", status=415)
+    _parse(data)
+
+
+def _check_message(message: _Message) -> None:
+    """Raise `ExplorerError` unless a web socket's message is an object, or text that is not JSON.
+
+    Applications answer the latter themselves.
+    """
+    text = message.get("text")
     try:
-        msgspec.json.decode(data)
-        json.loads(data)  # the application's reader nests less deeply, and limits digits
+        json.loads(text or "")
+    except json.JSONDecodeError:
+        if text:
+            return
+    except (ValueError, RecursionError):  # `_parse` reports it
+        pass
+    if not isinstance(_parse((text or "").encode(errors="surrogatepass")), dict):
+        raise ExplorerError("a message must be an object of JSON")
+
+
+def _parse(data: bytes) -> Any:
+    try:
+        json.loads(data)  # it nests less deeply than the other, and limits digits
+        return msgspec.json.decode(data)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise ExplorerError(f"the body cannot be read as JSON: {error}") from error
-
-
-def _too_long() -> ExplorerError:
-    return ExplorerError(
-        f"the body is longer than {MOST_BODY_BYTES:,} bytes: send a shorter one", status=413
-    )
 
 
 async def _refuse(error: Exception, send: _Send) -> None:

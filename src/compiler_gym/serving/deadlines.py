@@ -41,9 +41,9 @@ def server_settings(request_seconds: float = _REQUEST_SECONDS) -> dict[str, Any]
             self._forget()
             super().connection_lost(exc)
 
-        def handle_websocket_upgrade(self, *event: Any) -> None:
+        def handle_websocket_upgrade(self, event: h11.Request) -> None:
             self._forget()  # from here another protocol owns the connection
-            super().handle_websocket_upgrade(*event)
+            super().handle_websocket_upgrade(event)
 
         def _watch(self) -> None:
             now = time.monotonic()
