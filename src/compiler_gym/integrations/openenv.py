@@ -20,7 +20,7 @@ import msgspec
 from compiler_gym.agents import AgentEpisode, Task, find_task, tasks
 from compiler_gym.datasets import SPLITS
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.integrations._library import library
+from compiler_gym.integrations._library import library, reported_by
 from compiler_gym.integrations._tools import all_tools, offered_tools
 from compiler_gym.serving import Gate, Guard, server_settings
 from compiler_gym.version import __version__
@@ -191,12 +191,13 @@ def main(arguments: list[str] | None = None) -> None:
         help="a host name that clients use for this machine, such as that of a proxy; repeatable",
     )
     options = parser.parse_args(arguments)
-    library("uvicorn", "openenv").run(
-        make_app(options.sessions, [options.host, *options.name]),
-        host=options.host,
-        port=options.port,
-        **server_settings(),
-    )
+    with reported_by(parser):
+        library("uvicorn", "openenv").run(
+            make_app(options.sessions, [options.host, *options.name]),
+            host=options.host,
+            port=options.port,
+            **server_settings(),
+        )
 
 
 if __name__ == "__main__":
