@@ -253,7 +253,7 @@ class PolicyAnswerError(PolicyError, ValueError):
 
 
 class ExplorerError(RequestError):
-    """A request of the web explorer is refused."""
+    """A server of this library, such as the web explorer, refuses a request."""
 
     def __init__(self, message: str, *, status: int = 400, next: str = ""):
         super().__init__(message)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 __all__ = ["did_you_mean", "nearest", "unknown_name"]
 
 _MOST_NAMES = 3
+_MOST_LISTED = 40
 _LEAST_PART = 3
 """The shortest part of a name that counts as a match; at its start one letter fewer is enough."""
 _CUTOFF = 0.7
@@ -67,7 +68,9 @@ def unknown_name(kind: str, name: object, known: Iterable[str], *, where: str = 
     known = list(known)
     hint = did_you_mean(name, known) if isinstance(name, str) else ""
     unknown = f"no {kind} {name!r}{where and f' in {where}'}"
-    return f"{unknown}: {hint}" if hint else f"{unknown}; there are {', '.join(known)}"
+    rest = len(known) - _MOST_LISTED
+    shown = known if rest <= 0 else [*known[:_MOST_LISTED], f"{rest:,} more"]
+    return f"{unknown}: {hint}" if hint else f"{unknown}; there are {', '.join(shown)}"
 
 
 def _holds(known: str, wanted: str) -> bool:

@@ -89,3 +89,29 @@ def test_either_an_environment_or_a_task_is_served(
     with pytest.raises(SystemExit, match="2"):
         main(words)
     assert "expected an environment, or --task" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--task", "nope"], "no task 'nope'"),
+        (["nope-v0"], "nope"),
+        (["llvm-v0", "--benchmark", "nope"], "nope"),
+        (["llvm-v0", "--action-space", "nope"], "no action space 'nope'"),
+        (
+            ["--task", "fewer-instructions/cbench-v1/crc32", "--trace", "/dev/full"],
+            "/dev/full: No space left on device",
+        ),
+    ],
+)
+def test_a_server_that_cannot_start_says_why_in_one_line(
+    words: list[str], why: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    printed = capfd.readouterr().err
+    assert why in printed
+    assert "Traceback" not in printed
+    assert len(printed.splitlines()) == 1
+    assert len(printed) < 4_000

@@ -5,6 +5,7 @@ import importlib
 import re
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -155,3 +156,37 @@ def test_every_check_of_a_running_package_that_the_library_has_passes(address: s
     assert {r.status.value for r in others} == {"skip"}, report.results
     reasons = {line for result in others for line in result.evidence}
     assert all("not implemented in this build" in r or "provider" in r for r in reasons), reasons
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"task": "nope"}',
+        b'{"task": 3}',
+        b'{"task": []}',
+        b'{"index": "a"}',
+        b'{"index": 99999999}',
+        b'{"index": -1}',
+        b'{"split": "nope"}',
+        b'{"split": {}}',
+        b'{"unknown": 1}',
+        b'{"seed": NaN}',
+        b'{"task": "\\ud800"}',
+        b"[" * 100_000,
+        b"\xff",
+    ],
+)
+def test_an_odd_request_to_begin_is_refused_with_a_reason(address: str, data: bytes) -> None:
+    head = {"Content-Type": "application/json"}
+    request = urllib.request.Request(f"{address}/reset", data, head)
+    with pytest.raises(urllib.error.HTTPError, match="HTTP Error 4") as refused:
+        urllib.request.urlopen(request)
+    assert b"detail" in refused.value.read()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("head", [{"Host": "evil.example"}, {"Origin": "http://evil.example"}])
+def test_a_page_of_another_site_is_refused(address: str, head: dict[str, str]) -> None:
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(urllib.request.Request(f"{address}/health", headers=head))

@@ -23,10 +23,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from compiler_gym.errors import CompilerGymError, ExplorerError
 from compiler_gym.explorer.api import Api, Asked
-from compiler_gym.explorer.guard import Guard
 from compiler_gym.explorer.log import Log
-from compiler_gym.explorer.problems import problem_of, status_of
+from compiler_gym.explorer.problems import problem_of
 from compiler_gym.explorer.routes import ROUTES, Parameter, Route
+from compiler_gym.serving import Guard, status_of
 
 __all__ = ["STATIC", "make_app"]
 

@@ -15,6 +15,7 @@ from compiler_gym.errors import ExplorerError
 from compiler_gym.explorer.api import Api
 from compiler_gym.explorer.app import make_app
 from compiler_gym.explorer.settings import Settings
+from compiler_gym.serving import server_settings
 
 __all__ = ["Server"]
 
@@ -37,9 +38,8 @@ class Server:
             access_log=False,
             lifespan="on",
             timeout_graceful_shutdown=_GRACE_SECONDS,
-            timeout_keep_alive=30,
-            h11_max_incomplete_event_size=64 << 10,
             server_header=False,
+            **server_settings(),
         )
         self._server = _Stopping(config, self.api)
 

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Imports a library that an extra installs, or says which extra."""
+"""The start of a program around another library: the library's import, and errors as one line."""
 
+import argparse
 import importlib
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
-from compiler_gym.errors import EnvironmentNotSupported
+import gymnasium
+
+from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported
 from compiler_gym.version import install_hint
 
-__all__ = ["library"]
+__all__ = ["library", "reported_by"]
 
 
 def library(name: str, extra: str) -> Any:
@@ -18,3 +23,15 @@ def library(name: str, extra: str) -> Any:
         raise EnvironmentNotSupported(
             f"{name.partition('.')[0]} is missing ({error}): {install_hint(extra)}"
         ) from error
+
+
+@contextmanager
+def reported_by(parser: argparse.ArgumentParser) -> Generator[None]:
+    """Print an error of a request, the compiler or the disk in one line; exit with status 2."""
+    try:
+        yield
+    except (CompilerGymError, gymnasium.error.Error) as error:
+        parser.exit(2, f"{parser.prog}: error: {error}\n")
+    except OSError as error:
+        where = "" if error.filename is None else f"{error.filename}: "
+        parser.exit(2, f"{parser.prog}: error: {where}{error.strerror or error}\n")

@@ -27,6 +27,7 @@ from compiler_gym.agents import (
 )
 from compiler_gym.files import read_regular, write_whole
 from compiler_gym.integrations import mcp
+from compiler_gym.integrations._library import reported_by
 
 __all__ = ["export_tasks"]
 
@@ -123,6 +124,11 @@ def main(arguments: list[str] | None = None) -> None:
         if verb == "judge":
             one.add_argument("reward", type=Path)
     options = parser.parse_args(arguments)
+    with reported_by(parser):
+        _run_verb(options)
+
+
+def _run_verb(options: argparse.Namespace) -> None:
     if options.verb == "export":
         chosen = tasks(options.split, options.family, options.difficulty)
         made = export_tasks(chosen, options.folder, image=options.image)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from compiler_gym.agents import AgentEpisode, Tool, Toolbox, find_task
-from compiler_gym.integrations._library import library
+from compiler_gym.integrations._library import library, reported_by
 from compiler_gym.version import __version__
 
 __all__ = ["main", "make_server", "serve"]
@@ -81,13 +81,14 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if (options.env is None) == (options.task is None):
         parser.error("expected an environment, or --task and the id of a task")
-    if options.task is not None:
-        with AgentEpisode(find_task(options.task), trace=options.trace) as episode:
-            serve(make_server(episode.tools, episode.answer, episode.prompt))
-        return
     chosen = {} if options.action_space is None else {"action_space": options.action_space}
-    with Toolbox(options.env, benchmark=options.benchmark, **chosen) as toolbox:
-        serve(make_server(toolbox.tools(), toolbox.answer))
+    with reported_by(parser):
+        if options.task is not None:
+            with AgentEpisode(find_task(options.task), trace=options.trace) as episode:
+                serve(make_server(episode.tools, episode.answer, episode.prompt))
+        else:
+            with Toolbox(options.env, benchmark=options.benchmark, **chosen) as toolbox:
+                serve(make_server(toolbox.tools(), toolbox.answer))
 
 
 if __name__ == "__main__":

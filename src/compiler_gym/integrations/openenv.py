@@ -10,15 +10,19 @@ judge's.
 
 import argparse
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 from uuid import uuid4
 
+import msgspec
+
 from compiler_gym.agents import AgentEpisode, Task, find_task, tasks
 from compiler_gym.datasets import SPLITS
-from compiler_gym.integrations._library import library
+from compiler_gym.errors import InvalidParameterError
+from compiler_gym.integrations._library import library, reported_by
 from compiler_gym.integrations._tools import all_tools, offered_tools
+from compiler_gym.serving import Gate, Guard, server_settings
 from compiler_gym.version import __version__
 
 __all__ = ["make_app", "make_environment_class"]
@@ -45,7 +49,7 @@ def make_environment_class() -> Any:
         def reset(
             self, seed: int | None = None, episode_id: str | None = None, **chosen: Any
         ) -> Any:
-            task = _chosen_task(seed, **chosen)
+            task = _chosen_task({"seed": seed, **chosen})
             self.close()
             self._episode = AgentEpisode(task)
             self._state = core.State(episode_id=episode_id or uuid4().hex, task=task.id)
@@ -106,10 +110,16 @@ def make_environment_class() -> Any:
     return CompilerEnvironment
 
 
-def make_app(sessions: int = 16) -> Any:
-    """Return the application that serves at most `sessions` episodes at once."""
+def make_app(sessions: int = 16, hosts: Iterable[str] = ()) -> Any:
+    """Return the application that serves at most `sessions` episodes at once.
+
+    Args:
+        sessions: The most episodes at the same time.
+        hosts: Names and addresses of this machine that clients use, besides ``localhost``.
+            ``0.0.0.0`` accepts every numeric address.
+    """
     core = library("openenv.core.env_server", "openenv")
-    return core.create_app(
+    app = core.create_app(
         make_environment_class(),
         core.CallToolAction,
         core.CallToolObservation,
@@ -117,6 +127,8 @@ def make_app(sessions: int = 16) -> Any:
         max_concurrent_envs=sessions,
         reset_observation_cls=_beginning(),
     )
+    app.add_middleware(Gate, guard=Guard("", hosts))
+    return app
 
 
 @cache
@@ -131,15 +143,28 @@ def _beginning() -> Any:
     return Beginning
 
 
-def _chosen_task(
-    seed: int | None, task: str = "", split: str = "train", index: int | None = None
-) -> Task:
-    if task:
-        return find_task(task)
-    offered = tasks(split)
-    if index is not None:
-        return _task_at(offered, index)
-    return random.choice(offered) if seed is None else offered[seed % len(offered)]
+class _Choice(msgspec.Struct, forbid_unknown_fields=True):
+    """The arguments of ``reset`` that choose a task."""
+
+    seed: int | None = None
+    task: str = ""
+    split: str = "train"
+    index: int | None = None
+
+
+def _chosen_task(arguments: dict[str, Any]) -> Task:
+    try:
+        choice = msgspec.convert(arguments, _Choice)
+    except msgspec.ValidationError as error:
+        raise InvalidParameterError(
+            f"reset cannot choose a task: {error}; it takes task, or split and index, or seed"
+        ) from error
+    if choice.task:
+        return find_task(choice.task)
+    offered = tasks(choice.split)
+    if choice.index is not None:
+        return _task_at(offered, choice.index)
+    return random.choice(offered) if choice.seed is None else offered[choice.seed % len(offered)]
 
 
 def _task_at(found: Sequence[Task], index: int) -> Task:
@@ -159,10 +184,20 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--sessions", type=int, default=16, help="episodes at the same time")
-    options = parser.parse_args(arguments)
-    library("uvicorn", "openenv").run(
-        make_app(options.sessions), host=options.host, port=options.port
+    parser.add_argument(
+        "--name",
+        action="append",
+        default=[],
+        help="a host name that clients use for this machine, such as that of a proxy; repeatable",
     )
+    options = parser.parse_args(arguments)
+    with reported_by(parser):
+        library("uvicorn", "openenv").run(
+            make_app(options.sessions, [options.host, *options.name]),
+            host=options.host,
+            port=options.port,
+            **server_settings(),
+        )
 
 
 if __name__ == "__main__":

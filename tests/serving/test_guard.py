@@ -4,7 +4,7 @@ import socket
 import pytest
 
 from compiler_gym.errors import ExplorerError
-from compiler_gym.explorer.guard import Guard
+from compiler_gym.serving.guard import Guard
 
 guard = Guard("token", ["192.0.2.7", "2001:db8::1"])
 
