@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.nearest import unknown_name
 
 __all__ = ["OptionalArgumentValue", "ResetArguments", "StepArguments", "require_seconds"]
 
@@ -65,6 +66,12 @@ class ResetArguments:
             return self
         known = {name: value for name, value in (self.options or {}).items() if name in _OPTIONS}
         return ResetArguments(self.seed, None, **{**self.given(), **known}, further=self.further)
+
+    def require_known_options(self) -> None:
+        """Raise `InvalidParameterError` for an option that is not an argument of a reset."""
+        for name in self.options or {}:
+            if name not in _OPTIONS:
+                raise InvalidParameterError(unknown_name("option", name, _OPTIONS, where="reset()"))
 
 
 _OPTIONS = ("benchmark", "action_space", "observation_space", "reward_space", "timeout")
