@@ -75,5 +75,5 @@ def _holds(known: str, wanted: str) -> bool:
     if len(stem) < _LEAST_PART:
         return len(stem) == _LEAST_PART - 1 and known.startswith(stem)
     if len(stem) == _LEAST_PART:  # three letters are inside many names by chance
-        return re.search(rf"^{re.escape(wanted)}|\b{re.escape(wanted)}\b", known) is not None
+        return re.search(rf"^{re.escape(stem)}|\b{re.escape(stem)}\b", known) is not None
     return wanted in known or (stem != wanted and known.startswith(stem))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import compiler_gym
 from compiler_gym.core import DerivedObservation
 from compiler_gym.core.selection import Selection
 from compiler_gym.errors import InvalidActionError, SessionNotFound, UnknownNameError

@@ -43,7 +43,7 @@ def test_unknown_flags_and_unknown_actions_are_refused(space: Commandline) -> No
 
 
 def test_names_are_no_command_line(space: Commandline) -> None:
-    with pytest.raises(LookupError, match="found 'a'"):
+    with pytest.raises(LookupError, match="no flag 'a'"):
         space.from_string("a")
 
 

@@ -49,7 +49,8 @@ def test_the_first_word_that_belongs_to_no_item_is_named(text: str, found: str) 
 
 def test_what_is_close_is_proposed() -> None:
     words = Words(["-finline", "-fno-inline"], "flag")
-    with pytest.raises(UnknownNameError, match="no flag '-finlin'; did you mean '-finline' or '-fno-inline'\\?"):
+    hint = r"no flag '-finlin'; did you mean '-finline' or '-fno-inline'\?"
+    with pytest.raises(UnknownNameError, match=hint):
         words.number("-finlin")
     with pytest.raises(UnknownNameError, match="no flag 'x'; expected one of 2"):
         words.number("x")

@@ -413,7 +413,8 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
 
     def begin_reset(self, asked: ResetArguments) -> ResetPending:
         """Choose the spaces and the program of the next episode and return its pending reset."""
-        asked.require_known_options()
+        for name in asked.unknown_options():
+            _say_once(f"reset() ignores the option {name!r}: only a wrapper can have read it")
         super().reset(seed=asked.seed)
         asked = asked.settled()
         self.datasets.generator = self.np_random

@@ -78,7 +78,12 @@ def action_of(space: Any, action: Any) -> Any:
 
 
 def numbers_of(space: Any) -> str:
-    """Return the range of the numbers of the actions, for a message."""
+    """Return the range of the numbers of the actions, for a message.
+
+    >>> from gymnasium.spaces import Discrete
+    >>> numbers_of(Discrete(3))
+    'a number from 0 to 2'
+    """
     names = list(action_names(space))
     count = len(names) or getattr(space, "n", None)
     return f"a number from 0 to {count - 1}" if count else f"an action of {space!r}"
