@@ -127,7 +127,7 @@ COMMANDS = {
         "conformance:sdk",
         "Print the folder of the C++ header, the schema of the messages and the transcripts.",
     ),
-    "help": Row("_app:show_help", "Show the help of a command."),
+    "help": Row("version:show_help", "Show the help of a command."),
     "version": Row(
         "version:version", "Print the versions of this library, its compilers and what they run on."
     ),
@@ -185,7 +185,7 @@ def _display_type(display: Callable[..., str | None], ctx: Any) -> str | None:
     """Return the type of a parameter for its help: Typer writes ``<list[str]>``."""
     written = display(ctx)
     match = _TYPE.fullmatch(written or "")
-    return _TYPE_NAMES.get(match[1], match[1].upper()) if match else written
+    return _TYPE_NAMES.get(match[1], match[1].upper()) if match else written and written.strip("<>")
 
 
 class _OnUse(MutableMapping[str, Any]):
@@ -262,23 +262,6 @@ def compiler_gym(
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         raise typer.Exit(2)
-
-
-def show_help(
-    context: typer.Context,
-    command: Annotated[list[str] | None, typer.Argument(help="The command.")] = None,
-) -> None:
-    """Show the help of a command.
-
-    compiler-gym help datasets install
-    """
-    shown: Any = context.find_root()
-    for name in command or ():
-        if not hasattr(shown.command, "resolve_command"):
-            shown.fail(f"Got unexpected extra argument ({name})")
-        _, chosen, _ = shown.command.resolve_command(shown, [name])
-        shown = type(context)(chosen, info_name=name, parent=shown)
-    typer.echo(shown.get_help())
 
 
 def main() -> None:
