@@ -79,9 +79,9 @@ def _overview_of(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _one(number: int, finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[str]:
-    yield f"({document['goal']}-{number})="
-    yield f"## {document['goal'].capitalize()} {number}: `{finding['decision']}`"
+    yield f"## {document['goal'].capitalize()} {number}"
     yield ""
+    yield f"`{finding['decision']}`:"
     yield f"{title_of(finding, document)}."
     sizes = "; ".join(
         f"{_MACHINES[machine]} {sizes[0]} to {sizes[1]}"

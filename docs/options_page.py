@@ -44,7 +44,7 @@ def _rows(record: type) -> Iterator[str]:
     defaults = {one.name: one.default for one in fields(record)}
     for name, one in declared(record).items():
         if one.help:
-            flag = f"`--{(one.spelling.name or name).replace('_', '-')}`"
+            flag = f"`{one.flag(name)}`"
             default = f"`{shown}`" if (shown := one.shown(defaults[name])) else ""
             may_change = "yes" if one.may_change else ""
             yield f"| `{name}` | {flag} | {default} | {one.help} | {may_change} |"

@@ -2,6 +2,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import gymnasium
 import pytest
 
 import compiler_gym
@@ -37,6 +38,12 @@ def test_nothing_is_near_to_something_else() -> None:
     assert did_you_mean("Colour", NAMES) == ""
 
 
+def test_three_letters_inside_a_longer_word_are_not_near() -> None:
+    passes = ["mldst-motion<split-footer-bb>", "early-cse", "sroa"]
+    assert nearest("foo", passes) == []
+    assert nearest("cse", passes) == ["early-cse"]
+
+
 def test_a_name_without_a_near_one_gets_them_all() -> None:
     assert unknown_name("space", "Colour", NAMES).endswith(f"; there are {', '.join(NAMES)}")
     assert unknown_name("space", None, NAMES).startswith("no space None; there are")
@@ -51,6 +58,12 @@ REQUESTS: dict[str, Callable[[CompilerEnv], Any]] = {
     "benchmark://cbench-v1": lambda env: env.reset(benchmark="cbench-v0/qsort"),
     "benchmark://poj104-v1": lambda env: env.datasets.dataset("poj104"),
     "qsort": lambda env: env.reset(benchmark="cbench-v1/qsrt"),
+    "cbench-v1/crc32": lambda env: env.reset(benchmark="crc32"),
+    "cbench-v1/sha": lambda env: env.datasets.benchmark("shaa"),
+    "benchmark": lambda env: env.reset(options={"bench": "cbench-v1/crc32"}),
+    "reward_space": lambda _: compiler_gym.make("llvm-v0", reward_spaces="IrInstructionCountOz"),
+    "passes": lambda _: gymnasium.make("llvm-v0", pases=[]),
+    "observation_space": lambda _: compiler_gym.make_vec("gcc-v0", observation_spce="Obj"),
 }
 
 

@@ -77,4 +77,6 @@ def _holds(known: str, wanted: str) -> bool:
     stem = _VERSION.sub("", wanted)
     if len(stem) < _LEAST_PART:
         return len(stem) == _LEAST_PART - 1 and known.startswith(stem)
+    if len(stem) == _LEAST_PART:  # three letters are inside many names by chance
+        return re.search(rf"^{re.escape(stem)}|\b{re.escape(stem)}\b", known) is not None
     return wanted in known or (stem != wanted and known.startswith(stem))

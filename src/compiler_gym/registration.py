@@ -383,6 +383,7 @@ def make(
     }  # fmt: skip
     given = {name: value for name, value in named.items() if value is not AS_THE_ID_SAYS}
     kwargs = {**given, **options}
+    id = _with_version(id)
     found = _program_spec(id, kwargs) or id
     env: Any = gymnasium.make(found, **(dict.fromkeys(_left_open(id)) | kwargs)).unwrapped
     env.renders_unasked = True
@@ -444,6 +445,19 @@ def _program_spec(id: Any, kwargs: Mapping[str, Any]) -> "EnvSpec | None":
         order_enforce=False,
         disable_env_checker=True,
     )
+
+
+def _with_version(id: Any) -> Any:
+    """Return the id of the latest version of `id` if it names none, as Gymnasium finds it.
+
+    Gymnasium would warn in colour, also where the output is not a terminal.
+    """
+    if not isinstance(id, str) or re.search(r"-v\d+$", id) or id.endswith(_DECLARED):
+        return id
+    plain = id.removeprefix(f"{NAMESPACE}/")
+    numbered = [re.fullmatch(rf"{re.escape(plain)}-v(\d+)", known) for known in COMPILER_GYM_ENVS]
+    latest = max(filter(None, numbered), key=lambda match: int(match[1]), default=None)
+    return f"{id}-v{latest[1]}" if latest else id
 
 
 def _left_open(id: Any) -> Iterator[str]:

@@ -212,3 +212,32 @@ def test_without_a_pager_it_is_printed(cli: Run) -> None:
     assert "Autophase" in run_in_terminal("describe", "llvm-v0", pager="no-such-pager")
     assert "Autophase" in run_in_terminal("describe", "llvm-v0", pager="")
     assert "paged" not in cli("describe", "llvm-v0", PAGER="sed s/^/paged:/").output
+
+
+@pytest.mark.parametrize("flag", ["--version", "-V"])
+def test_the_version_is_one_line(cli: Run, flag: str) -> None:
+    ran = cli(flag)
+    assert (ran.status, ran.output) == (0, f"compiler-gym {compiler_gym.__version__}\n")
+
+
+def test_help_is_a_command_too(cli: Run) -> None:
+    assert cli("help").output == cli("-h").output
+    assert cli("help", "datasets", "install").output == cli("datasets", "install", "-h").output
+    assert "Did you mean 'search'" in cli("help", "serch").errors
+    assert cli("help", "envs", "x").status == 2
+
+
+def test_the_usage_of_tune_shows_where_the_build_goes(cli: Run) -> None:
+    assert "Usage: compiler-gym tune [OPTIONS] -- BUILD..." in cli("tune", "-h").output
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"cc", "cxx"}))
+def test_the_types_in_help_are_plain_words(cli: Run, command: str) -> None:
+    assert not re.search(r"<(list|str|int|float|path)\b", cli("help", command).output)
+
+
+@pytest.mark.parametrize("time", ["0", "0s", "soon", "1d", "-1", "10 m"])
+@pytest.mark.parametrize("command", ["search cbench-v1/crc32", "demo", "hunt .", "tune"])
+def test_every_time_has_one_syntax(cli: Run, command: str, time: str) -> None:
+    ran = cli(*command.split(), f"--time={time}", *(["--", "true"] if command == "tune" else []))
+    assert f"--time is {time}: expected a number with s, m or h" in ran.errors

@@ -79,3 +79,10 @@ def test_actions_without_names_are_described_by_what_they_choose(cli: Run) -> No
     found = cli("describe", "llvm-v0", "--filter", "allowspeculation").output
     assert "licm allowspeculation" in found
     assert "false, true" in found
+
+
+def test_an_environment_without_a_version_is_the_latest_and_nothing_is_coloured(cli: Run) -> None:
+    ran = cli("describe", "llvm")
+    assert ran.output.splitlines()[1:] == cli("describe", "llvm-v0").output.splitlines()[1:]
+    assert "\x1b" not in ran.output + ran.errors
+    assert "WARN" not in ran.errors

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.cli.hunt import seconds_in
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.options import seconds_in
 
 from .conftest import Run
 

@@ -220,3 +220,13 @@ def test_an_environment_is_rendered_as_text(
         env.render("rgb")
     with pytest.raises(UnknownNameError, match="FakeEnv has no validator"):
         env.validate()
+
+
+def test_an_option_of_reset_that_nothing_reads_is_not_ignored_silently(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with FakeEnv() as env:
+        with pytest.raises(InvalidParameterError, match="did you mean benchmark"):
+            env.reset(options={"bench": "fake-v0/1"})
+        env.reset(options={"level": 3})
+    assert "reset() ignores the option 'level'" in caplog.text

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import compiler_gym
 from compiler_gym.core import DerivedObservation
 from compiler_gym.core.selection import Selection
 from compiler_gym.errors import InvalidActionError, SessionNotFound, UnknownNameError
@@ -314,3 +315,12 @@ def test_an_action_by_name_is_answered_with_what_to_write(make_env: MakeEnv) -> 
     with pytest.raises(InvalidActionError, match=r"is not an action of [^:]*$"):
         env.step("zzzzzz")
     assert env.actions == []
+
+
+@pytest.mark.parametrize("action", [5000, -1, np.int64(5000)])
+def test_a_number_out_of_range_is_refused_with_the_range(action: Any) -> None:
+    with compiler_gym.make("llvm-v0", benchmark="cbench-v1/crc32") as env:
+        env.reset()
+        last = env.action_space.n - 1
+        with pytest.raises(InvalidActionError, match=f"expected a number from 0 to {last}"):
+            env.step(action)

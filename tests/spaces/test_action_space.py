@@ -34,7 +34,7 @@ def test_it_behaves_as_the_space_it_wraps(space: ActionSpace) -> None:
 def test_the_wrapped_space_decides_how_actions_are_written(space: ActionSpace) -> None:
     assert space.to_string([0, 1]) == "a b"
     assert space.from_string("a b") == [0, 1]
-    with pytest.raises(UnknownNameError, match="found 'x'"):
+    with pytest.raises(UnknownNameError, match="no action 'x'"):
         space.from_string("x")
     with pytest.raises(InvalidActionError, match="found 7"):
         space.to_string([7])

@@ -36,14 +36,14 @@ def test_actions_become_a_command_line_and_come_back(space: Commandline) -> None
 
 
 def test_unknown_flags_and_unknown_actions_are_refused(space: Commandline) -> None:
-    with pytest.raises(UnknownNameError, match="expected '-b x', found '-b'"):
+    with pytest.raises(UnknownNameError, match="no flag '-b'; did you mean '-b x'"):
         space.from_string("-a -b y")
     with pytest.raises(InvalidActionError, match="from 0 to 2, found 3"):
         space.to_string([0, 3])
 
 
 def test_names_are_no_command_line(space: Commandline) -> None:
-    with pytest.raises(LookupError, match="found 'a'"):
+    with pytest.raises(LookupError, match="no flag 'a'"):
         space.from_string("a")
 
 

@@ -8,10 +8,7 @@ import { SvelteMap } from 'svelte/reactivity';
 import { api, listen, Lost, Refused } from '../api/client';
 import type { Action, ActionSpace, Cost, Environment, Episode, Event as Told, Export, Node, Problem, Session, Shape, Source, Task, Tried } from '../api/schema';
 import { said } from './forms';
-import { signed } from './words';
-
-/** What the server calls an action that it does not know. */
-const REFUSED = 'InvalidActionError';
+import { said as sentences, signed } from './words';
 
 const VIEWS = ['diff', 'code', 'graph', 'charts', 'try', 'search', 'tree'] as const;
 export type View = (typeof VIEWS)[number];
@@ -52,6 +49,8 @@ export class Explored {
   /** What the views compare with: the step before, the beginning, or a node that was pinned. */
   base = $state<'before' | 'root' | number>('before');
   busy = $state(false);
+  /** Actions that were not accepted, with the reason; until the next one is typed. */
+  refused = $state.raw<{ name: string; message: string }[]>([]);
   /** What was chosen to look at; nothing: the code, and what changed once there are steps. */
   view = $state<View | ''>('');
   function = $state<string | null>(null);
@@ -246,15 +245,17 @@ export class Explored {
       this.busy = true;
       try {
         this.met(rest, await api.step(this.id, parent, rest.map((item) => item.action)));
-        this.notices = this.notices.filter((one) => one.title !== REFUSED); // it was typed again
       } catch (error) {
-        const refused = error instanceof Refused && error.status < 500 && error.status !== 404;
+        const refused = error instanceof Refused && error.status < 500 && error.status !== 404 ? error : null;
         if (refused && rest.length > 1) {
           most = 1; // One after another: the others stay.
           continue;
         }
-        this.report(error);
-        if (!refused || !rest[0]) break;
+        if (!refused || !rest[0]) {
+          this.report(error);
+          break;
+        }
+        this.refused = [...this.refused, { name: rest[0].name, message: sentences(refused.problem) }];
         this.forgo(rest[0]);
       } finally {
         this.busy = false;
@@ -529,7 +530,7 @@ export class Explored {
       this.closed = true;
       return;
     }
-    if (error instanceof Refused) this.tell('error', error.problem.type, error.problem);
+    if (error instanceof Refused) this.tell('error', 'That did not work:', error.problem);
     else this.tell('error', 'That did not work', null, String(error));
   }
   dismiss(key: number): void {

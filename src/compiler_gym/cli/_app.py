@@ -6,14 +6,17 @@ without it. Help is plain text: Typer's panels are slow to load and treat text i
 brackets as markup.
 """
 
+import re
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from compiler_gym.cli._completing import complete_by_name
 from compiler_gym.cli._interrupts import exit_when_terminated
 from compiler_gym.cli._pipes import leaving_with_the_reader
 from compiler_gym.lazy import named
@@ -38,12 +41,15 @@ class Row:
         if isinstance(found, typer.Typer):
             group = typer.Typer(rich_markup_mode=None, add_completion=False)
             group.add_typer(found)
-            return typer.main.get_group(group).commands[name]
+            return _finish(typer.main.get_group(group).commands[name])
         lone = typer.Typer(rich_markup_mode=None, add_completion=False)
         lone.command(name, **_HELP | self.settings)(found)
-        return typer.main.get_command(lone)
+        return _finish(typer.main.get_command(lone))
 
 
+_TYPE = re.compile(r"<(?:list\[)?(\w+)(?: range)?\]?>")
+"""A type as Typer writes it."""
+_TYPE_NAMES = {"str": "TEXT"}
 _HELP: dict[str, Any] = {"context_settings": {"help_option_names": ["-h", "--help"]}}
 # An action may look like an option: -Oz is one.
 _ACTIONS: dict[str, Any] = {
@@ -74,11 +80,12 @@ COMMANDS = {
         "tune:tune",
         "Make the programs that a project builds smaller or faster: `tune -- make`.",
         {
+            "options_metavar": "[OPTIONS] -- BUILD...",
             "context_settings": {
                 **_HELP["context_settings"],
                 "allow_extra_args": True,
                 "allow_interspersed_args": False,
-            }
+            },
         },
     ),
     "hunt": Row(
@@ -120,6 +127,7 @@ COMMANDS = {
         "conformance:sdk",
         "Print the folder of the C++ header, the schema of the messages and the transcripts.",
     ),
+    "help": Row("version:show_help", "Show the help of a command."),
     "version": Row(
         "version:version", "Print the versions of this library, its compilers and what they run on."
     ),
@@ -161,6 +169,23 @@ COMMANDS = {
         "List the tasks for language models, or write them with prompts as JSON lines.",
     ),
 }
+
+
+def _finish(command: Any) -> Any:
+    """Return `command` with its types written as ``TEXT`` and with answers for the Tab key."""
+    for each in getattr(command, "commands", {}).values():
+        _finish(each)
+    for parameter in command.params:
+        parameter.display_type = partial(_display_type, parameter.display_type)
+        complete_by_name(parameter)
+    return command
+
+
+def _display_type(display: Callable[..., str | None], ctx: Any) -> str | None:
+    """Return the type of a parameter for its help: Typer writes ``<list[str]>``."""
+    written = display(ctx)
+    match = _TYPE.fullmatch(written or "")
+    return _TYPE_NAMES.get(match[1], match[1].upper()) if match else written and written.strip("<>")
 
 
 class _OnUse(MutableMapping[str, Any]):
@@ -222,8 +247,18 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def compiler_gym(context: typer.Context) -> None:
+def compiler_gym(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version and exit.")
+    ] = False,
+) -> None:
     """Optimise programs with a compiler, one action at a time."""
+    if version:
+        from compiler_gym.version import __version__
+
+        typer.echo(f"compiler-gym {__version__}")
+        raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         raise typer.Exit(2)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from compiler_gym.lazy import named
+
 if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv
 
@@ -19,6 +21,7 @@ __all__ = [
     "action_spaces",
     "actions",
     "algorithms",
+    "complete_by_name",
     "datasets",
     "environments",
     "observations",
@@ -140,6 +143,59 @@ def programs(env: "CompilerEnv", incomplete: str) -> Iterator[str]:
         yield from (f"{_short(one.name)}/" for one in found)
     else:
         yield from map(_short, islice(chosen.benchmark_uris(), _MOST))
+
+
+def _values(owner: str) -> _Answer:
+    """Return an answer with the values of the enumeration at ``module:name``, or its strings."""
+
+    def values(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+        return (str(getattr(value, "value", value)) for value in named(owner))
+
+    return _answer(values)
+
+
+@_answer
+def _compilers(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    from compiler_gym.registration import compilers
+
+    return compilers()
+
+
+_BY_OPTION: dict[str, _Answer] = {
+    "--action-space": action_spaces,
+    "--algorithm": algorithms,
+    "--benchmarks": programs,
+    "--carrier": _values("compiler_gym.service.foreign:Carrier"),
+    "--compiler": _compilers,
+    "--corpus": programs,
+    "--costs": observations,
+    "--difficulty": _values("compiler_gym.agents.task:DIFFICULTIES"),
+    "--env": environments,
+    "--goal": _values("compiler_gym.tuning.goal:Goal"),
+    "--measure": _values("compiler_gym.tuning.measure:Measure"),
+    "--observation": observations,
+    "--observe": observations,
+    "--recipe": recipes,
+    "--reward": rewards,
+    "--rewards": rewards,
+    "--sandbox": _values("compiler_gym.sandbox:Sandbox"),
+    "env": environments,
+    "program": programs,
+}
+"""What the Tab key offers for an option or an argument that names no answer of its own."""
+
+
+def complete_by_name(parameter: Any) -> None:
+    """Let the Tab key complete a parameter by its name, unless it has an answer or choices."""
+    answer = next((_BY_OPTION[one] for one in parameter.opts if one in _BY_OPTION), None)
+    has_answer = parameter._custom_shell_complete or parameter.type_descriptor.is_choice
+    if answer is None or has_answer:
+        return
+
+    def complete(ctx: typer.Context, parameter: Any, incomplete: str) -> list[str]:
+        return answer(ctx, incomplete)
+
+    parameter._custom_shell_complete = complete
 
 
 def _short(name: object) -> str:

@@ -21,6 +21,7 @@ from compiler_gym.datasets import Benchmark, Dataset
 from compiler_gym.errors import CompilerGymError, InvalidActionError
 from compiler_gym.explorer.tree import State, Tree
 from compiler_gym.files import writing
+from compiler_gym.nearest import did_you_mean, nearest
 from compiler_gym.registration import program_formats
 from compiler_gym.spaces import (
     action_descriptions,
@@ -378,6 +379,8 @@ class Explorer:
             begun = [name for name in close if name.lower().startswith(word.lower())]
             if len(begun) == 1:
                 return self._names.index(begun[0])
+            if not nearest(word, self._names) and (hint := did_you_mean(word, _COMMANDS)):
+                raise InvalidActionError(f"no action or command {word!r}: {hint}") from None
             raise
 
     def _number(self, words: list[str], default: int) -> int:

@@ -14,7 +14,6 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from compiler_gym.cli import _completing
 from compiler_gym.options import Limits, Option, declared
 
 __all__ = ["Group", "LimitOptions", "MemoryLimit", "Only", "SandboxName", "given", "spread"]
@@ -52,10 +51,6 @@ SandboxName = Annotated[
 ]
 
 
-_COMPLETIONS = {"algorithm": _completing.algorithms}
-"""What the Tab key offers for a field of a record."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Field:
     """An option of the command line, and the field that it sets."""
@@ -73,7 +68,7 @@ class _Field:
     @property
     def flag(self) -> str:
         """What it is called on the command line."""
-        return f"--{self.parameter.rstrip('_').replace('_', '-')}"
+        return self.option.flag(self.name)
 
     def written(self) -> inspect.Parameter:
         """Return the parameter that Typer makes an option of."""
@@ -87,17 +82,17 @@ class _Field:
             default=None,
             annotation=Annotated[
                 kind | None,
-                typer.Option(self.flag, help=help, autocompletion=_COMPLETIONS.get(self.name)),
+                typer.Option(self.flag, help=help),
             ],
         )
 
     def read(self, value: Any) -> Any:
         """Return what the field gets; raise `InvalidParameterError` for another range."""
         spelling = self.option.spelling
-        if (range := spelling.range or self.option.range) is not None:
-            range.check(self.flag, value)
         if spelling.read is not None:
             return spelling.read(value)
+        if (range := spelling.range or self.option.range) is not None:
+            range.check(self.flag, value)
         return value if spelling.unit == 1 else type(self.default)(value * spelling.unit)
 
 

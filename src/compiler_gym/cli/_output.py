@@ -98,8 +98,8 @@ def _page(text: str) -> bool:
     command = os.environ.get("PAGER", "less")
     if command in ("", "cat") or shutil.which(command.split()[0]) is None:
         return False
-    # As git does: colours are kept, and the text stays on the screen afterwards.
-    environment = {"LESS": "FRX", **os.environ}
+    # As git does: the text stays on the screen afterwards. Without -R, less prints escape codes.
+    environment = {**os.environ, "LESS": f"{os.environ.get('LESS', '-FX')} -R"}
     subprocess.run(command, shell=True, input=text.encode(), env=environment, check=False)
     return True
 

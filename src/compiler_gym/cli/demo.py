@@ -12,6 +12,7 @@ from compiler_gym.cli._failures import INTERRUPTED
 from compiler_gym.cli._output import Json, errors, output, print_json
 from compiler_gym.cli._programs import SUFFIXES, find_program
 from compiler_gym.lazy import named
+from compiler_gym.options import seconds_in
 from compiler_gym.registration import compilers
 
 __all__ = ["Demonstration", "demo"]
@@ -57,7 +58,9 @@ def demo(
             autocompletion=_completing.programs,
         ),
     ] = None,
-    time: Annotated[float, typer.Option(help="Seconds of search, all programs together.")] = 60.0,
+    time: Annotated[
+        str, typer.Option(help="How long to search, all programs together: 90, 10m, 1h.")
+    ] = "60s",
     jobs: Annotated[int | None, typer.Option(help="Threads [default: one per processor].")] = None,
     seed: Annotated[int, typer.Option(help="Where the search starts from.")] = 0,
     directory: Annotated[
@@ -78,7 +81,7 @@ def demo(
         shown = _demonstration()(
             directory, errors() if json else output(), interrupts, find_program
         )
-        shown.run(programs or _PROGRAMS, seconds=time, jobs=jobs, seed=seed)
+        shown.run(programs or _PROGRAMS, seconds=seconds_in(time), jobs=jobs, seed=seed)
     if json:
         print_json(shown.to_json())
     else:

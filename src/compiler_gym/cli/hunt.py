@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym hunt``: what a compiler's level misses in real code."""
 
-import re
 from collections.abc import Callable, Mapping
 from enum import Enum
 from pathlib import Path
@@ -12,14 +11,13 @@ import typer
 from compiler_gym.cli import _completing
 from compiler_gym.cli._failures import INTERRUPTED
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
-from compiler_gym.errors import EnvironmentNotSupported, InvalidParameterError
+from compiler_gym.errors import EnvironmentNotSupported
 from compiler_gym.lazy import named
+from compiler_gym.options import seconds_in
 from compiler_gym.registration import compilers
 
-__all__ = ["Hunter", "hunt", "seconds_in"]
+__all__ = ["Hunter", "hunt"]
 
-_TIME = re.compile(r"(\d+(?:\.\d+)?)([smh]?)")
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _SHOWN = 20
 
 
@@ -60,7 +58,7 @@ def hunt(
     output_dir: Annotated[
         Path, typer.Option("--output", help="The folder for findings; a later hunt goes on there.")
     ] = Path("hunt-results"),
-    time: Annotated[str, typer.Option(help="For how long: 90s, 30m or 2h.")] = "30m",
+    time: Annotated[str, typer.Option(help="How long to hunt: 90, 10m, 1h.")] = "30m",
     compiler: Annotated[
         str | None, typer.Option(help="Which compiler to hunt in [default: the first that can].")
     ] = None,
@@ -101,18 +99,6 @@ def hunt(
 
 def _says(line: str) -> None:
     errors().print(line, style="dim", markup=False, highlight=False)
-
-
-def seconds_in(text: str) -> float:
-    """Return the seconds that ``90s``, ``30m`` or ``2h`` are; raise `InvalidParameterError`.
-
-    >>> seconds_in("30m")
-    1800.0
-    """
-    match = _TIME.fullmatch(text)
-    if match is None or not float(match[1]):
-        raise InvalidParameterError(f"time is {text!r}: expected a number with s, m or h, as 30m")
-    return float(match[1]) * _UNITS[match[2]]
 
 
 def _hunter(name: str | None) -> Callable[..., Hunter]:

@@ -35,7 +35,8 @@ class Language(Enum):
 _SKELETONS = {Language.PYTHON: "_skeleton", Language.CPP: "_skeleton_cpp"}
 _NEXT_STEPS = {
     Language.PYTHON: (
-        "cd {target} && uv pip install -e '.[test]' && python -m pytest",
+        "cd {target} && pip install -e '.[test]' && python -m pytest",
+        "(where uv manages the environment: uv pip install -e '.[test]')",
         "compiler-gym describe {env_id}",
     ),
     Language.CPP: (

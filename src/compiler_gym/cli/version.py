@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym version``."""
+"""``compiler-gym version`` and ``compiler-gym help``."""
 
 import platform
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from compiler_gym.cli._output import Json, print_json, show, table
 from compiler_gym.lazy import named
@@ -10,7 +12,7 @@ from compiler_gym.lazy import named
 if TYPE_CHECKING:
     from compiler_gym.registration import Compiler
 
-__all__ = ["version"]
+__all__ = ["show_help", "version"]
 
 
 def version(json: Json = False) -> None:
@@ -36,6 +38,23 @@ def version(json: Json = False) -> None:
     for name, number in versions.items():
         rows.add_row(name, number)
     show(rows)
+
+
+def show_help(
+    context: typer.Context,
+    command: Annotated[list[str] | None, typer.Argument(help="The command.")] = None,
+) -> None:
+    """Show the help of a command.
+
+    compiler-gym help datasets install
+    """
+    shown: Any = context.find_root()
+    for name in command or ():
+        if not hasattr(shown.command, "resolve_command"):
+            shown.fail(f"Got unexpected extra argument ({name})")
+        _, chosen, _ = shown.command.resolve_command(shown, [name])
+        shown = type(context)(chosen, info_name=name, parent=shown)
+    typer.echo(shown.get_help())
 
 
 def _version_of(compiler: "Compiler") -> str:

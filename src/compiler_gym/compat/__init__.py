@@ -5,7 +5,8 @@ It stands above everything and is loaded when one of its names is asked for, nev
 doors below hand these names on lazily. ``old_paths`` is the table of modules that moved,
 ``old_commands`` reads old command lines, ``connection_opts`` explains the options of the old
 server, ``managing`` has functions on datasets that were old already, ``old_datasets`` says what
-stands for a dataset that is gone, ``searching`` and ``debug`` have functions of the package,
+stands for a dataset that is gone, ``old_flags`` and ``old_helpers`` let old scripts start,
+``searching`` and ``debug`` have functions of the package,
 ``type_hints`` names of types.
 """
 

@@ -75,6 +75,15 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
         "compat": "logging_level_to_debug_level",
     },
     "util.download": {"": "download", "errors": "DownloadFailed TooManyRequests"},
+    "util.flags": {},
+    "util.flags.benchmark_from_flags": {"compat.old_flags": "benchmark_from_flags"},
+    "util.flags.env_from_flags": {"compat.old_flags": "env_from_flags"},
+    "util.flags.episode_length": {"compat.old_flags": ""},
+    "util.flags.episodes": {"compat.old_flags": ""},
+    "util.flags.learning_rate": {"compat.old_flags": ""},
+    "util.flags.nproc": {"compat.old_flags": ""},
+    "util.flags.output_dir": {"compat.old_flags": ""},
+    "util.flags.seed": {"compat.old_flags": ""},
     "util.gym_type_hints": {
         "core": "OptionalArgumentValue",
         "compat": "ActionType ObservationType RewardType StepType",
@@ -89,6 +98,8 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
         "": "cache_path site_data_path transient_cache_path",
         "paths": "create_user_logs_dir",
     },
+    "util.shell_format": {"compat.old_helpers": "emph indent join_cmd plural"},
+    "util.timer": {"compat.old_helpers": "Timer humanize_duration"},
     "util.version": {"": "__version__"},
     "views.observation": {"views": "ObservationView"},
     "views.observation_space_spec": {"views": "ObservationSpaceSpec"},
@@ -140,16 +151,13 @@ _GONE = {
     "util.decorators": "functools.cached_property",
     "util.executor": "concurrent.futures",
     "util.filesystem": "compiler_gym.files.write_whole",
-    "util.flags": "argparse or typer, and compiler_gym.make",
     "util.logging": "logging and compiler_gym.set_debug_level",
     "util.parallelization": "concurrent.futures",
     "util.permutation": "compiler_gym.spaces.Permutation",
-    "util.shell_format": "rich",
     "util.statistics": "statistics.geometric_mean, fmean and stdev",
     "util.tabulate": "rich.table",
     "util.temporary_working_directory": "contextlib.chdir in tempfile.TemporaryDirectory",
     "util.thread_pool": "concurrent.futures.ThreadPoolExecutor",
-    "util.timer": "time.monotonic",
     "util.truncate": "textwrap.shorten",
 }  # fmt: skip
 """What to write instead of an old module that has no equivalent."""
@@ -189,10 +197,16 @@ class _Loader:
 
     def exec_module(self, module: ModuleType) -> None:
         name = module.__name__
-        sys.modules[name.rpartition(".")[0]].__class__ = _Parent
+        parent, _, own = name.rpartition(".")
+        sys.modules[parent].__class__ = _Parent
+        if parent == f"{_PACKAGE}.util.flags":
+            importlib.import_module(f"{_PACKAGE}.compat.old_flags").define_flags(own)
         if doors := _doors_of(name):
             module.__dict__["__all__"] = dir(module)
-            lines = [f"from {_path_of(d)} import {', '.join(n.split())}" for d, n in doors.items()]
+            lines = [
+                f"from {_path_of(d)} import {', '.join(n.split()) or 'define_flags'}"
+                for d, n in doors.items()
+            ]
             expected = f"expected {'; '.join(lines)}"
         elif name.rpartition(".")[2] in _COMMANDS:
             expected = f"expected the command compiler-gym; {_GUIDE}"

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.nearest import nearest, unknown_name
 
 __all__ = ["OptionalArgumentValue", "ResetArguments", "StepArguments", "require_seconds"]
 
@@ -65,6 +66,17 @@ class ResetArguments:
             return self
         known = {name: value for name, value in (self.options or {}).items() if name in _OPTIONS}
         return ResetArguments(self.seed, None, **{**self.given(), **known}, further=self.further)
+
+    def unknown_options(self) -> list[str]:
+        """Return the options that only a wrapper above can have read.
+
+        Raises `InvalidParameterError` for one that is a misspelt argument of a reset.
+        """
+        unknown = [name for name in self.options or {} if name not in _OPTIONS]
+        for name in unknown:
+            if nearest(name, _OPTIONS):
+                raise InvalidParameterError(unknown_name("option", name, _OPTIONS, where="reset()"))
+        return unknown
 
 
 _OPTIONS = ("benchmark", "action_space", "observation_space", "reward_space", "timeout")

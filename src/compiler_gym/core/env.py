@@ -7,6 +7,7 @@ observations and datasets to offer. It delegates: an `Episode` steps and holds t
 """
 
 import copy
+import inspect
 import logging
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
@@ -43,6 +44,7 @@ from compiler_gym.errors import (
     warn_of_the_caller,
 )
 from compiler_gym.lazy import named
+from compiler_gym.nearest import unknown_name
 from compiler_gym.options import Limits
 from compiler_gym.sandbox import chosen
 from compiler_gym.service import Connection, SessionSource
@@ -80,6 +82,7 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
         cache: Remembers results of actions; None remembers nothing.
         render_mode: The mode that `render` uses if it is given none.
         connection_settings: Not supported: raises an error that explains what replaced it.
+        **unknown: Anything else: raises an error that names the nearest argument.
 
     Raises:
         InvalidParameterError: An argument has a value that is not allowed.
@@ -126,7 +129,12 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
         cache: TranspositionCache | None = None,
         render_mode: str | None = None,
         connection_settings: Any = None,
+        **unknown: Any,
     ) -> None:
+        if unknown:
+            name, known = next(iter(unknown)), _constructor_arguments(type(self))
+            where = type(self).__name__
+            raise InvalidParameterError(unknown_name("argument", name, known, where=where))
         if connection_settings is not None:
             named("compiler_gym.compat.connection_opts:explain")(connection_settings)
         if render_mode is not None:
@@ -405,6 +413,8 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
 
     def begin_reset(self, asked: ResetArguments) -> ResetPending:
         """Choose the spaces and the program of the next episode and return its pending reset."""
+        for name in asked.unknown_options():
+            _say_once(f"reset() ignores the option {name!r}: only a wrapper can have read it")
         super().reset(seed=asked.seed)
         asked = asked.settled()
         self.datasets.generator = self.np_random
@@ -646,3 +656,15 @@ def _copies(rewards: Any) -> Any:
             f"a reward cannot be copied: {error}; expected one that copy.deepcopy can copy, "
             "because each environment has its own, and each fork"
         ) from error
+
+
+def _constructor_arguments(cls: type[CompilerEnv]) -> list[str]:
+    """Return the names of the arguments by keyword of `cls` and of the classes below it."""
+    parameters = (
+        parameter
+        for base in cls.__mro__
+        if issubclass(base, CompilerEnv) and "__init__" in vars(base)
+        for parameter in inspect.signature(base.__init__).parameters.values()
+    )
+    named = (one.name for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY)
+    return list(dict.fromkeys(named))

@@ -32,6 +32,7 @@ from compiler_gym.spaces import (
     action_flags,
     action_name,
     action_names,
+    numbers_of,
     space_name,
 )
 
@@ -252,7 +253,8 @@ def _why_refused(space: _Space, action: Any) -> str:
         return explain(action)
     refused = f"{action!r} ({type(action).__name__}) is not an action of {space!r}"
     if not isinstance(action, str):
-        return refused
+        is_number = isinstance(action, (int, np.integer)) and not isinstance(action, bool)
+        return f"{refused}: expected {numbers_of(space)}" if is_number else refused
     names, flags = list(action_names(space)), list(action_flags(space))
     for known in (names, flags):
         if action and action in known:

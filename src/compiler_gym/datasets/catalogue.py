@@ -7,7 +7,7 @@ by name.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from compiler_gym.datasets.benchmark import Benchmark
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["Datasets"]
 
 _Item = TypeVar("_Item")
+_MOST_PROGRAMS = 2000
+"""The size of the largest dataset whose programs are searched for a name."""
+_SHOWN_NAMES = 4
+"""How many datasets a message lists."""
 
 
 class Datasets:
@@ -201,9 +205,27 @@ class Datasets:
             n for n in bare if stem and n.startswith(f"{stem}-") and n.endswith(f"-{version}")
         ]
         close = [bare[name] for name in longer or nearest(uri.dataset, bare)]
-        hint = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(known)}"
+        if not close and uri.path in ("", "/"):
+            close = self._programs_called(uri.dataset)
+        hint = f"did you mean {', '.join(close)}?" if close else f"known: {_few(known)}"
         advice = named("compiler_gym.compat.old_datasets:advice_for")(uri.dataset_name, known)
         return UnknownNameError(f"no dataset {uri.dataset_name!r}: {hint}{advice}")
+
+    def _programs_called(self, name: str) -> list[str]:
+        """Return the addresses of programs of small datasets whose own name is close to `name`."""
+        addresses: dict[str, list[str]] = {}
+        for dataset in self._ready(False):
+            if 0 < dataset.size <= _MOST_PROGRAMS:
+                for uri in dataset.benchmark_uris():
+                    plain = uri.removeprefix("benchmark://")
+                    addresses.setdefault(uri.rpartition("/")[2], []).append(plain)
+        exact = addresses.get(name, [])
+        return exact or [uri for near in nearest(name, addresses) for uri in addresses[near]]
+
+
+def _few(names: Sequence[str]) -> str:
+    rest = len(names) - _SHOWN_NAMES
+    return ", ".join(names[:_SHOWN_NAMES]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _parse_dataset(name: str) -> BenchmarkUri:

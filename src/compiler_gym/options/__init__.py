@@ -19,6 +19,7 @@ from compiler_gym.options.declaring import (
     check,
     declared,
     option,
+    seconds_in,
     to_plain,
 )
 from compiler_gym.options.limits import Limits
@@ -44,5 +45,6 @@ __all__ = [
     "check",
     "declared",
     "option",
+    "seconds_in",
     "to_plain",
 ]

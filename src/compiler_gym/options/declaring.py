@@ -6,6 +6,7 @@ It knows neither the command line nor run folders: both read `declared`.
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, SupportsFloat
@@ -23,10 +24,13 @@ __all__ = [
     "check",
     "declared",
     "option",
+    "seconds_in",
     "to_plain",
 ]
 
 _KEY = "option"
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)?")
+_UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,22 @@ def _text(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return f"{value!s:.80}" if hasattr(value, "__index__") else f"{value!r:.80}"
+
+
+def seconds_in(text: str) -> float:
+    """Return the seconds that ``90``, ``90s``, ``30m`` or ``2h`` are.
+
+    Raises `InvalidParameterError` for another text, and for no time at all.
+
+    >>> seconds_in("30m")
+    1800.0
+    """
+    match = _DURATION.fullmatch(text)
+    if match is None or not float(match[1]):
+        raise InvalidParameterError(
+            f"--time is {text}: expected a number with s, m or h, as 30m, or a number of seconds"
+        )
+    return float(match[1]) * _UNITS[match[2] or "s"]
 
 
 ABOVE_0 = Range("a number above 0", lambda value: 0 < value < math.inf)
@@ -99,6 +119,10 @@ class Option:
     may_change: bool
     """Whether a run that is taken up may go on with another value."""
     spelling: Spelling
+
+    def flag(self, name: str) -> str:
+        """Return what the command line calls the option whose field is `name`."""
+        return f"--{(self.spelling.name or name).rstrip('_').replace('_', '-')}"
 
     def shown(self, default: object) -> str:
         """Return a default in the command line's unit; nothing where there is none to tell."""

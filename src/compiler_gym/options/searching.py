@@ -11,6 +11,7 @@ from compiler_gym.options.declaring import (
     Spelling,
     check,
     option,
+    seconds_in,
 )
 
 __all__ = ["SearchOptions"]
@@ -33,9 +34,9 @@ class SearchOptions:
     algorithm: str = option("portfolio", "random, greedy, e-greedy, local or portfolio")
     seconds: float | None = option(
         None,
-        f"Seconds for all programs together [default: {_SECONDS:g} where --steps is not given]",
+        f"How long for all programs together: 90, 10m, 1h [default: {_SECONDS:g} without --steps]",
         ABOVE_0,
-        spelling=Spelling("time"),
+        spelling=Spelling("time", type=str, read=seconds_in),
     )
     steps: int | None = option(
         None, "Actions to try on each program; unlike --time, the same result again", WHOLE_ABOVE_0

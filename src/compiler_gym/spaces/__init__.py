@@ -30,7 +30,13 @@ from compiler_gym.spaces.action_names import (
 )
 from compiler_gym.spaces.action_part import ActionPart
 from compiler_gym.spaces.action_space import ActionSpace
-from compiler_gym.spaces.action_words import action_of, close_names, find_action, find_actions
+from compiler_gym.spaces.action_words import (
+    action_of,
+    close_names,
+    find_action,
+    find_actions,
+    numbers_of,
+)
 from compiler_gym.spaces.box import Box, FreeBox
 from compiler_gym.spaces.commandline import Commandline, CommandlineFlag
 from compiler_gym.spaces.containers import Dict, Tuple
@@ -84,6 +90,7 @@ __all__ = [
     "find_action",
     "find_actions",
     "networkx_graph",
+    "numbers_of",
     "space_kind",
     "space_name",
     "to_plain",

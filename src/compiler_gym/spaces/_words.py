@@ -19,20 +19,20 @@ class Words:
 
     Items with the same text are refused, unless they may be `repeated`: then the first is found.
 
-    >>> Words(["-a", "-b", "-b x"], "flags").find("-a -b x -b")
+    >>> Words(["-a", "-b", "-b x"], "flag").find("-a -b x -b")
     [0, 2, 1]
     """
 
     def __init__(self, items: Sequence[str], kind: str, *, repeated: bool = False) -> None:
         self.items = tuple(items)
         self.kind = kind
-        """What the items are called in messages."""
+        """What one of the items is called in messages."""
         numbered = reversed(list(enumerate(self.items)))
         self._numbers = {tuple(item.split()): number for number, item in numbered}  # the first
         if () in self._numbers:
-            raise ValueError(f"expected {kind} of at least one word, found an empty one")
+            raise ValueError(f"expected {kind}s of at least one word, found an empty one")
         if len(self._numbers) < len(self.items) and not repeated:
-            raise ValueError(f"expected {kind} that differ, found {self._repeated()} twice")
+            raise ValueError(f"expected {kind}s that differ, found {self._repeated()} twice")
         self._longest = max(map(len, self._numbers), default=1)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Words":
@@ -85,9 +85,9 @@ class Words:
         return self._error(words[min(max(reached), len(words) - 1)])
 
     def _error(self, item: object) -> UnknownNameError:
-        close = nearest(item, self.items)
-        expected = " or ".join(map(repr, close)) or f"one of {len(self.items)} {self.kind}"
-        return UnknownNameError(f"expected {expected}, found {item!r}")
+        close = " or ".join(map(repr, nearest(item, self.items)))
+        hint = f"did you mean {close}?" if close else f"expected one of {len(self.items)}"
+        return UnknownNameError(f"no {self.kind} {item!r}; {hint}")
 
     def _repeated(self) -> str:
         seen: set[tuple[str, ...]] = set()

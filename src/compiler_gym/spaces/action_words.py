@@ -11,7 +11,7 @@ from compiler_gym.nearest import did_you_mean, nearest
 from compiler_gym.spaces._plain import value_from_json
 from compiler_gym.spaces.action_names import action_flags, action_names, space_name
 
-__all__ = ["action_of", "close_names", "find_action", "find_actions"]
+__all__ = ["action_of", "close_names", "find_action", "find_actions", "numbers_of"]
 
 
 def find_actions(space: Any, words: Iterable[str]) -> list[Any]:
@@ -41,7 +41,7 @@ def find_action(space: Any, word: str) -> Any:
     if word.isdecimal():
         if int(word) in space:
             return int(word)
-        raise InvalidActionError(f"no action number {word}: expected {_numbers_of(space)}")
+        raise InvalidActionError(f"no action number {word}: expected {numbers_of(space)}")
     named: list[str] = list(getattr(space, "move_names", ()))  # as searches call some actions
     if word in named:
         return space.moves()[named.index(word)]
@@ -77,7 +77,13 @@ def action_of(space: Any, action: Any) -> Any:
     )
 
 
-def _numbers_of(space: Any) -> str:
+def numbers_of(space: Any) -> str:
+    """Return the range of the numbers of the actions, for a message.
+
+    >>> from gymnasium.spaces import Discrete
+    >>> numbers_of(Discrete(3))
+    'a number from 0 to 2'
+    """
     names = list(action_names(space))
     count = len(names) or getattr(space, "n", None)
     return f"a number from 0 to {count - 1}" if count else f"an action of {space!r}"

@@ -68,9 +68,7 @@ class Commandline(NamedDiscrete):
         """The flag of each value, in order."""
         self.descriptions = [item.description for item in self.items]
         """The description of each value, in order."""
-        self._flag_words = Words(
-            self.flags if self.flags_differ else (), "flags", repeated=repeated
-        )
+        self._flag_words = Words(self.flags if self.flags_differ else (), "flag", repeated=repeated)
 
     def to_string(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> str:
         """Return the command line of `actions`, one value or several.

@@ -50,7 +50,7 @@ class NamedDiscrete(Discrete):
         self.names = [str(item) for item in items]
         """The name of each value, in order."""
         super().__init__(len(self.names), name, seed=seed)
-        self._words = Words(self.names, "names", repeated=repeated)
+        self._words = Words(self.names, "action", repeated=repeated)
 
     def __getitem__(self, name: str) -> int:
         """Return the value called `name`, or raise `UnknownNameError`."""

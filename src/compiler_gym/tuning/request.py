@@ -5,27 +5,17 @@ A tuning that goes on must be asked for what it began with. An option is compare
 may change, so that a new one is never forgotten.
 """
 
-import re
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.options import Spelling, declared, option, to_plain
+from compiler_gym.options import Spelling, declared, option, seconds_in, to_plain
 from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.measure import Measure
 
 __all__ = ["Request"]
 
 _SECONDS = 600.0
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
-_UNITS = {"s": 1, "m": 60, "h": 3600}
-
-
-def _duration(text: str) -> float:
-    match = _DURATION.fullmatch(text.strip())
-    if match is None:
-        raise InvalidParameterError(f"time is {text!r}: expected seconds, or 90s, 10m, 2h")
-    return float(match[1]) * _UNITS[match[2] or "s"]
 
 
 def _fraction(text: str) -> float:
@@ -67,7 +57,7 @@ class Request:
         None,
         "How long to search: 90, 10m, 2h [default: 10m]",
         may_change=True,
-        spelling=Spelling("time", type=str, read=_duration),
+        spelling=Spelling("time", type=str, read=seconds_in),
     )
     """By default ten minutes where `compilations` is not given."""
     compilations: int | None = option(

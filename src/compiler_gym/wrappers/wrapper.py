@@ -38,6 +38,7 @@ from compiler_gym.wrappers._below import (
     step_of,
 )
 from compiler_gym.wrappers.copying import Marks, Shared, State, copied
+from compiler_gym.wrappers.legacy import LegacyGym
 
 __all__ = ["CompilerEnvWrapper", "StepResult"]
 
@@ -90,10 +91,17 @@ class CompilerEnvWrapper(_Wrapper):
         cls.changes_only_step = _place_of(cls, "step") < _place_of(cls, "multistep")
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Remember the arguments for `spec`, so that subclasses need not."""
-        self = super().__new__(cls)
+        """Remember the arguments for `spec`, so that subclasses need not.
+
+        Around a `LegacyGym` the wrapper goes inside: the interface stays the old one.
+        """
         named = {key: value for key, value in kwargs.items() if key != "env"}
-        self._arguments = Shared((args if "env" in kwargs else args[1:], named))
+        further = args if "env" in kwargs else args[1:]
+        inner = kwargs.get("env", args[0] if args else None)
+        if isinstance(inner, LegacyGym):
+            return cast(Self, LegacyGym(cls(inner.env, *further, **named)))
+        self = super().__new__(cls)
+        self._arguments = Shared((further, named))
         return self
 
     def __init__(self, env: Environment) -> None:

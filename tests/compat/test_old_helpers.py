@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+import pytest
+
+from compiler_gym.compat.old_helpers import Timer, emph, humanize_duration, indent, join_cmd, plural
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(2e-8, "20.0ns"), (5e-4, "500.0us"), (-0.25, "-250.0ms"), (1, "1.000s"), (61, "61.0s")],
+)
+def test_a_duration_gets_the_unit_that_fits(seconds: float, text: str) -> None:
+    assert humanize_duration(seconds) == text
+
+
+def test_a_timer_with_a_label_reports_and_then_stands_still() -> None:
+    lines: list[str] = []
+    with Timer("Counted", lines.append) as timer:
+        assert timer.time >= 0
+    assert lines == [f"Counted in {timer}"]
+    assert timer.time == timer.time
+    assert timer.reset() is timer
+
+
+def test_texts_for_a_terminal() -> None:
+    assert "x" in emph("x")
+    assert plural(0, "step", "steps") == "0 steps"
+    assert indent("a\nb", 2) == "  a\n  b"
+    assert join_cmd(["cc", "a b.c"]) == "cc 'a b.c'"
