@@ -42,6 +42,7 @@ __all__ = [
     "C_SOURCE",
     "Compiler",
     "EnvironmentId",
+    "ExternalTool",
     "ProgramFormat",
     "Use",
     "compiler_of",
@@ -102,6 +103,25 @@ class ProgramFormat:
     """Whether it is text, which a user can paste."""
     writer: str = ""
     """The environment's method that writes the current program to a path; empty for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalTool:
+    """A program outside this library that some features run."""
+
+    name: str
+    """The command that is looked for first."""
+    enables: str
+    """The features that need it."""
+    package: str
+    """The Debian package that installs it."""
+    path: str | None = None
+    """The path of the installed program; None where it is missing."""
+    version: str = ""
+    problem: str = ""
+    """The reason why the program cannot be used, empty if it can."""
+    is_required: bool = False
+    """Whether a usual installation is incomplete without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +201,8 @@ class Compiler:
     learner: str = ""
     """``"package.module"`` that learns from linked programs what makes others small at once; see
     `compiler_gym.cli.policy` for what is asked of it."""
+    external_tools: str = ""
+    """``"package.module:function"`` that returns its `ExternalTool` records for `doctor`."""
     demonstration: str = ""
     """``"package.module:Class"`` of the demonstration that `compiler-gym demo` runs."""
     agent_tasks: str = ""

@@ -47,3 +47,29 @@ def test_a_time_is_a_number_with_its_unit(text: str, seconds: float) -> None:
 def test_another_time_is_refused(text: str) -> None:
     with pytest.raises(InvalidParameterError, match="expected a number"):
         seconds_in(text)
+
+
+def test_a_hunt_without_a_compiler_is_refused_before_it_begins(cli: Run, tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "scan.c").write_text(SCAN)
+    for options in ((), ("--versions",)):
+        ran = cli("hunt", "one", "--time", "5s", *options, PATH=str(tmp_path))
+        assert ran.status == 2
+        assert "apt install clang-22" in ran.errors
+        assert "examining" not in ran.errors + ran.output
+        assert not (tmp_path / "hunt-results").exists()
+
+
+def test_a_hunt_that_can_read_no_program_fails_and_can_be_repeated(
+    cli: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "scan.c").write_text("int f(void) { return nothing; }\n")
+    for options in ((), ("--versions",)):
+        command = ("hunt", "one", "--time", "5s", "--output", f"found{len(options)}", *options)
+        ran = cli(*command)
+        assert ran.status == 2
+        assert "scan.c" in ran.errors
+        (tmp_path / "one" / "scan.c").write_text(SCAN)
+        assert cli(*command).status == 0
+        (tmp_path / "one" / "scan.c").write_text("int f(void) { return nothing; }\n")

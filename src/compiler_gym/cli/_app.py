@@ -131,6 +131,10 @@ COMMANDS = {
     "version": Row(
         "version:version", "Print the versions of this library, its compilers and what they run on."
     ),
+    "doctor": Row(
+        "doctor:doctor",
+        "Check the programs outside this library: which are missing, and what installs them.",
+    ),
     "run": Row("run:run", "Apply actions to a program and show what they did.", _ACTIONS),
     "profile": Row("profile:profile", "Show where the time of an episode goes.", _ACTIONS),
     "cc": Row(

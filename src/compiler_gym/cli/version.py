@@ -12,7 +12,7 @@ from compiler_gym.lazy import named
 if TYPE_CHECKING:
     from compiler_gym.registration import Compiler
 
-__all__ = ["show_help", "version"]
+__all__ = ["sandbox_in_use", "show_help", "version"]
 
 
 def version(json: Json = False) -> None:
@@ -29,7 +29,7 @@ def version(json: Json = False) -> None:
             versions[name] = _version_of(compiler)
         except EnvironmentNotSupported as error:
             versions[name] = f"not available: {error}"
-    versions["sandbox"] = _sandbox()
+    versions["sandbox"] = sandbox_in_use()
     versions |= {"gymnasium": version_of("gymnasium"), "python": platform.python_version()}
     if json:
         print_json(versions)
@@ -68,7 +68,7 @@ def _version_of(compiler: "Compiler") -> str:
         return env.compiler_version
 
 
-def _sandbox() -> str:
+def sandbox_in_use() -> str:
     """Return the sandbox of programs on this machine, and why not a stronger one."""
     from compiler_gym.errors import CompilerGymError
     from compiler_gym.sandbox import Sandbox, chosen, way, why_not

@@ -162,7 +162,7 @@ def test_without_clang_the_message_says_what_to_install(
     with pytest.raises(BenchmarkInitError, match="apt install clang"):
         make_benchmark(path)
     monkeypatch.setenv("COMPILER_GYM_CLANG", "my-clang")
-    with pytest.raises(BenchmarkInitError, match="found 'my-clang', which is no program"):
+    with pytest.raises(BenchmarkInitError, match="'my-clang', which is not a program"):
         make_benchmark(path)
 
 

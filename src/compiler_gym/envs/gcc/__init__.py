@@ -62,6 +62,7 @@ gcc = Compiler(
     version="compiler_gym.envs.gcc.toolchain.gcc:usual_version",
     tuner="compiler_gym.envs.gcc.tuning.gcc_tuner:GccTuner",
     tuner_takes_program=True,
+    external_tools="compiler_gym.envs.gcc.toolchain.gcc:external_tools",
 )
 """What the entry point names."""
 

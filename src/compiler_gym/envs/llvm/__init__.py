@@ -126,6 +126,7 @@ llvm = Compiler(
     policies="compiler_gym.envs.llvm:policies",
     policy_linker="compiler_gym.envs.llvm.policies:link",
     demonstration="compiler_gym.envs.llvm.demonstration.job:Demonstration",
+    external_tools="compiler_gym.envs.llvm.toolchain.external:external_tools",
     agent_tasks="compiler_gym.envs.llvm.agent_tasks.families:agent_tasks",
     environments=(
         _environment("llvm-v0"),

@@ -21,9 +21,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def tool(folder: Path, name: str) -> str:
+def tool(folder: Path, name: str, version: str = "") -> str:
     path = folder / name
-    path.write_text("#!/bin/sh\n")
+    path.write_text(f"#!/bin/sh\necho '{version}'\n")
     path.chmod(0o755)
     return str(path)
 
@@ -43,16 +43,28 @@ def test_the_one_that_is_named_is_taken_and_no_other(
     monkeypatch.setenv("COMPILER_GYM_CLANG", "mine")
     assert clang_command() == [mine]
     monkeypatch.setenv("COMPILER_GYM_CLANG", "/nowhere/clang")
-    with pytest.raises(BenchmarkInitError, match=r"found '/nowhere/clang', which is no program"):
+    with pytest.raises(BenchmarkInitError, match=r"'/nowhere/clang', which is not a program"):
         clang_command()
 
 
 def test_ziglang_stands_in_where_none_is_installed(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(BenchmarkInitError, match=r"expected clang-22 or clang .*apt install"):
+    with pytest.raises(
+        BenchmarkInitError, match=r"neither clang-22 nor clang .*apt install clang-22"
+    ):
         clang_command()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
     assert clang_command()[:4] == [sys.executable, "-m", "ziglang", "cc"]
     assert "-mcpu=baseline" in clang_command()
     assert shutil.which("clang-22") is None
+
+
+def test_an_older_clang_reads_sources_and_a_newer_one_is_refused(folder: Path) -> None:
+    older = tool(folder, "clang", "Debian clang version 14.0.6")
+    assert clang_command() == [older]
+    tool(folder, "clang", "clang version 99.1.0-rc1")
+    with pytest.raises(
+        BenchmarkInitError, match=r"is clang 99\.1\.0.* cannot read: needs clang-22"
+    ):
+        clang_command()

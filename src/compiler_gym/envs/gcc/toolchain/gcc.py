@@ -19,6 +19,7 @@ from typing import IO, Protocol
 
 from compiler_gym.errors import EnvironmentNotSupported, ServiceError
 from compiler_gym.files import sha256_of
+from compiler_gym.registration import ExternalTool
 from compiler_gym.service import run_child
 
 __all__ = ["DEFAULT_GCC", "Gcc", "Runner", "words_of"]
@@ -270,6 +271,19 @@ class _Local:
 def usual_version() -> str:
     """Return the version of the GCC that is used where none is named."""
     return Gcc().version_text()
+
+
+def external_tools() -> list[ExternalTool]:
+    """Return the GCC that is used where none is named."""
+    path = shutil.which(DEFAULT_GCC)
+    version, problem = "", ""
+    if path is not None:
+        try:
+            version = usual_version().rpartition(" ")[2]
+        except (ServiceError, TimeoutError) as error:
+            problem = str(error)
+    enables = "gcc-v0, and tune --compiler gcc"
+    return [ExternalTool(DEFAULT_GCC, enables, "gcc", path, version, problem)]
 
 
 def major_version(first_line: str) -> int | None:

@@ -20,7 +20,7 @@ from compiler_gym.envs.llvm.hunting.versions import (
     reason_of,
 )
 from compiler_gym.envs.llvm.toolchain.tools import package_of
-from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported
+from compiler_gym.errors import BenchmarkInitError, CompilerGymError, EnvironmentNotSupported
 from compiler_gym.files import append_line, drop_cut_line, lines
 from compiler_gym.search import write_json
 
@@ -51,6 +51,12 @@ def grown(
             done[program.name] = row = _with_each_version(program, engine, versions)
             append_line(path, row, sync=False)
     document = _document([*done.values()], versions)
+    if done and not any(row["sizes"] for row in done.values()):
+        path.unlink()  # the same command tries them again
+        raise BenchmarkInitError(
+            f"no version compiles any of {len(done)} programs; the first failure: "
+            f"{document['failures'][0]['failure']}"
+        )
     write_json(output / "grown.json", document)
     return document
 

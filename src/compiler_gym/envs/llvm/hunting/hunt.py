@@ -25,7 +25,9 @@ from compiler_gym.envs.llvm.hunting.proving import proved
 from compiler_gym.envs.llvm.hunting.reducing import reduce_ir
 from compiler_gym.envs.llvm.hunting.sources import Program, programs_in
 from compiler_gym.envs.llvm.hunting.versions import sizes_by_version
-from compiler_gym.errors import CacheError, CompilerGymError
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.tools import require_tool
+from compiler_gym.errors import BenchmarkInitError, CacheError, CompilerGymError
 from compiler_gym.files import FolderLock, append_line, drop_cut_line, lines, write_whole, writing
 
 __all__ = ["Hunt", "Limits"]
@@ -85,8 +87,12 @@ class Hunt:
         """Hunt for `seconds`, write what was found, and return it as plain values.
 
         Raises `CacheError` where the folder cannot be used, `BenchmarkNotFoundError` where there
-        is no program.
+        is no program, `BenchmarkInitError` where none can be read or clang is missing, and
+        `EnvironmentNotSupported` without ``llvm-reduce``.
         """
+        # Every proof links a program, and every finding is reduced.
+        clang_command()
+        require_tool("llvm-reduce", "to reduce what is found")
         programs = programs_in(self._where)
         there = len({program.package for program in programs})
         self._least_packages = min(self._limits.packages, there)
@@ -99,6 +105,7 @@ class Hunt:
             with Engine() as engine:
                 self._examine(engine, programs, begun + _SHARE_OF_EXAMINING * seconds)
                 self._follow(engine, begun + seconds)
+            self._require_readable()
             return self.write(programs=len(programs))
         finally:
             lock.release()
@@ -115,10 +122,11 @@ class Hunt:
         lock = FolderLock.take(self.output)
         try:
             with Engine() as engine:
-                return grown(
+                document = grown(
                     programs, engine, self.output, deadline=time.monotonic() + seconds,
                     says=self._says, is_interrupted=self._is_interrupted,
-                ) | {"where": _spoken_name(self._where)}  # fmt: skip
+                )  # fmt: skip
+                return document | {"where": _spoken_name(self._where)}
         finally:
             lock.release()
 
@@ -137,6 +145,19 @@ class Hunt:
         }
         write_findings(self.output, document)
         return document
+
+    def _require_readable(self) -> None:
+        """Raise `BenchmarkInitError` where no program could be read, with the first reason.
+
+        The journal is deleted, so that the same command tries them again.
+        """
+        dropped = [row.get("dropped") for row in self._of("program")]
+        if dropped and all(dropped):
+            (self.output / _JOURNAL).unlink()
+            raise BenchmarkInitError(
+                f"none of the {len(dropped)} programs that were tried in {self._where} can be "
+                f"read; the first one {dropped[0]}"
+            )
 
     # The journal.
 

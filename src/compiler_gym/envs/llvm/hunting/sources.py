@@ -15,6 +15,7 @@ from compiler_gym.envs.llvm.programs.compilation_database import (
     make_benchmarks_from_compile_commands,
 )
 from compiler_gym.envs.llvm.programs.source import make_benchmark
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError, CompilerGymError
 from compiler_gym.registration import make
 
@@ -40,7 +41,8 @@ def programs_in(where: str) -> list[Program]:
     A folder of a built corpus (``packages/NAME/modules``) says what belongs to which package; a
     ``compile_commands.json`` how a project is compiled; otherwise each folder below is a package.
 
-    Raises `BenchmarkNotFoundError` where there is none.
+    Raises `BenchmarkNotFoundError` where there is none, and `BenchmarkInitError` where they have
+    to be compiled and there is no clang.
     """
     path = Path(where)
     if not path.exists():
@@ -65,6 +67,8 @@ def _files_under(path: Path) -> list[Program]:
         return [_of_file(file, file.parts[-3].partition("_")[0], path) for file in built]
     files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
     found = [one for one in files if one.suffix in (*IR_SUFFIXES, *_SOURCES)]
+    if any(file.suffix in _SOURCES for file in found):
+        clang_command()
     root = path if path.is_dir() else path.parent
     return [
         _of_file(one, next(iter(one.relative_to(root).parts[:-1]), root.absolute().name), root)
@@ -87,6 +91,7 @@ def _of_file(path: Path, package: str, root: Path) -> Program:
 
 
 def _compiled_by_database(path: Path) -> list[Program]:
+    clang_command()
     unreadable: list[tuple[str, str]] = []
     made = make_benchmarks_from_compile_commands(path, unreadable=unreadable)
     package = path.absolute().parent.name

@@ -6,7 +6,13 @@ import os
 import shutil
 import sys
 
-from compiler_gym.envs.llvm.toolchain.tools import MAJOR, tool_name
+from compiler_gym.envs.llvm.toolchain.tools import (
+    MAJOR,
+    install_command,
+    package_of,
+    tool_name,
+    version_of,
+)
 from compiler_gym.errors import BenchmarkInitError
 
 __all__ = ["OLD_C", "clang_command"]
@@ -25,8 +31,8 @@ OLD_C = tuple(
 """Flags that make errors of old C warnings again."""
 
 _INSTALL = (
-    f"install one of version {MAJOR} or older (`apt install clang`), or the Python package "
-    "`ziglang`, or set COMPILER_GYM_CLANG to one"
+    f"install it with {install_command([package_of('clang')])}, or an older clang, or the Python "
+    "package `ziglang`; or set COMPILER_GYM_CLANG to the path of a clang"
 )
 
 
@@ -38,17 +44,29 @@ def clang_command() -> list[str]:
     named = os.environ.get("COMPILER_GYM_CLANG")
     for candidate in (named,) if named else (tool_name("clang"), "clang"):
         found = shutil.which(candidate)
-        if found:
+        if found and (candidate == tool_name("clang") or not _is_newer(found)):
             return [found]
     if not named and importlib.util.find_spec("ziglang") is not None:
         target = ("-target", "x86_64-linux-gnu", "-mcpu=baseline", "-fno-sanitize=all")
         return [sys.executable, "-m", "ziglang", "cc", *target]
+    newer = shutil.which(named or "clang")
+    if newer:
+        raise BenchmarkInitError(
+            f"{newer} is clang {version_of(newer)}, whose bitcode LLVM {MAJOR} cannot read: needs "
+            f"{tool_name('clang')}: {_INSTALL}"
+        )
     if named:
         raise BenchmarkInitError(
-            f"expected COMPILER_GYM_CLANG to name a clang of version {MAJOR} or older, "
-            f"found {named!r}, "
-            "which is no program: set it to another, or to nothing"
+            f"COMPILER_GYM_CLANG is {named!r}, which is not a program: set it to the path of a "
+            f"clang of version {MAJOR} or older, or unset it"
         )
     raise BenchmarkInitError(
-        f"expected {tool_name('clang')} or clang on PATH to compile a program: {_INSTALL}"
+        f"neither {tool_name('clang')} nor clang is on PATH, and compiling a program needs one: "
+        f"{_INSTALL}"
     )
+
+
+def _is_newer(clang: str) -> bool:
+    """Return whether `clang` writes bitcode that the engine may not read."""
+    major = version_of(clang).partition(".")[0]
+    return major.isdigit() and int(major) > MAJOR

@@ -5,11 +5,19 @@ The one file of the LLVM environments that says which LLVM they are of: docs/ano
 lists what else changes with it.
 """
 
+import re
 import shutil
+import subprocess
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 
 from compiler_gym.errors import EnvironmentNotSupported
 
-__all__ = ["MAJOR", "find_tool", "package_of", "require_tool", "tool_name"]
+__all__ = [
+    "MAJOR", "find_tool", "install_command", "package_of", "require_tool", "tool_name",
+    "version_of",
+]  # fmt: skip
 
 MAJOR = 22
 """The version of LLVM whose tools, packages and bitcode the environments expect."""
@@ -24,6 +32,8 @@ _PACKAGES = {
     "merge-fdata": "bolt",
 }
 """Debian's packages of what is not in ``llvm-MAJOR``."""
+_VERSION = re.compile(r"(?:version |LLD )(\d+\.[\w.]+)")
+_VERSION_SECONDS = 20.0
 
 
 def tool_name(tool: str) -> str:
@@ -60,6 +70,41 @@ def require_tool(
     if found is None:
         raise error(
             f"needs {' '.join(filter(None, (tool_name(tool), purpose)))}: install it with "
-            f"`apt install {package_of(tool)}`"
+            f"{install_command([package_of(tool)])}"
         )
     return found
+
+
+def version_of(path: str) -> str:
+    """Return the version that an LLVM tool prints, or nothing where it prints none."""
+    try:
+        return _printed_version(path, Path(path).stat().st_mtime_ns)
+    except OSError:
+        return ""
+
+
+@cache
+def _printed_version(path: str, changed: int) -> str:
+    """Return the version; `changed` makes a tool that was replaced run again."""
+    try:
+        done = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, errors="replace", check=False,
+            stdin=subprocess.DEVNULL, timeout=_VERSION_SECONDS,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    match = _VERSION.search(done.stdout)
+    return match[1] if match else ""
+
+
+def install_command(packages: Iterable[str]) -> str:
+    """Return the advice that installs `packages`, in quotes for a sentence.
+
+    >>> install_command(["strace"])
+    '`apt install strace`'
+    """
+    names = sorted(set(packages))
+    command = f"`apt install {' '.join(names)}`"
+    if any(name.endswith(f"-{MAJOR}") for name in names):
+        return f"{command} (where apt does not know them: https://apt.llvm.org)"
+    return command

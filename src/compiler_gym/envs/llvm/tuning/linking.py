@@ -27,7 +27,7 @@ from compiler_gym.builds import (
 )
 from compiler_gym.builds import run_command as run
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
-from compiler_gym.envs.llvm.toolchain.tools import package_of, require_tool, tool_name
+from compiler_gym.envs.llvm.toolchain.tools import package_of, tool_name
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import BinaryPlan, Measure, asked_for
 
@@ -55,7 +55,6 @@ __all__ = [
     "plain_words",
     "profile_flags",
     "refused_flags",
-    "require_linker",
     "run",
 ]
 
@@ -90,11 +89,6 @@ _PARTIAL = "partial-"
 """How the name begins of what is being written: clang adds to it for a while."""
 _LINK_TIME = "-flto"
 """A plan decides it: the build's own is left out."""
-
-
-def require_linker() -> None:
-    """Raise `ProjectError` with what to install where lld is missing."""
-    require_tool("ld.lld", "to link the project with", error=ProjectError, any_version=True)
 
 
 def refused_flags(unit: Unit) -> list[str]:

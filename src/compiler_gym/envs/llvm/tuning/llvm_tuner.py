@@ -11,6 +11,7 @@ from pathlib import Path
 from compiler_gym.builds import Binary, CompilerCommand, Unit, is_shared_library
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, join_pipelines, split_passes
+from compiler_gym.envs.llvm.toolchain.external import require_build_tools
 from compiler_gym.envs.llvm.tuning.deciding import FLAG, LINKER, UNSAFE, items, state_of
 from compiler_gym.envs.llvm.tuning.fast import FAIR_FAST, FastDecisions
 from compiler_gym.envs.llvm.tuning.known import known_plans
@@ -26,7 +27,6 @@ from compiler_gym.envs.llvm.tuning.linking import (
     lld_layout_of,
     plain_words,
     refused_flags,
-    require_linker,
 )
 from compiler_gym.envs.llvm.tuning.making import Maker
 from compiler_gym.envs.llvm.tuning.meanings import meaning
@@ -74,10 +74,12 @@ class LlvmTuner:
 
     @property
     def compilers(self) -> tuple[Sequence[str], Sequence[str]]:
-        """The clang that is installed, as C and as C++ compiler."""
-        clang = clang_command()
-        require_linker()
-        return clang, [*clang, "--driver-mode=g++"]
+        """The clang that is installed, as C and as C++ compiler.
+
+        Raises `ProjectError` where this version's clang, lld or a strip is missing.
+        """
+        require_build_tools()
+        return _compilers()
 
     def tune(self, subject: Subject) -> Found:
         """Return the smallest, or the fastest, of what the search and the rivals make."""
@@ -142,12 +144,17 @@ class LlvmTuner:
     def command_with(self, plan: BinaryPlan, command: CompilerCommand) -> Sequence[str]:
         """Return clang's call for `command`, where clang's own link-time optimisation makes it."""
         self.plain_words(plan)
-        return command_with(plan, self.compilers[command.is_cxx], command)
+        return command_with(plan, _compilers()[command.is_cxx], command)
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return a shell script of LLVM's own tools that makes the same bytes."""
         require_possible(plan)
         return script_of(binary, plan)
+
+
+def _compilers() -> tuple[list[str], list[str]]:
+    clang = clang_command()
+    return clang, [*clang, "--driver-mode=g++"]
 
 
 @cache

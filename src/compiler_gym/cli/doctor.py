@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym doctor``: the programs outside this library that its features need."""
+
+import shutil
+from collections.abc import Iterable
+from dataclasses import asdict
+
+import typer
+
+from compiler_gym.cli._output import Json, output, print_command, print_json, show, styled, table
+from compiler_gym.cli.version import sandbox_in_use
+from compiler_gym.lazy import named
+from compiler_gym.registration import ExternalTool, compilers
+
+__all__ = ["INCOMPLETE", "doctor"]
+
+INCOMPLETE = 1
+"""The exit status where a required program is missing or unfit."""
+
+
+def doctor(json: Json = False) -> None:
+    """Check the programs outside this library: which are missing, and what installs them.
+
+    Passes and rewards need none of them: LLVM is bundled. Exit status: 0 when all required
+    programs work, 1 when not.
+    """
+    tools = [tool for one in compilers().values() if one.external_tools
+             for tool in named(one.external_tools)()]  # fmt: skip
+    tools += _sandboxes()
+    is_complete = all(_works(tool) for tool in tools if tool.is_required)
+    if json:
+        print_json(
+            {
+                "is_complete": is_complete,
+                "sandbox": sandbox_in_use(),
+                "tools": [asdict(tool) | {"works": _works(tool)} for tool in tools],
+            }
+        )
+    else:
+        _show_tools(tools)
+    if not is_complete:
+        raise typer.Exit(INCOMPLETE)
+
+
+def _works(tool: ExternalTool) -> bool:
+    return tool.path is not None and not tool.problem
+
+
+def _sandboxes() -> list[ExternalTool]:
+    enables = "tune: keeps a build from writing to your own folder"
+    return [ExternalTool("bwrap", enables, "bubblewrap", shutil.which("bwrap"))]
+
+
+def _show_tools(tools: Iterable[ExternalTool]) -> None:
+    console = output()
+    rows = table("Program", "State", "What it enables", typed=("Program",))
+    for tool in tools:
+        state = tool.version or "installed"
+        style = "green"
+        if not _works(tool):
+            state = "missing" if tool.path is None else f"{tool.version} unfit".strip()
+            state += ", required" * tool.is_required
+            style = "bold red" if tool.is_required else "yellow"
+        rows.add_row(tool.name, styled(state, style), tool.enables)
+    show(rows, console)
+    console.print(f"Programs are run in the sandbox: {sandbox_in_use()}")
+    lacking = [tool for tool in tools if not _works(tool)]
+    for tool in lacking:
+        if tool.problem:
+            console.print(f"{tool.name}: {tool.problem}", style="yellow")
+    for title, chosen in (
+        ("Install what is required with:", [tool for tool in lacking if tool.is_required]),
+        ("Install the optional programs with:", [tool for tool in lacking if not tool.is_required]),
+    ):
+        if chosen:
+            console.print(title)
+            print_command(f"apt install {' '.join(sorted({t.package for t in chosen}))}", console)
+    if any(tool.package[-1].isdigit() for tool in lacking):
+        console.print("Where apt does not know these versions: https://apt.llvm.org")
