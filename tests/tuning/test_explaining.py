@@ -44,6 +44,22 @@ def test_a_gain_is_what_the_file_grows_by_without_one_decision(subject: Subject)
     assert gains["flag -Os"] != 0
 
 
+def test_what_the_linker_is_told_is_measured_first(subject: Subject) -> None:
+    builds: list[tuple[str, ...]] = []
+
+    class Watched(SimpleTuner):
+        def build(self, binary, plan, folder, *, jobs):  # type: ignore[no-untyped-def]
+            builds.append(plan.linker)
+            return super().build(binary, plan, folder, jobs=jobs)
+
+    found = SimpleTuner("-Os").tune(subject)
+    found = replace(found, plan=replace(found.plan, linker=("-Wl,-O1",)))
+    assert gains_of(found, Watched(), replace(subject, jobs=1)).keys() == {
+        "flag -Os", "linker -Wl,-O1",
+    }  # fmt: skip
+    assert builds[0] == ()
+
+
 class _Broken(SimpleTuner):
     def build(self, binary, plan, folder, *, jobs):  # type: ignore[no-untyped-def]
         if "-DNEEDED" not in plan.flags:

@@ -62,7 +62,16 @@ def test_every_number_is_there() -> None:
         "1,234 compilations", "function(sroa<modify-cfg>)", "450", "No test was run",
     ):  # fmt: skip
         assert shown in text, shown
-    assert "linker -Wl,-x" not in text  # what was not measured is not told
+    assert "linker -Wl,-x" in text  # what was not measured is not told
+
+
+def test_a_decision_that_was_not_measured_is_named() -> None:
+    text = read(page(SUMMARY)).text
+    assert re.search(r"linker -Wl,-x\s*not measured", text), text
+    decisions = (Decision("option a=b", None),)
+    assert "not measured" in read(page(with_binary(decisions=decisions))).text
+    timed = with_binary(decisions=decisions, speed={"speedup": 1.1, "low": 1.0, "high": 1.2})
+    assert "not measured" not in read(page(timed)).text
 
 
 def test_names_of_a_project_are_no_html() -> None:

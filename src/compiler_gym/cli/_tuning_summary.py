@@ -105,6 +105,9 @@ def _remarks(binary: "BinarySummary", goal: "Goal") -> list[str]:
     if gains:
         won = ", ".join(f"{name} {gain:,}" for gain, name in reversed(gains[-_SHOWN:]))
         lines.append(f"Without one decision it would be larger by: {won}")
+    if names := binary.not_measured:
+        rest = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        lines.append(f"Not measured alone: {', '.join(names[:_SHOWN])}{rest}")
     lines += [f"taken back, for a test fails with it: {name}" for name in binary.taken_back]
     return list(dict.fromkeys([*lines, *binary.notes]))
 

@@ -39,7 +39,8 @@ def gains_of(found: Found, tuner: Tuner, subject: Subject) -> dict[str, int]:
     """Return by how many bytes the binary grows without each decision of its plan.
 
     What the search has measured already is taken from there. A small part of the time that it
-    had is spent, and what there is no time for is left out; so is what does not build alone.
+    had is spent, on what the linker is told first; what there is no time for is left out, and so
+    is what does not build alone.
     """
     seconds = subject.allowance.seconds
     deadline = None
@@ -48,6 +49,7 @@ def gains_of(found: Found, tuner: Tuner, subject: Subject) -> dict[str, int]:
         deadline = time.monotonic() + share
     size = subject.measure.of(found.path)
     decisions = [name for name in found.plan.decisions() if name not in found.gains]
+    decisions.sort(key=lambda name: not name.startswith("linker "))
 
     def gain(number: int) -> int | None:
         is_late = deadline is not None and time.monotonic() > deadline

@@ -133,7 +133,8 @@ def _front(binary: BinarySummary) -> str:
 
 
 def _decisions(binary: BinarySummary) -> str:
-    taken = [(d, "taken back: a test fails with it") for d in binary.taken_back]
+    taken = [(d, "not measured") for d in binary.not_measured]
+    taken += [(d, "taken back: a test fails with it") for d in binary.taken_back]
     measured = [(d.gain, d) for d in binary.decisions if d.gain is not None]
     if not measured and not taken:
         return ""

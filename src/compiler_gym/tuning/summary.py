@@ -97,6 +97,12 @@ class BinarySummary:
     """Where speed and size both count: builds from smallest to fastest."""
 
     @property
+    def not_measured(self) -> tuple[str, ...]:
+        """The decisions that were not left out alone, where others were or bytes are the goal."""
+        names = tuple(decision.name for decision in self.decisions if decision.gain is None)
+        return names if not self.speed or len(names) < len(self.decisions) else ()
+
+    @property
     def change(self) -> str:
         """How much smaller the tuned file is than the fair rival, by the measure."""
         key = self.measure.key
