@@ -56,7 +56,8 @@ CALLS = [
     "-E main.c", "-E -dM -x c /dev/null", "-E -P conftest.c", "-E -o out.i main.c", "-M main.c",
     "-MM main.c", "-MM -MT target main.c", "-MD -c main.c", "-MMD -MF x.d -MQ q -MP -c main.c",
     "-Wp,-MD,x.d -c main.c", "-Wp,-MMD,x.d -Wp,-DLEVEL=3 -c part.c", "-H -fsyntax-only main.c",
-    "-fsyntax-only main.c", "-fsyntax-only bad.c", "-E -x c -v /dev/null", "-E -include part.h main.c",
+    "-fsyntax-only main.c", "-fsyntax-only bad.c", "-E -x c -v /dev/null",
+    "-E -include part.h main.c",
     # Compiling.
     "-S part.c", "-S -o - part.c", "-c part.c", "-c part.c -o part.obj", "-opart.o -c part.c",
     "-c main.c part.c", "-c -x c part.h -o header.o", "-c empty.c", "-c bad.c", "-c warn.c -Wall",
@@ -198,6 +199,7 @@ def test_source_on_standard_input_is_compiled(
     for line in ("-x c - -o run", "-xc -c - -o stdin.o", "stdin.o -o a.out"):
         compared(folders, mode, line)
     assert programs(folders[0]) == {"run": (4, b""), "a.out": (4, b"")}
+    compared(folders, mode, "-x c -DAB=) -Dint=AB -c -")  # fails, and is not tried again
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -259,7 +261,8 @@ ASSEMBLER = {
     },
     "stores": {
         "main.c": "extern int n;\nvoid part(void);\nint main(void) { part(); return n - 12; }\n",
-        "part.c": 'int n = 11;\nvoid part(void) { __asm__ volatile("incl n(%%rip)" ::: "memory"); }\n',
+        "part.c": 'int n = 11;\nvoid part(void) { __asm__ volatile("incl n(%%rip)"'
+        ' ::: "memory"); }\n',
     },
 }
 

@@ -189,10 +189,28 @@ bool is_question(const Words& words, const Words& marks) {
 // Runs the compiler `words`, and finishes the objects that it leaves; returns the status. A line
 // on standard error says what is not optimised with the whole program, unless `is_quiet`.
 int compile(const Words& words, bool is_cxx, bool is_quiet) {
-  const int status = run(words);
+  Words plain, first = words;
+  for (const std::string& word : words)
+    if (word != "-ffat-lto-objects" && word != "-fembed-bitcode=bitcode")
+      plain.push_back(word);
+    else if (word.starts_with("-fembed") && !plain.empty())
+      plain.pop_back();  // its -Xclang
+  // clang cannot write the bitcode of assembler that needs other files, though it compiles that.
+  // Standard input cannot be read twice.
+  const bool is_once = plain == words || std::ranges::find(words, "-") != words.end();
+  const auto at = std::ranges::find(first, "--start-no-unused-arguments");
+  const bool has_say = std::ranges::any_of(words, [](const std::string& word) {
+    return word.find("color-diagnostics") != word.npos || word.starts_with("-fdiagnostics-color");
+  });
+  if (isatty(STDERR_FILENO) && !has_say) first.insert(at, "-fcolor-diagnostics");
+  int status =
+      is_once ? run(words) : run_before(first, [](int status) { return status == 0; });
+  const bool is_plain = status && !is_once;
+  if (is_plain) status = run(plain);
   if (status) return status;
   for (const std::string& output : call_of(expanded({words.begin() + 1, words.end()})).outputs) {
-    const std::string why = finish_object(output);
+    std::string why = finish_object(output);
+    if (is_plain) why = "assembler that clang cannot put into bitcode";
     if (why.empty() || is_quiet) continue;
     const std::string text = std::string("compiler-gym ") + (is_cxx ? "cxx" : "cc") + ": " + output +
                              ": compiled without link-time optimisation: it has " + why + '\n';

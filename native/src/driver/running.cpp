@@ -1,6 +1,7 @@
 #include "running.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -40,8 +41,8 @@ int end_by(int signal) {
   return 128 + signal;
 }
 
-// Starts `words` with standard output to `output`, if that is one; it ends when we do.
-void start(const Words& words, int output = -1) {
+// Starts `words` with the stream `number` to the file `output`, if that is one; it ends when we do.
+void start(const Words& words, int output = -1, int number = STDOUT_FILENO) {
   sigset_t all, before;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &before);  // no signal is lost before there is a child
@@ -50,7 +51,7 @@ void start(const Words& words, int output = -1) {
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != parent) _exit(not_run);
-    if (output >= 0) dup2(output, STDOUT_FILENO);
+    if (output >= 0) dup2(output, number);
     sigprocmask(SIG_SETMASK, &before, nullptr);
     become(words);
     _exit(cannot_run(words));
@@ -88,6 +89,21 @@ int run(const Words& words) {
   if (child < 0) return cannot_run(words);
   const int status = wait_for_child();
   return WIFSIGNALED(status) ? end_by(WTERMSIG(status)) : WEXITSTATUS(status);
+}
+
+int run_before(const Words& words, bool (*is_shown)(int status)) {
+  const int file = memfd_create("errors", MFD_CLOEXEC);
+  if (file < 0) return run(words);
+  start(words, file, STDERR_FILENO);
+  if (child < 0) return cannot_run(words);
+  const int status = wait_for_child();
+  const int result = WIFSIGNALED(status) ? end_by(WTERMSIG(status)) : WEXITSTATUS(status);
+  std::array<char, 4096> part;
+  lseek(file, 0, SEEK_SET);
+  for (ssize_t count; is_shown(result) && (count = read(file, part.data(), part.size())) > 0;)
+    fwrite(part.data(), 1, count, stderr);
+  close(file);
+  return result;
 }
 
 std::string printed_by(const Words& words, int& status) {

@@ -131,7 +131,9 @@ def _kind(command: CompilerCommand) -> str | None:
     if is_rare:
         return None
     if command.mode is Mode.PROGRAM:
-        return _QUESTION if command.is_question else _PROGRAM
+        # Files on the way to machine code are asked for: link-time optimisation makes none.
+        is_plain = command.sources and any("-save-temps" in word for word in arguments)
+        return _QUESTION if command.is_question or is_plain else _PROGRAM
     if command.mode is Mode.OBJECT:
         return _OBJECT
     asks_linker = any(word.startswith(("-Wl,", "-Xlinker")) for word in arguments)

@@ -124,7 +124,8 @@ def link(
             return compiled
         todo = _Link(compiled, compiler, tuple(linked_files(compiled)), Path(name))
         if not any(todo.modules()):
-            return None
+            plan = _PLAIN if command.sources else None  # compiled already, each apart
+            return plan and (0 if todo.by(plan) else todo.plainly(plan, say))
         if isinstance(chosen_by, BinaryPlan):
             return 0 if todo.by(chosen_by) else todo.plainly(chosen_by, say)
         is_shared = "-shared" in command.link_flags
