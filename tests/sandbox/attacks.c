@@ -370,6 +370,23 @@ static int confine(char **command) {
   return 97;
 }
 
+/* Becomes another program that is refused one call and, where it `hides`, to read a file at an
+   address of memory too. */
+static int refuse(int call, int error, int hides, char **command) {
+  struct sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 4, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, hides ? SYS_pread64 : call, 0, 2),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[3]) + 4),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error)};
+  struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &filter)) return 98;
+  execv(command[0], command);
+  return 97;
+}
+
 int main(int count, char **words) {
   const char *name = words[1];
   setvbuf(stdout, 0, _IONBF, 0);
@@ -396,6 +413,8 @@ int main(int count, char **words) {
   else if (is(name, "closed")) { for (int f = 0; f < 3; f++) close(f); int f = open("made", O_CREAT | O_WRONLY, 0644); _exit(write(1, "x", 1) < 0 && f == 0 && write(f, "made", 4) == 4 ? 3 : 4); }
   else if (is(name, "bomb")) bomb();
   else if (is(name, "confine")) return confine(words + 2);
+  else if (is(name, "refuse")) return refuse(atoi(words[2]), atoi(words[3]), 0, words + 4);
+  else if (is(name, "hide-memory")) return refuse(atoi(words[2]), EPERM, 1, words + 3);
   else if (is(name, "metadata")) metadata(words[2]);
   else if (is(name, "kernel")) kernel_memory();
   else if (is(name, "threads")) threads(atol(words[2]));

@@ -2,7 +2,10 @@
 """Whoever asks, and however the box is made: the program has no powers, changes no file of the
 host, and keeps no memory that nobody counts."""
 
+import errno
 import os
+import platform
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -135,7 +138,7 @@ def test_a_container_whose_filter_knows_no_clone3_runs_programs(
     attacks: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     confined = place / "confined"
-    confined.write_text(f'#!/bin/sh\nexec {attacks} confine {find_helper()} "$@"\n')
+    confined.write_text(f'#!/bin/sh\nexec {attacks} confine {shlex.quote(find_helper())} "$@"\n')
     confined.chmod(0o755)
     monkeypatch.setattr("compiler_gym.sandbox.box.find_helper", lambda: str(confined))
     for tier in ("limits", "none"):
@@ -173,3 +176,37 @@ def test_a_linker_makes_a_program_that_can_be_run(tier: str, tmp_path: Path) -> 
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert run_contained([tmp_path / "program"], sandbox="none").exit_status == 7
+
+
+_PROCESS_VM_READV, _OPENAT2 = 310, 437
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="needs the numbers of calls of x86-64")
+@pytest.mark.parametrize("error", [errno.EPERM, errno.ENOSYS])
+@pytest.mark.parametrize("call", [_PROCESS_VM_READV, _OPENAT2])
+def test_a_linker_works_where_a_container_refuses_a_call_to_the_watcher(
+    call: int, error: int, attacks: Path, place: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    refusing = place / f"refusing-{call}-{error}"
+    helper = shlex.quote(find_helper())
+    refusing.write_text(f'#!/bin/sh\nexec {attacks} refuse {call} {error} {helper} "$@"\n')
+    refusing.chmod(0o755)
+    monkeypatch.setattr("compiler_gym.sandbox.box.find_helper", lambda: str(refusing))
+    test_a_linker_makes_a_program_that_can_be_run("limits", tmp_path)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="needs the numbers of calls of x86-64")
+def test_a_watcher_that_cannot_read_memory_names_the_call(
+    attacks: Path, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing = place / "refusing-memory"
+    words = f"{attacks} hide-memory {_PROCESS_VM_READV} {shlex.quote(find_helper())}"
+    refusing.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+    refusing.chmod(0o755)
+    monkeypatch.setattr("compiler_gym.sandbox.box.find_helper", lambda: str(refusing))
+    (tmp_path / "file").touch()
+    with sandboxed("limits"):
+        done = run_tool_boxed(["/bin/chmod", "700", "file"], folder=tmp_path, seconds=60)
+    assert done.returncode != 0
+    assert b"process_vm_readv and /proc/PID/mem: Operation not permitted" in done.stderr

@@ -22,10 +22,34 @@ namespace {
 
 constexpr std::uint64_t page = 4096;
 
-// Copies what the process `pid` has at `from`; returns whether all of it came.
+// Says once which call of this watcher was refused: the program is told no more than that it failed.
+void say_refused(const char* calls, int error) {
+  static bool is_said = false;
+  if (is_said || (error != EPERM && error != EACCES && error != ENOSYS)) return;
+  is_said = true;
+  dprintf(STDERR_FILENO,
+          "the sandbox 'limits' cannot change the mode or the times of a file: %s: %s: let the "
+          "container trace its own processes (`--cap-add SYS_PTRACE`, kernel.yama.ptrace_scope at "
+          "most 1)\n",
+          calls, std::strerror(error));
+}
+
+// Copies what the process `pid` has at `from`; returns whether all of it came. Some containers
+// refuse the call for that, others the file.
 bool read_memory(pid_t pid, std::uint64_t from, void* to, std::size_t size) {
   const iovec here{to, size}, there{reinterpret_cast<void*>(from), size};
-  return process_vm_readv(pid, &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
+  if (process_vm_readv(pid, &here, 1, &there, 1, 0) == static_cast<ssize_t>(size)) return true;
+  if (errno == EFAULT || errno == ESRCH) return false;
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/mem", pid);
+  const int memory = open(path, O_RDONLY | O_CLOEXEC);
+  const bool is_read =
+      memory >= 0 && pread(memory, to, size, static_cast<off_t>(from)) == static_cast<ssize_t>(size);
+  const int error = errno;
+  if (memory >= 0) close(memory);
+  if (!is_read) say_refused("process_vm_readv and /proc/PID/mem", error);
+  errno = error;
+  return is_read;
 }
 
 bool read_path(pid_t pid, std::uint64_t from, char* to, std::size_t size) {
@@ -56,9 +80,14 @@ int open_target(pid_t pid, int folder, std::uint64_t path, bool follows) {
   // A link below /proc/self would be one of this process.
   OpenHow how{static_cast<std::uint64_t>(O_PATH | O_CLOEXEC | (follows ? 0 : O_NOFOLLOW)), 0,
               no_magic};
-  const int found = read_path(pid, path, name, sizeof name)
-                        ? static_cast<int>(syscall(437, at, name, &how, sizeof how))
-                        : -1;
+  int found = -1;
+  if (read_path(pid, path, name, sizeof name)) {
+    found = static_cast<int>(syscall(437, at, name, &how, sizeof how));
+    // Older filters of containers do not know this call. Whatever such a link leads to is then
+    // changed only if it is below the program's folder.
+    if (found < 0 && (errno == ENOSYS || errno == EPERM))
+      found = openat(at, name, static_cast<int>(how.flags));
+  }
   const int error = errno;
   close(at);
   errno = error;
