@@ -140,11 +140,7 @@ class Views:
             raise UnknownNameError(f"{cut(known, _LONGEST_HINT)}; short ones are {self._short()}")
         value = self._bench.look(name)
         plain = value.tolist() if isinstance(value, np.ndarray) else to_plain(value)
-        if (
-            isinstance(plain, str)
-            and plain.startswith("/")
-            and os.path.lexists(plain[:_LONGEST_PATH])
-        ):
+        if isinstance(plain, str) and os.path.isabs(plain) and os.path.lexists(plain):
             raise ObservationError(
                 f"{name} is the name of a file on this machine, which agents do not see: measure "
                 f"another observation, such as {self._short()}"
