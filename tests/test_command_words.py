@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: MIT
 """A recorded command line is one command, or it is refused."""
 
-import pytest
+import shlex
+from collections.abc import Callable
 
-from compiler_gym.command_words import command_words, is_file_name
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compiler_gym.command_words import command_words, is_file_name, split_words
 from compiler_gym.errors import InvalidActionError
 
 
@@ -31,3 +36,21 @@ def test_what_a_shell_would_act_on_is_no_file(word: str) -> None:
 @pytest.mark.parametrize("word", ["-", "input.bc", "/tmp/a-b_c/x.ll", "./a+b.bc"])
 def test_files_have_plain_names(word: str) -> None:
     assert is_file_name(word)
+
+
+@given(st.text(st.sampled_from("ab '\"\\\t\r\n#|\u2028"), max_size=20))
+def test_words_are_those_of_shlex(text: str) -> None:
+    def attempt(split: Callable[[str], list[str]]) -> list[str] | None:
+        try:
+            return split(text)
+        except ValueError:
+            return None
+
+    assert attempt(split_words) == attempt(shlex.split)
+
+
+@pytest.mark.parametrize("piece", ["(", "'('", '"("', "\\(", '"\\""', "a\\b"])
+def test_a_long_word_is_copied_once(piece: str) -> None:
+    """A mebibyte took `shlex` half a minute, which only a hang of the test's own limit passes."""
+    text = piece * ((1 << 20) // len(piece))
+    assert len(split_words(text)) == 1

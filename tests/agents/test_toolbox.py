@@ -300,3 +300,28 @@ def test_every_compiler_has_its_tools(id: str) -> None:
         assert told(toolbox, "undo")["applied"] == []
         assert told(toolbox, "submit", answer="42")["submitted"]
         assert toolbox.submitted == "42"
+
+
+def test_a_repeated_name_is_measured_once_and_many_names_are_refused(toolbox: Toolbox) -> None:
+    looks: list[str] = []
+    look = toolbox._bench.look  # pyright: ignore[reportPrivateUsage]
+
+    def count(name: str) -> Any:
+        looks.append(name)
+        return look(name)
+
+    toolbox._bench.look = count  # pyright: ignore[reportPrivateUsage]
+    assert list(told(toolbox, "measure", names=["IrInstructionCount"] * 1_000)) == [
+        "IrInstructionCount"
+    ]
+    assert looks == ["IrInstructionCount"]
+    many, is_error = toolbox.answer("measure", {"names": [f"no{i}" for i in range(21)]})
+    assert is_error
+    assert "name at most 20" in many
+
+
+def test_no_name_of_a_local_file_is_measured(toolbox: Toolbox) -> None:
+    text, is_error = toolbox.answer("measure", {"names": ["BitcodeFile"]})
+    assert is_error
+    assert "/" not in text
+    assert "file on this machine" in text

@@ -44,6 +44,7 @@ _MOST_ACTIONS = 1_000
 _MARGIN = 400
 """Characters of an answer that are kept for what stands around a page."""
 _MOST_LISTED = 30
+_MOST_MEASURED = 20
 _LONGEST_NAME = 100
 _SCHEMES = ("benchmark", "generator")
 """Where programs come from that an agent may name: never a file of this machine."""
@@ -291,8 +292,14 @@ class Toolbox:
         """Measure the program: its costs beside those of the compiler's levels, or what is named.
 
         Args:
-            names: Names of observations; empty measures the costs that need no run.
+            names: Names of at most 20 observations; empty measures the costs that need no run.
         """
+        names = list(dict.fromkeys(names))
+        if len(names) > _MOST_MEASURED:
+            raise InvalidParameterError(
+                f"{len(names):,} observations are too many for one call: name at most "
+                f"{_MOST_MEASURED}"
+            )
         if not names:
             return {"costs": every_cost(self.env), "episode_reward": self.env.episode_reward}
         each = (self._room - _MARGIN) // len(names)

@@ -4,6 +4,7 @@
 All of it comes from the panes that the environment lists, so that nothing here knows a compiler.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, cast
@@ -139,6 +140,11 @@ class Views:
             raise UnknownNameError(f"{cut(known, _LONGEST_HINT)}; short ones are {self._short()}")
         value = self._bench.look(name)
         plain = value.tolist() if isinstance(value, np.ndarray) else to_plain(value)
+        if isinstance(plain, str) and os.path.isabs(plain) and os.path.lexists(plain):
+            raise ObservationError(
+                f"{name} is the name of a file on this machine, which agents do not see: measure "
+                f"another observation, such as {self._short()}"
+            )
         try:
             text = plain if isinstance(plain, str) else as_json(plain)
         except TypeError:

@@ -10,6 +10,7 @@ from typing import Any, Self, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.command_words import split_words
 from compiler_gym.envs.llvm.actions import codegen_options
 from compiler_gym.envs.llvm.actions.marks.choices import (
     BLOCK,
@@ -332,7 +333,7 @@ def command_words_of(text: str) -> list[str]:
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
         raise InvalidActionError(f"expected text, found {text!r} ({type(text).__name__})")
     try:
-        words = shlex.split(text)
+        words = split_words(text)
     except ValueError as error:
         raise InvalidActionError(f"cannot read {text!r:.80}: {error}") from error
     if not words or words[0] != _COMMAND[0]:
