@@ -67,6 +67,7 @@ ALLOWED = {
     "compat/old_datasets.py": ({"llvm"}, DOCUMENTED),
     "compat/old_paths.py": ({".mlir", "gcc", "llvm", "loop_tool", "mlir"}, DOCUMENTED),
     "builds/command_line.py": ({".bc", ".ll", "llvm"}, "what the words of a command line mean"),
+    "builds/elf.py": ({"llvm"}, "what the section of an object is called"),
     "builds/recording.py": (
         {"clang", "clang++", "g++", "gcc"},
         "the names that builds call them by",

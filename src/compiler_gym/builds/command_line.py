@@ -131,6 +131,15 @@ class CompilerCommand:
         return any(map(is_listed, self.words))
 
     @property
+    def is_rare(self) -> bool:
+        """Whether it asks for what few calls of a build do, or for nothing but its own commands."""
+        return (
+            self.is_set_apart or self.emits_llvm or bool(self.headers)
+            or self.other_linker is not None
+            or any(word in ("--", "-r", "-###") for word in self.words)
+        )  # fmt: skip
+
+    @property
     def is_question(self) -> bool:
         """Whether a build system makes this to find out about a compiler, and reads the answer."""
         text = " ".join((str(self.cwd), *self.words))

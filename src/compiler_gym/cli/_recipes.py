@@ -55,7 +55,7 @@ def run_known_compiler(
     What is known is kept under the name of the recipe, or as `kept_as`.
     """
     command = command_of(verb, arguments)
-    kind = _kind(command)
+    kind = _usual_kind(command)
     if os.environ.get(RECORDING_FOLDER) or kind is None:
         return None
     templates = _kept_templates(kept_file(kept_as or name, command.is_cxx))
@@ -68,7 +68,7 @@ def run_with_recipe(verb: str, name: str, arguments: Sequence[str], *, kept_as: 
     """Do what a call asks for by a recipe, and return the status; see `words_with_recipe`."""
     command = command_of(verb, arguments)
     words = words_with_recipe(verb, name, arguments, kept_as=kept_as)
-    templates = _templates(name, command.is_cxx) if _kind(command) == _PROGRAM else None
+    templates = _templates(name, command.is_cxx) if _usual_kind(command) == _PROGRAM else None
     return _run(verb, command, words, templates)
 
 
@@ -81,7 +81,7 @@ def words_with_recipe(
     recipe that there is not, and `PlanError` for one of another machine.
     """
     command = command_of(verb, arguments)
-    kind = _kind(command)
+    kind = _usual_kind(command)
     if kind is None:
         return _made_anew(name, command)
     templates = _templates(name, command.is_cxx)
@@ -99,7 +99,7 @@ def _run(verb: str, command: CompilerCommand, words: list[str], templates: Templ
 
     A link that fails by the recipe is made without it: objects hold machine code, too.
     """
-    if templates is not None and _kind(command) == _PROGRAM:
+    if templates is not None and _usual_kind(command) == _PROGRAM:
         done = subprocess.run(words, check=False, stderr=subprocess.PIPE)
         if done.returncode == 0:
             sys.stderr.write(done.stderr.decode(errors="replace"))
@@ -121,14 +121,10 @@ def _run(verb: str, command: CompilerCommand, words: list[str], templates: Templ
     os.execvp(words[0], words)
 
 
-def _kind(command: CompilerCommand) -> str | None:
+def _usual_kind(command: CompilerCommand) -> str | None:
     """Return the kind of call that `command` is; None for one that only its tuner understands."""
     arguments = command.words[1:]
-    is_rare = (
-        command.is_set_apart or command.emits_llvm or command.headers or command.other_linker
-        or any(word in ("--", "-r", "-###") for word in arguments)
-    )  # fmt: skip
-    if is_rare:
+    if command.is_rare:
         return None
     if command.mode is Mode.PROGRAM:
         # Files on the way to machine code are asked for: link-time optimisation makes none.

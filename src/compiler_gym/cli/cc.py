@@ -82,15 +82,15 @@ def _drive(verb: str, context: typer.Context) -> None:
 
 def _use_recipe(verb: str, name: Path, arguments: list[str]) -> None:
     """Compile and link as a recipe says."""
-    _end(run_with_recipe(verb, str(name), arguments), command_of(verb, arguments))
+    _keep_and_leave(run_with_recipe(verb, str(name), arguments), command_of(verb, arguments))
 
 
 def _use_policy(verb: str, name: Path, arguments: list[str]) -> None:
     """Compile and link as the recipe of a policy says: nothing is chosen by it here."""
-    _end(run_with_policy(verb, str(name), arguments), command_of(verb, arguments))
+    _keep_and_leave(run_with_policy(verb, str(name), arguments), command_of(verb, arguments))
 
 
-def _end(status: int, command: CompilerCommand) -> None:
+def _keep_and_leave(status: int, command: CompilerCommand) -> None:
     if status == 0:
         _keep_where_asked([*_compiler("cxx" if command.is_cxx else "cc"), *command.words[1:]])
     raise typer.Exit(status)
