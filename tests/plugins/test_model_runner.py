@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """A compiler that asks over two pipes is an environment, with a TOML file and no code."""
 
+import os
 import shutil
+import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +20,10 @@ from compiler_gym.errors import (
     EnvironmentNotSupported,
     InvalidActionError,
 )
+from compiler_gym.plugins import ServiceEnv
 from compiler_gym.plugins.model_runner import runner_source
 from compiler_gym.service import shut_down
+from compiler_gym.testing import descendants, is_running, wait_until, worker_pid
 
 # A compiler that asks three questions of two numbers, writes the answers, and may fail.
 ASKER = r"""
@@ -132,3 +137,35 @@ def test_the_inliner_of_a_stock_opt_is_an_environment_without_code(tmp_path: Pat
                 assert not truncated
             calls.append(env.observation["Bytes"])
     assert calls[0] != calls[1]
+
+
+DAEMONS = """
+import os, signal, time
+def leave(how):
+    if os.fork(): return
+    os.setsid()
+    if os.fork(): os._exit(0)
+    open(sys.argv[2] + how, "w").write(str(os.getpid()))
+    if how == "stopped": os.kill(os.getpid(), signal.SIGSTOP)
+    time.sleep(1000)
+leave("daemon"); leave("stopped")
+while not all(os.path.exists(sys.argv[2] + how) for how in ("daemon", "stopped")): time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize("number", [None, signal.SIGSTOP, signal.SIGKILL])
+def test_daemons_of_a_compiler_end_with_its_episode(tmp_path: Path, number: int | None) -> None:
+    begins = "channel, program, output = sys.argv[1:]"
+    assert begins in ASKER
+    asker = tmp_path / "asker"
+    asker.write_text(f"#!{sys.executable}\n{ASKER.replace(begins, DAEMONS + begins)}")
+    asker.chmod(0o755)
+    (tmp_path / "asker.toml").write_text(SAID)
+    with ServiceEnv(plugin=tmp_path / "asker.toml") as env:
+        env.reset(benchmark=PROGRAM)
+        worker = worker_pid(env)
+        daemons = descendants(worker) - {worker}
+        assert len(daemons) == 4  # the keeper, the compiler and what left it
+        if number is not None:
+            os.kill(worker, number)
+    assert wait_until(lambda: not any(map(is_running, daemons)), seconds=10)

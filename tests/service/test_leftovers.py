@@ -7,12 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from compiler_gym.service.limits import children_of
-from compiler_gym.testing import is_running, wait_until
+from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
 
 CLIENT = """
 import os, sys
 import compiler_gym
+import pytest
+
 from compiler_gym.service.limits import children_of
 env = compiler_gym.make("llvm-v0", observation_space="ObjectTextSizeBytes")
 env.reset(benchmark="cbench-v1/crc32")
@@ -78,3 +82,16 @@ print("made")
         cwd=tmp_path / "gone", capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stdout == "made\n", done.stderr
+
+
+@pytest.mark.parametrize("ends", ["fork", "origin"])
+def test_a_stopped_worker_is_ended_after_its_environment_was_closed(ends: str) -> None:
+    with FakeEnv() as origin:
+        origin.reset()
+        fork = origin.fork()
+        closed = fork if ends == "fork" else origin
+        pid = worker_pid(closed)
+        os.kill(pid, signal.SIGSTOP)
+        closed.close()
+        assert wait_until(lambda: not is_running(pid), seconds=10)
+        fork.close()

@@ -210,7 +210,6 @@ class ModelRunnerSession(CompilerSession):
         if status != 0:
             said = self._said.read_text(errors="replace").splitlines()[-_LAST_LINES:]
             raise CompilerDiagnosticError(
-                f"{self.command[0]} ended with status {status}: "
-                + "\n".join(said)
+                f"{self.command[0]} ended with status {status}: " + "\n".join(said)
             )
         return False
