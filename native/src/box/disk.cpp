@@ -78,8 +78,7 @@ int open_folder(int at, const char* name, const struct stat& found, uid_t owner)
 // closed, and opened again on the way back.
 class Walk {
  public:
-  Walk(Count& count, uid_t owner, unsigned long most)
-      : count_(count), owner_(owner), most_(most) {}
+  Walk(Count& count, uid_t owner, unsigned long most) : count_(count), owner_(owner), most_(most) {}
   ~Walk() {
     while (depth_ > 0)
       if (DIR* entries = levels_[--depth_].entries) closedir(entries);

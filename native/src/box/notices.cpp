@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::uint64_t page = 4096;
 
-// Says once which call of this watcher was refused: the program is told no more than that it failed.
+// Says once which call of this watcher was refused: the program is told no more than that it
+// failed.
 void say_refused(const char* calls, int error) {
   static bool is_said = false;
   if (is_said || (error != EPERM && error != EACCES && error != ENOSYS)) return;
@@ -43,8 +44,8 @@ bool read_memory(pid_t pid, std::uint64_t from, void* to, std::size_t size) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/mem", pid);
   const int memory = open(path, O_RDONLY | O_CLOEXEC);
-  const bool is_read =
-      memory >= 0 && pread(memory, to, size, static_cast<off_t>(from)) == static_cast<ssize_t>(size);
+  const bool is_read = memory >= 0 && pread(memory, to, size, static_cast<off_t>(from)) ==
+                                          static_cast<ssize_t>(size);
   const int error = errno;
   if (memory >= 0) close(memory);
   if (!is_read) say_refused("process_vm_readv and /proc/PID/mem", error);

@@ -155,7 +155,8 @@ void end_all(Ended& ended, const Place& place, pid_t program, double started) {
     }
     take(ended, program, started);
     siginfo_t left{};
-    if (waitid(P_ALL, 0, &left, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 && errno == ECHILD) return;
+    if (waitid(P_ALL, 0, &left, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 && errno == ECHILD)
+      return;
   }
 }
 

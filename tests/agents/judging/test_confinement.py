@@ -71,10 +71,15 @@ def test_the_judge_sees_python_and_the_library_wherever_they_are(
         link.symlink_to(real)
         hidden = Path(place, "hidden")
         hidden.write_text("agent's")
+        (real / "programs").mkdir()
+        (real / "programs" / "_cases.py").touch()
+        monkeypatch.setattr(
+            "compiler_gym.agents.judging.confinement.bundled_folder", lambda: link / "programs"
+        )
         monkeypatch.setattr(sys, "path", [*sys.path, str(link / "library"), folder])
         confinement._bubblewrap.cache_clear()  # pyright: ignore[reportPrivateUsage]
         try:
-            paths = [link / "library/file", real / "library/file", hidden]
+            paths = [link / "library/file", real / "programs/_cases.py", hidden]
             look = "import os, sys; print(*map(os.path.exists, sys.argv[1:]))"
             command, box = confined("-c", look, *map(str, paths))
         finally:

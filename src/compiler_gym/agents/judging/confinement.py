@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import compiler_gym
+from compiler_gym.datasets.bundled import bundled_folder
 
 __all__ = ["ENVIRONMENT", "NAMESPACES", "PROCESS", "confined", "plain"]
 
@@ -73,9 +74,9 @@ def _needed() -> list[str]:
 
     The outer ones come first: a later one is seen in an earlier one.
     """
-    library = str(Path(compiler_gym.__file__).parent)
+    library = [str(Path(compiler_gym.__file__).parent), str(bundled_folder())]
     python = [sys.prefix, sys.base_prefix, os.path.dirname(sys.executable)]
-    named = [path for path in (*python, *sys.path, library) if os.path.isabs(path)]
+    named = [path for path in (*python, *sys.path, *library) if os.path.isabs(path)]
     paths = {name for path in named for name in (os.path.abspath(path), os.path.realpath(path))}
     return sorted(
         path

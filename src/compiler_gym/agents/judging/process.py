@@ -20,7 +20,13 @@ def main() -> None:
 
     from compiler_gym.agents.judging.measuring import measure
     from compiler_gym.agents.task import Decisions, Task
+    from compiler_gym.datasets.bundled import bundled_folder
     from compiler_gym.errors import CompilerGymError
+    from compiler_gym.sandbox.ways import find_helper
+
+    # A judge that cannot see these starts no task: it ends before it says that it is ready.
+    find_helper()
+    bundled_folder()
 
     def say(**fields: Any) -> None:
         answers.write(json.dumps(fields) + "\n")
