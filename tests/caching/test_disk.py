@@ -3,10 +3,12 @@
 
 import gc
 import multiprocessing
+import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import suppress
+import warnings
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -116,7 +118,7 @@ def test_a_file_that_is_no_cache_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_breaks_later_costs_a_warning_and_no_more(tmp_path: Path) -> None:
     disk = Disk(tmp_path / "cache.db", 1 << 20)
-    disk._open().execute("DROP TABLE transitions")
+    disk._open().execute("DROP TABLE checked_transitions")
     disk.add_transition(b"1", 0, STEP)
     with pytest.warns(RuntimeWarning, match="no longer used"):
         disk.flush()
@@ -171,4 +173,53 @@ def test_a_value_too_large_for_the_file_is_left_out(tmp_path: Path) -> None:
     disk.add_observation(b"1", "Ir", "x" * (1 << 17))
     disk.flush()
     assert disk.observation(b"1", "Ir") is None
+    disk.close()
+
+
+@pytest.mark.parametrize(
+    "offset", [0, *(pytest.param(bit, marks=pytest.mark.slow) for bit in range(8, 97, 8))]
+)
+def test_a_flipped_bit_is_noticed_or_changes_nothing_that_is_read(
+    tmp_path: Path, offset: int
+) -> None:
+    path = tmp_path / "cache.db"
+    disk = Disk(path, 1 << 30)
+    for item in range(30):
+        disk.add_transition(b"state%d" % item, item, Transition(b"next%d" % item, False, False))
+        disk.add_observation(b"state%d" % item, "Vector", [item, "text", b"blob"])
+    disk.close()
+    whole = path.read_bytes()
+    lost = 0
+    for bit in range(offset, len(whole) * 8, 97 * 8 + 1):
+        flipped = bytearray(whole)
+        flipped[bit // 8] ^= 1 << bit % 8
+        for left in tmp_path.glob("cache.db*"):
+            left.unlink()
+        path.write_bytes(flipped)
+        with suppress(CacheError), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            damaged = Disk(path, 1 << 30)
+            for item in range(30):
+                state = b"state%d" % item
+                transition = damaged.transition(state, item)
+                assert transition in (None, Transition(b"next%d" % item, False, False))
+                value = damaged.observation(state, "Vector")
+                assert value in (None, ([item, "text", b"blob"],))
+                lost += transition is None or value is None
+            damaged.close()
+    assert lost  # some of the bits were in rows
+
+
+def test_a_damaged_row_is_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "cache.db"
+    disk = Disk(path, 1 << 30)
+    disk.add_transition(b"1", 7, STEP)
+    disk.close()
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE checked_transitions SET no_effect = 0")
+    disk = Disk(path, 1 << 30)
+    assert disk.transition(b"1", 7) is None
+    disk.add_transition(b"1", 7, STEP)
+    disk.flush()
+    assert disk.transition(b"1", 7) == STEP
     disk.close()

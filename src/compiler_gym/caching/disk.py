@@ -5,14 +5,16 @@ Writes are collected and made together. The file and its write-ahead log togethe
 the capacity: three quarters are for rows, the rest for the log and what one batch adds. What
 was written first makes room for the rest; a file that was larger does not shrink.
 
-A file that cannot be written any more costs nothing but speed: a warning says so, once, and
-nothing more is written.
+Each row has a checksum, since SQLite has none: a row that was damaged is not there, and is
+written again. A file that cannot be written any more costs nothing but speed: a warning says so,
+once, and nothing more is written.
 """
 
 import ctypes
 import sqlite3
 import time
 import warnings
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +27,25 @@ from compiler_gym.files import Lock, made
 __all__ = ["Disk"]
 
 _CACHE_TABLES = """
-CREATE TABLE IF NOT EXISTS transitions (
-  state BLOB NOT NULL, action BLOB NOT NULL, next BLOB NOT NULL,
-  no_effect INTEGER NOT NULL, end INTEGER NOT NULL, PRIMARY KEY (state, action));
-CREATE TABLE IF NOT EXISTS observations (
-  state BLOB NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (state, name));
+DROP TABLE IF EXISTS transitions;
+DROP TABLE IF EXISTS observations;
+CREATE TABLE IF NOT EXISTS checked_transitions (
+  state BLOB NOT NULL, action BLOB NOT NULL, next BLOB NOT NULL, no_effect INTEGER NOT NULL,
+  end INTEGER NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (state, action));
+CREATE TABLE IF NOT EXISTS checked_observations (
+  state BLOB NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL,
+  PRIMARY KEY (state, name));
 """
+"""Earlier versions kept rows without a checksum, which are dropped."""
+_TABLES = ("checked_transitions", "checked_observations")
 _BATCH_ROWS = 500
 _BATCH_SECONDS = 1.0
 _BATCH_BYTES = _LOG_BYTES = 4 << 20
 """How many rows and bytes, and for how long, wait to be written; how long the log gets."""
 _ROW_BYTES = 100
 _PAGE_BYTES = 4096
+_UNUSABLE = (OSError, sqlite3.Error, UnicodeDecodeError)
+"""The last one comes from names in a damaged file that SQLite puts into its own messages."""
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder().decode
 
@@ -59,32 +68,33 @@ class Disk:
         self._broken = False
         try:
             self._open()
-        except (OSError, sqlite3.Error) as error:
+        except _UNUSABLE as error:
             raise CacheError(f"cannot use {path} as a cache: {error}") from error
 
     def transition(self, state: bytes, action: Any) -> Transition | None:
         """Return what is known of `action` in `state`."""
-        query = "SELECT next, no_effect, end FROM transitions WHERE state = ? AND action = ?"
-        row = self._fetch(query, (state, _encode(action)))
+        query = "SELECT next, no_effect, end, checksum FROM checked_transitions"
+        row = self._fetch(f"{query} WHERE state = ? AND action = ?", (state, _encode(action)))
         return None if row is None else Transition(row[0], bool(row[1]), bool(row[2]))
 
     def observation(self, state: bytes, name: str) -> tuple[Any] | None:
         """Return what was observed in `state` under `name`, as the only item, or None."""
-        query = "SELECT value FROM observations WHERE state = ? AND name = ?"
+        query = "SELECT value, checksum FROM checked_observations WHERE state = ? AND name = ?"
         row = self._fetch(query, (state, name))
         return None if row is None else (_decode(row[0]),)
 
     def add_transition(self, state: bytes, action: Any, transition: Transition) -> None:
         """Remember a transition."""
         row = (state, _encode(action), *transition)
-        self._transitions.append(row)
+        self._transitions.append((*row, _checksum(row)))
         self._flush_if_due(_ROW_BYTES + len(state) + len(row[1]) + len(transition.state))
 
     def add_observation(self, state: bytes, name: str, value: Any) -> None:
         """Remember an observation."""
         encoded = _encode(value)
         if len(encoded) <= self._capacity // 16:
-            self._observations.append((state, name, encoded))
+            row = (state, name, encoded)
+            self._observations.append((*row, _checksum(row)))
             self._flush_if_due(_ROW_BYTES + len(state) + len(encoded))
 
     def flush(self) -> None:
@@ -98,7 +108,7 @@ class Disk:
             # One process at a time: the log is never emptied while others write.
             with Lock(self.path.with_name(f"{self.path.name}-lock")):
                 self._write(transitions, observations)
-        except (OSError, sqlite3.Error) as error:
+        except _UNUSABLE as error:
             self._give_up(error)
 
     def close(self) -> None:
@@ -132,22 +142,24 @@ class Disk:
         database = self._open()
         with database:
             database.executemany(
-                "INSERT OR IGNORE INTO transitions VALUES (?, ?, ?, ?, ?)", transitions
+                f"INSERT OR REPLACE INTO {_TABLES[0]} VALUES (?, ?, ?, ?, ?, ?)", transitions
             )
             database.executemany(
-                "INSERT OR IGNORE INTO observations VALUES (?, ?, ?)", observations
+                f"INSERT OR REPLACE INTO {_TABLES[1]} VALUES (?, ?, ?, ?)", observations
             )
         self._empty_log(database)
         self._make_room(database)
 
-    def _fetch(self, query: str, arguments: tuple[Any, ...]) -> Any:
+    def _fetch(self, query: str, key: tuple[Any, ...]) -> Any:
+        """Return the values of a row; None where there is none, and where it is damaged."""
         if self._broken:
             return None
         try:
-            return self._open().execute(query, arguments).fetchone()
-        except (OSError, sqlite3.Error) as error:
+            row = self._open().execute(query, key).fetchone()
+        except _UNUSABLE as error:
             self._give_up(error)
             return None
+        return row[:-1] if row and row[-1] == _checksum((*key, *row[:-1])) else None
 
     def _flush_if_due(self, size: int) -> None:
         self._waiting_bytes += size
@@ -163,7 +175,7 @@ class Disk:
         if _used(database) <= most:
             return
         while _used(database) > most * 7 // 8:
-            spans = {table: _span(database, table) for table in ("transitions", "observations")}
+            spans = {table: _span(database, table) for table in _TABLES}
             longest = max(last - first + 1 for first, last in spans.values())
             if longest == 0:
                 return
@@ -186,6 +198,11 @@ class Disk:
             warnings.warn(
                 f"the cache {self.path} is no longer used: {error}", RuntimeWarning, stacklevel=4
             )
+
+
+def _checksum(row: tuple[Any, ...]) -> int:
+    """Return what a row must be stored with; a bool counts as the integer that SQLite keeps."""
+    return zlib.crc32(_encode([int(one) if isinstance(one, bool) else one for one in row]))
 
 
 def _used(database: sqlite3.Connection) -> int:
