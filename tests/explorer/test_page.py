@@ -120,6 +120,35 @@ def test_an_action_that_is_refused_takes_no_other_with_it(page: Any) -> None:
     assert names(page) == ["mem2reg", "instcombine"]
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_refused_action_is_explained_beside_its_text(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    open_source(page)
+    add(page, "srao")
+    alert = page.get_by_role("alert")
+    sync_api.expect(alert).to_have_text("no action 'srao' in Passes: did you mean sroa?")
+    sync_api.expect(adding(page)).to_have_value("srao")
+    assert alert.bounding_box()["y"] > adding(page).bounding_box()["y"]
+    assert page.get_by_label("Sequence").get_by_role("alert").count() == 1
+    add(page, "sroa")
+    sync_api.expect(alert).to_have_count(0)
+    assert names(page) == ["sroa"]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_long_name_stays_inside_the_tree_and_a_reward_beside_its_bar(
+    page: Any, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    open_source(page)
+    add(page, "sroa", "mldst-motion<split-footer-bb>", "separate-const-offset-from-gep<lower-gep>")
+    view(page, "Tree")
+    tree = page.get_by_role("tree")
+    assert tree.evaluate("(tree) => tree.scrollWidth <= tree.clientWidth")
+    bar, digits = (page.locator(f".reward {tag}").first.bounding_box() for tag in ("i", "b"))
+    assert bar["y"] >= digits["y"] + digits["height"] - 4  # below the digits
+
+
 @pytest.mark.slow
 def test_steps_are_dragged_moved_by_keys_turned_off_and_removed(page: Any) -> None:
     open_source(page)
