@@ -82,9 +82,32 @@ def test_several_decisions_that_break_it_are_all_taken_back(request_: Request) -
 def test_tests_that_fail_before_are_the_projects_own(request_: Request) -> None:
     with pytest.raises(ProjectError, match=r"(?s)fail before anything was tuned.*oh no"):
         Job(replace(request_, check="echo oh no; false"), SimpleTuner()).run()
-    again = replace(request_, output=request_.output.with_name("other"), run="exit 3")
-    with pytest.raises(ProjectError, match="status 3 before anything"):
-        Job(again, SimpleTuner()).run()
+
+
+@pytest.mark.parametrize("way", ["run", "confirm"])
+def test_a_program_whose_right_status_is_not_zero_is_tuned(request_: Request, way: str) -> None:
+    text = "./program >/dev/null; exit $((40 + $(./program)))"
+    tuner = SimpleTuner("-O1", "-DADDED=1")
+    (result,) = Job(replace(request_, **{way: text}), tuner).run()
+    assert result.taken_back == (("flag -DADDED=1",) if way == "run" else ())
+    assert any("ends with status 42 when the project's own" in note for note in result.found.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("./no-such-program", "status 127 before anything was tuned, because the shell cannot"),
+        ("./main.c", "status 126 before anything was tuned, because the shell cannot"),
+        ("kill -SEGV $$", "because a signal ended it"),
+        ("sh -c 'kill -ABRT $$'; exit $?", "status 134 before .* because a signal ended it"),
+        ("test -e there || { touch there; exit 5; }", "status 5 and then, with .*, with 0: give"),
+    ],
+)
+def test_a_run_that_crashes_or_ends_in_two_ways_is_refused(
+    request_: Request, text: str, reason: str
+) -> None:
+    with pytest.raises(ProjectError, match=reason):
+        Job(replace(request_, run=text), SimpleTuner()).run()
 
 
 def test_a_run_that_never_prints_the_same_is_judged_by_its_status(request_: Request) -> None:

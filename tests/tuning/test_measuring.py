@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The user's own commands, with one binary or another in its place."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,13 @@ def test_the_last_lines_are_told_and_where_all_of_them_are(tmp_path: Path) -> No
     lines = log.read_text().splitlines()
     assert lines[:2] == ["1", "2"]
     assert "why" in lines
+
+
+def test_a_run_that_ends_with_another_status_is_never_fast(tmp_path: Path) -> None:
+    binaries = [tmp_path / "three", tmp_path / "zero"]
+    for path, status in zip(binaries, (3, 0), strict=True):
+        path.write_text(f"#!/bin/sh\nexit {status}\n")
+    run = RunCommand("./p", tmp_path, tmp_path / "p", expected=3)
+    (three, zero) = run.alternate(binaries, 1)
+    assert math.isfinite(three[0])
+    assert zero == [math.inf]

@@ -104,6 +104,6 @@ def _counted(run: RunCommand, binary: Path, folder: Path) -> int | None:
     real.chmod(0o755)
     counter = counting_command(f"{counts}/")
     script.write_text(f'#!/bin/sh\nexec {counter.text} {shlex.quote(str(real))} "$@"\n')
-    if run.run(script).status:
+    if run.has_failed(run.run(script)):
         return None
     return counter.total(path.read_bytes() for path in counts.iterdir())

@@ -8,6 +8,7 @@ in the output folder; a tuning that was ended goes on from what is there.
 import json
 import platform
 import shutil
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -53,6 +54,10 @@ _ORIGINAL, _PLACE = "original", "place"
 _COPIED = "copied.json"
 """What every file of the project was when it was copied."""
 _SHOWN = 3
+_NOT_RUN = (126, 127)
+"""The exit statuses of a shell that cannot run a program, or does not find it."""
+_SIGNALLED = 128
+"""What a shell adds to the number of the signal that ended a program."""
 _TRIALS = "CMakeFiles"
 """Where cmake links programs to try a compiler with."""
 
@@ -382,11 +387,11 @@ class Job:
         if not request.goal.counts_bytes:
             allowance.begin()  # runs are what takes the time
         run, train, confirm = (
-            None if text is None else RunCommand(text, recording.tree, binary.path)
+            None
+            if text is None
+            else self._with_status(RunCommand(text, recording.tree, binary.path), original)
             for text in (request.run, request.train, request.confirm)
         )
-        for command in filter(None, (run, train, confirm)):
-            self._require_steady(command, original)
         self._watcher.says(f"tuning {binary.name}")
         subject = Subject(
             binary,
@@ -439,18 +444,37 @@ class Job:
         now, _ = compare_in_turns(subject.run, fair, found.path, _ROUNDS)
         return {"speedup": now.speedup, "low": now.low, "high": now.high}
 
-    def _require_steady(self, run: RunCommand, original: Path) -> None:
+    def _with_status(self, run: RunCommand, original: Path) -> RunCommand:
+        """Return `run` with the exit status that it has with the project's own build.
+
+        Raises `ProjectError` where it crashes, cannot be run, or ends in two ways.
+        """
         self._watcher.says(f"running {run.text}")
-        outcomes = [run.run(original, log=self._work / "run.log") for _ in range(2)]
-        if outcomes[0].status:
+        first, second = (run.run(original, log=self._work / "run.log") for _ in range(2))
+        status = first.status
+        if status < 0 or status in _NOT_RUN or 0 < status - _SIGNALLED < signal.SIGSYS:
+            why = "the shell cannot run it" if status in _NOT_RUN else "a signal ended it"
             raise ProjectError(
-                f"the run ended with status {outcomes[0].status} before anything was tuned: "
-                f"{run.text}\n{outcomes[0].tail}"
+                f"the run ended with status {status} before anything was tuned, because {why}: "
+                f"{run.text}\n{first.tail}"
             )
-        if outcomes[0].output != outcomes[1].output:
+        if status != second.status:
+            raise ProjectError(
+                f"the run ended with status {status} and then, with the same program, with "
+                f"{second.status}: give a command that always ends in the same way: {run.text}\n"
+                f"{second.tail}"
+            )
+        if status:
+            self._note(
+                f"{run.text} ends with status {status} when the project's own build runs it, and "
+                "has to end with it when a tuned build does: if that is an error, correct the "
+                "command"
+            )
+        if first.output != second.output:
             self._note(
                 f"{run.text} prints something else each time, so what it prints is not compared"
             )
+        return replace(run, expected=status)
 
 
 def _still_holds(before: BinaryPlan, now: BinaryPlan) -> str:

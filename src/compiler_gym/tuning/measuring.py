@@ -45,6 +45,12 @@ class RunCommand:
     cwd: Path
     place: Path
     """Where the command looks for the binary."""
+    expected: int = 0
+    """The exit status with the project's own build, which every other build has to give."""
+
+    def has_failed(self, outcome: Outcome) -> bool:
+        """Return whether a run did not end as with the project's own build."""
+        return outcome.status != self.expected
 
     def run(self, binary: Path, *, log: Path | None = None) -> Outcome:
         """Return one run with `binary`; the file `log` takes what it prints."""
@@ -54,13 +60,13 @@ class RunCommand:
     def alternate(self, binaries: Sequence[Path], rounds: int) -> list[list[float]]:
         """Return the processor seconds of each binary, one after the other in every round.
 
-        A run that fails takes infinitely long: a crash is never fast.
+        A run that fails takes infinitely long, because a crash is never fast.
         """
         times: list[list[float]] = [[] for _ in binaries]
         for _ in range(rounds):
             for binary, found in zip(binaries, times, strict=True):
                 outcome = self.run(binary)
-                found.append(math.inf if outcome.status else outcome.seconds)
+                found.append(math.inf if self.has_failed(outcome) else outcome.seconds)
         return times
 
 

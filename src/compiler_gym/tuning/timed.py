@@ -57,10 +57,11 @@ class Bench:
         for _ in range(2):
             began = time.monotonic()
             first = self.run.run(self.fair)
-            if first.status:
+            if self.run.has_failed(first):
                 raise ProjectError(
                     f"the run ended with status {first.status} when the program was built with "
-                    f"{self.decisions.fair}: {self.run.text}\n{first.tail}"
+                    f"{self.decisions.fair}, and with {self.run.expected} when the project built "
+                    f"it: {self.run.text}\n{first.tail}"
                 )
             self.wall = min(self.wall, time.monotonic() - began)
             self.seconds = min(self.seconds, max(first.seconds, 1e-3))

@@ -87,9 +87,10 @@ class FastDecisions:
         try:
             path = self.maker.make(_TRAINED, [*FAST, *counting_flags(raw)], LINKER)
             ended = by.run(path)
-            count = 0 if ended.status else pack(raw, self._profile)
+            has_failed = by.has_failed(ended)
+            count = 0 if has_failed else pack(raw, self._profile)
             if not count:
-                said = f"ended with status {ended.status}" if ended.status else (
+                said = f"ended with status {ended.status}" if has_failed else (
                     "left no counts: it runs another file, or ends without exit(), so that nothing "
                     "is written"
                 )  # fmt: skip

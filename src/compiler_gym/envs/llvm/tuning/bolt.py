@@ -40,7 +40,7 @@ def with_layout(
         )  # fmt: skip
         ended = by.run(counted)
         made = sorted(folder.glob("raw*"))
-        if ended.status or not made:
+        if by.has_failed(ended) or not made:
             raise ProjectError(
                 f"{by.text} ended with status {ended.status} when BOLT counted, and left "
                 f"{len(made)} profiles"

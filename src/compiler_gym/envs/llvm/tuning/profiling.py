@@ -54,9 +54,10 @@ class Profiler:
             path = self.linker.link(name, self.linker.compile(f"{name}-o", flags), flags)
             ended = by.run(path)
             made = sorted(raw.glob("*.profraw"))
-            if ended.status or not made:
-                said = f"ended with status {ended.status}" if ended.status else "ended well"
-                why = "" if ended.status else (
+            has_failed = by.has_failed(ended)
+            if has_failed or not made:
+                said = f"ended with status {ended.status}" if has_failed else "ended well"
+                why = "" if has_failed else (
                     ": it runs another file, or ends without exit(), so that nothing is written"
                 )  # fmt: skip
                 raise ProjectError(f"{by.text} {said} and left {len(made)} profiles{why}")
