@@ -65,6 +65,7 @@ FORMATS = "a fact of published files: what programs are stored as"
 ALLOWED = {
     "sandbox/paths.py": ({"opt"}, "a folder of the system"),
     "compat/old_datasets.py": ({"llvm"}, DOCUMENTED),
+    "compat/old_flags.py": ({"CompilerGymV0", "llvm", "llvm-v0"}, DOCUMENTED),
     "compat/old_paths.py": ({".mlir", "gcc", "llvm", "loop_tool", "mlir"}, DOCUMENTED),
     "builds/command_line.py": ({".bc", ".ll", "llvm"}, "what the words of a command line mean"),
     "builds/elf.py": ({"llvm"}, "what the section of an object is called"),
@@ -72,6 +73,7 @@ ALLOWED = {
         {"clang", "clang++", "g++", "gcc"},
         "the names that builds call them by",
     ),
+    "cli/doctor.py": ({"llvm"}, "where Debian's users find newer packages"),
     "datasets/bundled.py": ({".bc"}, FORMATS),
     "datasets/packages/building.py": (
         {"clang", "clang++", "g++", "gcc"},

@@ -116,7 +116,7 @@ class CompilerCommand:
     """What ``-o`` says."""
     level: str
     """The last of its ``-O`` options."""
-    emits_llvm: bool = False
+    emits_ir: bool = False
     """Whether it makes bitcode or IR in the place of objects or assembly."""
     debug: tuple[str, ...] = ()
     """What is said of debug information when it is run again: its own flags do not count."""
@@ -134,7 +134,7 @@ class CompilerCommand:
     def is_rare(self) -> bool:
         """Whether it asks for what few calls of a build do, or for nothing but its own commands."""
         return (
-            self.is_set_apart or self.emits_llvm or bool(self.headers)
+            self.is_set_apart or self.emits_ir or bool(self.headers)
             or self.other_linker is not None
             or any(word in ("--", "-r", "-###") for word in self.words)
         )  # fmt: skip
@@ -188,7 +188,7 @@ class CompilerCommand:
             assembly=tuple(parts.assembly),
             output=parts.output,
             level=parts.level,
-            emits_llvm=parts.emits_llvm,
+            emits_ir=parts.emits_ir,
         )
 
     @classmethod
@@ -217,7 +217,7 @@ class CompilerCommand:
         if self.mode is Mode.PROGRAM:
             return self.cwd / "a.out"
         plain, llvm = (".o", ".bc") if self.mode is Mode.OBJECT else (".s", ".ll")
-        return self.cwd / (Path(source.name).stem + (llvm if self.emits_llvm else plain))
+        return self.cwd / (Path(source.name).stem + (llvm if self.emits_ir else plain))
 
     def arguments(self, source: Source) -> tuple[str, ...]:
         """Return what a front end in `cwd` is told to read `source` as this command does."""
@@ -252,7 +252,7 @@ class _Parts:
         self.link_words: list[str] = []
         self.output: str | None = None
         self.level = "-O0"
-        self.emits_llvm = False
+        self.emits_ir = False
         self._language: str | None = None
 
     def take(self, words: Sequence[str]) -> None:
@@ -278,7 +278,7 @@ class _Parts:
             language = word[2:] or _value(word, rest)
             self._language = None if language == "none" else language
         elif word == "-emit-llvm":
-            self.emits_llvm = True
+            self.emits_ir = True
         elif word in _DROPPED_WITH_VALUE:
             _value(word, rest)
         elif word in _LINK_WITH_VALUE:

@@ -145,7 +145,7 @@ def programs(env: "CompilerEnv", incomplete: str) -> Iterator[str]:
         yield from map(_short, islice(chosen.benchmark_uris(), _MOST))
 
 
-def _values(owner: str) -> _Answer:
+def _values_at(owner: str) -> _Answer:
     """Return an answer with the values of the enumeration at ``module:name``, or its strings."""
 
     def values(ctx: typer.Context, incomplete: str) -> Iterable[str]:
@@ -155,7 +155,7 @@ def _values(owner: str) -> _Answer:
 
 
 @_answer
-def _compilers(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+def _compiler_names(ctx: typer.Context, incomplete: str) -> Iterable[str]:
     from compiler_gym.registration import compilers
 
     return compilers()
@@ -165,20 +165,20 @@ _BY_OPTION: dict[str, _Answer] = {
     "--action-space": action_spaces,
     "--algorithm": algorithms,
     "--benchmarks": programs,
-    "--carrier": _values("compiler_gym.service.foreign:Carrier"),
-    "--compiler": _compilers,
+    "--carrier": _values_at("compiler_gym.service.foreign:Carrier"),
+    "--compiler": _compiler_names,
     "--corpus": programs,
     "--costs": observations,
-    "--difficulty": _values("compiler_gym.agents.task:DIFFICULTIES"),
+    "--difficulty": _values_at("compiler_gym.agents.task:DIFFICULTIES"),
     "--env": environments,
-    "--goal": _values("compiler_gym.tuning.goal:Goal"),
-    "--measure": _values("compiler_gym.tuning.measure:Measure"),
+    "--goal": _values_at("compiler_gym.tuning.goal:Goal"),
+    "--measure": _values_at("compiler_gym.tuning.measure:Measure"),
     "--observation": observations,
     "--observe": observations,
     "--recipe": recipes,
     "--reward": rewards,
     "--rewards": rewards,
-    "--sandbox": _values("compiler_gym.sandbox:Sandbox"),
+    "--sandbox": _values_at("compiler_gym.sandbox:Sandbox"),
     "env": environments,
     "program": programs,
 }

@@ -61,7 +61,7 @@ def run_known_compiler(
     templates = _kept_templates(kept_file(kept_as or name, command.is_cxx))
     if templates is None:
         return None
-    return _run(verb, command, _with_arguments(templates, kind, command), templates)
+    return _run_compiler(verb, command, _with_arguments(templates, kind, command), templates)
 
 
 def run_with_recipe(verb: str, name: str, arguments: Sequence[str], *, kept_as: str = "") -> int:
@@ -69,7 +69,7 @@ def run_with_recipe(verb: str, name: str, arguments: Sequence[str], *, kept_as: 
     command = command_of(verb, arguments)
     words = words_with_recipe(verb, name, arguments, kept_as=kept_as)
     templates = _templates(name, command.is_cxx) if _usual_kind(command) == _PROGRAM else None
-    return _run(verb, command, words, templates)
+    return _run_compiler(verb, command, words, templates)
 
 
 def words_with_recipe(
@@ -94,7 +94,9 @@ def tell(verb: str, text: str) -> None:
     sys.stderr.write(f"compiler-gym {verb}: {text}\n")
 
 
-def _run(verb: str, command: CompilerCommand, words: list[str], templates: Templates | None) -> int:
+def _run_compiler(
+    verb: str, command: CompilerCommand, words: list[str], templates: Templates | None
+) -> int:
     """Run `words`, which do what `command` asks for, and return the status.
 
     A link that fails by the recipe is made without it: objects hold machine code, too.

@@ -45,7 +45,7 @@ def define_flags(module: str) -> None:
 
 def benchmark_from_flags() -> str | None:
     """Return the value of ``--benchmark``."""
-    return _values().benchmark or None
+    return _flag_values().benchmark or None
 
 
 def env_from_flags(benchmark: Any = None) -> LegacyGym:
@@ -53,7 +53,7 @@ def env_from_flags(benchmark: Any = None) -> LegacyGym:
 
     Raises `InvalidParameterError` without ``--env``.
     """
-    values = _values()
+    values = _flag_values()
     if values.ls_env:
         print("\n".join(sorted(COMPILER_GYM_ENVS)))
         raise SystemExit(0)
@@ -71,7 +71,7 @@ def env_from_flags(benchmark: Any = None) -> LegacyGym:
     return LegacyGym(env)
 
 
-def _values() -> Any:
+def _flag_values() -> Any:
     from absl import flags
 
     return flags.FLAGS

@@ -85,7 +85,7 @@ class Gate:
                 raise
             if not isinstance(error, CompilerGymError):
                 _log.warning("a request was refused with %r", error)
-            await _refuse(error, send)
+            await _refuse_body(error, send)
 
     async def _serve_socket(self, scope: _Message, receive: _Receive, send: _Send) -> None:
         async def receive_checked() -> _Message:
@@ -146,7 +146,7 @@ def _check_json(headers: dict[str, str], data: bytes) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise ExplorerError(f"content type is {kind!r:.100}: expected application/json", status=415)
-    _parse(data)
+    _parse_body(data)
 
 
 def _check_message(message: _Message) -> None:
@@ -160,13 +160,13 @@ def _check_message(message: _Message) -> None:
     except json.JSONDecodeError:
         if text:
             return
-    except (ValueError, RecursionError):  # `_parse` reports it
+    except (ValueError, RecursionError):  # `_parse_body` reports it
         pass
-    if not isinstance(_parse((text or "").encode(errors="surrogatepass")), dict):
+    if not isinstance(_parse_body((text or "").encode(errors="surrogatepass")), dict):
         raise ExplorerError("a message must be an object of JSON")
 
 
-def _parse(data: bytes) -> Any:
+def _parse_body(data: bytes) -> Any:
     try:
         json.loads(data)  # it nests less deeply than the other, and limits digits
         return msgspec.json.decode(data)
@@ -174,7 +174,7 @@ def _parse(data: bytes) -> Any:
         raise ExplorerError(f"the body cannot be read as JSON: {error}") from error
 
 
-async def _refuse(error: Exception, send: _Send) -> None:
+async def _refuse_body(error: Exception, send: _Send) -> None:
     status = status_of(error) if isinstance(error, CompilerGymError) else 400
     reason = str(error)[:_MOST_LETTERS] or type(error).__name__
     body = json.dumps({"detail": f"{type(error).__name__}: {reason}"}).encode()

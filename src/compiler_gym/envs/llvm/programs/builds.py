@@ -105,7 +105,7 @@ class BenchmarkFromCommandLine(Benchmark):
         words = [*clang_command(), "-Qunused-arguments", "-w", *command.flags]
         words += [level, "-Xclang", "-disable-llvm-passes"]
         words += {Mode.OBJECT: ["-c"], Mode.ASSEMBLY: ["-S"]}.get(command.mode, [])
-        words += ["-emit-llvm"] if command.emits_llvm else []
+        words += ["-emit-llvm"] if command.emits_ir else []
         words += ["-x", "ir", str(module), "-x", "none"]
         if command.mode is Mode.PROGRAM:
             words += [word for word in command.link_words if word not in self._linked]

@@ -75,7 +75,7 @@ def _build_tools() -> list[ExternalTool]:
     elif path and not _is_ours(version):
         reason = _unfit(path, "clang", version)
     compiler = f"programs in C and C++, hunt, {_BUILD}"
-    linker = _linker(path)
+    linker = _find_linker(path)
     linked = version_of(linker) if linker else ""
     unfit = _unfit(linker, "lld", linked) if linker and not _is_ours(linked) else ""
     strip = find_tool("llvm-strip") or find_tool("strip", any_version=True)
@@ -100,7 +100,7 @@ def _unfit(path: str, name: str, version: str) -> str:
     return f"{path} {has}, and building a project needs {name} {MAJOR}"
 
 
-def _linker(clang: str | None) -> str | None:
+def _find_linker(clang: str | None) -> str | None:
     """Return the lld that `clang` links with: the one beside it, or else on PATH."""
     if clang is not None and _is_ours(version_of(clang)):
         try:

@@ -259,7 +259,7 @@ def command_with(plan: BinaryPlan, compiler: Sequence[str], command: CompilerCom
     elif links:
         before += ["-Wl,--fat-lto-objects", *late_flags(plan)]
         flags = [*link_time_flags(plan), *linker]
-    elif command.mode is Mode.OBJECT and not command.emits_llvm:
+    elif command.mode is Mode.OBJECT and not command.emits_ir:
         flags = [level, *_EMBEDDED, *plan.flags]
         if not plan.passes or plan.profile:  # each file is optimised first, as clang does
             flags = [*link_time_flags(plan), "-ffat-lto-objects"]

@@ -79,7 +79,7 @@ class LlvmTuner:
         Raises `ProjectError` where this version's clang, lld or a strip is missing.
         """
         require_build_tools()
-        return _compilers()
+        return _compiler_commands()
 
     def tune(self, subject: Subject) -> Found:
         """Return the smallest, or the fastest, of what the search and the rivals make."""
@@ -144,7 +144,7 @@ class LlvmTuner:
     def command_with(self, plan: BinaryPlan, command: CompilerCommand) -> Sequence[str]:
         """Return clang's call for `command`, where clang's own link-time optimisation makes it."""
         self.plain_words(plan)
-        return command_with(plan, _compilers()[command.is_cxx], command)
+        return command_with(plan, _compiler_commands()[command.is_cxx], command)
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return a shell script of LLVM's own tools that makes the same bytes."""
@@ -152,7 +152,7 @@ class LlvmTuner:
         return script_of(binary, plan)
 
 
-def _compilers() -> tuple[list[str], list[str]]:
+def _compiler_commands() -> tuple[list[str], list[str]]:
     clang = clang_command()
     return clang, [*clang, "--driver-mode=g++"]
 
@@ -178,7 +178,7 @@ def _small(linker: Linker, subject: Subject, rivals: Mapping[str, Path]) -> Foun
     rivals = _with_packed(rivals, known)
     begins = min(known, key=lambda pair: measure.of(pair[1]), default=(bare, None))[0]
     decisions = SizeDecisions(
-        maker, measure, layout, _starts(subject, begins), refused,
+        maker, measure, layout, _known_starts(subject, begins), refused,
         is_position_independent=is_shared_library(rivals[FAIR]),
         jobs=subject.jobs, seed=subject.seed,
     )  # fmt: skip
@@ -225,7 +225,7 @@ def _layout(subject: Subject) -> list[str]:
     ]
 
 
-def _starts(subject: Subject, known: BinaryPlan) -> list[State]:
+def _known_starts(subject: Subject, known: BinaryPlan) -> list[State]:
     """Return what the search starts from: a plan of an older version, what is best of all that is
     `known`, and what others won with.
 
