@@ -164,6 +164,7 @@ def test_daemons_of_a_compiler_end_with_its_episode(tmp_path: Path, number: int 
     with ServiceEnv(plugin=tmp_path / "asker.toml") as env:
         env.reset(benchmark=PROGRAM)
         worker = worker_pid(env)
+        assert worker is not None
         daemons = descendants(worker) - {worker}
         assert len(daemons) == 4  # the keeper, the compiler and what left it
         if number is not None:

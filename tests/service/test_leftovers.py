@@ -91,6 +91,7 @@ def test_a_stopped_worker_is_ended_after_its_environment_was_closed(ends: str) -
         fork = origin.fork()
         closed = fork if ends == "fork" else origin
         pid = worker_pid(closed)
+        assert pid is not None
         os.kill(pid, signal.SIGSTOP)
         closed.close()
         assert wait_until(lambda: not is_running(pid), seconds=10)
