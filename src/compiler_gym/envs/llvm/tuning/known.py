@@ -43,10 +43,10 @@ def _shipped(compiler: str) -> Iterator[BinaryPlan]:
     recipes = [recipe for recipe in shipped_recipes() if recipe.fits(Goal.SIZE, compiler)]
     yield from (recipe.plan for recipe in recipes)
     names = {recipe.name for recipe in recipes}
-    for policy in map(read_policy, _files()):
+    for policy in map(read_policy, _policy_files()):
         if policy.recipe in names:
             yield from policy.plans
 
 
-def _files() -> Iterable[Path]:
+def _policy_files() -> Iterable[Path]:
     return sorted(Path(policies.__file__).parent.glob("*.json"))
