@@ -197,4 +197,4 @@ def _folding_linker() -> tuple[str, str]:
 @cache
 def folding_linker_identity() -> str:
     """Return a text that changes when what makes linked sizes does."""
-    return " ".join(tool_identity(tool) for tool in _folding_linker())
+    return " ".join((*map(tool_identity, _folding_linker()), *_FOLDING))

@@ -178,7 +178,7 @@ def _small(linker: Linker, subject: Subject, rivals: Mapping[str, Path]) -> Foun
     rivals = _with_packed(rivals, known)
     begins = min(known, key=lambda pair: measure.of(pair[1]), default=(bare, None))[0]
     decisions = SizeDecisions(
-        maker, measure, layout, _known_starts(subject, begins), refused,
+        maker, measure, layout, _beginnings(subject, begins), refused,
         is_position_independent=is_shared_library(rivals[FAIR]),
         jobs=subject.jobs, seed=subject.seed,
     )  # fmt: skip
@@ -225,7 +225,7 @@ def _layout(subject: Subject) -> list[str]:
     ]
 
 
-def _known_starts(subject: Subject, known: BinaryPlan) -> list[State]:
+def _beginnings(subject: Subject, known: BinaryPlan) -> list[State]:
     """Return what the search starts from: a plan of an older version, what is best of all that is
     `known`, and what others won with.
 
