@@ -49,8 +49,10 @@ Texts are UTF-8. There are no extension types.
 
 The client asks and the program answers, one reply for each request, in order.
 Nothing is sent unasked, and nothing follows a reply.
+The client checks each reply: names are unique and not empty, spaces have at least one value, there are as many observations as were asked for, `applied` is the number of actions unless one ended the episode, and the process of a fork is a new one. Any other reply ends the session with a `ServiceTransportError`.
+Control characters in names, messages and warnings are escaped.
 
-A program may refuse a frame that is longer than 2^30 bytes by ending.
+A program may refuse a frame that is longer than 2^30 bytes by ending, and the client refuses one too. The reply to `Fork` has at most 2^16 bytes.
 A length says nothing about what will come: do not reserve memory for it unread.
 Where the stream ends, within a message or between two, the program ends itself.
 

@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <thread>
 
 #include "child.h"
@@ -175,4 +177,53 @@ TEST_CASE("who has gone is not placed: its number may be another process's") {
   pair.hang_up();
   channel.place(sched_getcpu());
   CHECK(!channel.is_placed);
+}
+
+TEST_CASE("a length reserves nothing, and a frame gets memory as its bytes arrive") {
+  class Counting : public Host {
+   public:
+    Bytes make_bytes(std::size_t size) override {
+      largest = std::max(largest, size);
+      return size > limit ? Bytes() : Host::make_bytes(size);
+    }
+    std::size_t largest = 0, limit = std::size_t{1} << 40;
+  } host;
+  const Pair pair;
+  Channel channel(pair.ours, host);
+  const auto frame_of = [](std::uint64_t length) {
+    return std::string(reinterpret_cast<const char*>(&length), sizeof(length));
+  };
+  pair.write(frame_of(1 << 30) + "five!");
+  CHECK(error_of([&] { channel.receive(seconds_now() + 0.02, 0); }) == ETIMEDOUT);
+  CHECK(host.largest == 0);
+  std::thread writer([&] { pair.write(std::string(1 << 20, 'x')); });
+  CHECK(error_of([&] { channel.receive(seconds_now() + 0.02, 0); }) == ETIMEDOUT);
+  writer.join();
+  CHECK(host.largest <= 4 << 20);
+  const Pair other, third;
+  Channel long_one(other.ours, host), poor(third.ours, host);
+  other.write(frame_of((1 << 30) + 1));
+  CHECK(error_of([&] { long_one.receive(forever, 0); }) == EPROTO);
+  host.limit = 3;
+  third.write(framed("four"));
+  CHECK(error_of([&] { poor.receive(forever, 0); }) == ENOMEM);
+}
+
+TEST_CASE("bytes that keep coming do not move a deadline") {
+  Host host;
+  const Pair pair;
+  Channel channel(pair.ours, host);
+  std::atomic<bool> is_over = false;
+  std::thread writer([&] {
+    pair.write(std::string("\0\0\1\0\0\0\0\0", 8));
+    while (!is_over) {
+      pair.write("x");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  const double began = seconds_now();
+  CHECK(error_of([&] { channel.receive(began + 0.05, 0); }) == ETIMEDOUT);
+  CHECK(seconds_now() < began + 0.05 + rest_seconds + 1);
+  is_over = true;
+  writer.join();
 }

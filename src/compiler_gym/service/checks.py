@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from compiler_gym import session
 from compiler_gym.errors import ServiceTransportError
 from compiler_gym.service.messages import (
     Description,
@@ -31,23 +32,6 @@ from compiler_gym.service.messages import (
     Stop,
     Stopped,
     decode_reply,
-)
-from compiler_gym.session import (
-    ActionSpaceSpec,
-    BoxSpec,
-    CommandlineSpec,
-    DictSpec,
-    DiscreteSpec,
-    MultiBinarySpec,
-    MultiDiscreteSpec,
-    NamedDiscreteSpec,
-    PermutationSpec,
-    ScalarSpec,
-    SequenceSpec,
-    SpaceSequenceSpec,
-    SpaceSpec,
-    TextSpec,
-    TupleSpec,
 )
 
 __all__ = ["printable", "read_reply", "require_answer"]
@@ -168,11 +152,11 @@ def _faults_of_description(description: Description) -> Iterator[str]:
             yield f"the observation space {spec.name!r}: {fault}"
 
 
-def _faults_of_actions(spec: ActionSpaceSpec) -> Iterator[str]:
+def _faults_of_actions(spec: session.ActionSpaceSpec) -> Iterator[str]:
     yield from _faults_of_names("action spaces", [spec.name])
     for fault in _faults_of_space(spec.space):
         yield f"the action space {spec.name!r}: {fault}"
-    if isinstance(spec.space, (NamedDiscreteSpec, CommandlineSpec)):
+    if isinstance(spec.space, (session.NamedDiscreteSpec, session.CommandlineSpec)):
         count = len(spec.space.items)
         if len(spec.sets) not in (0, count) or not all(0 <= i < count for i in spec.varying):
             yield f"the action space {spec.name!r}: `sets` or `varying` do not fit {count} actions"
@@ -183,24 +167,24 @@ def _faults_of_names(what: str, names: Sequence[str]) -> Iterator[str]:
         yield f"expected {what} of different names, found {names[:20]}"
 
 
-def _faults_of_space(spec: SpaceSpec, depth: int = 1) -> Iterator[str]:
-    parts: Sequence[SpaceSpec] = ()
+def _faults_of_space(spec: session.SpaceSpec, depth: int = 1) -> Iterator[str]:
+    parts: Sequence[session.SpaceSpec] = ()
     is_good = True
     match spec:
-        case DiscreteSpec(n, start):
+        case session.DiscreteSpec(n, start):
             is_good = 0 < n < _LARGEST and -_LARGEST <= start <= _LARGEST - n
-        case NamedDiscreteSpec(items):
+        case session.NamedDiscreteSpec(items):
             is_good = bool(items)
             yield from _faults_of_names("actions", items)
-        case CommandlineSpec(items):
+        case session.CommandlineSpec(items):
             is_good = bool(items)
             yield from _faults_of_names("actions", [item.name for item in items])
-        case MultiDiscreteSpec(nvec, described):
+        case session.MultiDiscreteSpec(nvec, described):
             is_good = len(described) in (0, len(nvec)) and all(0 < n < _LARGEST for n in nvec)
             is_good = is_good and len(nvec) > 0
-        case MultiBinarySpec(n) | PermutationSpec(n):
+        case session.MultiBinarySpec(n) | session.PermutationSpec(n):
             is_good = 0 < n <= _MOST_NUMBERS
-        case BoxSpec(low, high, shape, dtype):
+        case session.BoxSpec(low, high, shape, dtype):
             is_good = (
                 dtype in _DTYPES
                 and len(shape) <= _DEEPEST
@@ -209,20 +193,20 @@ def _faults_of_space(spec: SpaceSpec, depth: int = 1) -> Iterator[str]:
                 and low <= high
                 and _fits(spec)
             )
-        case ScalarSpec(low, high, dtype):
+        case session.ScalarSpec(low, high, dtype):
             is_good = dtype in _SCALARS and _is_range(low, high)
-        case TextSpec(low, high):
+        case session.TextSpec(low, high):
             is_good = low >= 0 and _is_range(low, high)
-        case SequenceSpec(dtype, shortest, longest, low, high):
+        case session.SequenceSpec(dtype, shortest, longest, low, high):
             is_good = dtype in _SCALARS | {"bytes", "str"} and _is_range(low, high)
             is_good = is_good and shortest >= 0 and _is_range(shortest, longest)
             is_good = is_good and (dtype != "str" or low is high is None)
-        case DictSpec(items):
+        case session.DictSpec(items):
             parts = list(items.values())
             yield from _faults_of_names("parts", list(items))
-        case TupleSpec(items):
+        case session.TupleSpec(items):
             parts = items
-        case SpaceSequenceSpec(part, low, high):
+        case session.SpaceSequenceSpec(part, low, high):
             is_good, parts = low >= 0 and _is_range(low, high), (part,)
         case _:
             pass
@@ -241,10 +225,19 @@ def _is_range(low: float | None, high: float | None) -> bool:
     return (-math.inf if low is None else low) <= (math.inf if high is None else high)
 
 
-def _fits(spec: BoxSpec) -> bool:
+def _fits(spec: session.BoxSpec) -> bool:
     """Return whether the bounds are numbers of the type."""
-    from compiler_gym import spaces  # not at the start: a worker needs no numpy
+    import numpy as np  # not at the start: a worker needs none of this
 
+    from compiler_gym import spaces
+
+    if spec.dtype != "bool":
+        limits = np.finfo(spec.dtype) if "float" in spec.dtype else np.iinfo(spec.dtype)
+        if any(
+            abs(end) < math.inf and not limits.min <= end <= limits.max
+            for end in (spec.low, spec.high)
+        ):
+            return False
     try:
         spaces.Box(spec.low, spec.high, "", (), spec.dtype)
     except (ArithmeticError, AssertionError, TypeError, ValueError):

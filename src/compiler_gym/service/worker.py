@@ -5,6 +5,7 @@ A worker is forked from a zygote that has the compiler loaded, or from another
 worker when an environment is forked. It never starts anything by itself.
 """
 
+import errno
 import math
 import os
 import resource
@@ -105,6 +106,10 @@ class Worker:
             except ValueError as error:
                 send(encode(failed(ServiceTransportError(str(error)), recoverable=True)))
                 continue
+            except OSError as error:
+                if error.errno == errno.ENOMEM:
+                    raise MemoryError from error
+                raise
             awake_seconds = AWAKE_SECONDS
             if type(request) is Step:
                 began = monotonic()
