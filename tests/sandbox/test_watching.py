@@ -32,9 +32,9 @@ def limited(
     assert list(folder.iterdir()) == []
 
 
-def test_a_chain_of_three_hundred_processes_ends_with_the_run(limited: Box) -> None:
-    ran = limited.run("nest", 300)
-    assert ran.stopped_by == "processes"
+def test_a_chain_of_five_hundred_processes_ends_with_the_run(limited: Box) -> None:
+    ran = limited.run("nest", 500, limits=replace(limited.limits, seconds=2, processes=600))
+    assert ran.stopped_by == "time"
     assert running(f"{limited.program} nest") == []
 
 
