@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every transition is read once, in any order that was asked for."""
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,12 @@ import numpy as np
 import pytest
 
 from compiler_gym.collection import Collection, collect
-from compiler_gym.errors import CacheError, InvalidParameterError, UnknownNameError
+from compiler_gym.errors import (
+    CacheError,
+    CompilerGymError,
+    InvalidParameterError,
+    UnknownNameError,
+)
 
 from .conftest import fake_options
 
@@ -98,3 +104,46 @@ def test_what_cannot_be_read_is_told(stored: Collection, tmp_path: Path) -> None
     (tmp_path / "shards/000000.parquet").unlink()
     with pytest.raises(CacheError, match="holds no complete shard"):
         next(Collection(tmp_path).transitions())
+
+
+@pytest.mark.parametrize(
+    "offset", [0, *(pytest.param(bit, marks=pytest.mark.slow) for bit in range(1, 8))]
+)
+def test_a_flipped_bit_is_noticed_or_changes_nothing_that_is_read(
+    stored: Collection, tmp_path: Path, offset: int
+) -> None:
+    folder = tmp_path / "store"
+    shutil.copytree(stored.path, folder)
+
+    def read() -> list[object]:
+        again = Collection(folder)
+        episodes = [(run, repr(episode)) for run, episode in again.episodes()]
+        batches = rows(again.transitions(NAMES))
+        return [again.options, again.summary, episodes, batches, again.dataset().count_rows()]
+
+    before = repr(read())
+    noticed = 0
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        whole = file.read_bytes()
+        for bit in range(offset, len(whole) * 8, max(len(whole) // 5, 1) * 8 + 1):
+            flipped = bytearray(whole)
+            flipped[bit // 8] ^= 1 << bit % 8
+            file.write_bytes(flipped)
+            try:
+                assert repr(read()) == before, (file, bit)
+            except CompilerGymError:
+                noticed += 1
+        file.write_bytes(whole)
+    assert noticed
+
+
+def test_verification_reads_every_shard(stored: Collection, tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    shutil.copytree(stored.path, folder)
+    assert Collection(folder).verify(1) == []
+    last = Collection(folder).shards[-1]
+    data = bytearray(last.read_bytes())
+    data[len(data) // 2] ^= 1
+    last.write_bytes(data)
+    with pytest.raises(CacheError, match=r"damaged.*resume the collection"):
+        Collection(folder).verify(0)

@@ -21,7 +21,7 @@ from compiler_gym.collection.engines import engine_for, file_of
 from compiler_gym.collection.playing import policy_digest, settled_options
 from compiler_gym.collection.shards import Shard, describe
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.files import remove_left, whole_lines
+from compiler_gym.files import is_intact, remove_left, whole_lines
 from compiler_gym.options import CollectOptions, declared
 from compiler_gym.runs import RunFolder
 
@@ -170,6 +170,8 @@ def options_of(folder: str | Path) -> CollectOptions:
     file = Path(folder) / "run.json"
     try:
         document = json.loads(file.read_bytes())
+        if not is_intact(document):
+            raise ValueError("run.json is damaged: its digest differs")
         if document["kind"] == "collection":
             return options_from(document["config"])
         found = f"a run of kind {document['kind']}"
@@ -183,9 +185,10 @@ def options_of(folder: str | Path) -> CollectOptions:
 
 def manifest_of(folder: str | Path) -> dict[Path, Shard]:
     """Return what each shard holds: as the manifest says, or as the shard does where it lacks."""
-    told = {line["key"]: line["result"] for line in whole_lines(Path(folder) / "episodes.jsonl")}
+    lines = whole_lines(Path(folder) / "episodes.jsonl")
+    told: dict[str, Any] = {line.get("key", ""): line.get("result") for line in lines}
     return {
-        path: Shard(**told[path.name]) if path.name in told else describe(path)
+        path: Shard.from_json(told[path.name], path) if told.get(path.name) else describe(path)
         for path in sorted((Path(folder) / SHARDS).glob("*.parquet"))
     }
 

@@ -3,8 +3,8 @@
 
 import io
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Generator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -13,10 +13,10 @@ import gymnasium
 
 from compiler_gym.collection.columns import STATE, Layout, Rows, arrow
 from compiler_gym.errors import CacheError, RecordingError
-from compiler_gym.files import replaced_file, sha256_of, writing
+from compiler_gym.files import is_intact, replaced_file, seal, sha256_of, writing
 from compiler_gym.wrappers import EpisodeRecord
 
-__all__ = ["Shard", "ShardWriter", "describe"]
+__all__ = ["Shard", "ShardWriter", "describe", "reading"]
 
 _ROWS_OF_A_GROUP = 16_384
 _LARGE_ROWS_OF_A_GROUP = 256
@@ -37,8 +37,31 @@ class Shard:
     """How many steps failed, by the class of the error."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields."""
-        return asdict(self)
+        """Return the fields, with a digest of them."""
+        return seal(asdict(self))
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any], path: Path) -> Self:
+        """Return what the manifest holds of the shard `path`; raise `CacheError` if damaged."""
+        try:
+            if is_intact(fields):
+                return cls(**{name: value for name, value in fields.items() if name != "seal"})
+            reason = "its digest differs"
+        except TypeError as error:
+            reason = str(error)
+        raise CacheError(
+            f"the line of {path.name} in the manifest is damaged ({reason}): remove the line from "
+            f"{path.parents[1] / 'episodes.jsonl'}, and resume the collection"
+        )
+
+    def check(self, path: Path) -> None:
+        """Raise `CacheError` unless the file `path` is the one that was written."""
+        with reading(path):
+            if path.stat().st_size != self.bytes or sha256_of(path) != self.sha256:
+                raise CacheError(
+                    f"{path} is damaged: its digest is not the manifest's: remove it, and resume "
+                    "the collection"
+                )
 
 
 class ShardWriter:
@@ -117,8 +140,7 @@ class ShardWriter:
 
 def describe(path: Path) -> Shard:
     """Return what a shard holds, from its rows alone; raise `CacheError` for a damaged file."""
-    pa = arrow()
-    try:
+    with reading(path):
         with arrow(".parquet").ParquetFile(path) as file:
             Layout.read(file.schema_arrow)
             table = file.read(["step", "action", "error"])
@@ -127,10 +149,6 @@ def describe(path: Path) -> Shard:
         is_whole = compute.and_(table["action"].is_valid(), table["error"].is_null())
         transitions = compute.sum(is_whole).as_py() or 0
         episodes = compute.sum(compute.equal(table["step"], 0)).as_py() or 0
-    except (pa.ArrowException, OSError) as error:
-        raise CacheError(
-            f"{path} is damaged: {error}: remove it, and resume the collection"
-        ) from error
     return Shard(
         rows=len(table),
         transitions=transitions,
@@ -139,3 +157,16 @@ def describe(path: Path) -> Shard:
         sha256=sha256_of(path),
         failures=dict(sorted(failures.items())),
     )
+
+
+@contextmanager
+def reading(path: Path) -> Generator[None]:
+    """Raise `CacheError` for what makes the shard `path` unreadable."""
+    try:
+        yield
+    except CacheError:
+        raise
+    except (arrow().ArrowException, OSError, ValueError) as error:
+        raise CacheError(
+            f"{path} is damaged: {error}: remove it, and resume the collection"
+        ) from error

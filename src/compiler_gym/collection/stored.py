@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from compiler_gym.collection.collecting import Summary, manifest_of, options_of, summary_of
 from compiler_gym.collection.columns import Layout, arrow
 from compiler_gym.collection.replaying import Difference, differences_in
+from compiler_gym.collection.shards import Shard, reading
 from compiler_gym.errors import CacheError, InvalidParameterError, UnknownNameError
 from compiler_gym.nearest import unknown_name
 from compiler_gym.wrappers import EpisodeRecord
@@ -37,6 +38,7 @@ class Collection:
         self.path = Path(path)
         self.options = options_of(path)
         """What it was told."""
+        self._intact: set[Path] = set()
 
     @property
     def summary(self) -> Summary:
@@ -46,7 +48,11 @@ class Collection:
     @cached_property
     def shards(self) -> list[Path]:
         """The files, in the order of their runs; raise `CacheError` if there is none yet."""
-        found = list(manifest_of(self.path))
+        return list(self._manifest)
+
+    @cached_property
+    def _manifest(self) -> dict[Path, Shard]:
+        found = manifest_of(self.path)
         if not found:
             raise CacheError(f"{self.path} holds no complete shard: resume the collection")
         return found
@@ -54,11 +60,13 @@ class Collection:
     @cached_property
     def layout(self) -> Layout:
         """What the columns hold."""
-        return Layout.read(arrow(".parquet").read_schema(self.shards[0]))
+        path = self._checked_shard(self.shards[0])
+        with reading(path):
+            return Layout.read(arrow(".parquet").read_schema(path))
 
     def dataset(self) -> Any:
         """Return a `pyarrow.dataset.Dataset` of all rows."""
-        return arrow(".dataset").dataset([str(path) for path in self.shards])
+        return arrow(".dataset").dataset([str(self._checked_shard(path)) for path in self.shards])
 
     def episodes(self) -> Iterator[tuple[int, EpisodeRecord]]:
         """Yield every episode with the number of its run, as the policy played it.
@@ -66,7 +74,7 @@ class Collection:
         What is observed of a state is a tuple, in the order of ``layout.fields``.
         """
         for path in self.shards:
-            for table in _row_groups(path):
+            for table in self._row_groups(path):
                 yield from self.layout.episodes(table)
 
     def transitions(
@@ -105,17 +113,25 @@ class Collection:
         names = self._checked(columns)
         shards = list(self.shards)
         if seed is None:
-            read = (self._of_group(g, names) for p in shards[index::count] for g in _row_groups(p))
+            read = (
+                self._of_group(g, names) for p in shards[index::count] for g in self._row_groups(p)
+            )
             return _cut_into(read, batch_size)
         np.random.default_rng([seed, epoch]).shuffle(shards)  # type: ignore[arg-type]  # a list
-        read = (self._of_group(g, names) for p in shards[index::count] for g in _row_groups(p))
+        read = (self._of_group(g, names) for p in shards[index::count] for g in self._row_groups(p))
         generator = np.random.default_rng([seed, epoch, index])
         return _cut_into(_mixed_rows(read, buffer, generator), batch_size)
 
     def verify(self, sample: int = 20, *, seed: int = 0) -> list[Difference]:
-        """Play `sample` episodes again, drawn at random, and return what came out differently."""
+        """Play `sample` episodes again, drawn at random, and return what came out differently.
+
+        Raises `CacheError` where the file of any shard was damaged.
+        """
         generator = np.random.default_rng(seed)
-        sizes = {path: one.episodes for path, one in manifest_of(self.path).items()}
+        manifest = manifest_of(self.path)
+        for path, shard in manifest.items():
+            shard.check(path)
+        sizes = {path: shard.episodes for path, shard in manifest.items()}
         total = sum(sizes.values())
         chosen = set(generator.choice(total, size=min(sample, total), replace=False).tolist())
         found: list[Difference] = []
@@ -124,10 +140,24 @@ class Collection:
             own = {number - before for number in chosen if before <= number < before + size}
             before += size
             if own:
-                episodes = (one for g in _row_groups(path) for one in self.layout.episodes(g))
+                episodes = (one for g in self._row_groups(path) for one in self.layout.episodes(g))
                 drawn = [one for place, one in enumerate(episodes) if place in own]
                 found += differences_in(drawn, self.layout, self.options)
         return found
+
+    def _row_groups(self, path: Path) -> Iterator[Any]:
+        """Yield the groups of rows of a shard, each with whole episodes."""
+        with reading(self._checked_shard(path)), arrow(".parquet").ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                # One thread: a process that was forked, as a loader's is, has no others.
+                yield file.read_row_group(group, use_threads=False)
+
+    def _checked_shard(self, path: Path) -> Path:
+        """Return `path`; raise `CacheError` if the file was damaged. Each is read once for it."""
+        if path not in self._intact:
+            self._manifest[path].check(path)
+            self._intact.add(path)
+        return path
 
     def _checked(self, columns: Sequence[str] | None) -> list[str]:
         """Return the columns that were asked for, or the usual ones."""
@@ -158,14 +188,6 @@ class Collection:
             values = array.to_numpy(zero_copy_only=False) if field is None else field.decode(array)
             found[name] = values if isinstance(values, np.ndarray) else _object_array(values)
         return found
-
-
-def _row_groups(path: Path) -> Iterator[Any]:
-    """Yield the groups of rows of a shard, each with whole episodes."""
-    with arrow(".parquet").ParquetFile(path) as file:
-        for group in range(file.num_row_groups):
-            # One thread: a process that was forked, as a loader's is, has no others.
-            yield file.read_row_group(group, use_threads=False)
 
 
 def _object_array(values: Sequence[Any]) -> NDArray[Any]:

@@ -2,9 +2,10 @@
 """Files that survive a kill and a full disk, locks between processes, and temporary directories.
 
 ``appending`` adds lines to a file, ``replacing`` writes a file or a folder whole, ``reading``
-reads files with untrusted names, ``locks`` excludes other processes, ``temporary`` makes
-directories that are removed with their process. All raise the `OSError` of the system; callers
-turn it into a typed error with advice, with ``writing`` where a place could not be written.
+reads files with untrusted names, ``sealing`` notices damage to a record, ``locks`` excludes other
+processes, ``temporary`` makes directories that are removed with their process. All raise the
+`OSError` of the system; callers turn it into a typed error with advice, with ``writing`` where a
+place could not be written.
 """
 
 from compiler_gym.files.appending import (
@@ -26,6 +27,7 @@ from compiler_gym.files.replacing import (
     tool_identity,
     write_whole,
 )
+from compiler_gym.files.sealing import is_intact, seal
 from compiler_gym.files.temporary import KeptDirectory, new_scratch, remove_left, scratch_directory
 from compiler_gym.files.writing import writing
 
@@ -36,6 +38,7 @@ __all__ = [
     "append",
     "append_line",
     "drop_cut_line",
+    "is_intact",
     "keep",
     "lines",
     "locked",
@@ -47,6 +50,7 @@ __all__ = [
     "replaced_directory",
     "replaced_file",
     "scratch_directory",
+    "seal",
     "sha256_of",
     "tool_identity",
     "whole_lines",

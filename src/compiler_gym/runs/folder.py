@@ -28,8 +28,10 @@ from compiler_gym.files import (
     FolderLock,
     append_line,
     drop_cut_line,
+    is_intact,
     lines,
     made,
+    seal,
     write_whole,
 )
 from compiler_gym.runs.facts import facts
@@ -232,15 +234,15 @@ class RunFolder:
 def _document(file: Path, asked: dict[str, Any]) -> dict[str, Any]:
     """Return what ``run.json`` holds; it is written where it is not there."""
     if not file.is_file():
-        document = {**asked, **facts()}
+        document = seal({**asked, **facts()})
         write_whole(file, (json.dumps(document, indent=2) + "\n").encode(), sync=True)
         return document
     try:
         found: Any = json.loads(file.read_bytes())
     except (ValueError, RecursionError) as error:
         raise CacheError(f"{file} is damaged: {error}: name another folder") from error
-    if not isinstance(found, dict):
-        raise CacheError(f"{file} is damaged: expected an object: name another folder")
+    if not isinstance(found, dict) or not is_intact(cast("dict[str, Any]", found)):
+        raise CacheError(f"{file} is damaged: its settings are not those of its run: name another")
     return cast("dict[str, Any]", found)
 
 
@@ -291,6 +293,7 @@ def _add_what_it_lacks(
     added = {name: change.now for name, change in changes.items() if change.was_unknown}
     if added:
         document["config"].update(added)
+        document.update(seal(document))
         write_whole(file, (json.dumps(document, indent=2) + "\n").encode(), sync=True)
 
 

@@ -78,7 +78,7 @@ def differences(runs: Sequence[RunSummary]) -> dict[str, list[Any]]:
     return {
         name: found
         for name, found in values.items()
-        if name not in ("started", "command") and any(value != found[0] for value in found)
+        if name not in ("started", "command", "seal") and any(value != found[0] for value in found)
     }
 
 

@@ -212,3 +212,13 @@ def _without_source(folder: Path, supplier: FolderSupplier, sha256: str = "") ->
 def _made(folder: Path) -> Path:
     folder.mkdir()
     return folder
+
+
+@pytest.mark.parametrize("depth", [400, 1_500])
+def test_a_tree_of_deeply_nested_folders_is_a_row(tmp_path: Path, depth: int) -> None:
+    loop = f"for _ in range({depth}):\\n os.mkdir('d' * 9)\\n os.chdir('d' * 9)\\n"
+    command = f'$(MAKE) && printf "import os\\n{loop}" | python3 -'
+    result, _ = built(tmp_path, MAIN | LIBRARY | MAKEFILE, command)
+
+    assert result.outcome in (Outcome.BUILT, Outcome.BAD_SOURCE), result.log_tail
+    assert result.reason or result.outcome is Outcome.BUILT

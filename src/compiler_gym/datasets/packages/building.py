@@ -6,6 +6,7 @@ Afterwards another front end compiles the same sources once more, so that one so
 refuses costs one module and not the package.
 """
 
+import errno
 import os
 import re
 import shutil
@@ -54,6 +55,9 @@ _UNREACHED = re.compile(
 _LOOK_SECONDS = 1.0
 _LEAST_FREE = 512 << 20
 _MOST_LOGGED = 4 << 20
+_MOST_REASON = 200
+_UNREADABLE = (errno.ENAMETOOLONG, errno.ELOOP)
+"""Errors that say that folders are nested too deeply, or that links lead in a circle."""
 
 
 class Supplier(Protocol):
@@ -191,7 +195,11 @@ def build_package(
             result = building.run(parts, printed.fileno(), space)
         except _Passed as passed:
             result = replace(building.result, outcome=passed.outcome, reason=passed.reason)
-        _make_removable(Path(scratch))
+        except (OSError, RecursionError) as error:
+            if isinstance(error, OSError) and error.errno not in _UNREADABLE:
+                raise
+            reason = f"its tree cannot be read: {str(error)[:_MOST_REASON]}"
+            result = replace(building.result, outcome=Outcome.BAD_SOURCE, reason=reason)
     text = _kept_log(log)
     tail = "" if result.outcome is Outcome.BUILT else last_lines(text)
     return replace(
@@ -420,15 +428,6 @@ def _bytes_in(folder: Path) -> int:
             except OSError:
                 continue
     return total
-
-
-def _make_removable(folder: Path) -> None:
-    """Let folders that a build has closed be removed."""
-    for parent, folders, _ in os.walk(folder):
-        for name in folders:
-            path = os.path.join(parent, name)
-            if not os.path.islink(path):
-                os.chmod(path, 0o700)
 
 
 def _raise_if_unreached(error: DownloadFailed) -> None:

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiler_gym.datasets.packages.unpacking import place_in, unpack_package, write_in
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.files import locked, replaced_directory, scratch_directory
 from compiler_gym.sandbox import RootedPlace, RunLimits, run_rooted
@@ -25,6 +26,7 @@ __all__ = ["Root", "base_tree", "cloned_tree"]
 _MERGED = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
 _ALTERNATIVE = re.compile(r"--(?:install|slave)\s+(\S+)\s+\S+\s+(\S+)")
 _ASSIGNED = re.compile(r"^\s*(\w+)=[\"']?([\w./+-]+)[\"']?\s*$", re.MULTILINE)
+_PROGRAM = re.compile(r"/usr/bin/[^/]+")
 _VALUE = re.compile(r"\$\{?(\w+)\}?")
 _ACCOUNTS = "root:x:0:0:root:/root:/bin/sh\nbuilder:x:1000:1000:builder:/run/build:/bin/sh\n"
 _GROUPS = "root:x:0:\nbuilder:x:1000:\n"
@@ -59,8 +61,7 @@ def base_tree(folder: Path, archives: Sequence[Path]) -> Path:
                     (made / name).symlink_to(f"usr/{name}")
                 _unpack_archives(archives, made)
                 for name, text in _FILES.items():
-                    (made / name).parent.mkdir(parents=True, exist_ok=True)
-                    (made / name).write_text(text)
+                    write_in(made, name, text)
                 _compile_python(made)
     return tree
 
@@ -97,14 +98,7 @@ def _unpack_archives(archives: Iterable[Path], tree: Path) -> None:
         raise DatasetInitError("expected dpkg-deb on PATH to unpack packages: `apt install dpkg`")
     links: list[tuple[str, str]] = []
     for archive in archives:
-        # A tree's /bin is a link, which must stay one; files are replaced, never written to.
-        shell = (
-            'dpkg-deb --fsys-tarfile "$0" | tar -x -C "$1" --keep-directory-symlink --no-same-owner'
-        )
-        words = ["bash", "-o", "pipefail", "-c", shell, str(archive), str(tree)]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise DatasetInitError(f"cannot unpack {archive.name}: {done.stderr.strip()[-300:]}")
+        unpack_package(archive, tree)
         script = subprocess.run(
             ["dpkg-deb", "--info", str(archive), "postinst"],
             capture_output=True, text=True, check=False, errors="replace",
@@ -117,6 +111,8 @@ def _unpack_archives(archives: Iterable[Path], tree: Path) -> None:
 def _compile_python(tree: Path) -> None:
     """Compile Python's own modules in `tree`: stand-ins of compilers start a thousand times."""
     for folder in (tree / "usr/lib").glob("python3.*"):
+        if folder.is_symlink():
+            continue  # it would be written to where it leads
         inside = f"/usr/lib/{folder.name}"
         folders = [inside, *(f"{inside}/{name}" for name in ("json", "collections", "re"))]
         words = ["/usr/bin/python3", "-m", "compileall", "-q", "-l", *folders]
@@ -144,7 +140,9 @@ def _alternatives(script: str) -> list[tuple[str, str]]:
 
 def _make_alternative(tree: Path, link: str, target: str) -> None:
     """Make the link that ``update-alternatives`` would make, where nothing is in its place."""
-    place = tree / link.lstrip("/")
-    is_known = "$" not in link + target and link.startswith("/usr/bin/")
-    if is_known and not os.path.lexists(place) and os.path.lexists(tree / target.lstrip("/")):
+    leaves = ".." in (*Path(link).parts, *Path(target).parts)
+    if leaves or "$" in link + target or not _PROGRAM.fullmatch(link):
+        return
+    place = place_in(tree, link)
+    if not os.path.lexists(place) and os.path.lexists(place_in(tree, target)):
         place.symlink_to(target)
