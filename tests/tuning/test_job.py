@@ -2,6 +2,7 @@
 """A tuning from the build to what is handed over, with a compiler's part of a few lines."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -116,6 +117,27 @@ def test_a_run_that_never_prints_the_same_is_judged_by_its_status(request_: Requ
     assert result.taken_back == ()
 
     assert any("prints something else each time" in note for note in result.found.notes)
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
+@pytest.mark.parametrize("place", ["build", "."])
+def test_a_project_that_is_configured_is_configured_again_in_the_copy(
+    request_: Request, place: str
+) -> None:
+    project = request_.project
+    (project / "Makefile").unlink()
+    (project / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(p C)\n"
+        "add_executable(program main.c twice.c)\n"
+    )
+    for words in (["-B", place], ["--build", place]):
+        subprocess.run(["cmake", *words], cwd=project, check=True, capture_output=True)
+    before = everything(project)
+    build = ("cmake", "--build", place)
+    (result,) = Job(replace(request_, build=build), SimpleTuner("-O1")).run()
+    assert result.binary.name == str(Path(place, "program"))
+    assert [result.binary.name_of(unit) for unit in result.binary.units] == ["main.c", "twice.c"]
+    assert everything(project) == before
 
 
 def test_what_cmake_tries_a_compiler_with_is_not_listed(request_: Request) -> None:

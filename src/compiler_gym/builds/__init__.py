@@ -2,13 +2,14 @@
 """What the build of somebody's project runs, and which file it makes of which.
 
 ``asked`` is the build that somebody means, ``command_line`` reads one command of a compiler,
-``compilation_database`` a file of them, ``archives`` what lies in an archive, ``elf`` how large a
-linked file is, ``debug_files`` where its debug information lies, ``link_map`` what of it is where.
-``recording`` runs a whole build in a copy of its ``tree`` and writes down every command (``watch``
-stands in for the compilers), ``binaries`` says what each linked file was made of, ``relinking`` how
-another compiler makes it again. ``sessions`` runs a command that nothing of outlives (``keeper``),
-and ``protecting`` keeps the project itself from being written. No compiler is named here,
-and nothing of a project is changed in its place.
+``compilation_database`` a file of them, ``configured`` what CMake and Meson generated, ``archives``
+what lies in an archive, ``elf`` how large a linked file is, ``debug_files`` where its debug
+information lies, ``link_map`` what of it is where. ``recording`` runs a whole build in a copy of
+its ``tree`` and writes down every command (``watch`` stands in for the compilers), ``binaries``
+says what each linked file was made of, ``relinking`` how another compiler makes it again.
+``sessions`` runs a command that nothing of outlives (``keeper``), and ``protecting`` keeps the
+project itself from being written. No compiler is named here, and nothing of a project is changed in
+its place.
 """
 
 from typing import TYPE_CHECKING
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     )
     from compiler_gym.builds.compilation_database import read_database
     from compiler_gym.builds.compiled_driver import compiled_driver
+    from compiler_gym.builds.configured import configuring
     from compiler_gym.builds.debug_files import (
         debug_name,
         split_commands,
@@ -100,6 +102,7 @@ __all__ = [
     "bytes_by_file",
     "code_of",
     "compiled_driver",
+    "configuring",
     "copy_tree",
     "debug_name",
     "digests_of",
@@ -156,6 +159,7 @@ _WHERE = {
         "objects_of",
     ),
     "compilation_database": ("read_database",),
+    "configured": ("configuring",),
     "debug_files": ("debug_name", "split_commands", "with_debug", "with_own_debug"),
     "elf": (
         "Sizes",

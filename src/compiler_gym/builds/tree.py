@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from compiler_gym.builds.archives import is_archive, is_bitcode
+from compiler_gym.builds.configured import adapt_configured, is_generated, require_sources_in
 from compiler_gym.builds.elf import RELOCATABLE, is_elf
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import sha256_of
@@ -33,13 +34,16 @@ def copy_tree(source: Path, target: Path, *, leave_out: Iterable[Path] = ()) -> 
 
     Links stay links, but none leads from the copy into `source`: what names a place there, by its
     whole path or by a way around, names that of the copy. Times stay as they are. `leave_out` are
-    folders in `source` that are not copied. Raises `ProjectError` when a file cannot be read or
-    there is no room.
+    folders in `source` that are not copied. What CMake and Meson generate is left out, too, and
+    the options they were given are kept. Raises `ProjectError` when a file cannot be read or there
+    is no room, and for a build directory whose project lies elsewhere.
     """
+    require_sources_in(source)
     try:
         shutil.copytree(source, target, symlinks=True, ignore=_rule(source, leave_out))
         for link in _links_in(target):
             _keep_inside(link, source, target)
+        adapt_configured(source, target)
     except (OSError, shutil.Error) as error:
         shutil.rmtree(target, ignore_errors=True)
         raise ProjectError(f"cannot copy {source} to {target}: {_reason(error)}") from error
@@ -101,6 +105,7 @@ def _rule(source: Path, leave_out: Iterable[Path]) -> Callable[[str, list[str]],
             if name in _LEFT_OUT
             or os.path.realpath(here / name) in outside
             or (here / name not in tracked and _is_made(here / name))
+            or (here / name not in tracked and is_generated(here / name))
             or not _is_copied(here / name)
         }
 

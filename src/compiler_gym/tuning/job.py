@@ -11,6 +11,7 @@ import shutil
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -19,6 +20,7 @@ from compiler_gym.builds import (
     Binary,
     Protection,
     Recording,
+    configuring,
     copy_tree,
     digests_of,
     find_binaries,
@@ -58,8 +60,8 @@ _NOT_RUN = (126, 127)
 """The exit statuses of a shell that cannot run a program, or does not find it."""
 _SIGNALLED = 128
 """What a shell adds to the number of the signal that ended a program."""
-_TRIALS = "CMakeFiles"
-"""Where cmake links programs to try a compiler with."""
+_TRIALS = {"CMakeFiles", "meson-private"}
+"""Where CMake and Meson link programs to try a compiler with."""
 
 
 class Watcher:
@@ -232,7 +234,7 @@ class Job:
 
     def _copy(self, *, is_new: bool) -> None:
         """Copy the project, if it is not there or no longer the same; leave nothing on failure."""
-        request, tree, record = self.request, self._work / "tree", self._work / "record"
+        request, record = self.request, self._work / "record"
         leave_out = [request.output]
         self._protection = Protection.of(request.project, leave_out)
         copied = self._work / _COPIED
@@ -246,17 +248,21 @@ class Job:
                 "again, and what was tried for other code does not count"
             )
             self._forget()
-        shutil.rmtree(tree, ignore_errors=True)
         shutil.rmtree(record, ignore_errors=True)
         try:
             self._watcher.says("copying the project")
-            copy_tree(request.project, tree, leave_out=leave_out)
+            self._copy_tree()
             digests = digests_of(request.project, leave_out=leave_out)
             write_whole(copied, json.dumps(digests).encode())
         except BaseException:
             if is_new:
                 shutil.rmtree(request.output, ignore_errors=True)
             raise
+
+    def _copy_tree(self) -> None:
+        tree = self._work / "tree"
+        shutil.rmtree(tree, ignore_errors=True)
+        copy_tree(self.request.project, tree, leave_out=[self.request.output])
 
     def _forget(self) -> None:
         """Delete what was made of other sources; journals know themselves what they are of."""
@@ -275,10 +281,20 @@ class Job:
             self._put_back(tree)
             return Recording(folder, tree)
         self._watcher.says("building it")
-        recording = record_build(
-            tree, self.request.build, folder, compiler=compiler, cxx_compiler=cxx,
+        build = partial(
+            record_build, tree, folder=folder, compiler=compiler, cxx_compiler=cxx,
             on_line=self._watcher.builds, poll=self._stop, wrap=self._protection.wrap,
         )  # fmt: skip
+        try:
+            recording = build(self.request.build)
+        except ProjectError:
+            first = configuring(self.request.project, tree)
+            if not first:
+                raise
+            self._watcher.says(f"configuring the copy: {'; '.join(first)}")
+            self._copy_tree()
+            script = "".join(f"{command} || :\n" for command in first) + 'exec "$@"'
+            recording = build(("/bin/sh", "-c", script, "sh", *self.request.build))
         self._tell_what_changed()
         done.touch()
         return recording
@@ -319,7 +335,8 @@ class Job:
             )
         found.sort(key=lambda binary: -sizes_of(binary.path).text)
         if not self.request.binaries:
-            programs = [binary for binary in found if not binary.is_shared] or found
+            own = [binary for binary in found if not _is_trial(binary)] or found
+            programs = [binary for binary in own if not binary.is_shared] or own
             chosen = programs[:1]
         else:
             chosen = [_named(name, found) for name in self.request.binaries]
@@ -331,9 +348,7 @@ class Job:
                         "without control characters: rename it"
                     )
         self.others = [
-            binary.name
-            for binary in found
-            if binary not in chosen and _TRIALS not in Path(binary.name).parts
+            binary.name for binary in found if binary not in chosen and not _is_trial(binary)
         ]
         return chosen
 
@@ -475,6 +490,10 @@ class Job:
                 f"{run.text} prints something else each time, so what it prints is not compared"
             )
         return replace(run, expected=status)
+
+
+def _is_trial(binary: Binary) -> bool:
+    return not _TRIALS.isdisjoint(Path(binary.name).parts)
 
 
 def _still_holds(before: BinaryPlan, now: BinaryPlan) -> str:

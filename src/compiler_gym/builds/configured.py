@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""Build directories that CMake, Meson or configure filled: what names the project by whole paths.
+
+In a copy that would build the project itself. What is generated is left out of the copy, what the
+user chose (options of CMake's cache) is adapted to it, and `configuring` generates the rest again.
+"""
+
+import configparser
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from compiler_gym.errors import ProjectError
+
+__all__ = ["adapt_configured", "configuring", "is_generated", "require_sources_in"]
+
+_CACHE, _MESON, _STATUS = "CMakeCache.txt", "meson-private", "config.status"
+_FOLDERS = {"CMakeFiles", _MESON, "meson-info", "meson-logs"}
+_FILES = {".ninja_log", ".ninja_deps", "cmake_install.cmake", "CTestTestfile.cmake"}
+_HEADS = (b"# CMAKE generated file", b"# This is the build file for project")
+_ENTRY = re.compile(r"([^#/:=\s][^:=]*):([A-Z]+)=(.*)")
+_STAYS = re.compile(r"CMAKE_(GENERATOR(_\w+)?|EXTRA_GENERATOR|HOME_DIRECTORY)")
+"""What CMake keeps for itself and a user decided."""
+_COMPILER = re.compile(r"CMAKE_(C|CXX)_COMPILER(_AR|_RANLIB)?")
+"""What CMake found: in the copy it is CC and CXX."""
+_NAMES_PLACES = {_STATUS, "Makefile", "libtool", "config.mk", "config.mak"}
+"""Files that ``configure`` writes places of the project to."""
+
+
+def require_sources_in(source: Path) -> None:
+    """Raise `ProjectError` where `source` is itself a build directory of a project elsewhere."""
+    if not (source / _CACHE).is_file():
+        return
+    for entry in map(_ENTRY.fullmatch, _lines(source / _CACHE)):
+        if entry is None or entry[1] != "CMAKE_HOME_DIRECTORY":
+            continue
+        home, root = Path(os.path.realpath(entry[3])), Path(os.path.realpath(source))
+        if not home.is_relative_to(root):
+            command = shlex.join(["cmake", "--build", os.path.relpath(root, home)])
+            raise ProjectError(
+                f"{source} is a build directory, and its sources are in {home}: go to {home}, and "
+                f"run `compiler-gym tune -- {command}` there"
+            )
+
+
+def is_generated(path: Path) -> bool:
+    """Return whether CMake or Meson generates `path` anew, with whole paths in it."""
+    if path.name in _FOLDERS:
+        return path.is_dir()
+    if path.name in _FILES:
+        return True
+    if path.name not in ("Makefile", "build.ninja") or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.readline().startswith(_HEADS)
+
+
+def adapt_configured(source: Path, target: Path) -> None:
+    """Let the configured folders in `target`, the copy of `source`, name the copy."""
+    for folder, _, files in os.walk(target):
+        if _CACHE in files:
+            _adapt_cache(Path(folder, _CACHE), source, target)
+        if _STATUS in files:
+            for path in Path(folder).rglob("*"):
+                if path.name in _NAMES_PLACES and path.is_file() and not path.is_symlink():
+                    _rewrite(path, _moved(path.read_text("utf-8", "surrogateescape"),
+                                          source, target))  # fmt: skip
+
+
+def configuring(source: Path, tree: Path) -> list[str]:
+    """Return shell commands that configure the copy `tree` as `source` was configured.
+
+    They run in `tree`; folders in other configured folders are left to these.
+    """
+    commands: list[str] = []
+    for folder in _configured(source):
+        place = os.path.relpath(folder, source)
+        if not (tree / place).is_dir():
+            continue
+        if (folder / _CACHE).is_file():
+            commands.append(shlex.join(["cmake", place]))
+        else:
+            commands.append(shlex.join(_meson(folder, source, place)))
+    return commands
+
+
+def _configured(source: Path) -> Iterator[Path]:
+    """Yield the outermost folders that CMake or Meson configured."""
+    for folder, folders, files in os.walk(source):
+        if _CACHE in files or _MESON in folders:
+            folders.clear()
+            yield Path(folder)
+
+
+def _adapt_cache(cache: Path, source: Path, target: Path) -> None:
+    """Keep what the user decided of a cache; all else CMake finds again."""
+    kept: list[str] = []
+    for line in _lines(cache):
+        entry = _ENTRY.fullmatch(line)
+        if entry is None or _COMPILER.fullmatch(entry[1]):
+            continue
+        if entry[2] not in ("INTERNAL", "STATIC") or _STAYS.fullmatch(entry[1]):
+            kept.append(_moved(line, source, target))
+    _rewrite(cache, "\n".join([*kept, ""]))
+
+
+def _lines(cache: Path) -> list[str]:
+    return cache.read_text("utf-8", "surrogateescape").splitlines()
+
+
+def _meson(folder: Path, source: Path, place: str) -> list[str]:
+    """Return the command that set `folder` up, for a copy."""
+    try:
+        info = msgspec.json.decode((folder / "meson-info" / "meson-info.json").read_bytes())
+        home = os.path.relpath(info["directories"]["source"], os.path.realpath(source))
+    except (OSError, ValueError, KeyError, TypeError):
+        home = os.curdir
+    read = configparser.RawConfigParser(delimiters=("=",))
+    read.optionxform = str  # pyright: ignore[reportAttributeAccessIssue]  # names keep their case
+    read.read(folder / _MESON / "cmd_line.txt", encoding="utf-8")
+    options = read.items("options") if read.has_section("options") else []
+    return ["meson", "setup", *(f"-D{name}={value}" for name, value in options), place, home]
+
+
+def _moved(text: str, source: Path, target: Path) -> str:
+    """Return `text` with places in `source` as those in `target`."""
+    for root in dict.fromkeys((os.path.realpath(source), str(source.absolute()))):
+        text = re.sub(rf"(?<![\w./-]){re.escape(root)}(?![\w.-])", lambda _: str(target), text)
+    return text
+
+
+def _rewrite(path: Path, text: str) -> None:
+    """Write a file whose time stays: nothing is to be made again because of that."""
+    before = path.stat()
+    path.write_text(text, "utf-8", "surrogateescape")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
