@@ -28,6 +28,18 @@ def test_a_compiler_by_its_name_is_seen_too(tmp_path: Path) -> None:
     assert os.access(tree / "there", os.X_OK)
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read every folder")
+def test_a_folder_on_path_that_cannot_be_read_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "closed" / "bin").mkdir(parents=True)
+    (tmp_path / "closed").chmod(0)
+    monkeypatch.setenv("PATH", str(tmp_path / "closed" / "bin"), prepend=os.pathsep)
+    tree = write_project(tmp_path / "tree")
+    assert list(record(tree, tmp_path / "record", "make").events())
+    (tmp_path / "closed").chmod(0o700)
+
+
 def test_a_compiler_of_any_version_on_path_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

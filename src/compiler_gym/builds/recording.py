@@ -150,8 +150,16 @@ def _names(names: Sequence[str]) -> set[str]:
     """Return `names`, and those that PATH has of them with the number of a version behind."""
     versioned = re.compile(rf"({'|'.join(map(re.escape, names))})-[\d.]+")
     folders = map(Path, os.environ.get("PATH", os.defpath).split(os.pathsep))
-    found = (name for folder in folders if folder.is_dir() for name in os.listdir(folder))
+    found = (name for folder in folders for name in _list_readable(folder))
     return {*names, *filter(versioned.fullmatch, found)}
+
+
+def _list_readable(folder: Path) -> list[str]:
+    """Return the names in `folder`; none where PATH names what this user cannot read."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
 
 
 def _as_word(path: Path) -> str:

@@ -335,7 +335,7 @@ class Job:
             )
         found.sort(key=lambda binary: -sizes_of(binary.path).text)
         if not self.request.binaries:
-            own = [binary for binary in found if not _is_trial(binary)] or found
+            own = [binary for binary in found if not _is_trial_build(binary)] or found
             programs = [binary for binary in own if not binary.is_shared] or own
             chosen = programs[:1]
         else:
@@ -348,7 +348,7 @@ class Job:
                         "without control characters: rename it"
                     )
         self.others = [
-            binary.name for binary in found if binary not in chosen and not _is_trial(binary)
+            binary.name for binary in found if binary not in chosen and not _is_trial_build(binary)
         ]
         return chosen
 
@@ -492,7 +492,7 @@ class Job:
         return replace(run, expected=status)
 
 
-def _is_trial(binary: Binary) -> bool:
+def _is_trial_build(binary: Binary) -> bool:
     return not _TRIALS.isdisjoint(Path(binary.name).parts)
 
 
