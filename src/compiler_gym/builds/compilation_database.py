@@ -29,7 +29,7 @@ def read_database(
     for number, entry in enumerate(_entries_of(path), start=1):
         name = f"entry {number}"
         try:
-            fields = _fields_of(entry)
+            fields = _read_fields(entry)
             name, cwd = fields["file"], path.parent / fields.get("directory", ".")
             words = entry.get("arguments")
             command = (
@@ -47,7 +47,7 @@ def read_database(
         yield name, target[1] if target else "all", command
 
 
-def _fields_of(entry: Any) -> dict[str, str]:
+def _read_fields(entry: Any) -> dict[str, str]:
     """Return the texts of an entry; raise `BenchmarkInitError` for one that is not an entry."""
     if not isinstance(entry, dict):
         raise BenchmarkInitError(f"it is {entry!r:.80}: expected an object")
