@@ -33,3 +33,28 @@ def test_a_command_that_cannot_be_read_is_named_with_its_file(tmp_path: Path) ->
     assert [name for name, _ in failed] == ["a.c"]
     with pytest.raises(BenchmarkInitError, match=r"compile_commands\.json: a\.c: expected"):
         list(read_database(path))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        7, None, [], "cc -c a.c", {}, {"file": 3, "command": "cc -c a.c"}, {"file": "a.c"},
+        {"file": "a.c", "command": 3}, {"file": "a.c", "command": ["cc"]},
+        {"file": "a.c", "arguments": "cc -c a.c"}, {"file": "a.c", "arguments": 3},
+        {"file": "a.c", "arguments": ["cc", 3]}, {"file": "a.c", "arguments": []},
+        {"file": "a.c", "arguments": ["cc\0", "-c"]}, {"file": "a.c", "arguments": {"cc": 1}},
+        {"file": "a.c", "command": "cc -c a.c", "directory": 3},
+        {"file": "a.c", "command": "cc -c a.c", "directory": "a\0"},
+        {"file": "a.c", "command": "cc -c a.c", "output": []},
+        {"file": "a.c", "command": "cc -c 'a.c"},
+    ],
+)  # fmt: skip
+def test_an_odd_entry_is_named_and_the_others_are_read(tmp_path: Path, entry: object) -> None:
+    path = tmp_path / "compile_commands.json"
+    path.write_text(json.dumps([{"file": "b.c", "command": "cc -c b.c"}, entry]))
+    failed: list[tuple[str, str]] = []
+    assert [name for name, _, _ in read_database(path, failed)] == ["b.c"]
+    assert len(failed) == 1
+    with pytest.raises(BenchmarkInitError, match=r"compile_commands\.json: (entry 2|a\.c): ") as no:
+        list(read_database(path))
+    assert "Error(" not in str(no.value)

@@ -22,6 +22,7 @@ from compiler_gym.tuning import (
     Request,
     Subject,
     Watcher,
+    measuring,
     read_plan,
     write_plan,
 )
@@ -433,3 +434,59 @@ def test_a_start_that_is_missing_or_for_another_file_is_named(request_: Request)
     write_plan(path, Plan("simple 1", "size", "1.0", (BinaryPlan("else", "simple"),)))
     with pytest.raises(ProjectError, match=r"has no plan for program, it is for else"):
         Job(replace(request_, start=path), SimpleTuner("-O1")).run()
+
+
+@pytest.mark.parametrize("command", ["sleep 1000", "yes"])
+def test_tests_that_do_not_end_fail(
+    request_: Request, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measuring, "_MOST_PRINTED", 1 << 20)
+    seconds = 0.5 if command == "sleep 1000" else None
+    with pytest.raises(ProjectError, match=r"status 124.*\n.*(within 0.5 s|than 1 MiB)"):
+        Job(replace(request_, check=command, check_seconds=seconds), SimpleTuner()).run()
+
+
+def test_tests_that_remove_the_tuning_are_reported(request_: Request) -> None:
+    with pytest.raises(ProjectError, match=r"rm -rf .* removed files of the tuning"):
+        Job(replace(request_, check="rm -rf ../../*"), SimpleTuner()).run()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tuning.json", "work/check.log", "work/copied.json", "work/binaries", "bin", "tuned.toml",
+     "report.html", "work/record/new"],
+)  # fmt: skip
+def test_nothing_is_written_through_a_link_in_the_output_folder(
+    request_: Request, tmp_path: Path, name: str
+) -> None:
+    request = replace(request_, check="true")
+    Job(request, SimpleTuner()).run()
+    outside = tmp_path / "outside"
+    place = request.output / name
+    if place.is_dir():
+        place.rename(outside)
+    elif place.exists():
+        outside.write_bytes(place.read_bytes())
+        place.unlink()
+    else:
+        outside.write_text("mine")
+    before = everything(outside) if outside.is_dir() else outside.read_bytes()
+    place.symlink_to(outside)
+    with pytest.raises(ProjectError, match=r"is a symlink to .* outside the output folder"):
+        Job(replace(request, resume=True), SimpleTuner()).run()
+    assert before == (everything(outside) if outside.is_dir() else outside.read_bytes())
+
+
+def test_a_place_outside_the_copy_is_refused(request_: Request, tmp_path: Path) -> None:
+    Job(request_, SimpleTuner()).run()
+    (place,) = (request_.output / "work" / "binaries").glob("*/place")
+    place.write_text("../../../victim")
+    with pytest.raises(ProjectError, match="names a file outside"):
+        Job(replace(request_, resume=True), SimpleTuner()).run()
+    assert not (tmp_path / "victim").exists()
+
+
+def test_a_project_with_links_to_other_places_is_tuned_again(request_: Request) -> None:
+    (request_.project / "link").symlink_to("/usr/include")
+    Job(request_, SimpleTuner()).run()
+    Job(replace(request_, resume=True), SimpleTuner()).run()

@@ -26,28 +26,46 @@ def read_database(
     Raises `BenchmarkInitError` for what is no compilation database. An entry whose command
     cannot be read raises it, too, or goes into `failed` with the reason.
     """
-    for entry in _entries_of(path):
+    for number, entry in enumerate(_entries_of(path), start=1):
+        name = f"entry {number}"
         try:
-            cwd = path.parent / entry.get("directory", ".")
+            fields = _read_fields(entry)
+            name, cwd = fields["file"], path.parent / fields.get("directory", ".")
             words = entry.get("arguments")
-            name = str(entry["file"])
-            text = "" if words is not None else str(entry["command"])
-        except (KeyError, TypeError, AttributeError) as error:
-            raise BenchmarkInitError(f"{path} is no compilation database: {error!r}") from error
-        try:
             command = (
-                CompilerCommand.from_text(text, cwd)
+                CompilerCommand.from_text(fields["command"], cwd)
                 if words is None
-                else CompilerCommand.parse([str(word) for word in words], cwd)
+                else CompilerCommand.parse(words, cwd)
             )
-        except BenchmarkInitError as error:
+        except (BenchmarkInitError, ValueError) as error:
             if failed is None:
                 raise BenchmarkInitError(f"{path}: {name}: {error}") from error
             failed.append((name, str(error)))
             continue
-        made = str(entry.get("output") or command.output or "")
+        made = fields.get("output") or command.output or ""
         target = _TARGET.search(made.replace(os.sep, "/"))
         yield name, target[1] if target else "all", command
+
+
+def _read_fields(entry: Any) -> dict[str, str]:
+    """Return the texts of an entry; raise `BenchmarkInitError` for one that is not an entry."""
+    if not isinstance(entry, dict):
+        raise BenchmarkInitError(f"it is {entry!r:.80}: expected an object")
+    fields = cast("dict[str, Any]", entry)
+    words: Any = fields.get("arguments")
+    for name in ("file",) if words is not None else ("file", "command"):
+        if name not in fields:
+            raise BenchmarkInitError(f"it has no {name!r}: expected one")
+    for name in ("file", "command", "directory", "output"):
+        value = fields.get(name, "")
+        if not isinstance(value, str) or "\0" in value:
+            raise BenchmarkInitError(f"{name!r} is {value!r:.80}: expected a text")
+    is_list = isinstance(words, list) and all(
+        isinstance(word, str) and "\0" not in word for word in cast("list[Any]", words)
+    )
+    if words is not None and not (is_list and words):
+        raise BenchmarkInitError(f"'arguments' is {words!r:.80}: expected a list of texts")
+    return {name: value for name, value in fields.items() if isinstance(value, str)}
 
 
 def _entries_of(path: Path) -> list[Any]:

@@ -86,7 +86,7 @@ class Disk:
     def add_transition(self, state: bytes, action: Any, transition: Transition) -> None:
         """Remember a transition."""
         row = (state, _encode(action), *transition)
-        self._transitions.append((*row, _row_checksum(row)))
+        self._transitions.append((*row, _checksum_row(row)))
         self._flush_if_due(_ROW_BYTES + len(state) + len(row[1]) + len(transition.state))
 
     def add_observation(self, state: bytes, name: str, value: Any) -> None:
@@ -94,7 +94,7 @@ class Disk:
         encoded = _encode(value)
         if len(encoded) <= self._capacity // 16:
             row = (state, name, encoded)
-            self._observations.append((*row, _row_checksum(row)))
+            self._observations.append((*row, _checksum_row(row)))
             self._flush_if_due(_ROW_BYTES + len(state) + len(encoded))
 
     def flush(self) -> None:
@@ -159,7 +159,7 @@ class Disk:
         except _UNUSABLE as error:
             self._give_up(error)
             return None
-        return row[:-1] if row and row[-1] == _row_checksum((*key, *row[:-1])) else None
+        return row[:-1] if row and row[-1] == _checksum_row((*key, *row[:-1])) else None
 
     def _flush_if_due(self, size: int) -> None:
         self._waiting_bytes += size
@@ -200,7 +200,7 @@ class Disk:
             )
 
 
-def _row_checksum(row: tuple[Any, ...]) -> int:
+def _checksum_row(row: tuple[Any, ...]) -> int:
     """Return what a row must be stored with; a bool counts as the integer that SQLite keeps."""
     return zlib.crc32(_encode([int(one) if isinstance(one, bool) else one for one in row]))
 

@@ -146,7 +146,7 @@ def _check_json(headers: dict[str, str], data: bytes) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise ExplorerError(f"content type is {kind!r:.100}: expected application/json", status=415)
-    _parse_body(data)
+    _parse_json(data)
 
 
 def _check_message(message: _Message) -> None:
@@ -160,13 +160,13 @@ def _check_message(message: _Message) -> None:
     except json.JSONDecodeError:
         if text:
             return
-    except (ValueError, RecursionError):  # `_parse_body` reports it
+    except (ValueError, RecursionError):  # `_parse_json` reports it
         pass
-    if not isinstance(_parse_body((text or "").encode(errors="surrogatepass")), dict):
+    if not isinstance(_parse_json((text or "").encode(errors="surrogatepass")), dict):
         raise ExplorerError("a message must be an object of JSON")
 
 
-def _parse_body(data: bytes) -> Any:
+def _parse_json(data: bytes) -> Any:
     try:
         json.loads(data)  # it nests less deeply than the other, and limits digits
         return msgspec.json.decode(data)

@@ -6,6 +6,7 @@ in the output folder; a tuning that was ended goes on from what is there.
 """
 
 import json
+import os
 import platform
 import shutil
 import signal
@@ -49,6 +50,7 @@ from compiler_gym.tuning.tuner import Found, Subject, Tuner
 
 __all__ = ["Job", "Watcher"]
 
+_MARKER = "tuning.json"
 _ROUNDS = 10
 """How often two builds run in turns where decisions were taken back."""
 _ORIGINAL, _PLACE = "original", "place"
@@ -129,8 +131,9 @@ class Job:
         request = self.request
         if not request.project.is_dir():
             raise ProjectError(f"expected the folder of a project, found none: {request.project}")
-        marker = request.output / "tuning.json"
+        marker = request.output / _MARKER
         if request.output.exists() and any(request.output.iterdir()):
+            self._require_no_links()
             if not marker.is_file():
                 raise ProjectError(
                     f"{request.output} holds other files: name an empty folder with --output"
@@ -153,6 +156,22 @@ class Job:
             write_whole(marker, (json.dumps(self._key(), indent=2) + "\n").encode())
         except OSError as error:
             raise ProjectError(f"cannot write to {request.output}: {error.strerror}") from error
+
+    def _require_no_links(self) -> None:
+        """Raise `ProjectError` where writing to the output folder would write elsewhere.
+
+        The copy of the project has links of its own, which are replaced and never written through.
+        """
+        output = self.request.output.resolve()
+        for folder, folders, files in os.walk(output):
+            for path in (Path(folder, name) for name in (*folders, *files)):
+                if path.is_symlink() and not path.resolve().is_relative_to(output):
+                    raise ProjectError(
+                        f"{path} is a symlink to {path.readlink()}, outside the output folder: "
+                        "remove it, or name another folder with --output"
+                    )
+            if Path(folder) == output / "work" and "tree" in folders:
+                folders.remove("tree")
 
     def _require_measurable(self) -> None:
         request = self.request
@@ -318,8 +337,11 @@ class Job:
         """Put the project's own binaries where a run or a test was ended with others."""
         for kept in (self._work / "binaries").glob(f"*/{_PLACE}"):
             original = kept.with_name(_ORIGINAL)
+            place = tree / kept.read_text()
+            if not place.parent.resolve().is_relative_to(tree.resolve()):
+                raise ProjectError(f"{kept} names a file outside {tree}: name another --output")
             if original.is_file():
-                put(original, tree / kept.read_text())
+                put(original, place)
 
     def _chosen(self, recording: Recording) -> list[Binary]:
         linked = find_binaries(recording.events(), recording.tree)
@@ -374,8 +396,17 @@ class Job:
     def _check(self, tree: Path, *, poll: Callable[[], None] = lambda: None) -> Outcome:
         """Run the user's tests in `tree`; they may not change the project itself."""
         assert self.request.check is not None
-        log = self._work / "check.log"
-        return run_check(self.request.check, tree, log=log, poll=poll, wrap=self._protection.wrap)
+        log, seconds = self._work / "check.log", self.request.check_seconds
+        limit = {} if seconds is None else {"seconds": seconds}
+        outcome = run_check(
+            self.request.check, tree, log=log, poll=poll, wrap=self._protection.wrap, **limit
+        )
+        if not tree.is_dir() or not (self.request.output / _MARKER).is_file():
+            raise ProjectError(
+                f"{self.request.check} removed files of the tuning in {self.request.output}: tests "
+                "run in a copy of the project there, so name a command that stays in its folder"
+            )
+        return outcome
 
     def _note(self, text: str) -> None:
         self._watcher.says(text)

@@ -22,6 +22,13 @@ __all__ = ["Outcome", "RunCommand", "run_check"]
 _SECONDS = 600.0
 _SHOWN = 4000
 _MOST_LOGGED = 64 << 20
+_MOST_PRINTED = 1 << 30
+_LIMIT_PASSED = 124
+"""The status of tests that passed a limit, as that of ``timeout``."""
+
+
+class _LimitError(ProjectError):
+    """A command took too long or printed too much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +84,24 @@ def run_check(
     log: Path | None = None,
     poll: Callable[[], None] = lambda: None,
     wrap: Callable[[Sequence[str]], Sequence[str]] = lambda words: words,
+    seconds: float = _SECONDS,
 ) -> Outcome:
-    """Return one run of a command that tests the build in `cwd`.
+    """Return one run of a command that tests the build in `cwd`; it fails after `seconds`.
 
     The file `log` takes what it prints. `poll` is called now and then, and may raise: then the
     command is ended. `wrap` makes the command that is run of that of the shell.
     """
-    return _run(text, cwd, poll, wrap, log=log)
+    try:
+        return _run(text, cwd, poll, wrap, log=log, seconds=seconds)
+    except _LimitError as error:
+        return Outcome(_LIMIT_PASSED, "", seconds, str(error))
 
 
 def put(binary: Path, place: Path) -> None:
     """Put a copy of `binary` at `place`, whole, newer than what it was made of."""
     partial = place.with_name(f".{place.name}.partial")
     try:
+        partial.unlink(missing_ok=True)  # a copy would be written through a link
         shutil.copy(binary, partial)
         partial.chmod(0o755)
         partial.replace(place)
@@ -105,12 +117,20 @@ def _run(
     wrap: Callable[[Sequence[str]], Sequence[str]] = lambda words: words,
     *,
     log: Path | None = None,
+    seconds: float = _SECONDS,
 ) -> Outcome:
     digest, printed = hashlib.sha256(), Printed(_SHOWN)
-    kept = None if log is None else log.open("wb")
+    if log is not None:
+        log.unlink(missing_ok=True)  # it may be a link, which would be written through
+    kept = None if log is None else log.open("xb")
 
     def take_errors(part: bytes) -> None:
         printed.add(part)
+        if printed.count > _MOST_PRINTED:
+            raise _LimitError(
+                f"{shlex.quote(text)} printed more than {_MOST_PRINTED >> 20:,} MiB: let it print "
+                "less"
+            )
         if kept is not None and printed.count <= _MOST_LOGGED:
             kept.write(part)
 
@@ -123,11 +143,11 @@ def _run(
         ended = run_in_own_session(
             wrap(["/bin/sh", "-c", text]), cwd=cwd,
             environment=build_variables() | {"PWD": str(cwd)}, takes=take,
-            takes_errors=take_errors, seconds=_SECONDS, poll=poll,
+            takes_errors=take_errors, seconds=seconds, poll=poll,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        raise ProjectError(
-            f"no end within {_SECONDS:g} s: {shlex.quote(text)}: give a shorter command"
+        raise _LimitError(
+            f"no end within {seconds:g} s: {shlex.quote(text)}: give a shorter command"
         ) from None
     except OSError as error:
         raise ProjectError(f"cannot run {shlex.quote(text)}: {error.strerror}") from error

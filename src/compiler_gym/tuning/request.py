@@ -92,6 +92,12 @@ class Request:
     check: str | None = option(
         None, "A command that tests the project, as 'make check'", may_change=True
     )
+    check_seconds: float | None = option(
+        None,
+        "How long one run of --check may take: 90, 10m, 2h [default: 10m]",
+        may_change=True,
+        spelling=Spelling("check_time", type=str, read=_duration),
+    )
     max_slowdown: float | None = option(
         None,
         "What a smaller program may cost in time: 3%",
