@@ -43,6 +43,7 @@ from compiler_gym.tuning.measuring import Outcome, RunCommand, put, run_check
 from compiler_gym.tuning.plan import BinaryPlan, Plan
 from compiler_gym.tuning.proving import Proof
 from compiler_gym.tuning.reading import is_plain
+from compiler_gym.tuning.rebuilding import find_rebuild
 from compiler_gym.tuning.recipes import Recipe, recipe_for, shipped_recipes
 from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, Subject, Tuner
@@ -100,6 +101,8 @@ class Job:
         self._notes: list[str] = []
         """What the user should be told of the check and the run."""
         self.results: list[Result] = []
+        self.rebuild = ""
+        """The project's build with the plan, a shell command that was tried; empty for none."""
         self.others: list[str] = []
         """Linked files of the build that were not tuned."""
 
@@ -120,6 +123,12 @@ class Job:
             self.results = HandOver(self.request, self._tuner, self._watcher.says).write(
                 self.results
             )
+            if not self._is_interrupted():
+                self._watcher.says("building the project with the plan")
+                self.rebuild = find_rebuild(
+                    self.request, self.results, self._work / "rebuild",
+                    poll=self._stop, wrap=self._protection.wrap,
+                )  # fmt: skip
             self._tell_what_changed()
             return self.results
         finally:
