@@ -2,7 +2,6 @@
 """Prints what a tuning found: sizes beside each other, where everything lies, what to do next."""
 
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,44 +132,17 @@ def _show_next(summary: "Summary") -> None:
     console.print(styled("Next:", "bold"))
     for command in _commands(summary, folder):
         print_command(command, console)
+    if summary.rebuild:
+        console.print("In a clean tree, this build makes the same file:", soft_wrap=True)
+        print_command(summary.rebuild, console)
 
 
 def _commands(summary: "Summary", folder: Path) -> list[str]:
-    plan = shlex.quote(str(folder.absolute() / "tuned.toml"))
-    names = {"CC": "cc", "CXX": "cxx"} if _has_cxx(summary) else {"CC": "cc"}
-    compilers = {name: f"compiler-gym-{verb} --plan {plan}" for name, verb in names.items()}
-    # A compiler that the build's own command names would win: ours takes its place.
-    build = [_with_ours(word, compilers) for word in summary.build]
-    compilers = {name: word for name, word in compilers.items() if f"{name}={word}" not in build}
-    made = (
-        shlex.join([build[0], *(f"{name}={word}" for name, word in compilers.items()), *build[1:]])
-        if Path(build[0]).name in ("make", "gmake")
-        else " ".join(
-            [
-                *(f"{name}={shlex.quote(word)}" for name, word in compilers.items()),
-                shlex.join(build),
-            ]
-        )
-    )
     return [
         *(shlex.quote(f"./{folder / b.file}" if not folder.is_absolute() else str(folder / b.file))
           for b in summary.binaries),
         shlex.join(["sh", str(folder / "reproduce.sh"), str(folder / "work" / "tree")]),
-        made,
     ]  # fmt: skip
-
-
-def _with_ours(word: str, compilers: Mapping[str, str]) -> str:
-    """Return a word of a build's command with our compiler where it sets one of `compilers`."""
-    name, is_set, _ = word.partition("=")
-    return f"{name}={compilers[name]}" if is_set and name in compilers else word
-
-
-def _has_cxx(summary: "Summary") -> bool:
-    from compiler_gym.builds import SOURCE_LANGUAGES
-
-    paths = (Path(source.path) for binary in summary.binaries for source in binary.sources)
-    return any(SOURCE_LANGUAGES.get(path.suffix, "").startswith("c++") for path in paths)
 
 
 def _short(path: Path) -> Path:

@@ -97,7 +97,7 @@ def _tuned(request: Request, tuner: "Tuner", *, is_quiet: bool) -> "Summary":
                 results = job.run()
                 return write_report(
                     request, results, compiler=tuner.version, others=job.others,
-                    is_interrupted=interrupts.requested,
+                    is_interrupted=interrupts.requested, rebuild=job.rebuild,
                 )  # fmt: skip
         except (KeyboardInterrupt, ProjectError) as error:
             # What runs in the foreground gets the Ctrl-C too, and fails of it.

@@ -44,6 +44,7 @@ from compiler_gym.tuning.measuring import Outcome, RunCommand, put, run_check
 from compiler_gym.tuning.plan import BinaryPlan, Plan
 from compiler_gym.tuning.proving import Proof
 from compiler_gym.tuning.reading import is_plain
+from compiler_gym.tuning.rebuilding import find_rebuild
 from compiler_gym.tuning.recipes import Recipe, recipe_for, shipped_recipes
 from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, Subject, Tuner
@@ -102,6 +103,8 @@ class Job:
         self._notes: list[str] = []
         """What the user should be told of the check and the run."""
         self.results: list[Result] = []
+        self.rebuild = ""
+        """The project's build with the plan, a shell command that was tried; empty for none."""
         self.others: list[str] = []
         """Linked files of the build that were not tuned."""
 
@@ -122,6 +125,12 @@ class Job:
             self.results = HandOver(self.request, self._tuner, self._watcher.says).write(
                 self.results
             )
+            if not self._is_interrupted():
+                self._watcher.says("building the project with the plan")
+                self.rebuild = find_rebuild(
+                    self.request, self.results, self._work / "rebuild",
+                    poll=self._stop, wrap=self._protection.wrap,
+                )  # fmt: skip
             self._tell_what_changed()
             return self.results
         finally:
@@ -353,7 +362,8 @@ class Job:
             raise ProjectError(
                 "the build linked nothing that was compiled with a C or C++ compiler from PATH, CC "
                 f"or CXX ({sum(1 for _ in recording.events())} commands were seen): if it is built "
-                "already, clean it; if it names a compiler by its whole path, let it use $CC"
+                "already, clean it; if it names a compiler by its whole path, let it use $CC for C and "
+                "$CXX for C++"
             )
         found.sort(key=lambda binary: -sizes_of(binary.path).text)
         if not self.request.binaries:

@@ -21,10 +21,16 @@ def write_report(
     compiler: str,
     others: Sequence[str],
     is_interrupted: bool,
+    rebuild: str = "",
 ) -> Summary:
     """Write ``report.html`` and ``report.json`` to the output folder; return what they say."""
     summary = summary_of(
-        request, results, compiler=compiler, others=others, is_interrupted=is_interrupted
+        request,
+        results,
+        compiler=compiler,
+        others=others,
+        is_interrupted=is_interrupted,
+        rebuild=rebuild,
     )
     try:
         write_whole(request.output / "report.html", page(summary).encode())

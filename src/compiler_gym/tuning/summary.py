@@ -127,6 +127,8 @@ class Summary:
     others: tuple[str, ...]
     """Linked files of the build that were not tuned."""
     is_interrupted: bool
+    rebuild: str = ""
+    """A shell command with which the project's own build made the same bytes in a copy."""
 
     @property
     def is_better(self) -> bool:
@@ -145,6 +147,7 @@ def summary_of(
     compiler: str,
     others: Sequence[str],
     is_interrupted: bool,
+    rebuild: str = "",
 ) -> Summary:
     """Return what there is to say of `results`."""
     return Summary(
@@ -152,7 +155,7 @@ def summary_of(
         check=request.check, seconds=request.seconds_allowed,
         compilations=request.compilations, seed=request.seed, folder=str(request.output),
         binaries=tuple(_binary(result, request) for result in results), others=tuple(others),
-        is_interrupted=is_interrupted,
+        is_interrupted=is_interrupted, rebuild=rebuild,
     )  # fmt: skip
 
 

@@ -80,7 +80,8 @@ PROGRAMS: Mapping[str, str] = {
     "writes into the memory of the process that judges": (
         "printf x > /proc/$PPID/mem && echo 'sum 42' && echo 1 2 3 > result"
     ),
-    "kills the process that judges": "kill -9 $PPID && echo 'sum 42' && echo 1 2 3 > result",
+    # In a namespace of its own the kill seems to succeed, and does nothing.
+    "kills the process that judges": "kill -9 $PPID; echo 'sum 43'",
     "reads the expected output of the machine": "cat /box/../*/expected* && echo 'sum 42'",
     "asks the network for the answer": (
         "exec 3<>/dev/tcp/127.0.0.1/80 && echo 'sum 42' && echo 1 2 3 > result"
