@@ -95,6 +95,10 @@ ALLOWED = {
         {"-fno-asynchronous-unwind-tables", "-fno-exceptions"},
         "what drivers of several compilers are told",
     ),
+    "tuning/rebuilding.py": (
+        {"clang", "clang++", "g++", "gcc"},
+        "the names that builds call them by",
+    ),
     "wrappers/copying.py": ({"Marks"}, "another thing of the same name"),
     "wrappers/rewards.py": ({"Runtime"}, DOCUMENTED),
     "wrappers/wrapper.py": ({"Marks"}, "another thing of the same name"),

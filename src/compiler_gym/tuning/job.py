@@ -362,8 +362,8 @@ class Job:
             raise ProjectError(
                 "the build linked nothing that was compiled with a C or C++ compiler from PATH, CC "
                 f"or CXX ({sum(1 for _ in recording.events())} commands were seen): if it is built "
-                "already, clean it; if it names a compiler by its whole path, let it use $CC for C and "
-                "$CXX for C++"
+                "already, clean it; if it names a compiler by its whole path, let it use $CC for C "
+                "and $CXX for C++"
             )
         found.sort(key=lambda binary: -sizes_of(binary.path).text)
         if not self.request.binaries:

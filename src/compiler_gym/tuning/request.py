@@ -96,7 +96,7 @@ class Request:
         None,
         "How long one run of --check may take: 90, 10m, 2h [default: 10m]",
         may_change=True,
-        spelling=Spelling("check_time", type=str, read=_duration),
+        spelling=Spelling("check_time", type=str, read=seconds_in),
     )
     max_slowdown: float | None = option(
         None,
