@@ -283,7 +283,7 @@ def test_no_reply_takes_longer_than_its_deadline(
     began = time.monotonic()
     with pytest.raises(error):
         act(opened)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
     shut_down()
 
 

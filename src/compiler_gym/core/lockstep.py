@@ -130,7 +130,7 @@ class Lockstep:
             seen_at,
             cost_at,
             cost_is_float,
-            len(self._plans[0].names),
+            count=len(self._plans[0].names),
         )
         others: dict[int, StepResult] = {}
         for number, episode in enumerate(self._episodes):
