@@ -34,8 +34,10 @@ from compiler_gym.session import (
     ActionSpaceSpec,
     BenchmarkSpec,
     BoxSpec,
+    CommandlineSpec,
     DictSpec,
     DiscreteSpec,
+    FlagSpec,
     MultiBinarySpec,
     MultiDiscreteSpec,
     NamedDiscreteSpec,
@@ -203,6 +205,12 @@ dtypes = st.sampled_from(["int", "float", "bool", "bytes", "str", "int8", "uint6
 simple = (
     st.builds(DiscreteSpec, few, few)
     | st.builds(NamedDiscreteSpec, st.lists(st.text(max_size=2), max_size=3).map(tuple))
+    | st.builds(
+        CommandlineSpec,
+        st.lists(st.builds(FlagSpec, st.text(max_size=2), st.text(max_size=2)), max_size=2).map(
+            tuple
+        ),
+    )
     | st.builds(MultiDiscreteSpec, st.lists(few, max_size=3).map(tuple))
     | st.builds(MultiBinarySpec, few)
     | st.builds(PermutationSpec, few)

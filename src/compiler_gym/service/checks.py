@@ -163,7 +163,8 @@ def _faults_of_actions(spec: session.ActionSpaceSpec) -> Iterator[str]:
 
 
 def _faults_of_names(what: str, names: Sequence[str]) -> Iterator[str]:
-    if "" in names or len(set(names)) != len(names):
+    words = {tuple(name.split()) for name in names}  # a name of blanks cannot be written
+    if () in words or len(words) != len(names):
         yield f"expected {what} of different names, found {names[:20]}"
 
 
