@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from compiler_gym import spaces
 from compiler_gym.core.garbage import uncollected
-from compiler_gym.errors import SessionError, UnknownNameError
+from compiler_gym.errors import CompilerGymError, SessionError, UnknownNameError
 from compiler_gym.session import (
     BoxSpec,
     CommandlineSpec,
@@ -53,14 +53,20 @@ def space_from_spec(spec: SpaceSpec, name: str, *, styles: Styles | None = None)
     """Return the space that `spec` describes.
 
     `styles` adds to the styles of command line, of which ``"words"`` is always
-    there. Raises `UnknownNameError` for a style that nobody registered.
+    there. Raises `UnknownNameError` for a style that nobody registered,
+    and `SessionError` for a space that cannot be made.
 
     >>> space_from_spec(ScalarSpec(0, None, "int"), "size").contains(12)
     True
     >>> space_from_spec(NamedDiscreteSpec(("dce", "licm")), "passes")
     NamedDiscrete([dce, licm])
     """
-    return _space(spec, name, {**_WORDS, **(styles or {})})
+    try:
+        return _space(spec, name, {**_WORDS, **(styles or {})})
+    except CompilerGymError:
+        raise
+    except (ArithmeticError, AssertionError, MemoryError, ValueError) as error:
+        raise SessionError(f"the description of {name!r} makes no space: {error}") from error
 
 
 def value_from_plain(spec: SpaceSpec) -> Decoder:

@@ -65,7 +65,7 @@ def read_reply(payload: bytes, request: Request) -> Reply:
     try:
         reply = decode_reply(payload)
     except (MemoryError, RecursionError, TypeError, ValueError) as error:
-        raise _malformed_reply(printable(str(error))) from error
+        raise _refusal_of(printable(str(error))) from error
     require_answer(reply, request)
     return reply
 
@@ -85,11 +85,11 @@ def require_answer(reply: Reply, request: Request) -> None:
     try:
         fault = next(_faults(reply, request), None)
         if fault is None:
-            _clean(reply)
+            _escape(reply)
     except (MemoryError, RecursionError, TypeError, ValueError) as error:
         fault = str(error)
     if fault is not None:
-        raise _malformed_reply(printable(fault))
+        raise _refusal_of(printable(fault))
 
 
 def printable(text: str) -> str:
@@ -104,7 +104,7 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda control: control[0].encode("unicode_escape").decode(), text)
 
 
-def _malformed_reply(fault: str) -> ServiceTransportError:
+def _refusal_of(fault: str) -> ServiceTransportError:
     return ServiceTransportError(f"the worker sent what is no message: {fault}")
 
 
@@ -163,7 +163,8 @@ def _faults_of_actions(spec: session.ActionSpaceSpec) -> Iterator[str]:
 
 
 def _faults_of_names(what: str, names: Sequence[str]) -> Iterator[str]:
-    if "" in names or len(set(names)) != len(names):
+    words = {tuple(name.split()) for name in names}  # a name of blanks cannot be written
+    if () in words or len(words) != len(names):
         yield f"expected {what} of different names, found {names[:20]}"
 
 
@@ -245,24 +246,24 @@ def _fits(spec: session.BoxSpec) -> bool:
     return True
 
 
-def _clean(reply: Reply) -> None:
+def _escape(reply: Reply) -> None:
     """Escape what would control a terminal, wherever the reply may be printed."""
     if isinstance(reply, Failed):
         reply.kind, reply.message = printable(reply.kind), printable(reply.message)
     elif isinstance(reply, Description):
         reply.compiler_version = printable(reply.compiler_version)
-        reply.action_spaces = [_clean_record(spec) for spec in reply.action_spaces]
-        reply.observation_spaces = [_clean_record(spec) for spec in reply.observation_spaces]
+        reply.action_spaces = [_escaped_in(spec) for spec in reply.action_spaces]
+        reply.observation_spaces = [_escaped_in(spec) for spec in reply.observation_spaces]
     elif isinstance(reply, (Started, Stepped)):
         if reply.action_space is not None:
-            reply.action_space = _clean_record(reply.action_space)
+            reply.action_space = _escaped_in(reply.action_space)
         if reply.warnings is not None:
             reply.warnings = [(printable(kind), printable(text)) for kind, text in reply.warnings]
         if isinstance(reply, Stepped) and reply.failure is not None:
             reply.failure = [printable(text) for text in reply.failure]
 
 
-def _clean_record(record: _T) -> _T:
+def _escaped_in(record: _T) -> _T:
     if _IN_JSON.search(msgspec.json.encode(record)) is None:
         return record
     plain = msgspec.to_builtins(record, builtin_types=(bytes,))

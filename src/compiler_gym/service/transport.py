@@ -76,7 +76,7 @@ class Channel(NativeChannel):
         descriptor = descriptors[0] if descriptors else None
         deadline = max(deadline, time.monotonic() + _REST_SECONDS)
         try:
-            while not _has_whole_frame(data):
+            while not _is_complete_frame(data):
                 if not data:
                     raise _error(errno.ECONNRESET)
                 if time.monotonic() >= deadline:
@@ -104,7 +104,7 @@ class Channel(NativeChannel):
         self.socket.close()
 
 
-def _has_whole_frame(data: bytes) -> bool:
+def _is_complete_frame(data: bytes) -> bool:
     """Return whether a short frame is complete; raise `OSError` if it can't become one."""
     if len(data) < _LENGTH.size:
         return False
