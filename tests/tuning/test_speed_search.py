@@ -91,8 +91,8 @@ def test_without_time_the_fair_rival_is_handed_over(project: Path) -> None:
     ("more", "said"),
     [
         ({"run": None}, "--run"),
-        ({"run": "exit 3"}, "status 3 before anything was tuned"),
-        ({"train": "exit 4"}, "status 4 before anything was tuned"),
+        ({"run": "exit 127"}, "status 127 before anything was tuned"),
+        ({"train": "./no-such-program"}, "status 127 before anything was tuned"),
         ({"max_slowdown": 0.1}, "--max-slowdown"),
         ({"max_growth": 0.1}, "--max-growth"),
         ({"profile": "/nowhere.profdata"}, "no profile at /nowhere"),

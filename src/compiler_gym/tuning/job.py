@@ -340,8 +340,8 @@ class Job:
             raise ProjectError(
                 "the build linked nothing that was compiled with a C or C++ compiler from PATH, CC "
                 f"or CXX ({sum(1 for _ in recording.events())} commands were seen): if it is built "
-                "already, clean it; if it names a compiler by its whole path, let it use $CC for C and "
-                "$CXX for C++"
+                "already, clean it; if it names a compiler by its whole path, let it use $CC for C "
+                "and $CXX for C++"
             )
         found.sort(key=lambda binary: -sizes_of(binary.path).text)
         if not self.request.binaries:
@@ -447,7 +447,7 @@ class Job:
         proof = Proof(self._tuner, subject, original, check, recording.tree, self._watcher.says)
         found, taken_back = proof.proven(found)
         if taken_back and found.speed:
-            found = replace(found, speed=self._speed_without(found, subject))
+            found = self._fast_without(found, subject, proof)
         found = confirmed(found, subject)
         if len(request.binaries) > 1:
             found = replace(found, front=named_after(binary, found.front))
@@ -462,12 +462,23 @@ class Job:
         found = replace(found, plan=replace(found.plan, sizes=sizes), notes=notes)
         return Result(found, binary, sizes, taken_back, found.speed)
 
-    def _speed_without(self, found: Found, subject: Subject) -> Mapping[str, float]:
-        """Return how fast `found` is now that decisions of it were taken back."""
+    def _fast_without(self, found: Found, subject: Subject, proof: Proof) -> Found:
+        """Return `found`, less decisions that were taken back, if it is still faster.
+
+        Otherwise it is the fair rival, where that passes the tests.
+        """
         assert subject.run is not None
-        fair = list(found.rivals.values())[-1]
+        name, fair = list(found.rivals.items())[-1]
         now, _ = compare_in_turns(subject.run, fair, found.path, _ROUNDS)
-        return {"speedup": now.speedup, "low": now.low, "high": now.high}
+        speed = {"speedup": now.speedup, "low": now.low, "high": now.high}
+        is_speed = subject.goal is Goal.SPEED and found.rival_plan is not None
+        if not is_speed or now.low > 1 or found.path == fair or not proof.is_well(fair):
+            return replace(found, speed=speed)
+        note = f"what passes the tests is not faster than {name} for certain: the rival stays"
+        return replace(
+            found, plan=found.rival_plan or found.plan, path=fair, notes=(*found.notes, note),
+            speed={"speedup": 1.0, "low": 1.0, "high": 1.0},
+        )  # fmt: skip
 
     def _with_status(self, run: RunCommand, original: Path) -> RunCommand:
         """Return `run` with the exit status that it has with the project's own build.

@@ -105,11 +105,11 @@ class Display:
     def _status(self, seconds: float, programs: Sequence[Progress]) -> str:
         sequences = sum(progress.sequences for progress in programs)
         mean = mean_of(row.cost.ratio for row in self._rows)
-        against = f"{1 - 1 / mean:.1%} below -Oz on average" if mean else ""
+        against = f"{1 - 1 / mean:.1%} below -Oz" if mean else ""
         left = max(self._seconds - seconds, 0.0)
         return (
             f"{left:3.0f} s left   {sequences:,} sequences, "
-            f"{sequences / max(seconds, 0.1):.0f} per second on {self._jobs} "
+            f"{sequences / max(seconds, 0.1):.0f}/s on {self._jobs} "
             f"core{'s' * (self._jobs != 1)}   {against}"
         )
 
