@@ -6,6 +6,7 @@ and a layout of the linked file add to it needs evidence: what is faster for cer
 did not choose it stays.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -192,7 +193,9 @@ class SpeedSearch:
             bench.notes.append("what was chosen does not win beside the profile alone: left out")
             self._plan, self._path = self.profiled or self.none, self.rival
         result = against(bench.fair)
-        if result.low <= 1 and self._path != bench.fair:
+        # Few runs have no interval.
+        least = result.low if math.isfinite(result.high) else result.speedup
+        if least <= 1 and self._path != bench.fair:
             bench.notes.append(
                 f"the best build is not faster for certain, {result.speedup:.3f} times as fast: "
                 "the fair rival stays"

@@ -75,8 +75,8 @@ def test_an_interrupt_is_passed_on() -> None:
 
 def test_progress_fits_80_columns() -> None:
     text = io.StringIO()
-    many = Progress("benchmark://cbench-v1/stringsearch", 1.0, 1, 2, 12_345_678, 0, "searching")
-    rows = [row(name="stringsearch2", oz=107_846, found=98_799) for _ in range(8)]
+    many = Progress("benchmark://cbench-v1/stringsearch", 1.0, 1, 2, 1_234_567, 0, "searching")
+    rows = [row(name="stringsearch", oz=12_846, found=11_799) for _ in range(8)]
     console = Console(file=text, force_terminal=True, width=80)
     shown = Display(console, rows, seconds=3600, jobs=128, interrupts=Asked())
     status = shown._status(0.1, [many] * 8)
@@ -85,4 +85,6 @@ def test_progress_fits_80_columns() -> None:
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text.getvalue())
     assert max(map(len, plain.splitlines())) <= 80
     assert "…" not in plain
-    assert all(line.count("12,345,678") <= 1 for line in plain.splitlines())
+    assert plain.count(" searching") == 8, plain
+    assert "\nCtrl-C stops the search and shows what was found." in plain
+    assert all(line.count("1,234,567") <= 1 for line in plain.splitlines())

@@ -7,6 +7,7 @@ from typing import Protocol
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -17,7 +18,7 @@ from compiler_gym.search import Improvement, Progress
 __all__ = ["Display", "Interrupts", "saving_bar", "table_of"]
 
 _LINE_EVERY = 10.0
-_BAR = 20
+_BAR = 8
 _FULL_BAR = 0.10
 """The saving over -Oz that fills a bar."""
 
@@ -98,7 +99,9 @@ class Display:
         return Group(
             table,
             Text(self._status(seconds, programs)),
-            ProgressBar(total=self._seconds, completed=min(seconds, self._seconds), width=40),
+            Padding(  # ends the line, which a bar alone does not
+                ProgressBar(total=self._seconds, completed=min(seconds, self._seconds), width=40), 0
+            ),
             Text("Ctrl-C stops the search and shows what was found.", style="dim"),
         )
 
