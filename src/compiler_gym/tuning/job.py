@@ -345,7 +345,7 @@ class Job:
             )
         found.sort(key=lambda binary: -sizes_of(binary.path).text)
         if not self.request.binaries:
-            own = [binary for binary in found if not _is_trial(binary)] or found
+            own = [binary for binary in found if not _tries_a_compiler(binary)] or found
             programs = [binary for binary in own if not binary.is_shared] or own
             chosen = programs[:1]
         else:
@@ -358,7 +358,9 @@ class Job:
                         "without control characters: rename it"
                     )
         self.others = [
-            binary.name for binary in found if binary not in chosen and not _is_trial(binary)
+            binary.name
+            for binary in found
+            if binary not in chosen and not _tries_a_compiler(binary)
         ]
         return chosen
 
@@ -513,7 +515,7 @@ class Job:
         return replace(run, expected=status)
 
 
-def _is_trial(binary: Binary) -> bool:
+def _tries_a_compiler(binary: Binary) -> bool:
     return not _TRIALS.isdisjoint(Path(binary.name).parts)
 
 
