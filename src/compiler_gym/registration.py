@@ -120,6 +120,8 @@ class ExternalTool:
     version: str = ""
     problem: str = ""
     """The reason why the program cannot be used, empty if it can."""
+    archive: str = ""
+    """Where the package is, if a distribution does not have it."""
     is_required: bool = False
     """Whether a usual installation is incomplete without it."""
 

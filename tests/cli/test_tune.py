@@ -2,6 +2,7 @@
 """``compiler-gym tune`` as a user meets it: a project of two files, compiled for real."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -17,13 +18,15 @@ from tests.builds.projects import write_project
 from .conftest import COMMAND, Ran, Run
 
 SEARCH = ("--budget-compilations", "2", "--seed", "1", "--jobs", "1")
+PATH = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+"""As in an environment that is active: a printed command finds our compilers."""
 needs_lld = pytest.mark.skipif(shutil.which("ld.lld-22") is None, reason="needs lld-22")
 
 
 def tune(folder: Path, *words: str) -> Ran:
     done = subprocess.run(
         [*COMMAND, "tune", *words], cwd=folder, capture_output=True, text=True, check=False,
-        timeout=300,
+        timeout=300, env={**os.environ, "PATH": PATH},
     )  # fmt: skip
     return Ran(done.returncode, done.stdout, done.stderr)
 
@@ -140,7 +143,7 @@ def test_a_folder_with_other_files_is_left_alone(cli: Run, tmp_path: Path) -> No
         (("--", "no-such-command"), ("cannot run no-such-command", "give the build after `--`")),
         (("--binary", "editor", "--", "make"), ("does not link 'editor'", "program")),
         (("--check", "echo broken; false", "--", "make"), ("fail before anything", "broken")),
-        (("--run", "exit 4", "--", "make"), ("status 4 before anything was tuned",)),
+        (("--run", "exit 127", "--", "make"), ("status 127 before anything was tuned",)),
     ],
 )
 def test_a_project_that_cannot_be_tuned_is_refused(

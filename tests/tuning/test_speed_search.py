@@ -3,17 +3,16 @@
 
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from compiler_gym.envs.llvm.tuning.fast import BY_HAND, FAIR_FAST
 from compiler_gym.envs.llvm.tuning.llvm_tuner import LlvmTuner
 from compiler_gym.errors import ProjectError
-from compiler_gym.tuning import (
-    Job,
-    Request,
-    read_plan,
-)
+from compiler_gym.tuning import BinaryPlan, Job, Request, read_plan
+from compiler_gym.tuning.speed_search import SpeedSearch
 
 # The work is in a function that only a profile shows to be worth inlining and unrolling.
 MAIN = """
@@ -91,8 +90,8 @@ def test_without_time_the_fair_rival_is_handed_over(project: Path) -> None:
     ("more", "said"),
     [
         ({"run": None}, "--run"),
-        ({"run": "exit 3"}, "status 3 before anything was tuned"),
-        ({"train": "exit 4"}, "status 4 before anything was tuned"),
+        ({"run": "exit 127"}, "status 127 before anything was tuned"),
+        ({"train": "./no-such-program"}, "status 127 before anything was tuned"),
         ({"max_slowdown": 0.1}, "--max-slowdown"),
         ({"max_growth": 0.1}, "--max-growth"),
         ({"profile": "/nowhere.profdata"}, "no profile at /nowhere"),
@@ -104,3 +103,55 @@ def test_what_cannot_be_measured_is_said_first(
 ) -> None:
     with pytest.raises(ProjectError, match=said):
         Job(request(project, **more), LlvmTuner()).run()
+
+
+PROFILED = BinaryPlan("program", "link-time fast", profile="p")
+FAIR_PLAN = BinaryPlan("program", "link-time fast")
+OWN, FAIR, BEST = Path("own"), Path("fair"), Path("profiled")
+
+
+def judged(times: dict[Path, float], *, rounds: int = 12) -> Any:
+    """Return the end of a search in which each binary takes so long, and its notes."""
+
+    def alternate(paths: list[Path], rounds: int) -> list[list[float]]:
+        return [[times[path] * (1 + 0.001 * (i % 3)) for i in range(rounds)] for path in paths]
+
+    bench: Any = SimpleNamespace(
+        fair=FAIR, own=OWN if OWN in times else None, notes=[], rounds=rounds, wall=1.0,
+        run=SimpleNamespace(alternate=alternate),
+        subject=SimpleNamespace(allowance=SimpleNamespace(seconds_left=0.0)),
+    )  # fmt: skip
+    search = SpeedSearch(bench, FAIR_PLAN, PROFILED, BEST, bench.run)
+    search._plan, search._path = PROFILED, BEST
+    plan, path, speed = search._judged()
+    return SimpleNamespace(plan=plan, path=path, speed=speed, notes=bench.notes)
+
+
+def test_a_build_that_is_faster_for_certain_is_handed_over() -> None:
+    ended = judged({FAIR: 1.0, BEST: 0.8, OWN: 1.2})
+    assert (ended.plan, ended.path) == (PROFILED, BEST)
+    assert ended.speed["low"] > 1
+    assert ended.notes == []
+
+
+@pytest.mark.parametrize("best", [1.0, 1.1])
+def test_a_build_that_is_not_faster_makes_room_for_the_rival(best: float) -> None:
+    ended = judged({FAIR: 1.0, BEST: best})
+    assert (ended.plan, ended.path) == (FAIR_PLAN, FAIR)
+    assert ended.speed == {"speedup": 1.0, "low": 1.0, "high": 1.0}
+    assert "not faster for certain" in ended.notes[0]
+    assert "the fair rival stays" in ended.notes[0]
+
+
+def test_own_flags_that_are_faster_are_named() -> None:
+    ended = judged({FAIR: 1.0, BEST: 0.95, OWN: 0.8})
+    assert "your own flags are faster" in ended.notes[-1]
+    assert "keep your own build" in ended.notes[-1]
+    ended = judged({FAIR: 1.0, BEST: 1.2, OWN: 0.8})
+    assert ended.path == FAIR
+    assert "1.250 times as fast as this build" in ended.notes[-1]
+
+
+def test_without_an_interval_the_estimate_decides() -> None:
+    assert judged({FAIR: 1.0, BEST: 0.8}, rounds=2).path == BEST
+    assert judged({FAIR: 1.0, BEST: 1.1}, rounds=2).path == FAIR

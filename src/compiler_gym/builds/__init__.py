@@ -65,7 +65,14 @@ if TYPE_CHECKING:
         symbols_beside,
     )
     from compiler_gym.builds.protecting import Protection
-    from compiler_gym.builds.recording import WATCH, Event, Recording, record_build, stand_in
+    from compiler_gym.builds.recording import (
+        WATCH,
+        Event,
+        Recording,
+        compiler_variable,
+        record_build,
+        stand_in,
+    )
     from compiler_gym.builds.relinking import Driver, Place, run_command
     from compiler_gym.builds.sessions import (
         Printed,
@@ -102,6 +109,7 @@ __all__ = [
     "bytes_by_file",
     "code_of",
     "compiled_driver",
+    "compiler_variable",
     "configuring",
     "copy_tree",
     "debug_name",
@@ -179,7 +187,7 @@ _WHERE = {
         "symbols_beside",
     ),
     "relinking": ("Driver", "Place", "run_command"),
-    "recording": ("WATCH", "Event", "Recording", "record_build", "stand_in"),
+    "recording": ("WATCH", "Event", "Recording", "compiler_variable", "record_build", "stand_in"),
     "sessions": ("Printed", "build_variables", "in_own_session", "run_in_own_session"),
     "shell": ("shell_comment", "shell_text"),
     "tree": ("copy_tree", "digests_of"),

@@ -35,7 +35,7 @@ def require_sources_in(source: Path) -> None:
     """Raise `ProjectError` where `source` is itself a build directory of a project elsewhere."""
     if not (source / _CACHE).is_file():
         return
-    for entry in map(_ENTRY.fullmatch, _read_lines(source / _CACHE)):
+    for entry in map(_ENTRY.fullmatch, _entries_in(source / _CACHE)):
         if entry is None or entry[1] != "CMAKE_HOME_DIRECTORY":
             continue
         home, root = Path(os.path.realpath(entry[3])), Path(os.path.realpath(source))
@@ -99,7 +99,7 @@ def _configured(source: Path) -> Iterator[Path]:
 def _adapt_cache(cache: Path, source: Path, target: Path) -> None:
     """Keep what the user decided of a cache; all else CMake finds again."""
     kept: list[str] = []
-    for line in _read_lines(cache):
+    for line in _entries_in(cache):
         entry = _ENTRY.fullmatch(line)
         if entry is None or _COMPILER.fullmatch(entry[1]):
             continue
@@ -108,7 +108,7 @@ def _adapt_cache(cache: Path, source: Path, target: Path) -> None:
     _rewrite(cache, "\n".join([*kept, ""]))
 
 
-def _read_lines(cache: Path) -> list[str]:
+def _entries_in(cache: Path) -> list[str]:
     return cache.read_text("utf-8", "surrogateescape").splitlines()
 
 

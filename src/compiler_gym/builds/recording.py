@@ -17,7 +17,7 @@ from compiler_gym.builds.sessions import Printed, build_variables, run_in_own_se
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import lines
 
-__all__ = ["WATCH", "Event", "Recording", "record_build", "stand_in"]
+__all__ = ["WATCH", "Event", "Recording", "compiler_variable", "record_build", "stand_in"]
 
 WATCH = Path(__file__).with_name("watch.py")
 """The script that stands in for a compiler."""
@@ -136,6 +136,16 @@ def stand_in(
     only_run = f'case "$*" in {patterns}) exec {shlex.join(real)} "$@";; esac\n'
     path.write_text(f'#!/bin/sh\n{only_run if unrecorded else ""}exec {shlex.join(words)} "$@"\n')
     path.chmod(0o755)
+
+
+def compiler_variable(name: str) -> str:
+    """Return the variable that names a compiler called `name`: CC, CXX, or nothing for others.
+
+    >>> compiler_variable("gcc-12"), compiler_variable("c++"), compiler_variable("make")
+    ('CC', 'CXX', '')
+    """
+    plain = re.sub(r"-[\d.]+$", "", name)
+    return "CC" if plain in _C else "CXX" if plain in _CXX else ""
 
 
 def _found(words: Sequence[str]) -> list[str]:

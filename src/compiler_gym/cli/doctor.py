@@ -75,5 +75,5 @@ def _show_tools(tools: Iterable[ExternalTool]) -> None:
         if chosen:
             console.print(title)
             print_command(f"apt install {' '.join(sorted({t.package for t in chosen}))}", console)
-    if any(tool.package[-1].isdigit() for tool in lacking):
-        console.print("Where apt does not know these versions: https://apt.llvm.org")
+    for archive in {tool.archive for tool in lacking if tool.archive}:
+        console.print(f"Where apt does not know these versions: {archive}")

@@ -23,6 +23,9 @@ from compiler_gym.tuning.tuner import Found, Subject
 __all__ = ["tuned_by_runs"]
 
 
+_OWN = "own flags"
+
+
 def tuned_by_runs(decisions: SpeedDecisions, subject: Subject, rivals: Mapping[str, Path]) -> Found:
     """Return the fastest build, or the recommended one of a front; the fair rival is the last.
 
@@ -32,7 +35,10 @@ def tuned_by_runs(decisions: SpeedDecisions, subject: Subject, rivals: Mapping[s
     fair = list(rivals.values())[-1]
     none = decisions.plain()
     is_front = subject.goal is Goal.BOTH
-    bench = Bench(decisions, subject, fair, _journal(decisions, subject, fair))
+    bench = Bench(
+        decisions, subject, fair, _journal(decisions, subject, fair), rivals.get(_OWN),
+        compared=3 + (_OWN in rivals and not is_front),
+    )  # fmt: skip
     bench.begin()
     profiled = _profiled(bench, subject, none)
     if is_front and profiled is None:

@@ -367,7 +367,7 @@ class Job:
             )
         found.sort(key=lambda binary: -sizes_of(binary.path).text)
         if not self.request.binaries:
-            own = [binary for binary in found if not _is_trial_build(binary)] or found
+            own = [binary for binary in found if not _tries_a_compiler(binary)] or found
             programs = [binary for binary in own if not binary.is_shared] or own
             chosen = programs[:1]
         else:
@@ -380,7 +380,9 @@ class Job:
                         "without control characters: rename it"
                     )
         self.others = [
-            binary.name for binary in found if binary not in chosen and not _is_trial_build(binary)
+            binary.name
+            for binary in found
+            if binary not in chosen and not _tries_a_compiler(binary)
         ]
         return chosen
 
@@ -478,7 +480,7 @@ class Job:
         proof = Proof(self._tuner, subject, original, check, recording.tree, self._watcher.says)
         found, taken_back = proof.proven(found)
         if taken_back and found.speed:
-            found = replace(found, speed=self._speed_without(found, subject))
+            found = self._fast_without(found, subject, proof)
         found = confirmed(found, subject)
         if len(request.binaries) > 1:
             found = replace(found, front=named_after(binary, found.front))
@@ -493,12 +495,23 @@ class Job:
         found = replace(found, plan=replace(found.plan, sizes=sizes), notes=notes)
         return Result(found, binary, sizes, taken_back, found.speed)
 
-    def _speed_without(self, found: Found, subject: Subject) -> Mapping[str, float]:
-        """Return how fast `found` is now that decisions of it were taken back."""
+    def _fast_without(self, found: Found, subject: Subject, proof: Proof) -> Found:
+        """Return `found`, less decisions that were taken back, if it is still faster.
+
+        Otherwise it is the fair rival, where that passes the tests.
+        """
         assert subject.run is not None
-        fair = list(found.rivals.values())[-1]
+        name, fair = list(found.rivals.items())[-1]
         now, _ = compare_in_turns(subject.run, fair, found.path, _ROUNDS)
-        return {"speedup": now.speedup, "low": now.low, "high": now.high}
+        speed = {"speedup": now.speedup, "low": now.low, "high": now.high}
+        is_speed = subject.goal is Goal.SPEED and found.rival_plan is not None
+        if not is_speed or now.low > 1 or found.path == fair or not proof.is_well(fair):
+            return replace(found, speed=speed)
+        note = f"what passes the tests is not faster than {name} for certain: the rival stays"
+        return replace(
+            found, plan=found.rival_plan or found.plan, path=fair, notes=(*found.notes, note),
+            speed={"speedup": 1.0, "low": 1.0, "high": 1.0},
+        )  # fmt: skip
 
     def _with_status(self, run: RunCommand, original: Path) -> RunCommand:
         """Return `run` with the exit status that it has with the project's own build.
@@ -533,7 +546,7 @@ class Job:
         return replace(run, expected=status)
 
 
-def _is_trial_build(binary: Binary) -> bool:
+def _tries_a_compiler(binary: Binary) -> bool:
     return not _TRIALS.isdisjoint(Path(binary.name).parts)
 
 

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from compiler_gym.builds import configuring, copy_tree, run_in_own_session
+from compiler_gym.builds import compiler_variable, configuring, copy_tree, run_in_own_session
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning.handing_over import Result
 from compiler_gym.tuning.plan import PLAN_FILE
@@ -20,7 +20,6 @@ from compiler_gym.tuning.request import Request
 __all__ = ["find_rebuild"]
 
 _MAKES = ("make", "gmake")
-_DRIVERS = {"cc": "CC", "gcc": "CC", "clang": "CC", "c++": "CXX", "g++": "CXX", "clang++": "CXX"}
 
 
 def find_rebuild(
@@ -72,7 +71,7 @@ def _candidates(request: Request, results: Sequence[Result]) -> Iterator[str]:
         del compilers["CXX"]
     # A compiler that the build's own command names would win, so ours takes its place.
     build = [_with_ours(word, compilers) for word in request.build]
-    if (variable := _DRIVERS.get(build[0])) in compilers:
+    if (variable := compiler_variable(build[0])) in compilers:
         yield f"{compilers[variable]} {shlex.join(build[1:])}"
         return
     compilers = {name: word for name, word in compilers.items() if f"{name}={word}" not in build}

@@ -6,6 +6,7 @@ and a layout of the linked file add to it needs evidence: what is faster for cer
 did not choose it stays.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +49,7 @@ class SpeedSearch:
     def run(self) -> tuple[BinaryPlan, Path, dict[str, float]]:
         """Return the plan, its binary and its speed against the fair rival.
 
-        It is never slower for certain than the rival by hand, nor than the fair rival.
+        It is the fair rival, unless it is faster for certain.
         """
         self._plan, self._path = self.improved(self.profiled or self.none, self.rival)
         return self._judged()
@@ -179,22 +180,32 @@ class SpeedSearch:
         if len(paths) == 1:
             bench.notes.append("nothing was tried that is faster: the fair rival stays")
             return self.none, bench.fair, as_speed(Comparison(1.0, 1.0, 1.0))
+        if bench.own is not None:
+            paths[bench.own] = None
         runs = bench.run.alternate(list(paths), bench.rounds)
         times = dict(zip(paths, runs, strict=True))
 
         def against(rival: Path) -> Comparison:
             return compare_fastest(times[rival], times[self._path])
 
-        # Choices need evidence; the profile stays unless it is slower for certain.
+        # Choices need evidence, and so does the profile.
         if self._path != self.rival and against(self.rival).speedup < 1:
             bench.notes.append("what was chosen does not win beside the profile alone: left out")
             self._plan, self._path = self.profiled or self.none, self.rival
         result = against(bench.fair)
-        if result.high < 1 and self._path != bench.fair:
+        # Few runs have no interval.
+        least = result.low if math.isfinite(result.high) else result.speedup
+        if least <= 1 and self._path != bench.fair:
             bench.notes.append(
-                f"the profile makes it slower, {result.speedup:.3f} times as fast: it is left out"
+                f"the best build is not faster for certain, {result.speedup:.3f} times as fast: "
+                "the fair rival stays"
             )
             self._plan, self._path, result = self.none, bench.fair, Comparison(1.0, 1.0, 1.0)
+        if bench.own is not None and (own := against(bench.own)).high < 1:
+            bench.notes.append(
+                f"your own flags are faster, {1 / own.speedup:.3f} times as fast as this build: "
+                "keep your own build"
+            )
         speed = as_speed(result)
         if self._path not in (bench.fair, self.rival):
             speed |= as_speed(against(self.rival), "profile_")

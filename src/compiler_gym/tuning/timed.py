@@ -42,6 +42,8 @@ class Bench:
     fair: Path
     """What speed is told against."""
     journal: Journal
+    own: Path | None = None
+    """The program as the project builds it itself, where that is to be compared."""
     compared: int = 3
     """How many builds are compared at the end."""
     notes: list[str] = field(default_factory=list[str])

@@ -2,6 +2,7 @@
 """The display notes what was found, says so now and then, and passes an interrupt on."""
 
 import io
+import re
 
 import pytest
 from rich.console import Console
@@ -53,7 +54,7 @@ def test_a_line_is_printed_every_ten_seconds() -> None:
     lines = text.getvalue().splitlines()
     assert [line.split()[0] for line in lines] == ["60", "50", "39"]
     assert "1,234 sequences" in lines[0]
-    assert "on 2 cores   20.0% below -Oz on average" in lines[0]
+    assert "/s on 2 cores   20.0% below -Oz" in lines[0]
 
 
 def test_a_terminal_is_shown_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,3 +71,20 @@ def test_an_interrupt_is_passed_on() -> None:
     asked.requested = True
     with pytest.raises(KeyboardInterrupt, match=r"^$"):
         shown.tick(1.0, [PROGRESS])
+
+
+def test_progress_fits_80_columns() -> None:
+    text = io.StringIO()
+    many = Progress("benchmark://cbench-v1/stringsearch", 1.0, 1, 2, 1_234_567, 0, "searching")
+    rows = [row(name="stringsearch", oz=12_846, found=11_799) for _ in range(8)]
+    console = Console(file=text, force_terminal=True, width=80)
+    shown = Display(console, rows, seconds=3600, jobs=128, interrupts=Asked())
+    status = shown._status(0.1, [many] * 8)
+    assert len(status) <= 80, status
+    console.print(shown._picture(1.0, [many] * 8))
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text.getvalue())
+    assert max(map(len, plain.splitlines())) <= 80
+    assert "…" not in plain
+    assert plain.count(" searching") == 8, plain
+    assert "\nCtrl-C stops the search and shows what was found." in plain
+    assert all(line.count("1,234,567") <= 1 for line in plain.splitlines())

@@ -62,3 +62,14 @@ def test_the_files_hold_the_numbers_and_a_script_that_stops_at_a_failure(tmp_pat
     assert subprocess.run([script], check=False, capture_output=True).returncode == 1
     assert (tmp_path / "first").exists()
     assert not (tmp_path / "last").exists()
+
+
+def test_only_what_was_checked_is_counted() -> None:
+    text = printed(row(), row(name="sha"))
+    assert "the same again" not in text
+    assert "Not checked with opt-22: 2 of 2 programs." in text
+    text = printed(row(counted=80), row(name="sha"))
+    assert "opt-22 alone makes 1 of these 1 programs the same again." in text
+    assert "Not checked with opt-22: 1 of 2 programs." in text
+    assert "Not checked" not in printed(row(counted=80))
+    assert "Not checked" not in printed(row(), opt=None)

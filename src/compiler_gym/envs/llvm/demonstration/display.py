@@ -7,6 +7,7 @@ from typing import Protocol
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -17,7 +18,7 @@ from compiler_gym.search import Improvement, Progress
 __all__ = ["Display", "Interrupts", "saving_bar", "table_of"]
 
 _LINE_EVERY = 10.0
-_BAR = 20
+_BAR = 8
 _FULL_BAR = 0.10
 """The saving over -Oz that fills a bar."""
 
@@ -98,18 +99,20 @@ class Display:
         return Group(
             table,
             Text(self._status(seconds, programs)),
-            ProgressBar(total=self._seconds, completed=min(seconds, self._seconds), width=40),
+            Padding(  # ends the line, which a bar alone does not
+                ProgressBar(total=self._seconds, completed=min(seconds, self._seconds), width=40), 0
+            ),
             Text("Ctrl-C stops the search and shows what was found.", style="dim"),
         )
 
     def _status(self, seconds: float, programs: Sequence[Progress]) -> str:
         sequences = sum(progress.sequences for progress in programs)
         mean = mean_of(row.cost.ratio for row in self._rows)
-        against = f"{1 - 1 / mean:.1%} below -Oz on average" if mean else ""
+        against = f"{1 - 1 / mean:.1%} below -Oz" if mean else ""
         left = max(self._seconds - seconds, 0.0)
         return (
             f"{left:3.0f} s left   {sequences:,} sequences, "
-            f"{sequences / max(seconds, 0.1):.0f} per second on {self._jobs} "
+            f"{sequences / max(seconds, 0.1):.0f}/s on {self._jobs} "
             f"core{'s' * (self._jobs != 1)}   {against}"
         )
 

@@ -62,9 +62,15 @@ def print_conclusion(
             f"On average {saving:.1%} fewer instructions than clang -Oz leaves; "
             f"most on {best.name}, {best.saving:.1%}."
         )
-    checked = sum(row.is_reproduced is True for row in rows)
-    if opt is not None:
-        console.print(f"{opt} alone makes {checked} of these {len(rows)} programs the same again.")
+    checked = [row.is_reproduced for row in rows if row.is_reproduced is not None]
+    if checked:
+        console.print(
+            f"{opt} alone makes {sum(checked)} of these {len(checked)} programs the same again."
+        )
+    if opt is not None and len(checked) < len(rows):
+        console.print(
+            f"Not checked with {opt}: {len(rows) - len(checked)} of {len(rows)} programs."
+        )
     is_drawn = any(file.suffix in (".png", ".svg") for file in files)
     picture = "The picture, the" if is_drawn else "The"
     console.print(f"{picture} figures that papers use, and the commands of opt:")

@@ -11,6 +11,7 @@ from functools import partial
 
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.tools import (
+    ARCHIVE,
     MAJOR,
     find_tool,
     install_command,
@@ -41,7 +42,9 @@ def external_tools() -> list[ExternalTool]:
     for tool, enables in _OTHERS:
         path = find_tool(tool)
         version = "" if path is None else version_of(path)
-        rows.append(ExternalTool(tool_name(tool), enables, package_of(tool), path, version))
+        rows.append(
+            ExternalTool(tool_name(tool), enables, package_of(tool), path, version, archive=ARCHIVE)
+        )
     return rows
 
 
@@ -62,7 +65,7 @@ def require_build_tools() -> None:
 
 def _build_tools() -> list[ExternalTool]:
     """Return what a build of a project runs: a compiler, its linker, and what strips."""
-    described = partial(ExternalTool, is_required=True)
+    described = partial(ExternalTool, archive=ARCHIVE, is_required=True)
     try:
         clang, reason = clang_command(), ""
     except CompilerGymError as error:
@@ -75,7 +78,7 @@ def _build_tools() -> list[ExternalTool]:
     elif path and not _is_ours(version):
         reason = _unfit(path, "clang", version)
     compiler = f"programs in C and C++, hunt, {_BUILD}"
-    linker = _find_linker(path)
+    linker = _find_lld(path)
     linked = version_of(linker) if linker else ""
     unfit = _unfit(linker, "lld", linked) if linker and not _is_ours(linked) else ""
     strip = find_tool("llvm-strip") or find_tool("strip", any_version=True)
@@ -100,7 +103,7 @@ def _unfit(path: str, name: str, version: str) -> str:
     return f"{path} {has}, and building a project needs {name} {MAJOR}"
 
 
-def _find_linker(clang: str | None) -> str | None:
+def _find_lld(clang: str | None) -> str | None:
     """Return the lld that `clang` links with: the one beside it, or else on PATH."""
     if clang is not None and _is_ours(version_of(clang)):
         try:

@@ -15,13 +15,15 @@ from pathlib import Path
 from compiler_gym.errors import EnvironmentNotSupported
 
 __all__ = [
-    "MAJOR", "find_tool", "install_command", "package_of", "require_tool", "tool_name",
+    "ARCHIVE", "MAJOR", "find_tool", "install_command", "package_of", "require_tool", "tool_name",
     "version_of",
 ]  # fmt: skip
 
 MAJOR = 22
 """The version of LLVM whose tools, packages and bitcode the environments expect."""
 
+ARCHIVE = "https://apt.llvm.org"
+"""Where this version's packages are, for distributions without them."""
 _PACKAGES = {
     "clang": "clang",
     "clang++": "clang",
@@ -106,5 +108,5 @@ def install_command(packages: Iterable[str]) -> str:
     names = sorted(set(packages))
     command = f"`apt install {' '.join(names)}`"
     if any(name.endswith(f"-{MAJOR}") for name in names):
-        return f"{command} (where apt does not know them: https://apt.llvm.org)"
+        return f"{command} (where apt does not know them: {ARCHIVE})"
     return command
