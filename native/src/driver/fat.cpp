@@ -17,7 +17,7 @@ namespace compiler_gym::driver {
 
 namespace {
 
-constexpr std::string_view embedded = ".llvmbc";    // as clang's -fembed-bitcode calls it
+constexpr std::string_view embedded = ".llvmbc";      // as clang's -fembed-bitcode calls it
 constexpr std::string_view for_linker = ".llvm.lto";  // as lld's --fat-lto-objects does
 constexpr Elf64_Word type_for_linker = 0x6fff4c0c;    // SHT_LLVM_LTO
 // Behind the bitcode: harmless there, but where `ld -r` has put two such sections together, one
@@ -57,8 +57,8 @@ std::string in_first_dialect(std::string_view text) {
 bool names_symbols(std::string_view text) {
   static constexpr std::array<std::string_view, 10> prefixes = {
       "lock", "rep", "repe", "repz", "repne", "repnz", "data16", "notrack", "xacquire", "xrelease"};
-  static constexpr std::array<std::string_view, 8> data = {".byte", ".long",    ".quad",  ".value",
-                                                           ".word", ".p2align", ".align", ".balign"};
+  static constexpr std::array<std::string_view, 8> data = {
+      ".byte", ".long", ".quad", ".value", ".word", ".p2align", ".align", ".balign"};
   bool is_first = true;  // of a statement
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
@@ -134,7 +134,8 @@ bool look_through(llvm::BitstreamCursor& cursor, llvm::BitstreamBlockInfo& info,
     if (block == constants_block && *code == inline_asm && record.size() > 3) {
       const size_t size = std::min<size_t>(record[2], record.size() - 3);
       const std::string text(record.begin() + 3, record.begin() + 3 + size);
-      if (names_symbols(in_first_dialect(text))) why = "assembler that names symbols, or has labels or directives";
+      if (names_symbols(in_first_dialect(text)))
+        why = "assembler that names symbols, or has labels or directives";
     }
   }
   return true;
@@ -203,8 +204,7 @@ std::string finish_object(const std::string& path) {
   std::optional<Object> object = data ? object_in(*data) : std::nullopt;
   if (!object) return {};
   auto& [header, sections] = *object;
-  const size_t names_at =
-      header.e_shstrndx == SHN_XINDEX ? sections[0].sh_link : header.e_shstrndx;
+  const size_t names_at = header.e_shstrndx == SHN_XINDEX ? sections[0].sh_link : header.e_shstrndx;
   if (names_at == 0 || names_at >= sections.size()) return {};
   const auto contents = [&](const Elf64_Shdr& section) {
     return std::string_view(*data).substr(section.sh_offset, section.sh_size);

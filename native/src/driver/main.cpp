@@ -203,8 +203,7 @@ int compile(const Words& words, bool is_cxx, bool is_quiet) {
     return word.find("color-diagnostics") != word.npos || word.starts_with("-fdiagnostics-color");
   });
   if (isatty(STDERR_FILENO) && !has_say) first.insert(at, "-fcolor-diagnostics");
-  int status =
-      is_once ? run(words) : run_before(first, [](int status) { return status == 0; });
+  int status = is_once ? run(words) : run_before(first, [](int status) { return status == 0; });
   const bool is_plain = status && !is_once;
   if (is_plain) status = run(plain);
   if (status) return status;
@@ -212,8 +211,9 @@ int compile(const Words& words, bool is_cxx, bool is_quiet) {
     std::string why = finish_object(output);
     if (is_plain) why = "assembler that clang cannot put into bitcode";
     if (why.empty() || is_quiet) continue;
-    const std::string text = std::string("compiler-gym ") + (is_cxx ? "cxx" : "cc") + ": " + output +
-                             ": compiled without link-time optimisation: it has " + why + '\n';
+    const std::string text = std::string("compiler-gym ") + (is_cxx ? "cxx" : "cc") + ": " +
+                             output + ": compiled without link-time optimisation: it has " + why +
+                             '\n';
     fputs(text.c_str(), stderr);
   }
   return 0;
