@@ -32,7 +32,9 @@ _LOADED = (
     "typer._adapters",  # what reads every option, and imports pydantic for it
     "compiler_gym.core", "compiler_gym.envs.llvm.environment",
 )  # fmt: skip
-_CLIENT = """#!{python} -IS
+_CLIENT = """#!/bin/sh
+'''exec' '{python}' -IS "$0" "$@"
+'''
 import json, os, signal, socket, sys
 
 with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as channel:

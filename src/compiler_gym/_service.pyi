@@ -110,7 +110,7 @@ def hold_all(channels: Sequence[Channel], payloads: Sequence[bytes], limits: Seq
 
 def settle(channels: Sequence[Channel], observations: object, no_effects: object, seen_at: int, cost_at: int, cost_is_float: bool, count: int = 2) -> list[int | float | None]:
     """
-    Take in the replies to steps of one action. Those that only say what was observed give a row of `observations` and of `no_effects`, and a number; those of None are left.
+    Take in the replies to steps of one action. Those that only say what was observed give a row of `observations` and of `no_effects`, and a number; those of None are left, as are replies of another number of values than `count`.
     """
 
 STEPPED_TAG: int = 19

@@ -73,7 +73,6 @@ ALLOWED = {
         {"clang", "clang++", "g++", "gcc"},
         "the names that builds call them by",
     ),
-    "cli/doctor.py": ({"llvm"}, "where Debian's users find newer packages"),
     "datasets/bundled.py": ({".bc"}, FORMATS),
     "datasets/packages/building.py": (
         {"clang", "clang++", "g++", "gcc"},
@@ -94,10 +93,6 @@ ALLOWED = {
     "tuning/layout.py": (
         {"-fno-asynchronous-unwind-tables", "-fno-exceptions"},
         "what drivers of several compilers are told",
-    ),
-    "tuning/rebuilding.py": (
-        {"clang", "clang++", "g++", "gcc"},
-        "the names that builds call them by",
     ),
     "wrappers/copying.py": ({"Marks"}, "another thing of the same name"),
     "wrappers/rewards.py": ({"Runtime"}, DOCUMENTED),

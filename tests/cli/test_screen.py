@@ -42,6 +42,8 @@ ORDINARY: dict[str, list[tuple[str, ...]]] = {
     "runs": [("runs", "a" * 60), ("runs", "a" * 60, "--compare")],
     "explore": [("explore", PROGRAM)],
     "version": [("version",)],
+    "help": [("help",)],
+    "doctor": [("doctor",)],
     "run": [
         ("run", "sum.c", "sroa", LONG, "--observe", "Autophase", "--observe", "Ir"),
         ("run", PROGRAM, "200"),

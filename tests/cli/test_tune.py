@@ -110,7 +110,7 @@ def test_a_build_is_needed(cli: Run) -> None:
     ("words", "said"),
     [
         (("--goal", "beauty"), "goal is 'beauty': expected size or speed"),
-        (("--time", "soon"), "time is 'soon': expected seconds, or 90s, 10m, 2h"),
+        (("--time", "soon"), "--time is soon: expected seconds, or a time such as 90s, 10m or 2h"),
         (("--max-slowdown", "little"), "'little': expected a share such as 3%"),
         (("--compiler", "tcc"), "no compiler 'tcc' tunes: expected one of gcc, llvm"),
         (("--resume",), "nothing to resume"),

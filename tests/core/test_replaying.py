@@ -24,7 +24,7 @@ def test_a_state_that_names_no_space_is_read_in_the_first_that_knows_its_actions
 def test_a_state_of_no_space_leaves_the_chosen_one() -> None:
     with FakeEnv() as env:
         selection, before = env.episode.selection, env.action_space
-        with pytest.raises(UnknownNameError, match="found 'no'"):
+        with pytest.raises(UnknownNameError, match="no action 'no'"):
             read_actions(CompilerEnvState(SEVEN, "no such"), selection, env.commandline_to_actions)
         assert env.action_space is before
 

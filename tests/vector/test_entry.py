@@ -48,7 +48,7 @@ def test_arguments_go_to_where_they_belong() -> None:
 
 
 def test_an_argument_of_neither_is_refused() -> None:
-    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+    with pytest.raises(InvalidParameterError, match="no argument 'colour'"):
         make_vector(FakeEnv, colour="red")
 
 

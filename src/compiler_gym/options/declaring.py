@@ -76,7 +76,7 @@ def seconds_in(text: str) -> float:
     match = _DURATION.fullmatch(text)
     if match is None or not float(match[1]):
         raise InvalidParameterError(
-            f"--time is {text}: expected a number with s, m or h, as 30m, or a number of seconds"
+            f"--time is {text}: expected seconds, or a time such as 90s, 10m or 2h"
         )
     return float(match[1]) * _UNITS[match[2] or "s"]
 

@@ -77,6 +77,9 @@ PROGRAM = "program"
 _EMBEDDED = ("-fno-lto", "-Xclang", "-fembed-bitcode=bitcode")
 """Puts the module of the front end beside the machine code of an object, for the compiled driver to
 finish: any tool reads such an object, and the linker optimises the program."""
+_WITHOUT_TABLE = "-fno-addrsig"
+"""lld warns of the address table of an object that ``ld -r`` made. Whole-program optimisation makes
+its own, and machine code without a table is not folded."""
 _LLD = ("-fuse-ld=lld", "-Wl,-z,nostart-stop-gc")
 """The linker; as GNU's does, it keeps sections that a program finds by ``__start_NAME``."""
 NATIVE = ("-Oz", "-fno-lto", *_LLD)
@@ -263,6 +266,7 @@ def command_with(plan: BinaryPlan, compiler: Sequence[str], command: CompilerCom
         flags = [level, *_EMBEDDED, *plan.flags]
         if not plan.passes or plan.profile:  # each file is optimised first, as clang does
             flags = [*link_time_flags(plan), "-ffat-lto-objects"]
+        flags.append(_WITHOUT_TABLE)
     else:
         flags = [level] if command.uses_header else []
     if not flags:

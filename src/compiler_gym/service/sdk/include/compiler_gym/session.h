@@ -76,8 +76,7 @@ class Value {
     if (const auto* one = std::get_if<std::int64_t>(&data_)) put(0xd3, std::uint64_t(*one), 8);
     if (const auto* one = std::get_if<double>(&data_)) put(0xcb, copy_of<std::uint64_t>(*one), 8);
     if (const auto* one = std::get_if<std::string>(&data_)) put(0xdb, one->size(), 4), to += *one;
-    if (const auto* raw = std::get_if<Bytes>(&data_))
-      put(0xc6, raw->data.size(), 4), to += raw->data;
+    if (const auto* it = std::get_if<Bytes>(&data_)) put(0xc6, it->data.size(), 4), to += it->data;
     if (const auto* one = std::get_if<List>(&data_)) {
       put(0xdd, one->size(), 4);
       for (const Value& item : *one) item.write(to);
@@ -154,9 +153,9 @@ class Value {
         if (++at == text.size() || (text[at] & 0xc0) != 0x80) return false;
         code = code << 6 | (text[at] & 0x3f);
       }
-      const bool is_short = code < (more < 2 ? more * 0x80u : more == 2 ? 0x800u : 0x10000u);
-      if (is_short || first > 0xf4 || code > 0x10ffff || code >> 11 == 27) return false;
       if (more == 0 && first > 0x7f) return false;
+      const std::uint32_t least = more < 2 ? more * 0x80u : more == 2 ? 0x800u : 0x10000u;
+      if (code < least || first > 0xf4 || code > 0x10ffff || code >> 11 == 27) return false;
     }
     return true;
   }
@@ -252,10 +251,9 @@ class Server {
       if (!read_all(&length, sizeof(length))) leave(0);
       if (length > std::uint64_t{1} << 30) leave(1);  // nobody sends this much
       std::string frame;  // grows as bytes arrive: a length may lie
-      while (frame.size() < length) {
-        const std::size_t begin = frame.size(), room = begin + std::max<std::size_t>(begin, 4096);
-        frame.resize(std::min<std::size_t>(length, room));
-        if (!read_all(&frame[begin], frame.size() - begin)) leave(1);
+      for (std::size_t at = 0; at < length; at = frame.size()) {
+        frame.resize(std::min<std::size_t>(length, 2 * at + 4096));
+        if (!read_all(&frame[at], frame.size() - at)) leave(1);
       }
       send(reply(frame));
     }
@@ -383,8 +381,7 @@ class Server {
       if (session_) session_->moved();
       const pid_t copy = getpid();
       if (write(numbers[1], &copy, sizeof(copy)) != sizeof(copy)) _exit(1);
-      close(numbers[1]);
-      run();
+      close(numbers[1]), run();
     }
     for (const int theirs : {ends[1], numbers[1]}) close(theirs);
     if (middle > 0) waitpid(middle, nullptr, 0);
@@ -440,16 +437,15 @@ class Server {
     const std::uint64_t length = frame.size() - 8;
     std::memcpy(frame.data(), &length, 8);
     for (std::size_t sent = 0; sent < frame.size();) {
-      const ssize_t count = descriptor_ >= 0
-                                ? send_with_descriptor(frame)
-                                : ::write(out_, frame.data() + sent, frame.size() - sent);
+      const ssize_t count = send_some(&frame[sent], frame.size() - sent);
       if (count < 0 && errno != EINTR) leave(1);
       if (count > 0) sent += static_cast<std::size_t>(count), close(std::exchange(descriptor_, -1));
     }
   }
 
-  ssize_t send_with_descriptor(std::string& frame) {
-    iovec part{frame.data(), frame.size()};
+  ssize_t send_some(char* from, std::size_t size) {
+    if (descriptor_ < 0) return ::write(out_, from, size);
+    iovec part{from, size};
     alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{nullptr, 0, &part, 1, room, sizeof(room), 0};
     cmsghdr* const head = CMSG_FIRSTHDR(&message);
