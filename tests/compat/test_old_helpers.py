@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: MIT
 import pytest
 
-from compiler_gym.compat.old_helpers import Timer, emph, humanize_duration, indent, join_cmd, plural
+from compiler_gym.compat.old_helpers import (
+    Timer,
+    arithmetic_mean,
+    emph,
+    geometric_mean,
+    humanize_duration,
+    indent,
+    join_cmd,
+    plural,
+    stdev,
+)
 
 
 @pytest.mark.parametrize(
@@ -26,3 +36,10 @@ def test_texts_for_a_terminal() -> None:
     assert plural(0, "step", "steps") == "0 steps"
     assert indent("a\nb", 2) == "  a\n  b"
     assert join_cmd(["cc", "a b.c"]) == "cc 'a b.c'"
+
+
+def test_means_are_zero_where_there_is_none() -> None:
+    assert (arithmetic_mean([1, 2, 6]), geometric_mean([1, 2, 4]), stdev([1, 3])) == (3, 2, 1)
+    assert arithmetic_mean([]) == geometric_mean([]) == geometric_mean([3, 0]) == stdev([]) == 0
+    with pytest.raises(ValueError, match="positive"):
+        geometric_mean([-1, 2])

@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""The small helpers that scripts for CompilerGym 0.2.5 import: a timer, and text for a terminal."""
+"""The small helpers that scripts for CompilerGym 0.2.5 import: a timer, text, and means."""
 
 import shlex
+import statistics
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from time import monotonic
 
-__all__ = ["Timer", "emph", "humanize_duration", "indent", "join_cmd", "plural"]
+__all__ = [
+    "Timer",
+    "arithmetic_mean",
+    "emph",
+    "geometric_mean",
+    "humanize_duration",
+    "indent",
+    "join_cmd",
+    "plural",
+    "stdev",
+]
 
 _UNITS = ((1e-6, 1e9, "ns"), (1e-3, 1e6, "us"), (1.0, 1e3, "ms"))
 
@@ -80,3 +91,21 @@ def indent(text: str, n: int = 4) -> str:
 def join_cmd(command: Iterable[object]) -> str:
     """Return a command line that a shell reads as the items of `command`."""
     return shlex.join(map(str, command))
+
+
+def arithmetic_mean(values: Sequence[float]) -> float:
+    """Return the mean, or 0 for no values."""
+    return statistics.fmean(values) if len(values) else 0.0
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Return the geometric mean, or 0 for no values or where one is 0.
+
+    Raises `ValueError` for a negative value.
+    """
+    return statistics.geometric_mean(values) if len(values) and all(values) else 0.0
+
+
+def stdev(values: Sequence[float]) -> float:
+    """Return the standard deviation of a whole population, or 0 for no values."""
+    return statistics.pstdev(values) if len(values) else 0.0
