@@ -2,6 +2,8 @@
 
 import dataclasses
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from compiler_gym.datasets.packages import (
     build_package,
 )
 from compiler_gym.datasets.packages.building import Stopped
+from compiler_gym.datasets.packages.roots import Root, base_tree, cloned_tree
 from compiler_gym.options import PackageLimits
 from tests.datasets.packages.sources import (
     LIMITS,
@@ -175,6 +178,23 @@ def test_a_package_whose_dependency_is_not_there_is_a_row(tmp_path: Path) -> Non
 
     assert result.outcome is Outcome.NO_DEPENDENCY
     assert "libnothing-dev" in result.reason
+
+
+def test_a_package_whose_dependency_is_damaged_is_a_row(tmp_path: Path) -> None:
+    class DamagedSupplier(FolderSupplier):
+        @contextmanager
+        def root(self, package: LockedPackage) -> Generator[Root]:
+            archive = self.folder / "damaged.deb"
+            archive.write_bytes(b"no archive")
+            with cloned_tree(base_tree(self.folder / "bases", []), [archive]) as tree:
+                yield Root(tree, ())
+
+    make_source(tmp_path, "tiny", HELLO, "gcc -c a.c")
+
+    result = _without_source(tmp_path, DamagedSupplier(tmp_path))
+
+    assert result.outcome is Outcome.NO_DEPENDENCY
+    assert "cannot unpack damaged.deb" in result.reason
 
 
 def test_a_source_that_is_not_the_one_of_the_lock_is_a_row(tmp_path: Path) -> None:

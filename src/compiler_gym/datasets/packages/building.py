@@ -27,6 +27,7 @@ from compiler_gym.datasets.packages.records import LOG, TREE, Outcome, OwnTests,
 from compiler_gym.datasets.packages.roots import Root
 from compiler_gym.datasets.packages.trying import keep_tree, test_command
 from compiler_gym.datasets.packages.units import BuiltTree
+from compiler_gym.datasets.packages.unpacking import RefusedArchive
 from compiler_gym.errors import DownloadFailed
 from compiler_gym.files import read_regular, scratch_directory, sha256_of
 from compiler_gym.options import PackageLimits
@@ -253,6 +254,8 @@ class _Building:
                     self.cpu_seconds = shop.cpu_seconds
         except DownloadFailed as error:
             _raise_if_unreached(error)
+            raise _Passed(Outcome.NO_DEPENDENCY, _one_line(error)) from error
+        except RefusedArchive as error:
             raise _Passed(Outcome.NO_DEPENDENCY, _one_line(error)) from error
 
     def _in(self, shop: _Workshop, description: Path) -> PackageResult:

@@ -5,6 +5,7 @@ Links in the tree are followed as a process inside it would follow them, so an a
 to the tree's own folder. Programs get no special rights, and a device is refused.
 """
 
+import errno
 import os
 import shutil
 import stat
@@ -15,17 +16,23 @@ from pathlib import Path, PurePosixPath
 
 from compiler_gym.errors import DatasetInitError
 
-__all__ = ["place_in", "unpack_package", "write_in"]
+__all__ = ["RefusedArchive", "place_in", "unpack_package", "write_in"]
 
 _MOST_LINKS = 40
 _PERMISSIONS = 0o777
 _OWNER = 0o600
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+class RefusedArchive(DatasetInitError):
+    """A package that is damaged, or would write outside its tree."""
 
 
 def unpack_package(archive: Path, tree: Path) -> None:
     """Unpack the files of a ``.deb``, over those that are in `tree`.
 
-    Raises `DatasetInitError` where the archive is damaged, or a member would leave the tree.
+    Raises `RefusedArchive` where the archive is damaged, or a member would leave the tree, and
+    `DatasetInitError` where the disk is full.
     """
     words = ["dpkg-deb", "--fsys-tarfile", str(archive)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
@@ -38,19 +45,21 @@ def unpack_package(archive: Path, tree: Path) -> None:
                 pass
         except (OSError, EOFError, OverflowError, ValueError, tarfile.TarError) as error:
             process.kill()
-            raise DatasetInitError(f"cannot unpack {archive.name}: {error}") from error
+            is_full = isinstance(error, OSError) and error.errno in _FULL
+            kind = DatasetInitError if is_full else RefusedArchive
+            raise kind(f"cannot unpack {archive.name}: {error}") from error
     if process.returncode:
-        raise DatasetInitError(f"cannot unpack {archive.name}: dpkg-deb cannot read it")
+        raise RefusedArchive(f"cannot unpack {archive.name}: dpkg-deb cannot read it")
 
 
 def place_in(tree: Path, path: str | PurePosixPath) -> Path:
     """Return where `path` of the system `tree` lies; a link at its end is not followed.
 
-    Raises `DatasetInitError` where it leaves the tree, and `OSError` for a circle of links.
+    Raises `RefusedArchive` where it leaves the tree, and `OSError` for a circle of links.
     """
     parts = [part for part in PurePosixPath(path).parts if part != "/"]
     if ".." in parts:
-        raise DatasetInitError(f"{str(path)!r:.200} leads out of its tree: remove the package")
+        raise RefusedArchive(f"{str(path)!r:.200} leads out of its tree: remove the package")
     if not parts:
         return tree
     links, walked, left = 0, list[str](), deque(parts[:-1])
@@ -64,7 +73,7 @@ def place_in(tree: Path, path: str | PurePosixPath) -> Path:
         elif here.is_symlink():
             links += 1
             if links > _MOST_LINKS:
-                raise DatasetInitError(f"{str(path)!r:.200} leads through a circle of links")
+                raise RefusedArchive(f"{str(path)!r:.200} leads through a circle of links")
             left.extendleft(reversed(PurePosixPath(here.readlink()).parts))
         else:
             walked.append(part)
@@ -103,7 +112,7 @@ def _unpack_member(packed: tarfile.TarFile, member: tarfile.TarInfo, tree: Path)
     elif member.islnk() and _is_file(other := place_in(tree, member.linkname)):
         os.link(other, place, follow_symlinks=False)
     else:
-        raise DatasetInitError(f"{member.name!r:.200} is not a file, a folder or a link to one")
+        raise RefusedArchive(f"{member.name!r:.200} is not a file, a folder or a link to one")
 
 
 def _is_file(path: Path) -> bool:
