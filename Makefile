@@ -100,12 +100,12 @@ wheel: $(BIN)/.building ## Build wheels that need no LLVM, into dist/: the libra
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist \
 	  -C cmake.define.COMPILER_GYM_JIT=OFF -C cmake.define.COMPILER_GYM_PLUGINS=OFF \
 	  -C cmake.define.COMPILER_GYM_SORT=ON -C build-dir=build/wheel
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist tools/release/jit_wheel
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist scripts/release/jit_wheel
 
 release-check: $(BIN)/.tested ## Build wheels, try them where nothing else is, check what a release has
 	@{ command -v advzip && command -v debootstrap; } >/dev/null || $(SUDO) apt-get install -y -qq --no-install-recommends advancecomp debootstrap >/dev/null
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group release
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m tools.release check
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m scripts.release check
 
 native: $(BIN)/.tested ## Build and run the C++ tests
 	cmake -S . -B $(ENGINE) -DCOMPILER_GYM_TESTS=ON

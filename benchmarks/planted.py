@@ -3,7 +3,7 @@
 
     python -m benchmarks.planted [PROGRAM ...]      plant; write the tables of the guide
 
-Every kind of error of `tools.edits` is planted in every bundled program after -Oz, in blocks
+Every kind of error of `scripts.edits` is planted in every bundled program after -Oz, in blocks
 that some input reaches. The rungs are asked one after the other, until one reports it. Of
 what none reports it is asked on inputs that no rung uses whether it has an effect, and then
 whether LLVM makes the same code of the program with and without it. The rest is counted as
@@ -41,7 +41,7 @@ from compiler_gym.files import scratch_directory
 from compiler_gym.paths import cache_path
 from compiler_gym.runs import RunFolder
 from compiler_gym.validation import Compared, Verdict, chosen_cases, run_program
-from tools.plant import KINDS, MARK, Edit, plant, with_marks
+from scripts.plant import KINDS, MARK, Edit, plant, with_marks
 
 LEVEL = "-Oz"
 ORACLE = 100

@@ -8,7 +8,7 @@ from pathlib import Path
 __all__ = ["codegen_page"]
 
 FOUND = Path(__file__).with_name("codegen_found.tsv")
-"""What ``python -m tools.codegen_search`` wrote."""
+"""What ``python -m scripts.codegen_search`` wrote."""
 
 
 def codegen_page() -> str:

@@ -11,7 +11,7 @@ from typing import Any
 __all__ = ["decisions_page"]
 
 FOUND = Path(__file__).with_name("decisions_found.jsonl")
-"""What ``python -m tools.decisions_table`` wrote."""
+"""What ``python -m scripts.decisions_table`` wrote."""
 _COSTS = {"text": "Bytes of code", "instructions": "IR instructions"}
 _SPACES = {
     "passes": "passes",
@@ -53,7 +53,7 @@ def _page(rows: list[Row]) -> Iterator[str]:
     valid = sum(row["valid"] == "yes" for row in rows)
     yield f"{valid} of the {len(rows)} programs that were found passed validation: replayed,"
     yield "verified, run on their inputs and compared."
-    yield "`python -m tools.decisions_table` searches what is missing here."
+    yield "`python -m scripts.decisions_table` searches what is missing here."
     yield ""
     for cost, heading in _COSTS.items():
         of_cost = [row for row in rows if row["cost"] == cost]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from docs.tutorials import FOLDER, NAMES, results
-from tools.release.package_page import repository
+from scripts.release.package_page import repository
 
 __all__ = ["page", "setup", "to_pages", "write"]
 

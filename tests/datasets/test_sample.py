@@ -8,7 +8,7 @@ import pytest
 
 from compiler_gym.datasets import NO_SPLIT, SPLITS, SampleDataset, split_of_package
 from compiler_gym.datasets.sample import sample_folder
-from tools.corpus_sample import MOST_BYTES, is_permissive
+from scripts.corpus_sample import MOST_BYTES, is_permissive
 
 
 @pytest.fixture(scope="module")

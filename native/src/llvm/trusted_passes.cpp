@@ -2,7 +2,7 @@
 
 #include "llvm/ADT/StringSet.h"
 
-// Measured by `python -m tools.trust`, which hashes all of the IR after every visit of a pass: on
+// Measured by `python -m scripts.trust`, which hashes all of the IR after every visit of a pass: on
 // random states of the bundled programs and of single functions of theirs, with all of PassesAll.
 // A pass that was not met there is in no list, and one that was caught once is caught.
 

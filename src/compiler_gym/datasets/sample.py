@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Real programs that come with this library: modules and linked programs of Debian's packages.
 
-``python -m tools.corpus_sample`` makes the file; the licences of what is in it are beside it.
+``python -m scripts.corpus_sample`` makes the file; the licences of what is in it are beside it.
 """
 
 from pathlib import Path

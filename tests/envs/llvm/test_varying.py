@@ -11,7 +11,7 @@ from compiler_gym.core import CompilerEnv, CompilerEnvState
 from compiler_gym.envs.llvm.actions import ACTION_SPACES, VARYING
 from compiler_gym.session import CommandlineSpec
 from compiler_gym.validation import Verdict, climb
-from tools.repeatability import FAILED, spread
+from scripts.repeatability import FAILED, spread
 
 WALK = ("mem2reg", "newgvn", "dce")
 

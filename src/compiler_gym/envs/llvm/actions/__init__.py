@@ -3,7 +3,7 @@
 
 ``passes.tsv`` lists LLVM's transforms with their pipeline text and tier: ``risky`` passes are
 in ``PassesAll`` alone, ``varying`` ones gave other results in other runs of
-``python -m tools.repeatability``;
+``python -m scripts.repeatability``;
 ``legacy_actions.tsv`` maps the 124 actions of CompilerGym 0.2.5 to today's.
 Names and order are part of the public contract.
 """

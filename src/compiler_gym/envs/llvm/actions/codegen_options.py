@@ -2,7 +2,7 @@
 """The options of LLVM's code generator, read from a table, and the syntax of a choice.
 
 ``codegen.tsv`` lists options of ``llc`` with the values that are offered beside their default,
-and what ``python -m tools.codegen_effects`` measured of each. The engine is built with the same
+and what ``python -m scripts.codegen_effects`` measured of each. The engine is built with the same
 table: no module can name another option. A choice is the pass ``codegen<name=value>`` in a
 pipeline, and ``--name=value`` on the command line of ``llc``. Nothing is compiled here.
 """
