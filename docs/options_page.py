@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from compiler_gym.options import Limits, SearchOptions, declared
-from compiler_gym.tuning import Request
+from compiler_gym.tools.tune import Request
 
 __all__ = ["options_page"]
 
@@ -22,7 +22,7 @@ the run is refused. The page says which may change.
 _TUNING = """
 ## A tuning
 
-`Job(Request(build, project, output, ...), tuner)`, of `compiler_gym.tuning`.
+`Job(Request(build, project, output, ...), tuner)`, of `compiler_gym.tools.tune`.
 """
 _LIMITS = """
 ## The limits of a worker

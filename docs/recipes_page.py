@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from compiler_gym.envs.llvm.learning import (
+from compiler_gym.tools.tune.llvm.learning import (
     FAIR,
     PLAIN,
     Outcome,
@@ -21,9 +21,9 @@ from compiler_gym.envs.llvm.learning import (
     plan_key,
     verdict_of,
 )
-from compiler_gym.envs.llvm.learning.plans import with_options
+from compiler_gym.tools.tune.llvm.learning.plans import with_options
 from compiler_gym.leaderboard import Interval
-from compiler_gym.tuning import recipe_named
+from compiler_gym.tools.tune import recipe_named
 
 __all__ = ["keep_outcomes", "recipes_page"]
 

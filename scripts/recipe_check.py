@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 
-from compiler_gym.tuning import recipe_named, tuner_named
+from compiler_gym.tools.tune import recipe_named, tuner_named
 
 _INCLUDE = "/usr/include/csmith"
 _SECONDS = 3.0

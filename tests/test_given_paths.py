@@ -15,7 +15,7 @@ from compiler_gym import CompilerEnvStateReader
 from compiler_gym.datasets import Benchmark, BenchmarkWithSource
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.leaderboard import read_submission
-from compiler_gym.tuning import read_plan
+from compiler_gym.tools.tune import read_plan
 
 
 def _reset(id: str) -> Callable[[str], Any]:

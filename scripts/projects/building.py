@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.tuning import recipe_named, tuner_named
+from compiler_gym.tools.tune import recipe_named, tuner_named
 from scripts.projects.table import Project
 
 __all__ = ["BUILDS", "Build", "build", "by_recipe", "run", "write_scripts"]

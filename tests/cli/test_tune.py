@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.cli._tuning_display import TuningDisplay
-from tests.builds.projects import write_project
+from tests.tools.tune.builds.projects import write_project
 
 from .conftest import COMMAND, Ran, Run
 

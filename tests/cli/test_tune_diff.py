@@ -4,7 +4,7 @@
 import json
 from pathlib import Path
 
-from compiler_gym.tuning import BinaryPlan, Plan, SourceFile, write_plan
+from compiler_gym.tools.tune import BinaryPlan, Plan, SourceFile, write_plan
 
 from .conftest import Run
 

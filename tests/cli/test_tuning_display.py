@@ -9,7 +9,7 @@ from rich.console import Console
 
 from compiler_gym.cli._interrupts import Interrupts
 from compiler_gym.cli._tuning_display import TuningDisplay
-from compiler_gym.tuning import Allowance, Goal, Tried
+from compiler_gym.tools.tune import Allowance, Goal, Tried
 
 RIVALS = {"clang -Oz": 1100, "fair": 1000}
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.cli._tuning_summary import show_summary
-from compiler_gym.tuning import Summary
-from tests.tuning.summaries import SUMMARY, with_binary
+from compiler_gym.tools.tune import Summary
+from tests.tools.tune.summaries import SUMMARY, with_binary
 
 
 def printed(summary: Summary, capsys: pytest.CaptureFixture[str]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.tuning import PLAN_FILE, BinaryPlan, Plan, write_plan
+from compiler_gym.tools.tune import PLAN_FILE, BinaryPlan, Plan, write_plan
 from tests.explorer.conftest import LOOP, Client, serving
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is missing")

@@ -12,7 +12,7 @@ from compiler_gym.errors import CompilerGymError, StateFileError
 from compiler_gym.explorer.porting import fragment_of, imported, read_fragment, recordings
 from compiler_gym.explorer.records import Episode, ImportRequest, Source
 from compiler_gym.runs import RunFolder
-from compiler_gym.tuning import PLAN_FILE, BinaryPlan, Plan, write_plan
+from compiler_gym.tools.tune import PLAN_FILE, BinaryPlan, Plan, write_plan
 
 from .conftest import Client, Session
 

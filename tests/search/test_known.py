@@ -16,7 +16,7 @@ from compiler_gym.search.known import (
     starting_sequences,
 )
 from compiler_gym.spaces import NamedDiscrete
-from compiler_gym.tuning import recipe_named, tuner_named
+from compiler_gym.tools.tune import recipe_named, tuner_named
 
 
 @pytest.mark.parametrize(

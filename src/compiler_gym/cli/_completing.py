@@ -84,7 +84,7 @@ def algorithms(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 @_answer
 def recipes(ctx: typer.Context, incomplete: str) -> Iterable[str]:
     """Return the recipes."""
-    from compiler_gym.tuning import shipped_recipes
+    from compiler_gym.tools.tune import shipped_recipes
 
     return [each.name for each in shipped_recipes()]
 
@@ -171,8 +171,8 @@ _BY_OPTION: dict[str, _Answer] = {
     "--costs": observations,
     "--difficulty": _values_at("compiler_gym.agents.task:DIFFICULTIES"),
     "--env": environments,
-    "--goal": _values_at("compiler_gym.tuning.goal:Goal"),
-    "--measure": _values_at("compiler_gym.tuning.measure:Measure"),
+    "--goal": _values_at("compiler_gym.tools.tune.goal:Goal"),
+    "--measure": _values_at("compiler_gym.tools.tune.measure:Measure"),
     "--observation": observations,
     "--observe": observations,
     "--recipe": recipes,

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compiler_gym.builds import CompilerCommand, Mode
+from compiler_gym.tools.tune.builds import CompilerCommand, Mode
 from compiler_gym.cli._recipes import command_of, run_known_compiler, run_with_recipe, tell
 
 if TYPE_CHECKING:
-    from compiler_gym.tuning import BinaryPlan
+    from compiler_gym.tools.tune import BinaryPlan
 
 __all__ = [
     "policy_file",
@@ -61,7 +61,7 @@ def run_known_recipe(verb: str, name: str, arguments: Sequence[str]) -> int | No
     command = command_of(verb, arguments)
     if command.sources and _is_linked_by_plan(command):
         from compiler_gym.errors import CompilerGymError
-        from compiler_gym.tuning import recipe_named
+        from compiler_gym.tools.tune import recipe_named
 
         with contextlib.suppress(CompilerGymError):  # the next attempt says why
             plan = recipe_named(name).plan

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from compiler_gym.builds import QUESTION_MARKS, SET_APART, CompilerCommand, Mode, compiled_driver
+from compiler_gym.tools.tune.builds import QUESTION_MARKS, SET_APART, CompilerCommand, Mode, compiled_driver
 from compiler_gym.errors import PlanError
 from compiler_gym.paths import cache_path
 from compiler_gym.version import __version__
@@ -149,7 +149,7 @@ def _with_arguments(templates: Templates, kind: str, command: CompilerCommand) -
 
 
 def _made_anew(name: str, command: CompilerCommand) -> list[str]:
-    from compiler_gym.tuning import recipe_named, tuner_named
+    from compiler_gym.tools.tune import recipe_named, tuner_named
 
     recipe = recipe_named(name)
     if recipe.known.machine != platform.machine():
@@ -194,7 +194,7 @@ def _kept_templates(kept: Path) -> Templates | None:
 def keep_templates(kept: Path, templates: Templates) -> None:
     """Write `templates` to the file `kept`, where that can be done."""
     from compiler_gym.files import write_whole
-    from compiler_gym.tuning import recipe_files
+    from compiler_gym.tools.tune import recipe_files
 
     files = [*map(str, recipe_files()), templates[_OBJECT][0][0]]
     words = (words for kind in _USUAL for words in templates[kind])

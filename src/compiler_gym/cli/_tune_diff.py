@@ -12,7 +12,7 @@ from compiler_gym.cli._output import Json, heading, output, print_json, show, st
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from compiler_gym.tuning import BinaryDifference, PlanDifference
+    from compiler_gym.tools.tune import BinaryDifference, PlanDifference
 
 __all__ = ["WORSE", "diff", "run_diff"]
 
@@ -39,7 +39,7 @@ def diff(
     Exit status: 0 when B is as small as A or smaller, 1 when a file grew or a file
     of A is not in B, 2 when one of them cannot be read.
     """
-    from compiler_gym.tuning import compare_plans, read_tuned
+    from compiler_gym.tools.tune import compare_plans, read_tuned
 
     difference = compare_plans(read_tuned(first), read_tuned(second))
     if json:
@@ -72,7 +72,7 @@ def _show(difference: "PlanDifference") -> None:
 
 
 def _sizes(difference: "PlanDifference") -> "Table":
-    from compiler_gym.tuning import Measure, share
+    from compiler_gym.tools.tune import Measure, share
 
     rows = table("Binary", "Bytes", "A", "B", "B is", right=("A", "B"), typed=("Binary",),
                  title="Tuned, in bytes")  # fmt: skip

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from compiler_gym.cli._interrupts import Interrupts
 from compiler_gym.cli._output import styled
-from compiler_gym.tuning import Allowance, Goal, Measure, Tried, Watcher
+from compiler_gym.tools.tune import Allowance, Goal, Measure, Tried, Watcher
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -10,7 +10,7 @@ from compiler_gym.cli._output import heading, output, print_command, show, style
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from compiler_gym.tuning import BinarySummary, Goal, Summary
+    from compiler_gym.tools.tune import BinarySummary, Goal, Summary
 
 __all__ = ["show_summary"]
 
@@ -20,7 +20,7 @@ _SHOWN = 8
 
 def show_summary(summary: "Summary") -> None:
     """Print everything."""
-    from compiler_gym.tuning import Goal
+    from compiler_gym.tools.tune import Goal
 
     console, goal = output(), Goal(summary.goal)
     for binary in summary.binaries:
@@ -50,7 +50,7 @@ def show_summary(summary: "Summary") -> None:
 
 
 def _sizes(binary: "BinarySummary") -> "Table":
-    from compiler_gym.tuning import columns, share
+    from compiler_gym.tools.tune import columns, share
 
     shown, key = columns(binary.sizes), binary.measure.key
     numbers = tuple(one.label for one in shown)
@@ -112,7 +112,7 @@ def _remarks(binary: "BinarySummary", goal: "Goal") -> list[str]:
 
 
 def _show_next(summary: "Summary") -> None:
-    from compiler_gym.builds import debug_name
+    from compiler_gym.tools.tune.builds import debug_name
 
     console = output()
     folder = _short(Path(summary.folder))

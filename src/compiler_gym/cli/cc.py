@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from compiler_gym.builds import CompilerCommand
+from compiler_gym.tools.tune.builds import CompilerCommand
 from compiler_gym.cli._driver import become_driver
 from compiler_gym.cli._policies import run_with_policy
 from compiler_gym.cli._recipes import (
@@ -29,7 +29,7 @@ from compiler_gym.lazy import named
 from compiler_gym.registration import Compiler, compilers
 
 if TYPE_CHECKING:
-    from compiler_gym.tuning import Plan, Tuner
+    from compiler_gym.tools.tune import Plan, Tuner
 
 __all__ = ["cc", "cxx"]
 
@@ -102,7 +102,7 @@ def _become_driver(verb: str, plan: Path, arguments: list[str]) -> None:
 
 def _check_plan(verb: str, plan: Path, arguments: list[str]) -> None:
     """Print what the driver needs to know of the plan in a file; refuse an invalid plan."""
-    from compiler_gym.tuning import driver_facts, read_plan
+    from compiler_gym.tools.tune import driver_facts, read_plan
 
     read = read_plan(plan)
     tuner = _tuner_of(read)
@@ -115,7 +115,7 @@ def _check_plan(verb: str, plan: Path, arguments: list[str]) -> None:
 
 def _apply_plan(verb: str, plan: Path, words: list[str]) -> None:
     """Apply the plan in a file to what the command `words` has just linked."""
-    from compiler_gym.tuning import apply_plan, read_plan
+    from compiler_gym.tools.tune import apply_plan, read_plan
 
     read = read_plan(plan)
     tuner = _tuner_of(read)
@@ -142,7 +142,7 @@ _NAMED = {"--recipe": "small", "--policy": "size"}
 
 def _tuner_of(plan: "Plan") -> "Tuner | None":
     """Return the tuner that applies `plan`; print why and return None if none can."""
-    from compiler_gym.tuning import tuner_of
+    from compiler_gym.tools.tune import tuner_of
 
     try:
         return tuner_of(plan)

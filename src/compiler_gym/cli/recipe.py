@@ -11,7 +11,7 @@ from compiler_gym.cli import _completing
 from compiler_gym.cli._output import Json, heading, output, print_command, print_json, show, table
 
 if TYPE_CHECKING:
-    from compiler_gym.tuning import Recipe
+    from compiler_gym.tools.tune import Recipe
 
 __all__ = ["recipe"]
 
@@ -35,7 +35,7 @@ def recipe(
     behind it. `compiler-gym tune --recipe -- make` builds a project with one.
     """
     from compiler_gym.errors import InvalidParameterError
-    from compiler_gym.tuning import recipe_named, shipped_recipes
+    from compiler_gym.tools.tune import recipe_named, shipped_recipes
 
     if action is _Action.SHOW:
         if name is None:
@@ -66,7 +66,7 @@ def _show_recipe(chosen: "Recipe", *, is_json: bool) -> None:
 
 
 def _words(chosen: "Recipe") -> list[str]:
-    from compiler_gym.tuning import tuner_named
+    from compiler_gym.tools.tune import tuner_named
 
     tuner = tuner_named(chosen.compiler.partition(" ")[0])
     return list(tuner.plain_words(chosen.plan))

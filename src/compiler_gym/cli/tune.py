@@ -12,10 +12,10 @@ from compiler_gym.cli._interrupts import Interrupts
 from compiler_gym.cli._options import spread
 from compiler_gym.cli._output import Json, errors, print_json
 from compiler_gym.errors import InvalidParameterError, ProjectError
-from compiler_gym.tuning import Request
+from compiler_gym.tools.tune import Request
 
 if TYPE_CHECKING:
-    from compiler_gym.tuning import Summary, Tuner
+    from compiler_gym.tools.tune import Summary, Tuner
 
 __all__ = ["NOT_BETTER", "tune"]
 
@@ -45,9 +45,9 @@ def tune(
     ends the search and writes what was found. `tune diff A B` compares two results.
     Exit status: 0 when a result was written, 2 when not, 130 after Ctrl-C.
     """
-    from compiler_gym.builds import build_asked
+    from compiler_gym.tools.tune.builds import build_asked
     from compiler_gym.search import available_jobs
-    from compiler_gym.tuning import tuner_named
+    from compiler_gym.tools.tune import tuner_named
 
     if context.args[:1] == [_DIFF]:
         from compiler_gym.cli._tune_diff import run_diff
@@ -81,7 +81,7 @@ def tune(
 def _tuned(request: Request, tuner: "Tuner", *, is_quiet: bool) -> "Summary":
     """Return what was found, or raise `KeyboardInterrupt` where the user stopped before."""
     from compiler_gym.cli._tuning_display import TuningDisplay
-    from compiler_gym.tuning import Job, write_report
+    from compiler_gym.tools.tune import Job, write_report
 
     with Interrupts() as interrupts:
         display = TuningDisplay(

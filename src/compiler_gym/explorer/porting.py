@@ -32,7 +32,7 @@ from compiler_gym.explorer.tree import State, Tree
 from compiler_gym.files import read_regular
 from compiler_gym.leaderboard import read_submission
 from compiler_gym.registration import compilers
-from compiler_gym.tuning import PLAN_FILE, read_plan
+from compiler_gym.tools.tune import PLAN_FILE, read_plan
 
 __all__ = ["exported", "fragment_of", "imported", "read_fragment", "recordings"]
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from compiler_gym.builds.sessions import in_own_session
+from compiler_gym.tools.tune.builds.sessions import in_own_session
 from compiler_gym.errors import (
     BenchmarkInitError,
     CompilerDiagnosticError,

@@ -86,7 +86,7 @@ def _recipe_actions(space: gymnasium.Space[Any], name: str = "small") -> list[An
     Raises `UnknownNameError` for a recipe that there is not, and `InvalidActionError` where the
     space lacks one of its actions.
     """
-    from compiler_gym.tuning import recipe_named, tuner_named
+    from compiler_gym.tools.tune import recipe_named, tuner_named
 
     recipe = recipe_named(name)
     words = tuner_named(recipe.compiler.partition(" ")[0]).actions(recipe.plan)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import Recording
+from compiler_gym.tools.tune.builds import Recording
 from compiler_gym.datasets.packages.units import BuiltTree
 
 INSIDE = "/run/build/x-1"

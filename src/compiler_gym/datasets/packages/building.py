@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from compiler_gym.builds import WATCH, Recording, build_variables, stand_in
+from compiler_gym.tools.tune.builds import WATCH, Recording, build_variables, stand_in
 from compiler_gym.datasets.packages.compiling import UnitCompiler
 from compiler_gym.datasets.packages.copyright import Licences, paragraphs
 from compiler_gym.datasets.packages.failures import explained, last_lines

@@ -7,7 +7,7 @@ A registered compiler names an object that fulfils `UnitCompiler`; no compiler i
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from compiler_gym.builds import Unit
+from compiler_gym.tools.tune.builds import Unit
 
 __all__ = ["UnitCompiler"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.builds import Binary, Event, Unit, find_binaries
+from compiler_gym.tools.tune.builds import Binary, Event, Unit, find_binaries
 from compiler_gym.datasets.packages.compiling import UnitCompiler
 from compiler_gym.datasets.packages.copyright import Licences
 from compiler_gym.datasets.packages.records import (

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler_gym.builds import CompilerCommand, Event, Recording, Unit, objects_of
+from compiler_gym.tools.tune.builds import CompilerCommand, Event, Recording, Unit, objects_of
 from compiler_gym.errors import BenchmarkInitError
 
 __all__ = ["BuiltTree", "FoundUnit"]

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from compiler_gym.builds import SOURCE_LANGUAGES
+from compiler_gym.tools.tune.builds import SOURCE_LANGUAGES
 from compiler_gym.datasets import (
     Benchmark,
     BenchmarkUri,

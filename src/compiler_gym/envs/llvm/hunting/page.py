@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from compiler_gym.envs.llvm.hunting.decisions import Decision, Goal
-from compiler_gym.tuning import html_page, html_table
+from compiler_gym.tools.tune import html_page, html_table
 
 __all__ = ["before_and_after", "page"]
 

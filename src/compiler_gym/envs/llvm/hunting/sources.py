@@ -10,7 +10,7 @@ from hashlib import sha256
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from compiler_gym.builds import IR_SUFFIXES
+from compiler_gym.tools.tune.builds import IR_SUFFIXES
 from compiler_gym.envs.llvm.programs.compilation_database import (
     make_benchmarks_from_compile_commands,
 )

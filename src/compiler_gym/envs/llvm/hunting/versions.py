@@ -14,7 +14,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from compiler_gym.builds import function_sizes
+from compiler_gym.tools.tune.builds import function_sizes
 from compiler_gym.envs.llvm.hunting.decisions import Decision, Goal
 from compiler_gym.envs.llvm.hunting.engine import Engine
 from compiler_gym.envs.llvm.toolchain.tools import MAJOR

@@ -6,7 +6,7 @@ Nothing of the build is run; an entry that cannot be read does not hide the othe
 
 from pathlib import Path
 
-from compiler_gym.builds import CompilerCommand, read_database
+from compiler_gym.tools.tune.builds import CompilerCommand, read_database
 from compiler_gym.datasets import Benchmark
 from compiler_gym.envs.llvm.programs.builds import read_command
 from compiler_gym.envs.llvm.programs.source import user_benchmark

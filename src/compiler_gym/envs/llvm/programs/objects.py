@@ -9,7 +9,7 @@ are linked unchanged.
 import hashlib
 from pathlib import Path
 
-from compiler_gym.builds import bitcode_of, is_archive, members_of
+from compiler_gym.tools.tune.builds import bitcode_of, is_archive, members_of
 from compiler_gym.files import write_whole
 from compiler_gym.paths import cache_path
 

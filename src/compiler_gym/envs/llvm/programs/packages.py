@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from compiler_gym.builds import Unit
+from compiler_gym.tools.tune.builds import Unit
 from compiler_gym.envs.llvm.programs.archive_members import needed_members
 from compiler_gym.envs.llvm.programs.builds import unknown_flags
 from compiler_gym.envs.llvm.toolchain.clang import OLD_C

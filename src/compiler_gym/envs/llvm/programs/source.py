@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from compiler_gym.builds import IR_SUFFIXES, SOURCE_LANGUAGES, is_bitcode
+from compiler_gym.tools.tune.builds import IR_SUFFIXES, SOURCE_LANGUAGES, is_bitcode
 from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.engine import run_engine

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.builds import SOURCE_LANGUAGES
+from compiler_gym.tools.tune.builds import SOURCE_LANGUAGES
 from compiler_gym.datasets import Benchmark, RunCase, RunLimits, RunReport, run_contained
 from compiler_gym.envs.llvm.programs.source import EMIT_FLAGS
 from compiler_gym.envs.llvm.toolchain.clang import clang_command

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""Tuning somebody's project, whatever compiles it.
+
+``request`` is what somebody wants of it, ``goal`` what it is for and ``measure`` which bytes
+count, ``job`` one tuning from the build to its results, which ``handing_over`` writes, ``tuner``
+what a compiler must do for it. ``allowance`` is the time or the compilations that may be used,
+``journal`` keeps what was tried so that nothing is lost, ``measuring`` runs the user's own
+commands, ``plan`` is what was decided, as a file, and ``reading`` refuses a plan that no tuner can
+have made; ``recipes`` are plans that are shipped. ``explaining`` says what each decision won,
+``layout`` what a linker can be told of the file, ``size_search`` is the search that compilers give
+their decisions to, ``summary`` holds what there is to say, ``report`` and ``page`` write it for
+people with the look of ``html``, ``difference`` compares two tunings. No compiler is named here.
+"""
+
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
+
+if TYPE_CHECKING:
+    from compiler_gym.tools.tune.allowance import Allowance
+    from compiler_gym.tools.tune.applying import apply_plan, changed_sources, driver_facts
+    from compiler_gym.tools.tune.by_runs import tuned_by_runs
+    from compiler_gym.tools.tune.difference import (
+        BinaryDifference,
+        PlanDifference,
+        compare_plans,
+        read_tuned,
+    )
+    from compiler_gym.tools.tune.front import FrontBuild, front_of, recommended
+    from compiler_gym.tools.tune.goal import Goal
+    from compiler_gym.tools.tune.handing_over import Result
+    from compiler_gym.tools.tune.html import html_page, html_table
+    from compiler_gym.tools.tune.job import Job, Watcher
+    from compiler_gym.tools.tune.journal import JOURNAL, Journal, Tried
+    from compiler_gym.tools.tune.layout import (
+        FILE_MEANINGS,
+        LAYOUT,
+        NO_UNWINDING,
+        PACKED,
+        asked_for,
+        layout_of,
+        unwinding_of,
+    )
+    from compiler_gym.tools.tune.meaning import Meaning
+    from compiler_gym.tools.tune.measure import Measure, columns
+    from compiler_gym.tools.tune.measuring import RunCommand
+    from compiler_gym.tools.tune.plan import (
+        PLAN_FILE,
+        BinaryPlan,
+        Plan,
+        SourceFile,
+        sources_of,
+        write_plan,
+    )
+    from compiler_gym.tools.tune.reading import (
+        read_plan,
+        require_among,
+        require_nothing_in,
+        tuner_of,
+    )
+    from compiler_gym.tools.tune.recipes import (
+        Recipe,
+        read_recipe,
+        recipe_files,
+        recipe_for,
+        recipe_named,
+        shipped_recipes,
+    )
+    from compiler_gym.tools.tune.report import write_report
+    from compiler_gym.tools.tune.request import Request
+    from compiler_gym.tools.tune.size_search import SizeSearch, State, Work
+    from compiler_gym.tools.tune.speed_decisions import Choice
+    from compiler_gym.tools.tune.summary import BinarySummary, Decision, SourceSize, Summary, share
+    from compiler_gym.tools.tune.tuner import Found, FunctionSize, Subject, Tuner, require_honoured
+    from compiler_gym.tools.tune.tuners import tuner_named
+
+__all__ = [
+    "FILE_MEANINGS",
+    "JOURNAL",
+    "LAYOUT",
+    "NO_UNWINDING",
+    "PACKED",
+    "PLAN_FILE",
+    "Allowance",
+    "BinaryDifference",
+    "BinaryPlan",
+    "BinarySummary",
+    "Choice",
+    "Decision",
+    "Found",
+    "FrontBuild",
+    "FunctionSize",
+    "Goal",
+    "Job",
+    "Journal",
+    "Meaning",
+    "Measure",
+    "Plan",
+    "PlanDifference",
+    "Recipe",
+    "Request",
+    "Result",
+    "RunCommand",
+    "SizeSearch",
+    "SourceFile",
+    "SourceSize",
+    "State",
+    "Subject",
+    "Summary",
+    "Tried",
+    "Tuner",
+    "Watcher",
+    "Work",
+    "apply_plan",
+    "asked_for",
+    "changed_sources",
+    "columns",
+    "compare_plans",
+    "driver_facts",
+    "front_of",
+    "html_page",
+    "html_table",
+    "layout_of",
+    "read_plan",
+    "read_recipe",
+    "read_tuned",
+    "recipe_files",
+    "recipe_for",
+    "recipe_named",
+    "recommended",
+    "require_among",
+    "require_honoured",
+    "require_nothing_in",
+    "share",
+    "shipped_recipes",
+    "sources_of",
+    "tuned_by_runs",
+    "tuner_named",
+    "tuner_of",
+    "unwinding_of",
+    "write_plan",
+    "write_report",
+]
+
+_WHERE = {
+    "allowance": ("Allowance",),
+    "applying": ("apply_plan", "changed_sources", "driver_facts"),
+    "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
+    "by_runs": ("tuned_by_runs",),
+    "front": ("FrontBuild", "front_of", "recommended"),
+    "goal": ("Goal",),
+    "handing_over": ("Result",),
+    "html": ("html_page", "html_table"),
+    "job": ("Job", "Watcher"),
+    "request": ("Request",),
+    "layout": (
+        "FILE_MEANINGS",
+        "LAYOUT",
+        "NO_UNWINDING",
+        "PACKED",
+        "asked_for",
+        "layout_of",
+        "unwinding_of",
+    ),
+    "measure": ("Measure", "columns"),
+    "journal": ("JOURNAL", "Journal", "Tried"),
+    "meaning": ("Meaning",),
+    "measuring": ("RunCommand",),
+    "plan": ("PLAN_FILE", "BinaryPlan", "Plan", "SourceFile", "sources_of", "write_plan"),
+    "reading": ("read_plan", "require_among", "require_nothing_in", "tuner_of"),
+    "recipes": (
+        "Recipe",
+        "read_recipe",
+        "recipe_files",
+        "recipe_for",
+        "recipe_named",
+        "shipped_recipes",
+    ),
+    "report": ("write_report",),
+    "size_search": ("SizeSearch", "State", "Work"),
+    "speed_decisions": ("Choice",),
+    "summary": ("BinarySummary", "Decision", "SourceSize", "Summary", "share"),
+    "tuner": ("Found", "FunctionSize", "Subject", "Tuner", "require_honoured"),
+    "tuners": ("tuner_named",),
+}
+
+__getattr__ = door(
+    __name__, {name: f"{__name__}.{file}" for file, names in _WHERE.items() for name in names}
+)

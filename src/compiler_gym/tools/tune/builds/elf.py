@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: MIT
+"""How large an ELF file is, and where: read from its section headers, without any tool."""
+
+import contextlib
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from compiler_gym.tools.tune.builds.archives import beginning, is_archive, is_bitcode, members_of
+from compiler_gym.errors import ProjectError
+from compiler_gym.files import read_regular
+
+__all__ = [
+    "Sizes",
+    "bitcode_of",
+    "code_of",
+    "exported_symbols",
+    "function_sizes",
+    "is_elf",
+    "is_shared_library",
+    "needed_symbols",
+    "sizes_of",
+]
+
+_MAGIC = b"\x7fELF"
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_SEGMENT = struct.Struct("<IIQQQQQQ")
+_SYMTAB, _DYNSYM, _FUNCTION, _NO_BITS = 2, 11, 2, 8
+_ALLOCATED, _LOADABLE = 2, 1
+_CODE = (
+    ".text", ".text.hot", ".text.unlikely", ".text.startup", ".text.exit", ".text.split",
+    ".text.unknown", ".text.cold", ".bolt.org.text",
+)  # fmt: skip
+"""Where linked code is: in a section by how often it runs where a linker keeps these apart. BOLT
+writes what is cold to one of its own, and leaves the old code in the file."""
+_ELSEWHERE = 0xFFFF
+"""The index of a section that does not fit into the header."""
+RELOCATABLE, EXECUTABLE, SHARED = 1, 2, 3
+_FOR_LINKER = ".llvm.lto"
+_NO_MORE = b"\xff" * 4
+"""What the compiled driver writes behind the bitcode of an object, and ``ld -r`` puts inside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What a linked file takes, in bytes."""
+
+    text: int
+    """Its section ``.text``, and its parts where they are kept apart: machine code, with that of
+    the start-up files and linked-in libraries; of a file that BOLT laid out, the old code, too."""
+    loaded: int
+    """What a loader maps of the file: the bytes of its loadable segments, which hold code,
+    read-only data, data, relocations, unwind tables and the headers in front of them. Of an
+    object, which has no segments, those of the sections that a linker puts into them."""
+    total: int
+    """The whole file."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    name_at: int
+    kind: int
+    offset: int
+    size: int
+    link: int
+    flags: int = 0
+    name: str = ""
+
+
+def is_elf(path: Path, *kinds: int) -> bool:
+    """Return whether `path` is an ELF file, of one of `kinds` where some are given."""
+    header = beginning(path, 18)
+    kind = int.from_bytes(header[16:18], "little")
+    return header[:4] == _MAGIC and (not kinds or kind in kinds)
+
+
+def is_shared_library(path: Path) -> bool:
+    """Return whether `path` may be loaded anywhere: a library, or a program of that kind."""
+    return is_elf(path, SHARED)
+
+
+def sizes_of(path: Path) -> Sizes:
+    """Return the sizes of the linked file or object `path`; raise `ProjectError` for another."""
+    data = _read(path)
+    sections = _sections(path, data)
+    text = sum(section.size for section in sections if section.name in _CODE)
+    if is_elf(path, RELOCATABLE):
+        loaded = sum(
+            section.size
+            for section in sections
+            if section.flags & _ALLOCATED and section.kind != _NO_BITS
+        )
+        return Sizes(text, loaded, len(data))
+    return Sizes(text, sum(_loadable(path, data)), len(data))
+
+
+def code_of(path: Path) -> bytes:
+    """Return the machine code of the linked file `path`; raise `ProjectError` for no ELF file."""
+    data = _read(path)
+    found = (part for part in _sections(path, data) if part.name in _CODE)
+    return b"".join(_contents(path, data, part) for part in found)
+
+
+def bitcode_of(data: bytes) -> bytes | None:
+    """Return the bitcode that `data` is, or that lld finds in it beside machine code."""
+    if is_bitcode(data):
+        return data
+    if data[:4] != _MAGIC:
+        return None
+    path = Path("object")
+    with contextlib.suppress(ProjectError):  # no object of this machine
+        for part in _sections(path, data):
+            if part.name == _FOR_LINKER and is_bitcode(found := _contents(path, data, part)):
+                found = found.removesuffix(_NO_MORE)
+                return None if _NO_MORE + b"BC" in found else found
+    return None
+
+
+def function_sizes(path: Path) -> dict[str, int]:
+    """Return the bytes of each function in the symbol table of `path`; none if it is stripped."""
+    found = dict[str, int]()
+    for symbol in _symbols(path, _read(path), _SYMTAB):
+        if symbol.kind == _FUNCTION and symbol.is_defined and symbol.size:
+            found[symbol.name] = found.get(symbol.name, 0) + symbol.size
+    return found
+
+
+def exported_symbols(path: Path) -> set[str]:
+    """Return what the dynamic linker finds in `path`: of a program, what libraries name of it."""
+    symbols = _symbols(path, _read(path), _DYNSYM)
+    return {symbol.name for symbol in symbols if symbol.is_defined and symbol.name}
+
+
+def needed_symbols(path: Path) -> set[str]:
+    """Return what the object or archive `path` needs from elsewhere."""
+    data = _read(path)
+    parts = members_of(data) if is_archive(path) else (data,)
+    return {
+        symbol.name
+        for part in parts
+        if part is not None and part[:4] == _MAGIC
+        for symbol in _symbols(path, part, _SYMTAB)
+        if not symbol.is_defined and symbol.name
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Symbol:
+    name: str
+    kind: int
+    size: int
+    is_defined: bool
+
+
+def _symbols(path: Path, data: bytes, table: int) -> Iterator[_Symbol]:
+    sections = _sections(path, data)
+    for section in sections:
+        if section.kind == table:
+            names = _contents(path, data, _at(path, sections, section.link))
+            contents = _contents(path, data, section)
+            for name, info, _, index, _, size in _SYMBOL.iter_unpack(_whole(contents, _SYMBOL)):
+                yield _Symbol(_string_at(path, names, name), info & 15, size, index != 0)
+
+
+def _sections(path: Path, data: bytes) -> list[_Section]:
+    if data[:4] != _MAGIC or data[4:6] != b"\x02\x01" or len(data) < 64:
+        raise ProjectError(f"expected a 64-bit little-endian ELF file: {path}")
+    (offset,) = struct.unpack_from("<Q", data, 40)
+    count, names_at = struct.unpack_from("<HH", data, 60)
+    if offset and (count == 0 or names_at == _ELSEWHERE):
+        # More than fit into the header: the first section, which is none, has the numbers.
+        if offset + _SECTION.size > len(data):
+            raise _damaged(path, "the section headers are cut off")
+        _, _, _, _, _, large, link, *_ = _SECTION.unpack_from(data, offset)
+        count, names_at = count or large, link if names_at == _ELSEWHERE else names_at
+    if offset + count * _SECTION.size > len(data):
+        raise _damaged(path, "the section headers are cut off")
+    headers = _SECTION.iter_unpack(data[offset : offset + count * _SECTION.size])
+    found = [
+        _Section(name, kind, start, size, link, flags)
+        for name, kind, flags, _, start, size, link, *_ in headers
+    ]
+    if not found or names_at == 0:
+        return found
+    names = _contents(path, data, _at(path, found, names_at))
+    return [replace(section, name=_string_at(path, names, section.name_at)) for section in found]
+
+
+def _loadable(path: Path, data: bytes) -> Iterator[int]:
+    """Yield how many bytes of the file each segment is that a loader maps."""
+    (offset,) = struct.unpack_from("<Q", data, 32)
+    (count,) = struct.unpack_from("<H", data, 56)
+    if offset + count * _SEGMENT.size > len(data):
+        raise _damaged(path, "the program headers are cut off")
+    for kind, _, _, _, _, size, *_ in _SEGMENT.iter_unpack(
+        data[offset : offset + count * _SEGMENT.size]
+    ):
+        if kind == _LOADABLE:
+            yield size
+
+
+def _at(path: Path, sections: list[_Section], index: int) -> _Section:
+    if index >= len(sections):
+        raise _damaged(path, f"it names section {index} of {len(sections)}")
+    return sections[index]
+
+
+def _contents(path: Path, data: bytes, section: _Section) -> bytes:
+    end = section.offset + section.size
+    if section.kind == _NO_BITS or end > len(data):
+        raise _damaged(path, f"a section ends at byte {end} of {len(data)}")
+    return data[section.offset : end]
+
+
+def _whole(contents: bytes, record: struct.Struct) -> bytes:
+    return contents[: len(contents) // record.size * record.size]
+
+
+def _string_at(path: Path, names: bytes, at: int) -> str:
+    end = names.find(b"\0", at)
+    if end < 0:
+        raise _damaged(path, f"it has no name at {at} of its {len(names)} bytes of names")
+    return names[at:end].decode(errors="replace")
+
+
+def _damaged(path: Path, why: str) -> ProjectError:
+    return ProjectError(f"{path} is damaged: {why}: build it again")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_regular(path)
+    except OSError as error:
+        raise ProjectError(f"cannot read {path}: {error.strerror}") from error

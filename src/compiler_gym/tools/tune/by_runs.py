@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Tune one binary by runs of the user's: for speed, or for both speed and size."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from compiler_gym.tools.tune.builds import sizes_of
+from compiler_gym.errors import ProjectError
+from compiler_gym.files import sha256_of
+from compiler_gym.tools.tune.front import FrontBuild, recommended
+from compiler_gym.tools.tune.front_search import search_front
+from compiler_gym.tools.tune.goal import Goal
+from compiler_gym.tools.tune.journal import JOURNAL, Journal
+from compiler_gym.tools.tune.plan import BinaryPlan
+from compiler_gym.tools.tune.reading import require_among
+from compiler_gym.tools.tune.speed_decisions import SpeedDecisions, plan_of
+from compiler_gym.tools.tune.speed_search import SpeedSearch
+from compiler_gym.tools.tune.timed import Bench
+from compiler_gym.tools.tune.tuner import Found, Subject
+
+__all__ = ["tuned_by_runs"]
+
+
+_OWN = "own flags"
+
+
+def tuned_by_runs(decisions: SpeedDecisions, subject: Subject, rivals: Mapping[str, Path]) -> Found:
+    """Return the fastest build, or the recommended one of a front; the fair rival is the last.
+
+    `rivals` are what others make, the fair one last; that with a profile by hand is added.
+    """
+    assert subject.run is not None
+    fair = list(rivals.values())[-1]
+    none = decisions.plain()
+    is_front = subject.goal is Goal.BOTH
+    bench = Bench(
+        decisions, subject, fair, _journal(decisions, subject, fair), rivals.get(_OWN),
+        compared=3 + (_OWN in rivals and not is_front),
+    )  # fmt: skip
+    bench.begin()
+    profiled = _profiled(bench, subject, none)
+    if is_front and profiled is None:
+        raise ProjectError(
+            f"--goal both begins with a profile, and there is none: {bench.notes[-1]}"
+        )
+    rival = fair if profiled is None else decisions.build(profiled, jobs=subject.jobs)
+    if profiled is not None:
+        bench.know(profiled, rival)
+        *others, last = rivals.items()
+        rivals = dict([*others, (decisions.by_hand, rival), last])
+        subject.watch_rivals(rivals)
+    search = SpeedSearch(bench, none, profiled, rival, subject.train or subject.run)
+    if is_front:
+        front = search_front(search)
+        chosen = _within_bounds(front, subject, list(rivals)[-1], sizes_of(fair).text)
+        plan, path, speed = chosen.plan, chosen.path, chosen.speed
+    else:
+        front = ()
+        plan, path, speed = search.run()
+    return Found(
+        plan, path, rivals, sizes_of(fair).text, bench.count, speed=speed,
+        notes=tuple(bench.notes), rival_plan=none, front=front,
+    )  # fmt: skip
+
+
+def _within_bounds(
+    front: tuple[FrontBuild, ...], subject: Subject, fair: str, fair_text: int
+) -> FrontBuild:
+    """Return the build to recommend; raise `ProjectError` where none is within the bounds."""
+    chosen = recommended(
+        front, fair_text, max_slowdown=subject.max_slowdown, max_growth=subject.max_growth
+    )
+    if chosen is None:
+        bounds = " and ".join(
+            f"--max-{name} {bound:.1%}"
+            for name, bound in (
+                ("slowdown", subject.max_slowdown), ("growth", subject.max_growth),
+            )
+            if bound is not None
+        )  # fmt: skip
+        raise ProjectError(
+            f"no build is within {bounds} of {fair}: the smallest is "
+            f"{front[0].speedup:.3f} times as fast, the fastest {front[-1].speedup:.3f} times "
+            f"with {front[-1].code / fair_text - 1:+.1%} of code: allow more"
+        )
+    return chosen
+
+
+def _journal(decisions: SpeedDecisions, subject: Subject, fair: Path) -> Journal:
+    commands = [one.text for one in (subject.run, subject.train) if one is not None]
+    given = [_require_digest(subject.profile)] if subject.profile is not None else []
+    key = f"{subject.goal} {subject.binary.name} {sha256_of(fair)} {[*commands, *given]}"
+    none = decisions.plain()
+
+    def require(actions: tuple[str, ...]) -> None:
+        plan = plan_of(actions, none)
+        decisions.require_possible(plan)
+        require_among(plan, "profile", filter(None, [plan.profile]), decisions.profiles)
+        require_among(plan, "layout", filter(None, [plan.after_profile]), decisions.layouts)
+
+    return Journal(
+        subject.folder / JOURNAL, hashlib.sha256(key.encode()).hexdigest(), require_possible=require
+    )
+
+
+def _profiled(bench: Bench, subject: Subject, none: BinaryPlan) -> BinaryPlan | None:
+    """Return the plan with a profile and nothing else; None where no run gives one."""
+    if subject.profile is not None:
+        return replace(none, profile=str(bench.decisions.given(subject.profile, bench.notes)))
+    by = subject.train or bench.run
+    if bench.is_over and subject.goal is not Goal.BOTH:
+        bench.notes.append(f"no time was left to learn from {by.text}: give more --time")
+        return None
+    path = bench.decisions.trained(by, bench.notes)
+    if path is None:
+        return None
+    bench.notes.append(f"the profile is of: {by.text}")
+    return replace(none, profile=str(path))
+
+
+def _require_digest(path: Path) -> str:
+    try:
+        return sha256_of(path)
+    except OSError as error:
+        raise ProjectError(f"cannot read {path}: {error.strerror}") from error

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""Why a tuned binary is smaller: what each decision wins, and which functions shrank.
+
+Measured on what is handed over, never added up from the search: decisions depend on each other.
+"""
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from compiler_gym.tools.tune.builds import LinkedFunction, function_sizes, linked_functions
+from compiler_gym.errors import CompilerGymError
+from compiler_gym.tools.tune.tuner import Found, FunctionSize, Subject, Tuner
+
+__all__ = ["explained", "gains_of", "sizes_by_function"]
+
+_MOST = 16
+"""Decisions that are measured alone; a plan names those first that its compiler thinks first."""
+_SHARE, _LEAST_SECONDS, _MOST_SECONDS = 0.1, 15.0, 60.0
+_CLONE = re.compile(r"(?:\.(?:[a-z_]+(?:\.\d+)?|\d+))+$")
+"""What compilers append to the name of a copy of a function."""
+
+
+def explained(found: Found, tuner: Tuner, subject: Subject) -> Found:
+    """Return `found` with what its decisions do and win, and the sizes of its functions."""
+    functions = sizes_by_function(found)
+    steps = (f"pass {step}" for step in tuner.steps(found.plan))
+    names = (*found.plan.decisions(), *steps)
+    found = replace(found, meanings={name: tuner.meaning(name) for name in names})
+    if not subject.goal.counts_bytes or subject.allowance.is_stopped():
+        return replace(found, functions=functions)
+    return replace(found, functions=functions, gains=gains_of(found, tuner, subject))
+
+
+def gains_of(found: Found, tuner: Tuner, subject: Subject) -> dict[str, int]:
+    """Return by how many bytes the binary grows without each decision of its plan.
+
+    What the search has measured already is taken from there. A small part of the time that it
+    had is spent, on what the linker is told first; what there is no time for is left out, and so
+    is what does not build alone.
+    """
+    seconds = subject.allowance.seconds
+    deadline = None
+    if seconds is not None:
+        share = min(max(seconds * _SHARE, _LEAST_SECONDS), _MOST_SECONDS)
+        deadline = time.monotonic() + share
+    size = subject.measure.of(found.path)
+    decisions = [name for name in found.plan.decisions() if name not in found.gains]
+    decisions.sort(key=lambda name: not name.startswith("linker "))
+
+    def gain(number: int) -> int | None:
+        is_late = deadline is not None and time.monotonic() > deadline
+        if is_late or subject.allowance.is_stopped():
+            return None
+        rest = found.plan.without(decisions[number])
+        folder = subject.folder / "without" / str(number)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path = tuner.build(subject.binary, rest, folder, jobs=1)
+        except CompilerGymError:
+            return None
+        return subject.measure.of(path) - size
+
+    chosen = range(len(decisions[:_MOST]))
+    with ThreadPoolExecutor(subject.jobs) as pool:
+        measured = zip(decisions, pool.map(gain, chosen), strict=False)
+        return {**found.gains, **{name: gain for name, gain in measured if gain is not None}}
+
+
+def sizes_by_function(found: Found) -> tuple[FunctionSize, ...]:
+    """Return the functions of the fair rival and of the tuned binary, the largest first."""
+    rivals = list(found.rivals.values())
+    if not rivals:
+        return ()
+    before, after = linked_functions(rivals[-1]), linked_functions(found.path)
+    if not before or not after:
+        return ()
+    sources = _sources(found.objects, [linked_functions(path) for path in rivals])
+    old, new = _summed(before), _summed(after)
+    rows = [
+        FunctionSize(name, sources.get(name, ""), old.get(name, 0), new.get(name, 0))
+        for name in old.keys() | new.keys()
+    ]
+    return tuple(sorted(rows, key=lambda row: (-max(row.before, row.after), row.name)))
+
+
+def _sources(
+    objects: Mapping[str, Path], links: Sequence[Sequence[LinkedFunction]]
+) -> dict[str, str]:
+    """Return the source of each function; two of one name in two sources are nobody's.
+
+    A linker's map says which object it is from; where there is none, the objects' symbols do.
+    """
+    by_object = {str(path): source for source, path in objects.items()}
+    pairs = [(f.name, by_object[f.file]) for each in links for f in each if f.file in by_object]
+    if not pairs:
+        pairs = [
+            (name, source)
+            for source, path in objects.items()
+            if path.is_file()
+            for name in function_sizes(path)
+        ]
+    found: dict[str, str] = {}
+    for name, source in ((_plain(name), source) for name, source in pairs):
+        found[name] = source if found.get(name, source) == source else ""
+    return found
+
+
+def _summed(functions: Sequence[LinkedFunction]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for function in functions:
+        name = _plain(function.name)
+        sizes[name] = sizes.get(name, 0) + function.size
+    return sizes
+
+
+def _plain(name: str) -> str:
+    return _CLONE.sub("", name)

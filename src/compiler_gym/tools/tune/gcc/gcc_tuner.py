@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: MIT
+"""GCC's part of a tuning: rivals by its levels, decisions by search over its own options."""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from compiler_gym.tools.tune.builds import Binary, CompilerCommand, Mode, Unit
+from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
+from compiler_gym.tools.tune.gcc.fast import FAST_RIVALS, FastDecisions, require_fast
+from compiler_gym.tools.tune.gcc.flags import SECTIONS, choices, option_of, possible
+from compiler_gym.tools.tune.gcc.making import (
+    BASE,
+    FASTEST,
+    LEFT_OUT,
+    SMALLEST,
+    Maker,
+    Tools,
+    flags_of,
+)
+from compiler_gym.tools.tune.gcc.meanings import meaning
+from compiler_gym.tools.tune.gcc.script import script_of
+from compiler_gym.tools.tune.gcc.size import LINKER, Flags, ordered, told
+from compiler_gym.errors import PlanError, ProjectError
+from compiler_gym.tools.tune import (
+    JOURNAL,
+    LAYOUT,
+    NO_UNWINDING,
+    BinaryPlan,
+    Found,
+    Journal,
+    Meaning,
+    Measure,
+    SizeSearch,
+    SourceFile,
+    State,
+    Subject,
+    layout_of,
+    require_among,
+    require_honoured,
+    require_nothing_in,
+    sources_of,
+    tuned_by_runs,
+    unwinding_of,
+)
+
+__all__ = ["FAIR", "GccTuner"]
+
+FAIR = "gcc -Os -flto, --gc-sections"
+_RIVALS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "gcc -Os": ((BASE,), ()),
+    "gcc -Os -flto": ((BASE, "-flto"), ()),
+    FAIR: ((BASE, *ordered(("-flto", *SECTIONS))), LINKER),
+}
+"""Flags of the compiler and of the linker, the fair rival last."""
+_STATE = re.compile(r"^\s*(-f\S+)\s+\[(enabled|disabled)\]", re.MULTILINE)
+_DROPPED = ("-flto", "-fno-lto", "-ffat-lto-objects", "-fuse-ld", "-fuse-linker")
+"""A plan decides these: the build's own are left out."""
+_DECIDING = tuple(flag for flag in LEFT_OUT if flag not in _DROPPED)
+
+
+class GccTuner:
+    """Tunes one linked file at a time, with one installed GCC."""
+
+    def __init__(self, gcc: str = "gcc") -> None:
+        self._tools = Tools.of(gcc)
+
+    @property
+    def version(self) -> str:
+        """The name of the compiler's program, and what it says of itself."""
+        return f"{Path(self._tools.gcc).name} {self._spec.version.partition(' ')[2]}"
+
+    @property
+    def compilers(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The commands for C, and for C++."""
+        assert self._spec.version
+        return [self._tools.gcc], [self._tools.gxx]
+
+    def tune(self, subject: Subject) -> Found:
+        """Return the smallest, or the fastest, of what the search and the rivals make."""
+        binary = subject.binary
+        require_honoured(binary, _refused)
+        maker = Maker(self._tools, binary, subject.folder)
+        is_by_size = subject.goal.counts_bytes
+        if not is_by_size:
+            subject.allowance.begin()
+        decisions = FastDecisions(maker, decided_by(binary) - {option_of(BASE)})
+        if subject.profile is not None:
+            decisions.given(subject.profile, [])
+        wanted = _RIVALS if is_by_size else FAST_RIVALS
+        rivals = _rivals(maker, wanted, subject.jobs)
+        subject.watch_rivals(rivals)
+        if is_by_size:
+            found = self._small(subject, maker, rivals)
+        else:
+            found = tuned_by_runs(decisions, subject, rivals)
+        plain_flags, _ = next(iter(wanted.values()))
+        return _with_functions(found, maker, plain_flags, subject)
+
+    def _small(self, subject: Subject, maker: Maker, rivals: Mapping[str, Path]) -> Found:
+        binary = subject.binary
+        moves, parameters = choices(self._spec.options, self._states(), decided_by(binary))
+        sources = sources_of(binary, binary.units)
+        search = SizeSearch(
+            Flags(
+                maker,
+                moves,
+                parameters,
+                subject.measure,
+                layout=_layout_words(subject),
+                seed=subject.seed,
+                start=_start(subject),
+            ),
+            subject.allowance,
+            Journal(
+                subject.folder / JOURNAL,
+                self._key(binary, sources, subject.measure),
+                require_possible=lambda flags: self.require_possible(
+                    BinaryPlan(binary.name, SMALLEST, flags=told(flags)[0], linker=told(flags)[1])
+                ),
+            ),
+            subject.watch,
+            subject.jobs,
+        )
+        best = search.run()
+        name = min(_RIVALS, key=lambda rival: subject.measure.of(rivals[rival]))
+        plan, path, gains = _plan_of_rival(name, binary, sources), rivals[name], dict[str, int]()
+        if best.cost < subject.measure.of(path):
+            flags, linker = told(best.actions)
+            plan = BinaryPlan(binary.name, SMALLEST, flags=flags, linker=linker, sources=sources)
+            path = maker.make_plan("tuned", plan, jobs=subject.jobs)
+            gains = dict(search.gains)
+        return Found(
+            plan, path, rivals, search.first, search.count, gains=gains,
+            rival_plan=_plan_of_rival(FAIR, binary, sources),
+        )  # fmt: skip
+
+    def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
+        """Return the stripped binary that `plan` makes of `binary`; raise `PlanError`."""
+        self.require_possible(plan)
+        maker = Maker(self._tools, binary, folder)
+        try:
+            return maker.make_plan("built", plan, jobs=jobs)
+        except ProjectError as error:
+            raise PlanError(f"{self.version} does not make {plan.name}: {error}") from error
+        finally:
+            maker.forget([])
+
+    def require_possible(self, plan: BinaryPlan) -> None:
+        """Raise `PlanError` that names what of `plan` this tuner never decides."""
+        _require_ours(plan)
+        if plan.method == FASTEST:
+            require_fast(plan)
+            return
+        require_nothing_in(plan, "scope", "profile", "after", "after_profile")
+        require_among(plan, "flag", plan.flags, {*possible(), NO_UNWINDING})
+        require_among(plan, "linker option", plan.linker, (*LINKER, *LAYOUT))
+
+    def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
+        """Return none: GCC's passes are chosen by flags."""
+        return ()
+
+    def with_steps(self, plan: BinaryPlan, steps: Sequence[str]) -> BinaryPlan:
+        """Raise `PlanError`: there are no passes to choose."""
+        raise PlanError(f"{self.version} takes flags and no passes, found {', '.join(steps)}")
+
+    def actions(self, plan: BinaryPlan) -> tuple[str, ...]:
+        """Return none: an environment's actions are choices of options, one for all of them."""
+        return ()
+
+    def meaning(self, decision: str) -> Meaning:
+        """Return what this GCC's help says of `decision`."""
+        return meaning(self._tools.gcc, decision)
+
+    def plain_words(self, plan: BinaryPlan) -> Sequence[str]:
+        """Return GCC's command for `plan`."""
+        self.require_possible(plan)
+        if plan.profile:
+            raise PlanError(
+                f"the plan of {plan.name} has a profile of its sources, which fits no others: see "
+                "reproduce.sh beside it"
+            )
+        return [self._tools.gcc, *flags_of(plan), *plan.linker, "-s"]
+
+    def command_with(self, plan: BinaryPlan, command: CompilerCommand) -> Sequence[str]:
+        """Return GCC's call for `command`."""
+        self.plain_words(plan)
+        makes_code = command.mode in (Mode.OBJECT, Mode.PROGRAM)
+        flags = [*flags_of(plan), *(plan.linker if command.mode is Mode.PROGRAM else ())]
+        compiler = self.compilers[command.is_cxx]
+        return [*compiler, *command.words[1:], *(flags if makes_code else [])]
+
+    def script(self, binary: Binary, plan: BinaryPlan) -> str:
+        """Return GCC's own commands that make the same bytes."""
+        self.require_possible(plan)
+        return script_of(self._tools, binary, plan)
+
+    @property
+    def _spec(self) -> GccSpec:
+        return get_spec(self._tools.gcc)
+
+    def _states(self) -> dict[str, str]:
+        """Return which flags the base level sets: the same again would be no change."""
+        listed = self._spec.gcc("-Q", BASE, "--help=optimizers")
+        return dict(_STATE.findall(listed))
+
+    def _key(self, binary: Binary, sources: Sequence[SourceFile], measure: Measure) -> str:
+        facts = [self._spec.identity, measure, repr(binary.command.words)]
+        facts += [repr((unit.command.words, source)) for unit, source in
+                  zip(binary.units, sources, strict=True)]  # fmt: skip
+        return hashlib.sha256("\0".join(facts).encode()).hexdigest()
+
+
+def _rivals(
+    maker: Maker, wanted: Mapping[str, tuple[Sequence[str], Sequence[str]]], jobs: int
+) -> dict[str, Path]:
+    own = {"own flags": maker.stripped("own", maker.folder / "original")}
+    return own | {
+        name: maker.make(f"rival-{number}", flags, linker, jobs=jobs)
+        for number, (name, (flags, linker)) in enumerate(wanted.items())
+    }
+
+
+def _plan_of_rival(name: str, binary: Binary, sources: tuple[SourceFile, ...]) -> BinaryPlan:
+    """Return what makes a rival of a tuning for size."""
+    (_, *flags), linker = _RIVALS[name]
+    return BinaryPlan(
+        binary.name, SMALLEST, flags=tuple(flags), linker=tuple(linker), sources=sources
+    )
+
+
+def _with_functions(
+    found: Found, maker: Maker, plain_flags: Sequence[str], subject: Subject
+) -> Found:
+    """Return `found` with what says how large each function is, and where it is from.
+
+    Of the objects only those compiled with `plain_flags` are left.
+    """
+    fair = list(found.rivals.values())[-1]
+    assert found.rival_plan is not None
+    plans = {fair: found.rival_plan, found.path: found.plan}
+    if not subject.allowance.is_stopped():
+        for path, plan in plans.items():
+            maker.keep_symbols(path.parent.name, plan, jobs=subject.jobs)
+    maker.forget([plain_flags])
+    objects = maker.objects(plain_flags)
+    return replace(
+        found, objects={subject.binary.name_of(unit): path for unit, path in objects.items()}
+    )
+
+
+def _layout_words(subject: Subject) -> list[str]:
+    words = layout_of(subject.binary, old_loaders=subject.old_loaders)
+    return words + unwinding_of(subject.binary, is_dispensable=subject.no_unwind_tables)
+
+
+def _start(subject: Subject) -> State | None:
+    start = subject.start
+    if start is None:
+        return None
+    linker = (word for word in start.linker if word not in LINKER)
+    return ordered((*SECTIONS, *start.flags, *linker))
+
+
+def decided_by(binary: Binary) -> set[str]:
+    """Return the options that the project sets itself: their author had a reason."""
+    return {option_of(flag) for unit in binary.units for flag in unit.command.flags}
+
+
+def _refused(unit: Unit) -> list[str]:
+    return [word for word in unit.command.words if word.startswith(_DECIDING)]
+
+
+def _require_ours(plan: BinaryPlan) -> None:
+    if plan.method not in (SMALLEST, FASTEST) or plan.passes or plan.options:
+        raise PlanError(
+            f"the plan of {plan.name} is made by {plan.method!r}: expected {SMALLEST!r} or "
+            f"{FASTEST!r}, and flags alone: make the plan again with this compiler"
+        )

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""A plan as a shell script of GCC's commands: no part of this library."""
+
+from pathlib import Path
+
+from compiler_gym.tools.tune.builds import Binary, shell_comment, shell_text
+from compiler_gym.tools.tune.gcc.making import Step, Tools, flags_of, steps_of
+from compiler_gym.tools.tune.gcc.profiling import profile_flags
+from compiler_gym.tools.tune import BinaryPlan
+
+__all__ = ["script_of"]
+
+_OUT = "/@OUT@"
+"""Stands for the folder of what is made until all words are quoted."""
+_HERE = "/@HERE@"
+"""Stands for the folder of the script."""
+
+
+def script_of(tools: Tools, binary: Binary, plan: BinaryPlan) -> str:
+    """Return the script for one binary: commands of a shell that know ROOT, OUT and HERE."""
+    out = Path(_OUT)
+    folder, target = out / "made" / binary.name, out / binary.name
+    counts = folder / "profile"
+    objects = {unit: folder / f"{n}-{unit.path.stem}.o" for n, unit in enumerate(binary.units)}
+    flags = [*flags_of(plan), *(profile_flags(counts) if plan.profile else ())]
+    steps = steps_of(tools, binary, flags, plan.linker, objects, folder=folder, output=target)
+    made = [str(folder), str(target.parent)]
+    profile = list[list[str]]()
+    if plan.profile:
+        made.append(str(counts))
+        profile = [["tar", "-xf", f"{_HERE}/{plan.profile}", "-C", str(counts)]]
+    lines = [
+        shell_comment(binary.name),
+        shell_text(["rm", "-rf", str(folder)], _folders(binary)),
+        shell_text(["mkdir", "-p", *made], _folders(binary)),
+        *(shell_text(words, _folders(binary)) for words in profile),
+        *(_line(step, binary) for step in (*steps.compile.values(), *steps.archive, steps.link)),
+        shell_text(["printf", "%s\\n", str(target)], _folders(binary)),
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _line(step: Step, binary: Binary) -> str:
+    folders = _folders(binary)
+    return f"(cd {shell_text([str(step.cwd)], folders)} && {shell_text(step.words, folders)})"
+
+
+def _folders(binary: Binary) -> dict[str, str]:
+    return {str(binary.root): "ROOT", _OUT: "OUT", _HERE: "HERE"}

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""LLVM's part of a tuning by runs: profiles of clang's, a table of choices, a layout by BOLT."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from compiler_gym.tools.tune.llvm.bolt import layouts_in, with_layout
+from compiler_gym.tools.tune.llvm.choices import CHOICES, FRONT, FRONT_BASE, option_of
+from compiler_gym.tools.tune.llvm.link_time import build_plan
+from compiler_gym.tools.tune.llvm.linking import FAST, FOLDING, SAMPLED, Linker
+from compiler_gym.tools.tune.llvm.possible import require_possible
+from compiler_gym.tools.tune.llvm.profiling import Profiler, profiles_in
+from compiler_gym.tools.tune import BinaryPlan, Choice, RunCommand, sources_of
+
+__all__ = ["BY_HAND", "FAIR_FAST", "FastDecisions"]
+
+FAIR_FAST = "clang -O3 -flto, --gc-sections --icf=safe"
+BY_HAND = "clang -O3 -flto -fprofile-use, --gc-sections --icf=safe"
+"""What people build who use a profile by hand, of the same training run."""
+
+
+@dataclass(frozen=True, slots=True)
+class FastDecisions:
+    """What may make one binary faster."""
+
+    linker: Linker
+    fair: str = FAIR_FAST
+    by_hand: str = BY_HAND
+    choices: Sequence[Choice] = CHOICES
+    front_base: str = FRONT_BASE
+    lays_out: bool = True
+
+    @property
+    def front(self) -> Mapping[str, Choice]:
+        """Builds of which a front is chosen."""
+        return FRONT
+
+    @property
+    def profiles(self) -> Collection[str]:
+        """Where profiles are put."""
+        return profiles_in(self.linker.folder)
+
+    @property
+    def layouts(self) -> Collection[str]:
+        """Where BOLT's counts are put."""
+        return layouts_in(self.linker.folder)
+
+    def option_of(self, word: str) -> str:
+        """Return what `word` sets."""
+        return option_of(word)
+
+    def plain(self) -> BinaryPlan:
+        """Return the plan that makes the fair rival."""
+        binary = self.linker.binary
+        sources = sources_of(binary, binary.units)
+        return BinaryPlan(binary.name, FAST, linker=FOLDING, sources=sources)
+
+    def build(self, plan: BinaryPlan, *, jobs: int) -> Path:
+        """Return the stripped binary of `plan`."""
+        return build_plan(replace(self.linker, jobs=jobs), plan)
+
+    def trained(self, by: RunCommand, notes: list[str]) -> Path | None:
+        """Return a profile of the command `by`; None, with a note, where there is none."""
+        return Profiler(self.linker, notes).trained(by)
+
+    def given(self, file: Path, notes: list[str]) -> Path:
+        """Return the profile `file` from production as clang reads it."""
+        return Profiler(self.linker, notes).given(file, self.linker.binary.path)
+
+    def with_callers(self, plan: BinaryPlan, by: RunCommand, notes: list[str]) -> BinaryPlan | None:
+        """Return `plan` with a profile of calls on top of its own; None for a sampled one."""
+        if plan.profile.endswith(SAMPLED):
+            return None
+        path = Profiler(self.linker, notes).trained(by, Path(plan.profile))
+        return None if path is None else replace(plan, profile=str(path))
+
+    def laid_out(self, plan: BinaryPlan, by: RunCommand, notes: list[str]) -> BinaryPlan | None:
+        """Return `plan` laid out by BOLT; None, with a note, where that fails."""
+        return with_layout(self.linker, plan, by, notes)
+
+    def require_possible(self, plan: BinaryPlan) -> None:
+        """Raise `PlanError` that names what of `plan` is never decided."""
+        require_possible(plan)

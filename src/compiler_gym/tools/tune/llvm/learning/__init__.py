@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""What compiles programs small at once, learnt from many programs and judged on others.
+
+``linked`` are the linked programs of a corpus, ``plans`` what is tried of each, and ``outcomes``
+what they weigh by it, measured once and kept. ``judging`` compares ways to compile on programs
+that nobody learnt from, and ``training`` makes a policy of outcomes.
+"""
+
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
+
+if TYPE_CHECKING:
+    from compiler_gym.tools.tune.llvm.learning.judging import (
+        RIVALS,
+        Arm,
+        Verdict,
+        arm_named,
+        by_plan,
+        by_policy,
+        judge,
+        verdict_of,
+    )
+    from compiler_gym.tools.tune.llvm.learning.linked import (
+        Choice,
+        LinkedProgram,
+        open_corpus,
+        programs_of,
+    )
+    from compiler_gym.tools.tune.llvm.learning.outcomes import (
+        OUTCOMES,
+        Bench,
+        Outcome,
+        Outcomes,
+        measure,
+        outcomes_of,
+    )
+    from compiler_gym.tools.tune.llvm.learning.plans import FAIR, PLAIN, plan_key, plans_around
+    from compiler_gym.tools.tune.llvm.learning.training import Loss, Training, train
+    from compiler_gym.tools.tune.llvm.policies import Policy, read_policy, write_policy
+
+__all__ = [
+    "FAIR",
+    "OUTCOMES",
+    "PLAIN",
+    "RIVALS",
+    "Arm",
+    "Bench",
+    "Choice",
+    "LinkedProgram",
+    "Loss",
+    "Outcome",
+    "Outcomes",
+    "Policy",
+    "Training",
+    "Verdict",
+    "arm_named",
+    "by_plan",
+    "by_policy",
+    "judge",
+    "measure",
+    "open_corpus",
+    "outcomes_of",
+    "plan_key",
+    "plans_around",
+    "programs_of",
+    "read_policy",
+    "train",
+    "verdict_of",
+    "write_policy",
+]
+
+_WHERE = {
+    "judging": (
+        *("RIVALS", "Arm", "Verdict", "arm_named", "by_plan", "by_policy", "judge"),
+        "verdict_of",
+    ),
+    "linked": ("Choice", "LinkedProgram", "open_corpus", "programs_of"),
+    "outcomes": ("OUTCOMES", "Bench", "Outcome", "Outcomes", "measure", "outcomes_of"),
+    "plans": ("FAIR", "PLAIN", "plan_key", "plans_around"),
+    "training": ("Loss", "Training", "train"),
+}
+_POLICIES = ("Policy", "read_policy", "write_policy")
+
+__getattr__ = door(
+    __name__,
+    {name: f"{__name__}.{file}" for file, names in _WHERE.items() for name in names}
+    | dict.fromkeys(_POLICIES, "compiler_gym.tools.tune.llvm.policies"),
+)

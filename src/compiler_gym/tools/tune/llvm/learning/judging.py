@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""How much smaller programs are by one way to compile them than by another, honestly told.
+
+What is judged must not have been looked at when it was found: the programs are those of a split
+that nobody learnt from. Means are geometric over packages, because programs of one package are
+alike; their intervals come from drawing packages again and again.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler_gym.tools.tune.llvm.learning.linked import (
+    Choice,
+    LinkedProgram,
+    chosen_programs,
+)
+from compiler_gym.tools.tune.llvm.learning.outcomes import Outcome, Outcomes, outcomes_of
+from compiler_gym.tools.tune.llvm.learning.plans import FAIR, PLAIN
+from compiler_gym.tools.tune.llvm.policies import features_of, read_policy
+from compiler_gym.leaderboard import Interval, geometric_interval
+from compiler_gym.tools.tune import BinaryPlan, recipe_named
+
+__all__ = [
+    "JUDGED",
+    "RIVALS",
+    "Arm",
+    "Verdict",
+    "arm_named",
+    "by_plan",
+    "by_policy",
+    "judge",
+    "verdict_of",
+]
+
+Arm = Callable[[LinkedProgram, Outcomes], Outcome]
+"""Compiles a program in one way, and says what it weighs."""
+RIVALS: Mapping[str, BinaryPlan] = {"plain": PLAIN, "fair": FAIR}
+"""What every way is compared with, by name."""
+JUDGED = "judged.jsonl"
+"""How the file of what was judged is called: nobody learns from it."""
+_LITTLE = 1.001
+"""What is larger by less than this share is so by chance of alignment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How one way compares with a rival, as ratios: below 1 it is smaller."""
+
+    arm: str
+    rival: str
+    programs: int
+    packages: int
+    code: Interval
+    loaded: Interval
+    file: Interval
+    left: Interval | None
+    """Instructions after the passes; None where they were not counted."""
+    best: float
+    """The least ratio of loaded bytes."""
+    worst: float
+    """The greatest."""
+    worst_program: str
+    larger: int
+    """How many programs have more loaded bytes."""
+    clearly_larger: int
+    """How many have over 0.1 % more."""
+    never_larger: Interval
+    """Loaded bytes where the rival is compiled, too, and the smaller of both is kept."""
+    seconds: Interval
+    """Processor time of compiling and linking."""
+    failed: tuple[str, ...]
+    """Programs that do not link, or that the rival does not link."""
+
+
+def arm_named(name: str) -> Arm:
+    """Return the way to compile called `name`: ``plain``, ``fair`` or a recipe."""
+    return by_plan(RIVALS[name] if name in RIVALS else recipe_named(name).plan)
+
+
+def by_plan(plan: BinaryPlan) -> Arm:
+    """Return what compiles every program by `plan`."""
+
+    def compile_by_plan(program: LinkedProgram, kept: Outcomes) -> Outcome:
+        return outcomes_of(program, [plan], kept, is_counted=True)[0]
+
+    return compile_by_plan
+
+
+def by_policy(path: Path) -> Arm:
+    """Return what compiles every program by the plan that the policy in a file chooses for it."""
+    policy = read_policy(path)
+
+    def compile_by_choice(program: LinkedProgram, kept: Outcomes) -> Outcome:
+        features = features_of(program.modules(), is_shared=program.is_shared)
+        return by_plan(policy.ranked(features)[0])(program, kept)
+
+    return compile_by_choice
+
+
+def judge(
+    corpus: str,
+    folder: Path,
+    choice: Choice,
+    arms: Mapping[str, Arm],
+    watch: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Verdict]:
+    """Return how each of `arms` compares with each of `RIVALS` on programs of a corpus.
+
+    Args:
+        corpus: What `open_corpus` takes.
+        folder: Where what is measured is kept, so that nothing is measured twice.
+        choice: Which programs; none that was learnt from should be among them.
+        arms: The ways to compile that are judged, by name.
+        watch: Told how many programs are done, and of how many.
+    """
+    programs = chosen_programs(corpus, folder, choice)
+    kept = Outcomes(folder / JUDGED)
+    every = {**{name: arm_named(name) for name in RIVALS}, **arms}
+    rows = defaultdict[str, list[Outcome]](list)
+    for done, program in enumerate(programs, start=1):
+        for name, arm in every.items():
+            rows[name].append(arm(program, kept))
+        watch(done, len(programs))
+    return [
+        verdict_of(name, rows[name], rival, rows[rival])
+        for rival in RIVALS
+        for name in every
+        if name not in RIVALS or (name, rival) == ("fair", "plain")
+    ]
+
+
+def verdict_of(arm: str, ours: Sequence[Outcome], rival: str, theirs: Sequence[Outcome]) -> Verdict:
+    """Return how the rows `ours` compare with `theirs`, program by program."""
+    every = list(zip(ours, theirs, strict=True))
+    pairs = [(one, other) for one, other in every if one.code and other.code]
+    ratios = [(one.loaded / other.loaded, one.program) for one, other in pairs]
+
+    def mean(size: Callable[[Outcome], float], most: float = float("inf")) -> Interval | None:
+        by_package = defaultdict[str, list[float]](list)
+        for one, other in pairs:
+            if size(other):
+                by_package[one.package].append(min(size(one) / size(other), most))
+        means = [geometric_interval(values) for values in by_package.values()]
+        return geometric_interval([found.mean for found in means if found is not None])
+
+    def known(found: Interval | None) -> Interval:
+        return Interval(1.0, 0.0, float("inf")) if found is None else found
+
+    return Verdict(
+        arm, rival, len(pairs), len({one.package for one, _ in pairs}),
+        code=known(mean(lambda row: row.code)),
+        loaded=known(mean(lambda row: row.loaded)),
+        file=known(mean(lambda row: row.file)),
+        left=mean(lambda row: row.left),
+        best=min(ratios, default=(1.0, ""))[0],
+        worst=max(ratios, default=(1.0, ""))[0],
+        worst_program=max(ratios, default=(1.0, ""))[1],
+        larger=sum(ratio > 1 for ratio, _ in ratios),
+        clearly_larger=sum(ratio > _LITTLE for ratio, _ in ratios),
+        never_larger=known(mean(lambda row: row.loaded, most=1.0)),
+        seconds=known(mean(lambda row: row.seconds)),
+        failed=tuple(one.program for one, other in every if not (one.code and other.code)),
+    )  # fmt: skip

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""From a plan to a binary: the whole module through its passes, clang's code, lld's link.
+
+An optimised module and its object are kept: what is decided of the linker alone costs a link,
+and an option of the code generator costs no pass.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from compiler_gym.tools.tune.builds import Binary
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.tools.tune.llvm.deciding import DEFAULT_PASSES
+from compiler_gym.tools.tune.llvm.linking import QUIET, Linker, run
+from compiler_gym.tools.tune.llvm.whole import Whole
+from compiler_gym.errors import CompilerGymError, PlanError
+from compiler_gym.registration import make
+from compiler_gym.tools.tune import BinaryPlan
+
+__all__ = ["SECTIONS", "Maker", "code_words"]
+
+SECTIONS = ("-ffunction-sections", "-fdata-sections")
+"""Let the linker leave out and fold single functions."""
+_NO_OPTION = "relocation-model"
+"""The driver's flags say it, of the code generator's options."""
+_SECONDS = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """Makes what one plan says of one binary."""
+
+    linker: Linker
+    whole: Whole
+    plan: BinaryPlan
+
+    def of(self, plan: BinaryPlan) -> "Maker":
+        """Return what makes another plan of the same binary."""
+        return replace(self, plan=plan)
+
+    def make(self, name: str) -> Path:
+        """Return the stripped binary; raise `ProjectError` or `PlanError` where it fails."""
+        (self.linker.folder / name).mkdir(parents=True, exist_ok=True)
+        return self.linker.link_one(name, self._object(), self.plan.linker)
+
+    def forget(self, keep: Iterable[BinaryPlan]) -> None:
+        """Delete what is kept for any plan that is none of `keep`."""
+        makers = [self.of(plan) for plan in keep]
+        self.linker.forget({name for maker in makers for name in (maker._module, maker._code)})
+
+    def optimised(self) -> bytes:
+        """Return the module after the plan's passes."""
+        with make("llvm-v0", action_space="PassesAndCodegen") as env:
+            whole = self.whole.with_flags(self.plan.flags)
+            env.reset(benchmark=whole.benchmark(), timeout=_SECONDS)
+            try:
+                actions = env.commandline_to_actions(self.plan.passes or DEFAULT_PASSES)
+            except CompilerGymError as error:
+                raise PlanError(f"the passes of {self.plan.name}: {error}") from error
+            *_, truncated, info = env.multistep(actions, [], [], timeout=_SECONDS)
+            if truncated:
+                raise PlanError(f"the passes of {self.plan.name} fail: {info['error']}")
+            return env.observation["Bitcode"].tobytes()
+
+    def _object(self) -> Path:
+        module = self.linker.kept(self._module, lambda path: path.write_bytes(self.optimised()))
+
+        def compile_to(path: Path) -> None:
+            words = code_words(self.linker.binary, self.plan.options, module, path)
+            run(words, self.linker.folder)
+
+        return self.linker.kept(self._code, compile_to)
+
+    @property
+    def _module(self) -> str:
+        return f"{_key([*self.plan.flags, '', self.plan.passes])}.bc"
+
+    @property
+    def _code(self) -> str:
+        options = (f"{name}={value}" for name, value in sorted(self.plan.options.items()))
+        return f"{_key([self._module, *options])}.o"
+
+
+def code_words(binary: Binary, options: Mapping[str, str], module: Path, output: Path) -> list[str]:
+    """Return the command that makes an object of the optimised `module`."""
+    words = [*clang_command(), *QUIET, *machine_flags(binary), "-Oz", *SECTIONS]
+    words += ["-Xclang", "-disable-llvm-passes"]
+    for name, value in options.items():
+        if name != _NO_OPTION:
+            words += ["-mllvm", f"-{name}={value}"]
+    return [*words, "-x", "ir", "-c", str(module), "-o", str(output)]
+
+
+def machine_flags(binary: Binary) -> list[str]:
+    """Return what every source of `binary` is told of the machine and of its code."""
+    units = binary.units
+    shared = set(units[0].command.flags).intersection(*(unit.command.flags for unit in units[1:]))
+    return [flag for flag in units[0].command.flags if flag in shared and flag[:2] in ("-f", "-m")]
+
+
+def _key(words: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:24]

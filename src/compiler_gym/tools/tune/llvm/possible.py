@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Which plans LLVM's tuner can make: out of its own tables, and nothing else.
+
+A word for clang or its linker can load a plugin or name a file to write. What is not in a table of
+decisions is refused, so that nobody has to know every such word.
+"""
+
+import re
+from collections.abc import Collection
+from functools import cache
+
+from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS, is_choice
+from compiler_gym.envs.llvm.toolchain.commands import CLEAR, split_pipeline
+from compiler_gym.tools.tune.llvm.choices import CHOICES, FRONT
+from compiler_gym.tools.tune.llvm.deciding import (
+    DEFAULT_PASSES,
+    FLAG,
+    LATE,
+    LINKER,
+    SAVINGS,
+    items,
+)
+from compiler_gym.tools.tune.llvm.link_time import BOLT
+from compiler_gym.tools.tune.llvm.linking import (
+    FAST,
+    FOLDING,
+    FRAMES,
+    FRONT_END_FLAGS,
+    LLD_LAYOUT,
+    PROGRAM,
+    SMALL,
+)
+from compiler_gym.tools.tune import LAYOUT, NO_UNWINDING, BinaryPlan, require_among, require_nothing_in
+
+__all__ = ["require_possible", "require_tried"]
+
+_SCOPE = re.compile(r"internalize<preserve-gv=[^\s;<>,]+(;preserve-gv=[^\s;<>,]+)*>")
+_SCOPE_EMPTY = ""
+_FLAGS = (*FRONT_END_FLAGS, NO_UNWINDING)
+_LINKER = (*FOLDING, *LAYOUT, *LLD_LAYOUT)
+
+
+def require_possible(plan: BinaryPlan) -> None:
+    """Raise `PlanError` that names the first decision of `plan` that the tuner never makes."""
+    require_among(plan, "method", [plan.method], (PROGRAM, SMALL, FAST))
+    if plan.method == PROGRAM:
+        require_nothing_in(plan, "profile", "after", "after_profile")
+        require_among(plan, "flag", plan.flags, _FLAGS)
+        require_among(plan, "pass", split_pipeline(plan.passes), _passes())
+        _require_options(plan)
+        require_among(plan, "linker option", plan.linker, _LINKER)
+        if not _SCOPE.fullmatch(plan.scope):
+            require_among(plan, "scope", [plan.scope], (_SCOPE_EMPTY,))
+        return
+    require_nothing_in(plan, "scope")
+    if plan.method == SMALL:
+        _require_small(plan)
+        return
+    require_nothing_in(plan, "passes", "options")
+    require_among(plan, "step after the link", plan.after, (BOLT,))
+    if not plan.after:
+        require_nothing_in(plan, "after_profile")
+    choices = (*CHOICES, *FRONT.values())
+    flags = {flag for choice in choices for flag in choice.flags}
+    require_among(plan, "flag", plan.flags, flags)
+    linker = {*FOLDING, *(flag for choice in choices for flag in choice.linker)}
+    require_among(plan, "linker option", plan.linker, linker)
+
+
+def _require_small(plan: BinaryPlan) -> None:
+    require_nothing_in(plan, "profile", "after", "after_profile")
+    require_among(plan, "flag", plan.flags, (FRAMES,))
+    require_among(plan, "pass", [plan.passes] if plan.passes else (), (DEFAULT_PASSES,))
+    _require_options(plan, LATE)
+    require_among(plan, "linker option", plan.linker, _LINKER)
+
+
+def _require_options(plan: BinaryPlan, others: Collection[str] = ()) -> None:
+    options = [f"{name}={value}" for name, value in plan.options.items()]
+    require_among(plan, "option", options, {*_options(), *others})
+
+
+def require_tried(name: str, actions: tuple[str, ...]) -> None:
+    """Raise `PlanError` for `actions`, tried for the file `name`, that no search for size takes."""
+    require_among(BinaryPlan(name, PROGRAM), "action", actions, _names())
+
+
+@cache
+def _names() -> frozenset[str]:
+    told = (*(f"{FLAG}{flag}" for flag in _FLAGS), *(f"{LINKER}{word}" for word in _LINKER))
+    return frozenset((*items(), *SAVINGS, *told))
+
+
+@cache
+def _passes() -> frozenset[str]:
+    passes = {name: text for name, text in items().items() if not is_choice(text)}
+    return frozenset({*passes, *passes.values(), CLEAR})
+
+
+@cache
+def _options() -> frozenset[str]:
+    return frozenset(
+        f"{option.name}={value}"
+        for option in OPTIONS
+        for value in option.values
+        if value != DEFAULT
+    ) | frozenset(SAVINGS)

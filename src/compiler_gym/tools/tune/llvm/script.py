@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""A plan as a shell script of clang, llvm-link, opt and lld: no part of this library.
+
+It reads the sources of a tree in which the project was built, and ends with the binary whose
+bytes the plan was measured with.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from compiler_gym.tools.tune.builds import Binary, Input, Unit, shell_comment, shell_text
+from compiler_gym.envs.llvm.toolchain.commands import join_pipelines
+from compiler_gym.envs.llvm.toolchain.tools import tool_name
+from compiler_gym.tools.tune.llvm.deciding import DEFAULT_PASSES
+from compiler_gym.tools.tune.llvm.link_time import BOLT, RELOCATIONS, bolt_words
+from compiler_gym.tools.tune.llvm.linking import (
+    FAST,
+    SMALL,
+    compile_words,
+    late_flags,
+    link_time_flags,
+    link_words,
+)
+from compiler_gym.tools.tune.llvm.making import code_words
+from compiler_gym.tools.tune.llvm.whole import FRONT_END
+from compiler_gym.tools.tune import BinaryPlan
+
+__all__ = ["script_of"]
+
+_OUT = "/@OUT@"
+"""Stands for the folder of what is made until all words are quoted."""
+_HERE = "/@HERE@"
+"""Stands for the folder of the script."""
+
+
+def script_of(binary: Binary, plan: BinaryPlan) -> str:
+    """Return the script for one binary: functions of a shell that know ROOT and OUT."""
+    out = Path(_OUT)
+    target = out / binary.name
+    made = ["mkdir", "-p", str(target.parent)]
+    lines = [shell_comment(binary.name), _shell(made, binary)]
+    if plan.method in (SMALL, FAST):
+        lines += _link_time(binary, plan, out, target)
+    else:
+        lines += _program(binary, plan, out, target)
+    return "\n".join([*lines, _shell(["printf", "%s\\n", str(target)], binary), ""])
+
+
+def _link_time(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[str]:
+    profile = f"{_HERE}/{plan.profile}" if plan.profile else ""
+    flags = link_time_flags(replace(plan, profile=profile))
+    units = binary.units
+    objects = {unit: out / f"{number}.o" for number, unit in enumerate(units)}
+    lines = [_in(unit, compile_words(unit, flags, objects[unit]), binary) for unit in units]
+
+    def place(input: Input) -> list[str]:
+        paths = [str(objects[unit]) for unit in dict.fromkeys(input.units)]
+        return ["-Wl,--start-lib", *paths, "-Wl,--end-lib"] if input.is_lazy else paths
+
+    late = [*flags, *late_flags(plan)]
+    if BOLT not in plan.after:
+        return [*lines, _at(binary.command.cwd, link_words(binary, place, late, target), binary)]
+    linked = target.with_name(f"{target.name}.linked")
+    words = link_words(binary, place, [*late, RELOCATIONS], linked, strip=False)
+    laid = bolt_words(tool_name("llvm-bolt"), linked, f"{_HERE}/{plan.after_profile}", target)
+    return [*lines, _at(binary.command.cwd, words, binary), _shell(laid, binary)]
+
+
+def _program(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[str]:
+    by_path = {binary.name_of(unit): unit for unit in binary.units}
+    units = [by_path[source.path] for source in plan.sources]
+    modules = [out / f"{number}.bc" for number in range(len(units))]
+    lines = [
+        _in(unit, compile_words(unit, (*FRONT_END, *plan.flags), module), binary)
+        for unit, module in zip(units, modules, strict=True)
+    ]
+    linked, module, code = out / "linked.bc", out / "program.bc", out / "program.o"
+    if len(modules) == 1:
+        linked = modules[0]
+    else:
+        lines.append(
+            _shell([tool_name("llvm-link"), *map(str, modules), "-o", str(linked)], binary)
+        )
+    pipeline = join_pipelines(filter(None, [plan.scope, plan.passes or DEFAULT_PASSES]))
+    optimise = [tool_name("opt"), "-discard-value-names", f"-passes={pipeline}", str(linked)]
+    lines.append(_shell([*optimise, "-o", str(module)], binary))
+    lines.append(_shell(code_words(binary, plan.options, module, code), binary))
+    first = next(input for input in binary.inputs if input.units)
+    words = link_words(
+        binary, lambda input: [str(code)] if input is first else [], plan.linker, target
+    )
+    return [*lines, _at(binary.command.cwd, words, binary)]
+
+
+def _in(unit: Unit, words: Sequence[str], binary: Binary) -> str:
+    return _at(unit.command.cwd, words, binary)
+
+
+def _at(folder: Path, words: Sequence[str], binary: Binary) -> str:
+    return f"(cd {_shell([str(folder)], binary)} && {_shell(words, binary)})"
+
+
+def _shell(words: Sequence[str], binary: Binary) -> str:
+    named = [_tool(word) for word in words]
+    return shell_text(named, {str(binary.root): "ROOT", _OUT: "OUT", _HERE: "HERE"})
+
+
+def _tool(word: str) -> str:
+    name = Path(word).name
+    return name if word.startswith("/") and name == tool_name("clang") else word

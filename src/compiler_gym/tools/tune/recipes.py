@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Recipes: plans for projects that nobody has seen, shipped with a compiler.
+
+A recipe is a plan's file with a table ``[recipe]``: what it is for, where it was found, and what
+was left out of it and why. It is read as any plan is, so that it holds nothing that the tuner
+does not try itself.
+"""
+
+import platform
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import msgspec
+
+from compiler_gym.errors import PlanError, UnknownNameError
+from compiler_gym.nearest import unknown_name
+from compiler_gym.registration import compilers
+from compiler_gym.tools.tune.goal import Goal
+from compiler_gym.tools.tune.plan import BinaryPlan, SourceFile
+from compiler_gym.tools.tune.reading import read_plan
+
+__all__ = [
+    "Recipe",
+    "read_recipe",
+    "recipe_files",
+    "recipe_for",
+    "recipe_named",
+    "shipped_recipes",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The table ``[recipe]`` of a file: what is known of a recipe beside its decisions."""
+
+    about: str
+    """What it does, in a sentence."""
+    machine: str
+    """The machine that it was measured on, as `platform.machine` names it."""
+    found_by: str
+    """The command that found it."""
+    measured: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What it won where it had not been looked for, by what was measured."""
+    tested: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What it has passed, by the name of the test."""
+    left_out: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Why a decision that made programs better is not in it, by the decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Decisions that are good for most programs, and safe for all that were tried."""
+
+    name: str
+    """The name of its file, without the suffix."""
+    compiler: str
+    """Which compiler it is for, with its version."""
+    goal: Goal
+    plan: BinaryPlan
+    """The decisions; its name and sources stand for those of any binary."""
+    known: Provenance
+    """Where it comes from."""
+
+    def plan_for(self, name: str, sources: Sequence[SourceFile] = ()) -> BinaryPlan:
+        """Return the plan for the linked file `name`, made of `sources`."""
+        return replace(self.plan, name=name, sources=tuple(sources))
+
+    def fits(self, goal: Goal, compiler: str) -> bool:
+        """Return whether it is for `goal`, this machine and `compiler`, up to the main version."""
+        return (
+            self.goal is goal
+            and self.known.machine == platform.machine()
+            and _series(self.compiler) == _series(compiler)
+        )
+
+
+@cache
+def shipped_recipes() -> tuple[Recipe, ...]:
+    """Return the recipes of every installed compiler."""
+    return tuple(map(read_recipe, recipe_files()))
+
+
+def recipe_files() -> tuple[Path, ...]:
+    """Return the files of the recipes of every installed compiler."""
+    found: list[Path] = []
+    for compiler in compilers().values():
+        package, _, folder = compiler.recipes.partition(":")
+        if folder:
+            with as_file(files(package).joinpath(folder)) as path:
+                found += sorted(path.glob("*.toml"), key=lambda file: file.stem)
+    return tuple(found)
+
+
+def recipe_named(name: str) -> Recipe:
+    """Return the recipe `name`; raise `UnknownNameError` with the names there are."""
+    named = {recipe.name: recipe for recipe in shipped_recipes()}
+    if name not in named:
+        raise UnknownNameError(unknown_name("recipe", name, named))
+    return named[name]
+
+
+def recipe_for(goal: Goal, compiler: str) -> Recipe | None:
+    """Return the recipe for `goal` with `compiler`, a tuner's version, if there is one.
+
+    Of several it is the first by name, whose name others continue.
+    """
+    return next((recipe for recipe in shipped_recipes() if recipe.fits(goal, compiler)), None)
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Return the recipe in the file `path`; raise `PlanError` with what is wrong with it."""
+    plan = read_plan(path)
+    table = tomllib.loads(path.read_text(encoding="utf-8")).get("recipe")
+    try:
+        known = msgspec.convert(table, Provenance)
+    except msgspec.ValidationError as error:
+        raise PlanError(f"{path} is no recipe: its table [recipe]: {error}") from error
+    if len(plan.binaries) != 1:
+        raise PlanError(f"{path} is no recipe: expected one binary, found {len(plan.binaries)}")
+    return Recipe(path.stem, plan.compiler, Goal(plan.goal), plan.binaries[0], known)
+
+
+def _series(compiler: str) -> str:
+    """Return a compiler and its main version.
+
+    >>> _series("llvm 22.1.8")
+    'llvm 22'
+    """
+    return compiler.partition(".")[0]

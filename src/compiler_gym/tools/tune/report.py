@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""Write what a tuning found into its folder: a page for people, and the same as JSON."""
+
+import json
+from collections.abc import Sequence
+
+from compiler_gym.errors import ProjectError
+from compiler_gym.files import write_whole
+from compiler_gym.tools.tune.handing_over import Result
+from compiler_gym.tools.tune.page import page
+from compiler_gym.tools.tune.request import Request
+from compiler_gym.tools.tune.summary import Summary, summary_of
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    request: Request,
+    results: Sequence[Result],
+    *,
+    compiler: str,
+    others: Sequence[str],
+    is_interrupted: bool,
+    rebuild: str = "",
+) -> Summary:
+    """Write ``report.html`` and ``report.json`` to the output folder; return what they say."""
+    summary = summary_of(
+        request,
+        results,
+        compiler=compiler,
+        others=others,
+        is_interrupted=is_interrupted,
+        rebuild=rebuild,
+    )
+    try:
+        write_whole(request.output / "report.html", page(summary).encode())
+        text = json.dumps(summary.to_json(), indent=2) + "\n"
+        write_whole(request.output / "report.json", text.encode())
+    except OSError as error:
+        raise ProjectError(f"cannot write to {request.output}: {error.strerror}") from error
+    return summary

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""What somebody wants of a tuning: every option, each declared once.
+
+A tuning that goes on must be asked for what it began with. An option is compared then unless it
+may change, so that a new one is never forgotten.
+"""
+
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+
+from compiler_gym.errors import InvalidParameterError
+from compiler_gym.options import Spelling, declared, option, seconds_in, to_plain
+from compiler_gym.tools.tune.goal import Goal
+from compiler_gym.tools.tune.measure import Measure
+
+__all__ = ["Request"]
+
+_SECONDS = 600.0
+
+
+def _fraction(text: str) -> float:
+    try:
+        return float(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
+    except ValueError:
+        raise InvalidParameterError(f"{text!r}: expected a share such as 3%") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What one tuning is told.
+
+    A field with a help text is an option of ``compiler-gym tune``, from its declaration here
+    alone. What judges the result and not what is tried may change, and so may a run, because
+    journals of times know theirs.
+
+        >>> Request(("make",), Path("project"), goal="speed").seconds_allowed
+        600.0
+    """
+
+    build: tuple[str, ...] = option(())
+    """The command that builds the project."""
+    project: Path = option(Path())
+    """Its root, where the command is run."""
+    output: Path = option(
+        Path("tuned"), "The folder for everything; new or to resume", may_change=True
+    )
+    _: KW_ONLY
+    goal: Goal = option(Goal.SIZE, "size, speed or both", spelling=Spelling(type=str))
+    measure: Measure = option(
+        Measure.LOADED,
+        "The size to lower: text, loaded, file or compressed",
+        spelling=Spelling(type=str),
+    )
+    """Bytes of code, of all that is loaded of the stripped file, of that file, or of it as
+    ``zstd -19`` leaves it."""
+    seconds: float | None = option(
+        None,
+        "How long to search: 90, 10m, 2h [default: 10m]",
+        may_change=True,
+        spelling=Spelling("time", type=str, read=seconds_in),
+    )
+    """By default ten minutes where `compilations` is not given."""
+    compilations: int | None = option(
+        None,
+        "Compilations to try instead of a time: repeatable with --seed",
+        may_change=True,
+        spelling=Spelling("budget_compilations"),
+    )
+    seed: int = option(0, "The same seed and number of compilations give the same result")
+    binaries: tuple[str, ...] = option(
+        (),
+        "A linked file to tune; may be repeated [default: the largest]",
+        may_change=True,
+        spelling=Spelling("binary", type=list[str], read=tuple),
+    )
+    """Each has a journal of its own."""
+    run: str | None = option(
+        None,
+        "A command that runs the program at its usual work, in the project's folder",
+        may_change=True,
+    )
+    train: str | None = option(
+        None, "A command to tune by, for speed and both [default: --run]", may_change=True
+    )
+    profile: str | None = option(
+        None, "A profile to learn from: of an instrumented build, AutoFDO or perf", may_change=True
+    )
+    """Of runs in production, instead of a training run."""
+    confirm: str | None = option(
+        None, "A command to compare with at the end, which nothing is tuned by", may_change=True
+    )
+    check: str | None = option(
+        None, "A command that tests the project, as 'make check'", may_change=True
+    )
+    check_seconds: float | None = option(
+        None,
+        "How long one run of --check may take: 90, 10m, 2h [default: 10m]",
+        may_change=True,
+        spelling=Spelling("check_time", type=str, read=seconds_in),
+    )
+    max_slowdown: float | None = option(
+        None,
+        "What a smaller program may cost in time: 3%",
+        may_change=True,
+        spelling=Spelling(type=str, read=_fraction),
+    )
+    """As a fraction of the run."""
+    max_growth: float | None = option(
+        None,
+        "What a faster program may cost in code, for both: 0%",
+        may_change=True,
+        spelling=Spelling(type=str, read=_fraction),
+    )
+    """As a fraction of the fair rival's bytes."""
+    debug: bool = option(
+        False, "Keep debug information, in a file beside the binary", may_change=True
+    )
+    """It is made when everything is decided."""
+    recipe: bool = option(
+        False, "Build with the recipe for the goal, without a search", may_change=True
+    )
+    old_loaders: bool = option(False, "The file must run with older loaders than this system's")
+    """Otherwise packed relocations may be decided, which glibc reads from 2.36 on."""
+    no_unwind_tables: bool = option(False, "Unwind tables may go: crash reports show no calls")
+    """Never for C++ with exceptions, which need them."""
+    start: Path | None = option(
+        None,
+        "Start from the decisions of an older tuned.toml",
+        may_change=True,
+        spelling=Spelling("from_"),
+    )
+    resume: bool = option(False, "Go on where it was ended", may_change=True)
+    jobs: int | None = option(None, "Threads [default: one per processor]", may_change=True)
+    """One where nothing is said in Python."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "goal", Goal(self.goal))
+        object.__setattr__(self, "measure", Measure(self.measure))
+
+    @property
+    def seconds_allowed(self) -> float | None:
+        """The bound in seconds: a default where nothing else ends the search, none of a recipe."""
+        if self.recipe:
+            return 0.0
+        return _SECONDS if self.seconds is None and self.compilations is None else self.seconds
+
+    def decides(self) -> dict[str, object]:
+        """Return what must be the same when a tuning goes on, as JSON has it."""
+        return {n: v for n, v in to_plain(self).items() if not declared(self)[n].may_change}

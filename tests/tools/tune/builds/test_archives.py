@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""Archives as ``ar`` writes them, and damaged ones."""
+
+import subprocess
+from pathlib import Path
+
+from compiler_gym.tools.tune.builds import is_archive, members_of
+
+
+def test_members_come_as_they_were_put_in(tmp_path: Path) -> None:
+    contents = [b"one", b"four", b"a longer one"]
+    for number, data in enumerate(contents):
+        (tmp_path / f"{number}-{'long' * 10}.o").write_bytes(data)
+    archive = tmp_path / "lib.a"
+    names = sorted(path.name for path in tmp_path.iterdir())
+    subprocess.run(["ar", "rcs", archive.name, *names], cwd=tmp_path, check=True)
+    assert is_archive(archive)
+    assert list(members_of(archive.read_bytes())) == contents
+
+
+def test_a_cut_archive_says_where_it_ends(tmp_path: Path) -> None:
+    (tmp_path / "a.o").write_bytes(b"x" * 100)
+    subprocess.run(["ar", "rc", "lib.a", "a.o"], cwd=tmp_path, check=True)
+    assert list(members_of((tmp_path / "lib.a").read_bytes()[:-20])) == [None]
+
+
+def test_what_is_no_archive_is_none(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("!<arch")
+    assert not is_archive(tmp_path / "text")
+    assert not is_archive(tmp_path / "missing")

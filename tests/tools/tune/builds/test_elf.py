@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""Sizes and symbols are those that LLVM's own tools read."""
+
+import os
+import re
+import shutil
+import struct
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from compiler_gym.tools.tune.builds import (
+    exported_symbols,
+    function_sizes,
+    is_shared_library,
+    needed_symbols,
+    sizes_of,
+)
+from compiler_gym.errors import ProjectError
+from tests.tools.tune.builds.projects import write_project
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = write_project(tmp_path_factory.mktemp("elf"))
+    command = ["cc", "-O1", "-rdynamic", "main.c", "twice.c", "-o", "program"]
+    subprocess.run(command, cwd=folder, check=True)
+    subprocess.run(["cc", "-c", "main.c"], cwd=folder, check=True)
+    subprocess.run(["ar", "rc", "lib.a", "main.o"], cwd=folder, check=True)
+    return folder / "program"
+
+
+@pytest.mark.skipif(shutil.which("llvm-size-22") is None, reason="needs llvm-size-22")
+def test_the_text_is_that_of_llvm_size(program: Path) -> None:
+    listed = subprocess.run(
+        ["llvm-size-22", "-A", program], capture_output=True, text=True, check=True
+    ).stdout
+    (text,) = (int(line.split()[1]) for line in listed.splitlines() if line.startswith(".text"))
+    assert sizes_of(program).text == text
+    assert sizes_of(program).total == program.stat().st_size
+
+
+def test_functions_have_the_sizes_of_the_symbol_table(program: Path) -> None:
+    listed = subprocess.run(["nm", "-S", program], capture_output=True, text=True, check=True)
+    rows = [line.split() for line in listed.stdout.splitlines()]
+    expected = {row[3]: int(row[1], 16) for row in rows if len(row) == 4 and row[2] in "Tt"}
+    found = function_sizes(program)
+    assert {name: found[name] for name in ("main", "twice", "thrice", "unused")} == {
+        name: expected[name] for name in ("main", "twice", "thrice", "unused")
+    }
+    stripped = program.with_name("stripped")
+    subprocess.run(["strip", "-o", stripped, program], check=True)
+    assert function_sizes(stripped) == {}
+
+
+def test_symbols_are_exported_and_needed(program: Path) -> None:
+    assert {"main", "twice", "unused"} <= exported_symbols(program)
+    assert {"printf", "twice"} <= needed_symbols(program.with_name("main.o"))
+    assert "main" not in needed_symbols(program.with_name("lib.a"))
+    assert "twice" in needed_symbols(program.with_name("lib.a"))
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no program")
+    with pytest.raises(ProjectError, match="expected a 64-bit"):
+        sizes_of(tmp_path / "text")
+
+
+def test_a_cut_file_is_refused(program: Path, tmp_path: Path) -> None:
+    (tmp_path / "cut").write_bytes(program.read_bytes()[:2000])
+    with pytest.raises(ProjectError, match="cut off"):
+        sizes_of(tmp_path / "cut")
+
+
+def test_a_shared_library_is_told_from_an_object(program: Path, tmp_path: Path) -> None:
+    library = tmp_path / "lib.so"
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", program.with_name("twice.c"), "-o", library], check=True
+    )
+    assert is_shared_library(library)
+    assert not is_shared_library(program.with_name("main.o"))
+    assert not is_shared_library(program.with_name("main.c"))
+    assert not is_shared_library(tmp_path / "missing")
+
+
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    name=st.sampled_from(["program", "main.o", "lib.a"]),
+    where=st.integers(0, 1 << 20),
+    field=st.sampled_from(["<B", "<H", "<I", "<Q"]),
+    value=st.sampled_from([0, 1, 2, 11, 0xFF, 0xFFFF, 1 << 31, (1 << 64) - 1]) | st.integers(0),
+    in_header=st.booleans(),
+    cut=st.none() | st.integers(0, 1 << 15),
+)
+@example("main.o", 62, "<H", 0xFFF0, True, None)  # the index of the table of names
+@example("main.o", 40, "<Q", (1 << 64) - 1, True, None)
+def test_a_damaged_file_is_read_or_refused_by_name(
+    program: Path, name: str, where: int, field: str, value: int, in_header: bool, cut: int | None
+) -> None:
+    data = bytearray(program.with_name(name).read_bytes())
+    begin = data.find(b"\x7fELF") if in_header else 0
+    (table,) = struct.unpack_from("<Q", data, begin + 40)
+    size = struct.calcsize(field)
+    at = begin + where % 64 if in_header else (table + where) % len(data)
+    at = min(at, len(data) - size)
+    struct.pack_into(field, data, at, value % (1 << 8 * size))
+    damaged = program.with_name("damaged")
+    damaged.write_bytes(data[:cut])
+    for read in (sizes_of, function_sizes, exported_symbols, needed_symbols):
+        with suppress(ProjectError):
+            read(damaged)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An object with more sections than its header can count."""
+    path = tmp_path_factory.mktemp("many") / "many.o"
+    part = '.section .text.f{0},"ax"\n.type f{0},@function\nf{0}: call g\nret\n.size f{0},.-f{0}\n'
+    text = ".text\n.globl main\nmain: ret\n" + "".join(part.format(i) for i in range(66_000))
+    path.with_suffix(".s").write_text(text)
+    subprocess.run(["as", path.with_suffix(".s"), "-o", path], check=True)
+    return path
+
+
+@pytest.mark.slow
+def test_more_sections_than_a_header_can_count_are_all_read(many: Path) -> None:
+    assert struct.unpack_from("<HH", many.read_bytes(), 60) == (0, 0xFFFF)
+    assert sizes_of(many).text == 1
+    sizes = function_sizes(many)
+    assert len(sizes) == 66_000
+    assert set(sizes.values()) == {6}
+    assert needed_symbols(many) == {"g"}
+
+
+@pytest.mark.skipif(shutil.which("llvm-readelf-22") is None, reason="needs llvm-readelf-22")
+def test_symbols_and_sizes_are_those_of_the_tools_of_llvm(program: Path, many: Path) -> None:
+    for path in (program, program.with_name("main.o"), many):
+        listed = subprocess.run(
+            ["llvm-readelf-22", "-sW", path], capture_output=True, text=True, check=True
+        ).stdout
+        row = re.compile(r"^ +\d+: [0-9a-f]+ +(\d+) (\w+) +\w+ +\w+ +(\w+) (\S+)$", re.MULTILINE)
+        table = listed[listed.index("'.symtab'") :]
+        rows = [found.groups() for found in row.finditer(table)]
+        functions = {
+            name: int(size) for size, kind, at, name in rows if kind == "FUNC" and at != "UND"
+        }
+        assert {name: size for name, size in functions.items() if size} == function_sizes(path)
+        assert {name for _, _, at, name in rows if at == "UND"} == needed_symbols(path)
+        shown = subprocess.run(
+            ["llvm-size-22", "-A", path], capture_output=True, text=True, check=True
+        ).stdout
+        text = re.findall(r"^\.text +(\d+)", shown, re.MULTILINE)
+        assert sizes_of(path).text == sum(map(int, text))
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "none", tmp_path / "pipe", tmp_path / "a\0b"):
+        assert not is_shared_library(path)
+        for read in (sizes_of, function_sizes, exported_symbols, needed_symbols):
+            with pytest.raises(ProjectError, match="cannot read"):
+                read(path)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Outcomes are what ``cc --recipe`` makes, measured once, and kept when a run is ended."""
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.tools.tune.builds import sizes_of
+from compiler_gym.tools.tune.llvm.learning import FAIR, PLAIN, Outcomes, open_corpus, outcomes_of
+from compiler_gym.tools.tune.llvm.learning.linked import LinkedProgram, programs_of
+from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
+from compiler_gym.tools.tune import recipe_named
+from tests.tools.tune.llvm.conftest import needs_lld
+
+pytestmark = needs_lld
+
+SMALL = recipe_named("small").plan
+
+
+@pytest.fixture(name="program")
+def one_program(tmp_path: Path) -> LinkedProgram:
+    programs = programs_of(open_corpus("debian-sample-v0", tmp_path))
+    return next(one for one in programs if one.instructions > 500 and not one.is_shared)
+
+
+def test_an_outcome_is_what_the_recipe_makes_in_one_line(
+    tmp_path: Path, program: LinkedProgram
+) -> None:
+    (row,) = outcomes_of(program, [SMALL], Outcomes(tmp_path / "outcomes.jsonl"))
+    binary = program.binary(tmp_path / "modules")
+    words = [
+        *LlvmTuner().plain_words(SMALL),
+        "-Wl,--unresolved-symbols=ignore-all",
+        "-Wl,--as-needed",
+    ]
+    sources = [str(unit.path) for unit in binary.units]
+    linked = tmp_path / "linked"
+    subprocess.run([*words, *sources, "-lm", "-o", linked], check=True, capture_output=True)
+    assert (row.code, row.loaded) == (sizes_of(linked).text, sizes_of(linked).loaded)
+    assert row.seconds > 0
+
+
+def test_a_rival_without_link_time_optimisation_is_larger(
+    tmp_path: Path, program: LinkedProgram
+) -> None:
+    plain, fair = outcomes_of(program, [PLAIN, FAIR], Outcomes(tmp_path / "outcomes.jsonl"))
+    assert plain.loaded > fair.loaded > fair.code > 0
+
+
+def test_what_is_in_the_file_is_not_measured_again_and_a_cut_line_is(
+    tmp_path: Path, program: LinkedProgram
+) -> None:
+    path = tmp_path / "outcomes.jsonl"
+    first = outcomes_of(program, [PLAIN, FAIR], Outcomes(path))
+    path.write_bytes(path.read_bytes()[:-5])
+    measured = list[str]()
+    again = outcomes_of(
+        program, [PLAIN, FAIR], Outcomes(path), lambda row: measured.append(row.plan)
+    )
+    assert measured == [first[1].plan]
+    assert [(row.code, row.file) for row in again] == [(row.code, row.file) for row in first]
+    assert len(list(Outcomes(path).rows())) == 2
+
+
+def test_a_plan_that_fails_is_a_row_that_says_why(tmp_path: Path, program: LinkedProgram) -> None:
+    broken = replace(FAIR, linker=("-Wl,--no-such-option",))
+    (row,) = outcomes_of(program, [broken], Outcomes(tmp_path / "outcomes.jsonl"))
+    assert "no-such-option" in row.error
+    assert row.code == 0

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: MIT
+"""What a plan adds to a build changes nothing that a program may rely on.
+
+Each program here prints something else where a flag does more than it should. The page of the
+recipes has a row for each flag.
+"""
+
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.tools.tune.builds import Binary, CompilerCommand, find_binaries
+from compiler_gym.tools.tune.llvm.choices import CHOICES, FRONT
+from compiler_gym.tools.tune.llvm.link_time import RELOCATIONS
+from compiler_gym.tools.tune.llvm.linking import (
+    FOLDING,
+    FRAMES,
+    FRONT_END_FLAGS,
+    LLD_LAYOUT,
+    PROGRAM,
+    TAILS,
+    Linker,
+    command_with,
+    front_end_flags_of,
+)
+from compiler_gym.tools.tune.llvm.making import SECTIONS, Maker
+from compiler_gym.tools.tune.llvm.whole import make_whole
+from compiler_gym.tools.tune import LAYOUT, NO_UNWINDING, PACKED, BinaryPlan
+from tests.tools.tune.builds.projects import record
+from tests.tools.tune.llvm.conftest import needs_lld
+
+pytestmark = needs_lld
+PAGE = Path(__file__).parents[5] / "docs" / "guide" / "recipes.md"
+KEPT = "-Wl,-z,nostart-stop-gc"
+ADDED = {
+    *FOLDING, *LLD_LAYOUT, *FRONT_END_FLAGS, *LAYOUT, NO_UNWINDING, *SECTIONS, KEPT, RELOCATIONS,
+}  # fmt: skip
+"""Every flag of a tuning for size, a recipe or a policy, and what BOLT needs."""
+FAST = {
+    flag
+    for choice in (*CHOICES, *FRONT.values())
+    for flag in (*choice.flags, *choice.linker)
+    if "mllvm" not in flag and not re.fullmatch(r"-O\w", flag)
+}
+
+FOUND_BY_NAME = """
+#include <dlfcn.h>
+#include <stdio.h>
+int twice(int n) { return 2 * n; }
+int table[3] = {4, 5, 6};
+int main(void) {
+  int (*f)(int) = (int (*)(int))dlsym(NULL, "twice");
+  int *numbers = dlsym(NULL, "table");
+  printf("%d %d\\n", f ? f(21) : -1, numbers ? numbers[2] : -1);
+}
+"""
+LISTED = """
+#include <stdio.h>
+#define LISTED __attribute__((section("numbers"), used))
+LISTED static const int one = 1;
+LISTED static const int two = 2;
+extern const int __start_numbers[], __stop_numbers[];
+int main(void) {
+  for (const int *at = __start_numbers; at < __stop_numbers; at++) printf("%d\\n", *at);
+}
+"""
+COMPARED = """
+#include <stdio.h>
+int read_it(int n) { return n * 7 + 1; }
+int write_it(int n) { return n * 7 + 1; }
+static const int first[2] = {1, 2}, other[2] = {1, 2};
+int (*volatile f)(int) = write_it;
+const int *volatile p = other;
+int main(void) { printf("%d %d %d\\n", f == read_it, f == write_it, p == first); }
+"""
+STRINGS = """
+#include <stdio.h>
+#include <string.h>
+static char mine[] = "a long end", also[] = "end";
+int main(int count, char **words) {
+  const char *volatile one = "with a long end", *volatile two = "long end", *volatile three = "end";
+  also[0] = 'E';
+  printf("%s|%s|%s|%s|%s|%zu\\n", one, two, three, mine, also, strlen(two));
+}
+"""
+INTERPOSED = """
+#include <stdio.h>
+#include <stdlib.h>
+int puts(const char *text) { return printf("mine: %s\\n", text); }
+__attribute__((weak)) int nowhere(int);
+static int late(int n) { return n + 1; }
+static int (*choose(void))(int) { return late; }
+int chosen(int) __attribute__((ifunc("choose")));
+int main(void) { puts("text"); printf("%d %d\\n", nowhere ? nowhere(1) : 0, chosen(1)); }
+"""
+FRAMED = """
+#include <alloca.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+static jmp_buf place;
+static int clobber(int n) {
+  int saved = n * 3;
+  __asm__ volatile("xor %%ebp, %%ebp" ::: "rbp");
+  return saved + n;
+}
+static void leave(int n) {
+  char *text = alloca(n);
+  memset(text, 'x', n);
+  longjmp(place, text[n - 1]);
+}
+int main(int count, char **words) {
+  int status = setjmp(place);
+  if (!status) leave(count * 100);
+  printf("%d %d %d\\n", status, clobber(count), __builtin_frame_address(0) != 0);
+}
+"""
+POINTERS = """
+#include <stdio.h>
+static const char *const names[] = {"a", "b", "c"};
+static int add(int n) { return n + 1; }
+static int take(int n) { return n - 1; }
+static int (*const all[])(int) = {add, take, add};
+const void *volatile odd[] = {(const char *)names + 1, all, &odd};
+int main(void) {
+  for (int i = 0; i < 3; i++) printf("%s %d\\n", names[i], all[i](i));
+  printf("%d %d\\n", (const char *)odd[0] - (const char *)names == 1, odd[2] == &odd);
+}
+"""
+PROGRAMS = {
+    "-Wl,--gc-sections": (FOUND_BY_NAME, "-rdynamic"),
+    "-Wl,--icf=safe": (COMPARED, ""),
+    TAILS: (STRINGS, ""),
+    KEPT: (LISTED, ""),
+    FRAMES: (FRAMED, ""),
+    "-fno-plt": (INTERPOSED, ""),
+    PACKED: (POINTERS, "-pie"),
+    "-Wl,--build-id=none": (POINTERS, ""),
+    "-Wl,--hash-style=gnu": (FOUND_BY_NAME, "-rdynamic"),
+    "-Wl,--bp-compression-sort=function": (COMPARED, ""),
+    "-Wl,--bp-compression-sort=data": (LISTED, ""),
+    "-Wl,--bp-compression-sort=both": (LISTED, ""),
+    NO_UNWINDING: (FRAMED, ""),
+    "-ffunction-sections": (LISTED, ""),
+    "-fdata-sections": (LISTED, ""),
+    RELOCATIONS: (POINTERS, ""),
+}
+"""For each flag a program that would see it do too much, and what its build says."""
+
+
+def printed(folder: Path, *words: str) -> str:
+    (folder / "main.c").write_text((folder / "source.c").read_text())
+    command = ["clang-22", *words, "main.c", "-w", "-o", "run"]
+    subprocess.run(command, cwd=folder, check=True)
+    return subprocess.run([folder / "run"], capture_output=True, text=True, check=True).stdout
+
+
+def test_every_flag_has_a_program_and_a_row() -> None:
+    assert set(PROGRAMS) == ADDED
+    _, _, rest = PAGE.read_text().partition("## What a program may notice")
+    table, _, _ = rest.partition("\n## ")
+    rows = re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)
+    assert sorted(rows) == sorted({*ADDED, *FAST})
+
+
+@pytest.mark.parametrize("flag", PROGRAMS)
+def test_a_flag_changes_nothing_that_a_program_may_rely_on(tmp_path: Path, flag: str) -> None:
+    program, own = PROGRAMS[flag]
+    (tmp_path / "source.c").write_text(program)
+    expected = printed(tmp_path, "-O1", *own.split())
+    plain = ("-Oz", "-fuse-ld=lld", KEPT, *SECTIONS, *FOLDING, *own.split())
+    assert printed(tmp_path, *plain, flag) == expected
+    assert printed(tmp_path, *plain, "-flto", flag) == expected
+
+
+def test_a_library_that_lacks_what_it_never_calls_keeps_its_stubs(
+    binary: Binary, tmp_path: Path
+) -> None:
+    (tmp_path / "part.c").write_text(
+        "int missing(int);\nint part(int n) { return n < 0 ? missing(n) : n + 1; }\n"
+    )
+    (tmp_path / "source.c").write_text(
+        "#include <dlfcn.h>\n#include <stdio.h>\nint main(void) {\n"
+        '  void *part = dlopen("./libpart.so", RTLD_LAZY);\n'
+        '  puts(part ? "loaded" : dlerror());\n}\n'
+    )
+
+    def loaded(*words: str) -> str:
+        library = ["clang-22", "-Oz", "-fPIC", "-shared", "-fuse-ld=lld", *words, "part.c"]
+        subprocess.run([*library, "-o", "libpart.so"], cwd=tmp_path, check=True)
+        (tmp_path / "main.c").write_text((tmp_path / "source.c").read_text())
+        subprocess.run(["clang-22", "main.c", "-o", "run"], cwd=tmp_path, check=True)
+        done = subprocess.run(["./run"], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    def flags(*words: str) -> list[str]:
+        command = CompilerCommand.parse(["cc", "x.o", *words])
+        return front_end_flags_of(replace(binary, command=command))
+
+    assert loaded() == "loaded\n"
+    assert "undefined symbol: missing" in loaded("-fno-plt")
+    for words in ((), ("-shared", "-Wl,-z,now"), ("-shared", "-z", "now")):
+        assert "-fno-plt" in flags(*words)
+    assert flags("-shared") == [FRAMES]
+
+
+@pytest.mark.parametrize(
+    "own", ["-rdynamic", "-Wl,-E", "-Wl,--export-dynamic-symbol=t*", "-Wl,--dynamic-list=names",
+            "-Wl,--version-script=versions -rdynamic"],
+)  # fmt: skip
+def test_what_a_build_exports_is_found_by_name_in_one_module_of_all_sources(
+    tmp_path: Path, own: str
+) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "main.c").write_text(FOUND_BY_NAME)
+    (tree / "names").write_text("{ twice; table; };\n")
+    (tree / "versions").write_text("{ global: twice; table; };\n")
+    build = ("sh", "-ec", f"$CC -O1 -fuse-ld=lld {own} main.c -o run")
+    recording = record(tree, tmp_path / "record", *build, compiler=("clang-22",))
+    (binary,) = find_binaries(recording.events(), tree)
+    whole = make_whole(binary, binary.path, jobs=1)
+    plan = BinaryPlan("run", PROGRAM, linker=FOLDING)
+    made = Maker(Linker(binary, tmp_path), whole, plan).make("run")
+    assert subprocess.run([made], capture_output=True, check=True).stdout == b"42 6\n"
+
+
+@pytest.mark.parametrize("word", ["--no-gc-sections", "--icf=none", "-z,start-stop-gc", "-O0"])
+def test_what_a_build_tells_the_linker_comes_after_what_a_plan_does(word: str) -> None:
+    plan = BinaryPlan("x", "link-time", linker=(*FOLDING, TAILS))
+    command = CompilerCommand.parse(["cc", "x.o", f"-Wl,{word}", "-o", "x"])
+    words = command_with(plan, ["clang"], command)
+    assert all(words.index(each) < words.index(f"-Wl,{word}") for each in (*plan.linker, KEPT))

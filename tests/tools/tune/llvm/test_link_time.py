@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""A plan is built with the files that lie beside it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.tools.tune.llvm.link_time import build_plan
+from compiler_gym.errors import ProjectError
+from tests.tools.tune.llvm.hot_and_cold import PLAN, linker_of, make_project
+
+
+def test_a_plan_without_its_profile_says_so(tmp_path: Path) -> None:
+    linker = linker_of(make_project(tmp_path / "project"))
+    plan = replace(PLAN, profile="/nowhere/program.profdata")
+    with pytest.raises(ProjectError, match=r"program\.profdata is missing"):
+        build_plan(linker, plan)
+    with pytest.raises(ProjectError, match=r"program\.fdata is missing"):
+        build_plan(linker, replace(PLAN, after=("bolt",), after_profile="/nowhere/program.fdata"))
+    without = plan.only([name for name in plan.decisions() if name != "profile"])
+    assert not without.profile
+    assert build_plan(linker, without).is_file()

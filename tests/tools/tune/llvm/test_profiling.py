@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Profiles of our own runs and from elsewhere, and what is wrong with them."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.tools.tune.llvm.choices import COLD
+from compiler_gym.tools.tune.llvm.linking import Linker
+from compiler_gym.tools.tune.llvm.profiling import Profiler, profiles_in
+from compiler_gym.errors import ProjectError
+from tests.tools.tune.llvm.hot_and_cold import linker_of, make_project, run_of
+
+SAMPLES = "hot:9000:1\n 3: 1000\n 4: 1000\n 5: 1000\nmain:100:1\n 2: 1\n"
+"""What AutoFDO writes as text: functions, lines from their first one, and counts."""
+
+
+@pytest.fixture
+def linker(tmp_path: Path) -> Linker:
+    return linker_of(make_project(tmp_path / "project"))
+
+
+def test_cold_functions_become_small_and_hot_ones_do_not(linker: Linker) -> None:
+    profile = Profiler(linker).trained(run_of(linker.binary))
+    assert str(profile) in profiles_in(linker.folder)
+    flags = ["-O3", "-flto", f"-fprofile-use={profile}", *COLD.flags]
+    objects = {unit.path.name: path for unit, path in linker.compile("cold", flags).items()}
+    text = subprocess.run(
+        ["llvm-dis-22", objects["work.c"], "-o", "-"], check=True, capture_output=True, text=True
+    ).stdout
+    lines = text.splitlines()
+    said = {name: lines[_defined(lines, name) - 1] for name in ("hot", "cold")}
+    assert "minsize" in said["cold"]
+    assert "minsize" not in said["hot"]
+
+
+def test_a_profile_from_elsewhere_is_used_whatever_wrote_it(linker: Linker, tmp_path: Path) -> None:
+    profiler = Profiler(linker)
+    made = profiler.trained(run_of(linker.binary))
+    assert made is not None
+    raw = next(made.with_name("raw").glob("*.profraw"))
+    samples = tmp_path / "samples.txt"
+    samples.write_text(SAMPLES)
+    found = [profiler.given(file, linker.binary.path) for file in (made, raw, samples)]
+    assert [path.suffix for path in found] == [".profdata", ".profdata", ".afdo"]
+    assert {str(path) for path in found} <= set(profiles_in(linker.folder))
+    assert profiler.notes[0] == f"3 of 3 functions are in the profile {made.name}"
+    assert "2 of 3 functions" in profiler.notes[2]
+
+
+def test_a_run_that_fails_or_runs_something_else_leaves_no_profile(linker: Linker) -> None:
+    profiler = Profiler(linker)
+    for text, said in (
+        ("./program 100; exit 3", "ended with status 3"),
+        ("true", "left 0 profiles: it runs another file"),
+    ):
+        assert profiler.trained(run_of(linker.binary, text)) is None
+        assert said in profiler.notes[-1]
+
+
+def test_a_profile_of_another_program_is_refused(linker: Linker, tmp_path: Path) -> None:
+    samples = tmp_path / "other.txt"
+    samples.write_text("elsewhere:9000:1\n 3: 1000\n")
+    with pytest.raises(ProjectError, match=r"nothing in the profile .*of 3 functions"):
+        Profiler(linker).given(samples, linker.binary.path)
+
+
+def test_what_is_no_profile_is_refused(
+    linker: Linker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profiler, file = Profiler(linker), tmp_path / "some.profile"
+    with pytest.raises(ProjectError, match="cannot read the profile"):
+        profiler.given(file, linker.binary.path)
+    file.write_bytes(b"hello, world, nothing of use")
+    with pytest.raises(ProjectError, match="clang cannot use the profile"):
+        profiler.given(file, linker.binary.path)
+    file.write_bytes(b"PERFILE2 and no more")
+    if shutil.which("create_llvm_prof"):
+        with pytest.raises(ProjectError, match="perf record -b"):
+            profiler.given(file, linker.binary.path)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(ProjectError, match="apt install autofdo"):
+        profiler.given(file, linker.binary.path)
+
+
+def _defined(lines: list[str], name: str) -> int:
+    return next(
+        at for at, line in enumerate(lines) if line.startswith("define") and f"@{name}(" in line
+    )

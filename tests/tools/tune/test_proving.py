@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""What breaks a program is found, down to the pass, and only that goes back to the default."""
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.tools.tune import Found, FrontBuild, Job, Request, Subject
+from tests.tools.tune.builds.projects import write_project
+from tests.tools.tune.simple_tuner import SimpleTuner
+
+WRONG = """
+#ifndef ADDED
+#define ADDED 0
+#endif
+int twice(int n) { return n * 2 + ADDED; }
+"""
+
+
+@pytest.fixture
+def request_(tmp_path: Path) -> Request:
+    project = write_project(tmp_path / "project")
+    (project / "twice.c").write_text(WRONG)
+    return Request(("make",), project, tmp_path / "out", seconds=1.0, run="./program")
+
+
+@pytest.mark.parametrize("place", [0, pytest.param(2, marks=pytest.mark.slow), 4])
+def test_the_pass_that_breaks_a_program_is_taken_back_alone(request_: Request, place: int) -> None:
+    passes = ["-Os", "-fno-ivopts", "-fno-gcse", "-fomit-frame-pointer"]
+    tuner = SimpleTuner("-s", passes=" ".join([*passes[:place], "-DADDED=1", *passes[place:]]))
+    (result,) = Job(request_, tuner).run()
+    assert result.taken_back == (f"pass {place + 1} of 5: -DADDED=1",)
+    assert result.found.plan.passes.split() == passes
+    assert result.found.plan.flags == ("-s",)
+
+
+def test_passes_that_break_it_together_all_go(request_: Request) -> None:
+    tuner = SimpleTuner(passes="-DADDED=1 -O1 -DADDED=2")
+    (result,) = Job(request_, tuner).run()
+    assert result.found.plan.passes == ""
+    (name,) = result.taken_back
+    assert name == "passes, of which pass 1 of 3: -DADDED=1 fails"
+
+
+def test_what_is_left_is_never_larger_than_the_rival(request_: Request) -> None:
+    tuner = SimpleTuner("-DADDED=1", "-falign-functions=4096")
+    (result,) = Job(request_, tuner).run()
+    assert result.taken_back == ("flag -DADDED=1",)
+    assert result.found.path == result.found.rivals["cc"]
+    assert result.found.plan.decisions() == ()
+
+
+class FrontTuner(SimpleTuner):
+    """Finds two builds, of which the smaller one may be wrong."""
+
+    def tune(self, subject: Subject) -> Found:
+        found = super().tune(subject)
+        assert found.rival_plan is not None
+        rival = found.rivals["cc"]
+        speed = {"speedup": 1.0, "low": 1.0, "high": 1.0}
+        front = (
+            FrontBuild("small", found.plan, found.path, 1, speed),
+            FrontBuild("fast", found.rival_plan, rival, 2, {"speedup": 1.01}),
+        )
+        return replace(found, front=front, speed=speed)
+
+
+def test_a_build_of_a_front_that_fails_is_left_out_and_another_recommended(
+    request_: Request,
+) -> None:
+    asked = replace(request_, goal="both")  # type: ignore[arg-type]
+    (result,) = Job(asked, FrontTuner("-DADDED=1")).run()
+    assert [build.name for build in result.found.front] == ["fast"]
+    assert result.found.path == result.found.rivals["cc"]
+    assert result.taken_back == ()
+    assert any("left out of the front, as a test fails: small" in n for n in result.found.notes)
+    assert (asked.output / "front/fast/program").is_file()
+    assert not (asked.output / "front/small").exists()
+
+
+def test_a_front_that_passes_is_handed_over_whole(request_: Request) -> None:
+    asked = replace(request_, goal="both")  # type: ignore[arg-type]
+    (result,) = Job(asked, FrontTuner("-O1")).run()
+    assert [build.name for build in result.found.front] == ["small", "fast"]
+    for name in ("small", "fast"):
+        plan = tomllib.loads((asked.output / f"front/{name}.toml").read_text())
+        assert plan["goal"] == "both"
+        assert (asked.output / f"front/{name}.sh").is_file()

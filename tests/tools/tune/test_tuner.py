@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""The compilers that are bundled fulfil the contract."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.tools.tune.builds import find_binaries
+from compiler_gym.errors import ProjectError
+from compiler_gym.lazy import named
+from compiler_gym.registration import compilers
+from compiler_gym.tools.tune import Tuner, require_honoured, sources_of
+from tests.tools.tune.builds.projects import record, write_project
+
+TUNERS = [compiler.tuner for compiler in compilers().values() if compiler.tuner]
+
+
+@pytest.mark.parametrize("place", TUNERS)
+def test_a_tuner_has_what_the_contract_names(place: str) -> None:
+    tuner = named(place)
+    for name, member in inspect.getmembers(Tuner):
+        if name.startswith("_"):
+            continue
+        found = getattr(tuner, name)
+        if inspect.isfunction(member):
+            assert list(inspect.signature(found).parameters) == list(
+                inspect.signature(member).parameters
+            )
+
+
+def test_flags_that_no_plan_can_honour_are_refused_by_name(tmp_path: Path) -> None:
+    tree = write_project(tmp_path / "tree")
+    (binary,) = find_binaries(record(tree, tmp_path / "record", "make").events(), tree)
+    require_honoured(binary, lambda unit: [])
+    with pytest.raises(ProjectError, match=r"main\.c is compiled with -a -b, which a plan cannot"):
+        require_honoured(binary, lambda unit: ["-a", "-b"] if unit.path.name == "main.c" else [])
+    sources = sources_of(binary, binary.units)
+    assert [source.path for source in sources] == [binary.name_of(unit) for unit in binary.units]
+    assert len({source.sha256 for source in sources}) == len(binary.units)
