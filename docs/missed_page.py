@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.envs.llvm.hunting.drafts import title_of
-from compiler_gym.envs.llvm.hunting.page import before_and_after
-from compiler_gym.envs.llvm.hunting.versions import said_of
+from compiler_gym.tools.hunt.llvm.drafts import title_of
+from compiler_gym.tools.hunt.llvm.page import before_and_after
+from compiler_gym.tools.hunt.llvm.versions import said_of
 
 __all__ = ["missed_page"]
 

@@ -120,7 +120,7 @@ llvm = Compiler(
     },
     version="compiler_gym._llvm:LLVM_VERSION",
     tuner="compiler_gym.tools.tune.llvm.llvm_tuner:LlvmTuner",
-    hunter="compiler_gym.envs.llvm.hunting.hunt:Hunt",
+    hunter="compiler_gym.tools.hunt.llvm.hunt:Hunt",
     recipes="compiler_gym.envs.llvm:recipes",
     learner="compiler_gym.tools.tune.llvm.learning",
     policies="compiler_gym.envs.llvm:policies",

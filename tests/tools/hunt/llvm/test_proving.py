@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.envs.llvm.hunting.engine import Answer, Engine
-from compiler_gym.envs.llvm.hunting.proving import glue_for, proved
+from compiler_gym.tools.hunt.llvm.engine import Answer, Engine
+from compiler_gym.tools.hunt.llvm.proving import glue_for, proved
 
 from .conftest import ADDS, HEAD
 

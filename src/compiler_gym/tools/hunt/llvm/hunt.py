@@ -17,14 +17,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.envs.llvm.hunting.decisions import Goal
-from compiler_gym.envs.llvm.hunting.drafts import write_findings
-from compiler_gym.envs.llvm.hunting.engine import Engine
-from compiler_gym.envs.llvm.hunting.growing import grown
-from compiler_gym.envs.llvm.hunting.proving import proved
-from compiler_gym.envs.llvm.hunting.reducing import reduce_ir
-from compiler_gym.envs.llvm.hunting.sources import Program, programs_in
-from compiler_gym.envs.llvm.hunting.versions import sizes_by_version
+from compiler_gym.tools.hunt.llvm.decisions import Goal
+from compiler_gym.tools.hunt.llvm.drafts import write_findings
+from compiler_gym.tools.hunt.llvm.engine import Engine
+from compiler_gym.tools.hunt.llvm.growing import grown
+from compiler_gym.tools.hunt.llvm.proving import proved
+from compiler_gym.tools.hunt.llvm.reducing import reduce_ir
+from compiler_gym.tools.hunt.llvm.sources import Program, programs_in
+from compiler_gym.tools.hunt.llvm.versions import sizes_by_version
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.tools import require_tool
 from compiler_gym.errors import BenchmarkInitError, CacheError, CompilerGymError

@@ -15,8 +15,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from compiler_gym.tools.tune.builds import function_sizes
-from compiler_gym.envs.llvm.hunting.decisions import Decision, Goal
-from compiler_gym.envs.llvm.hunting.engine import Engine
+from compiler_gym.tools.hunt.llvm.decisions import Decision, Goal
+from compiler_gym.tools.hunt.llvm.engine import Engine
 from compiler_gym.envs.llvm.toolchain.tools import MAJOR
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import scratch_directory

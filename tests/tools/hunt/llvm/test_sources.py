@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.envs.llvm.hunting.sources import programs_in
+from compiler_gym.tools.hunt.llvm.sources import programs_in
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError
 
 from .conftest import ADDS

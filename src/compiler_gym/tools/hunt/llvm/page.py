@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from compiler_gym.envs.llvm.hunting.decisions import Decision, Goal
+from compiler_gym.tools.hunt.llvm.decisions import Decision, Goal
 from compiler_gym.tools.tune import html_page, html_table
 
 __all__ = ["before_and_after", "page"]

@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from compiler_gym.envs.llvm.actions import codegen_options
-from compiler_gym.envs.llvm.hunting.decisions import Decision, Goal, decisions_for
+from compiler_gym.tools.hunt.llvm.decisions import Decision, Goal, decisions_for
 
 
 @pytest.mark.parametrize("goal", Goal)

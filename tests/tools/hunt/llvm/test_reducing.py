@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.envs.llvm.hunting import reducing
-from compiler_gym.envs.llvm.hunting.reducing import reduce_ir
+from compiler_gym.tools.hunt.llvm import reducing
+from compiler_gym.tools.hunt.llvm.reducing import reduce_ir
 from compiler_gym.errors import BenchmarkInitError
 
 from .conftest import ADDS
@@ -36,7 +36,7 @@ def test_a_reduction_that_hangs_is_ended_and_keeps_the_best_so_far() -> None:
 def test_a_reduction_whose_process_is_killed_leaves_none_behind() -> None:
     script = f"""
 import time
-from compiler_gym.envs.llvm.hunting.reducing import reduce_ir
+from compiler_gym.tools.hunt.llvm.reducing import reduce_ir
 def wait(data):
     print("asked", flush=True)
     time.sleep(60)

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.envs.llvm.hunting.decisions import Decision
-from compiler_gym.envs.llvm.hunting.drafts import draft, explorer_link, title_of, write_findings
-from compiler_gym.envs.llvm.hunting.page import page
+from compiler_gym.tools.hunt.llvm.decisions import Decision
+from compiler_gym.tools.hunt.llvm.drafts import draft, explorer_link, title_of, write_findings
+from compiler_gym.tools.hunt.llvm.page import page
 
 from .conftest import ADDS
 

@@ -3,7 +3,7 @@
 
 import re
 
-from compiler_gym.envs.llvm.hunting.page import page
+from compiler_gym.tools.hunt.llvm.page import page
 
 from .test_drafts import DOCUMENT
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.envs.llvm.hunting import growing
-from compiler_gym.envs.llvm.hunting.decisions import Decision
-from compiler_gym.envs.llvm.hunting.hunt import Hunt
-from compiler_gym.envs.llvm.hunting.versions import installed_versions
+from compiler_gym.tools.hunt.llvm import growing
+from compiler_gym.tools.hunt.llvm.decisions import Decision
+from compiler_gym.tools.hunt.llvm.hunt import Hunt
+from compiler_gym.tools.hunt.llvm.versions import installed_versions
 from compiler_gym.errors import EnvironmentNotSupported
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.envs.llvm import make_benchmark
-from compiler_gym.envs.llvm.hunting.engine import Engine
+from compiler_gym.tools.hunt.llvm.engine import Engine
 
 from .conftest import ADDS, HEAD
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.envs.llvm.hunting import hunt as hunt_module
-from compiler_gym.envs.llvm.hunting.hunt import Hunt, Limits
-from compiler_gym.envs.llvm.hunting.proving import Proof
-from compiler_gym.envs.llvm.hunting.reducing import Reduced
-from compiler_gym.envs.llvm.hunting.versions import VersionSize
+from compiler_gym.tools.hunt.llvm import hunt as hunt_module
+from compiler_gym.tools.hunt.llvm.hunt import Hunt, Limits
+from compiler_gym.tools.hunt.llvm.proving import Proof
+from compiler_gym.tools.hunt.llvm.reducing import Reduced
+from compiler_gym.tools.hunt.llvm.versions import VersionSize
 from compiler_gym.errors import BenchmarkNotFoundError, CacheError
 
 QUICK = Limits(reduce_seconds=4.0)

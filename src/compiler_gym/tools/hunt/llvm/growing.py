@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.envs.llvm.hunting.decisions import Decision
-from compiler_gym.envs.llvm.hunting.engine import Engine
-from compiler_gym.envs.llvm.hunting.sources import Program
-from compiler_gym.envs.llvm.hunting.versions import (
+from compiler_gym.tools.hunt.llvm.decisions import Decision
+from compiler_gym.tools.hunt.llvm.engine import Engine
+from compiler_gym.tools.hunt.llvm.sources import Program
+from compiler_gym.tools.hunt.llvm.versions import (
     function_sizes_with,
     installed_versions,
     reason_of,

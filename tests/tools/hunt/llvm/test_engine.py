@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from compiler_gym.envs.llvm.hunting import engine as engine_module
-from compiler_gym.envs.llvm.hunting.engine import Engine
+from compiler_gym.tools.hunt.llvm import engine as engine_module
+from compiler_gym.tools.hunt.llvm.engine import Engine
 
 from .conftest import ADDS
 

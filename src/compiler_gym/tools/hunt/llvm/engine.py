@@ -41,7 +41,7 @@ class Engine:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "compiler_gym.envs.llvm.hunting.engine"],
+            [sys.executable, "-m", "compiler_gym.tools.hunt.llvm.engine"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,  # a Ctrl-C is for the hunt, which ends after the step
@@ -86,7 +86,7 @@ def _receive(stream: IO[bytes]) -> Any:
 
 def main() -> None:
     """Answer questions until nobody asks any more."""
-    from compiler_gym.envs.llvm.hunting import examining
+    from compiler_gym.tools.hunt.llvm import examining
 
     parent = os.getppid()
     bind_to_parent(parent)

@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from compiler_gym.datasets import RunCase, RunLimits, run_contained
-from compiler_gym.envs.llvm.hunting.engine import Engine
+from compiler_gym.tools.hunt.llvm.engine import Engine
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.validation.alive import is_proved
 from compiler_gym.files import scratch_directory
@@ -128,7 +128,7 @@ def _run(folder: Path, sanitizer: str, parts: list[str], inputs: int) -> _Run:
 
 @cache
 def _harness_source() -> str:
-    return files("compiler_gym.envs.llvm.hunting").joinpath("harness.c").read_text()
+    return files("compiler_gym.tools.hunt.llvm").joinpath("harness.c").read_text()
 
 
 _harnesses: dict[str, bytes] = {}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler_gym import _llvm
-from compiler_gym.envs.llvm.hunting.decisions import Decision, Goal, decisions_for, then_cleaned
+from compiler_gym.tools.hunt.llvm.decisions import Decision, Goal, decisions_for, then_cleaned
 
 __all__ = [
     "attributed", "compared", "cycles_of", "examined", "facts", "finished", "functions_of", "gap",
