@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import compiler_gym
-from compiler_gym.agents import Decisions, Task, judge, tasks
+from compiler_gym.tools.agents import Decisions, Task, judge, tasks
 from compiler_gym.caching import TranspositionCache
 from compiler_gym.integrations.learning import Recipe, learning_env
 from compiler_gym.search import run_search

@@ -18,7 +18,7 @@ from typing import Any
 
 import compiler_gym
 from benchmarks.tables import write_table
-from compiler_gym.agents import (
+from compiler_gym.tools.agents import (
     AgentEpisode,
     Decisions,
     Judge,

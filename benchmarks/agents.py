@@ -13,7 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.measure import Figure, median_seconds
-from compiler_gym.agents import AgentEpisode, Task, tasks
+from compiler_gym.tools.agents import AgentEpisode, Task, tasks
 
 SECONDS = 10.0
 CORES = 16

@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 from trl import GRPOConfig, GRPOTrainer
 
-from compiler_gym.agents import tasks
+from compiler_gym.tools.agents import tasks
 from compiler_gym.integrations.trl import TrainingTasks
 
 

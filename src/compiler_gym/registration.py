@@ -209,7 +209,7 @@ class Compiler:
     """``"package.module:Class"`` of the demonstration that `compiler-gym demo` runs."""
     agent_tasks: str = ""
     """``"package.module:function"`` that yields the tasks for language models; see
-    `compiler_gym.agents.Task`."""
+    `compiler_gym.tools.agents.Task`."""
 
 
 C_SOURCE = ProgramFormat("C", (".c", ".i"))

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from compiler_gym.agents import Task, find_task, tasks
+from compiler_gym.tools.agents import Task, find_task, tasks
 
 from .conftest import Run
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.agents import Decisions, find_task, tasks
+from compiler_gym.tools.agents import Decisions, find_task, tasks
 from compiler_gym.integrations.harbor import export_tasks, main
 
 TASK = "fewer-instructions/cbench-v1/crc32"

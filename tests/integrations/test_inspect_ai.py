@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.agents import find_task
+from compiler_gym.tools.agents import find_task
 
 TASK = "fewer-instructions/cbench-v1/crc32"
 BETTER = [

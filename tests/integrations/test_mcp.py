@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.agents.calling import Tool
+from compiler_gym.tools.agents.calling import Tool
 from compiler_gym.integrations.mcp import main, make_server
 
 pytest.importorskip("mcp", reason="mcp is missing")

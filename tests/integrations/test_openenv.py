@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.agents import tasks
+from compiler_gym.tools.agents import tasks
 
 PACKAGE = Path(__file__).parents[2] / "examples" / "openenv"
 TASK = "fewer-instructions/cbench-v1/crc32"

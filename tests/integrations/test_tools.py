@@ -4,7 +4,7 @@
 import inspect
 from typing import Any, get_type_hints
 
-from compiler_gym.agents import Tool
+from compiler_gym.tools.agents import Tool
 from compiler_gym.integrations._tools import all_tools, tool_function
 
 LOOK = Tool(

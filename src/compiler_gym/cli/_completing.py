@@ -169,7 +169,7 @@ _BY_OPTION: dict[str, _Answer] = {
     "--compiler": _compiler_names,
     "--corpus": programs,
     "--costs": observations,
-    "--difficulty": _values_at("compiler_gym.agents.task:DIFFICULTIES"),
+    "--difficulty": _values_at("compiler_gym.tools.agents.task:DIFFICULTIES"),
     "--env": environments,
     "--goal": _values_at("compiler_gym.tools.tune.goal:Goal"),
     "--measure": _values_at("compiler_gym.tools.tune.measure:Measure"),

@@ -24,8 +24,8 @@ def tasks(
     json: Json = False,
 ) -> None:
     """List the tasks for language models, or write them with prompts as JSON lines."""
-    from compiler_gym.agents import find_task
-    from compiler_gym.agents import tasks as chosen_tasks
+    from compiler_gym.tools.agents import find_task
+    from compiler_gym.tools.agents import tasks as chosen_tasks
     from compiler_gym.datasets import SPLITS
     from compiler_gym.files import write_whole
 

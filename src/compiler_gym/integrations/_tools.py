@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from compiler_gym.agents import AgentEpisode, Tool, tasks
+from compiler_gym.tools.agents import AgentEpisode, Tool, tasks
 from compiler_gym.errors import EnvironmentNotSupported
 
 __all__ = ["all_tools", "offered_tools", "tool_function"]

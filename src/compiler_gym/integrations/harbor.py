@@ -16,7 +16,7 @@ from typing import Any
 
 import tomli_w
 
-from compiler_gym.agents import (
+from compiler_gym.tools.agents import (
     AgentEpisode,
     Decisions,
     Task,

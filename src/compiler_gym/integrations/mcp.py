@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from compiler_gym.agents import AgentEpisode, Tool, Toolbox, find_task
+from compiler_gym.tools.agents import AgentEpisode, Tool, Toolbox, find_task
 from compiler_gym.integrations._library import library, reported_by
 from compiler_gym.version import __version__
 

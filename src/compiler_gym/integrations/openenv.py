@@ -17,7 +17,7 @@ from uuid import uuid4
 
 import msgspec
 
-from compiler_gym.agents import AgentEpisode, Task, find_task, tasks
+from compiler_gym.tools.agents import AgentEpisode, Task, find_task, tasks
 from compiler_gym.datasets import SPLITS
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.integrations._library import library, reported_by

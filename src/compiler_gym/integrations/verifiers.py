@@ -11,7 +11,7 @@ import atexit
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from compiler_gym.agents import AgentEpisode, Decisions, Verdict, find_task, judge, tasks
+from compiler_gym.tools.agents import AgentEpisode, Decisions, Verdict, find_task, judge, tasks
 from compiler_gym.integrations._library import library
 from compiler_gym.integrations._tools import offered_tools, tool_function
 

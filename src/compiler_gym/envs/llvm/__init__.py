@@ -127,7 +127,7 @@ llvm = Compiler(
     policy_linker="compiler_gym.tools.tune.llvm.policies:link",
     demonstration="compiler_gym.envs.llvm.demonstration.job:Demonstration",
     external_tools="compiler_gym.envs.llvm.toolchain.external:external_tools",
-    agent_tasks="compiler_gym.envs.llvm.agent_tasks.families:agent_tasks",
+    agent_tasks="compiler_gym.tools.agents.llvm.families:agent_tasks",
     environments=(
         _environment("llvm-v0"),
         *(

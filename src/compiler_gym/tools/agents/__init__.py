@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""A compiler for agents that are language models: tools, tasks, and a judge that believes nothing.
+
+``toolbox`` is the compiler as tools: ``workbench`` holds the environment under it, ``calls``
+answers what a model sends, as ``calling`` reads it, ``views`` is what can be seen of a program,
+``texts`` makes answers fit. ``episode`` gives an agent one task, a number of calls and a verdict.
+``task`` holds the records, ``catalogue`` finds the tasks of every installed compiler by split,
+family and difficulty, and ``judging`` replays an agent's decisions in a process of its own and
+says what they are worth. No compiler is named here: each brings its own tasks.
+"""
+
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
+
+if TYPE_CHECKING:
+    from compiler_gym.tools.agents.calling import Tool
+    from compiler_gym.tools.agents.calls import Calls
+    from compiler_gym.tools.agents.catalogue import find_task, tasks
+    from compiler_gym.tools.agents.episode import AgentEpisode
+    from compiler_gym.tools.agents.judging.judge import Judge, judge
+    from compiler_gym.tools.agents.judging.scoring import Score, score
+    from compiler_gym.tools.agents.task import Decisions, Question, Task, Verdict
+    from compiler_gym.tools.agents.toolbox import Toolbox
+
+__all__ = [
+    "AgentEpisode",
+    "Calls",
+    "Decisions",
+    "Judge",
+    "Question",
+    "Score",
+    "Task",
+    "Tool",
+    "Toolbox",
+    "Verdict",
+    "find_task",
+    "judge",
+    "score",
+    "tasks",
+]
+
+_WHERE = {
+    "AgentEpisode": "compiler_gym.tools.agents.episode",
+    "Calls": "compiler_gym.tools.agents.calls",
+    "Decisions": "compiler_gym.tools.agents.task",
+    "Judge": "compiler_gym.tools.agents.judging.judge",
+    "Question": "compiler_gym.tools.agents.task",
+    "Score": "compiler_gym.tools.agents.judging.scoring",
+    "Task": "compiler_gym.tools.agents.task",
+    "Tool": "compiler_gym.tools.agents.calling",
+    "Toolbox": "compiler_gym.tools.agents.toolbox",
+    "Verdict": "compiler_gym.tools.agents.task",
+    "find_task": "compiler_gym.tools.agents.catalogue",
+    "judge": "compiler_gym.tools.agents.judging.judge",
+    "score": "compiler_gym.tools.agents.judging.scoring",
+    "tasks": "compiler_gym.tools.agents.catalogue",
+}
+__getattr__ = door(__name__, _WHERE)

@@ -1,0 +1,431 @@
+# SPDX-License-Identifier: MIT
+"""A compiler as tools for a language model: look at a program, act on it, go back, submit.
+
+What a tool offers follows from what the environment offers: nothing here knows a compiler.
+"""
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import gymnasium
+
+from compiler_gym.tools.agents.calling import Tool
+from compiler_gym.tools.agents.calls import Calls
+from compiler_gym.tools.agents.texts import as_json, cut, difference, page_of
+from compiler_gym.tools.agents.views import Views, costs_of, every_cost
+from compiler_gym.tools.agents.workbench import Workbench
+from compiler_gym.core import CompilerEnv
+from compiler_gym.datasets import BenchmarkUri
+from compiler_gym.errors import (
+    InvalidParameterError,
+    SessionNotFound,
+    UnknownNameError,
+)
+from compiler_gym.nearest import unknown_name
+from compiler_gym.registration import make, recommended_reward
+from compiler_gym.spaces import (
+    action_descriptions,
+    action_flags,
+    action_name,
+    action_names,
+    action_of,
+    action_parts,
+    close_names,
+    space_name,
+    to_plain,
+)
+
+__all__ = ["Toolbox"]
+
+_LONGEST_ANSWER = 8_000
+_LEAST_ANSWER = 1_000
+_MOST_ACTIONS = 1_000
+_MARGIN = 400
+"""Characters of an answer that are kept for what stands around a page."""
+_MOST_LISTED = 30
+_MOST_MEASURED = 20
+_LONGEST_NAME = 100
+_SCHEMES = ("benchmark", "generator")
+"""Where programs come from that an agent may name: never a file of this machine."""
+
+
+class Toolbox:
+    """The tools of one agent in one environment. Safe to call from several threads: one waits.
+
+    Its tools are the methods from `describe` to `submit`, as far as the environment can serve them.
+
+    >>> with Toolbox("llvm-ic-v0", benchmark="cbench-v1/crc32") as toolbox:
+    ...     answer = toolbox.call("apply", {"actions": ["sroa", "instcombine"]})
+    ...     "IrInstructionCount" in answer
+    True
+
+    Args:
+        env_id: The id of an environment; `compiler-gym envs` lists them. Or an environment, which
+            is closed with the tools. Without a reward it gets the one that is recommended for it.
+        benchmark: The program, which the agent cannot change then. None begins with the
+            environment's default, and lets `reset` choose among the datasets.
+        longest_answer: The most characters of an answer.
+        most_actions: The most actions of an episode.
+        **make_arguments: Other arguments of `compiler_gym.make`.
+
+    Raises:
+        InvalidParameterError: The environment has no reward, or answers would be too short.
+        UnknownNameError: There is no such program.
+    """
+
+    def __init__(
+        self,
+        env_id: str | CompilerEnv,
+        *,
+        benchmark: str | None = None,
+        longest_answer: int = _LONGEST_ANSWER,
+        most_actions: int = _MOST_ACTIONS,
+        **make_arguments: Any,
+    ) -> None:
+        if longest_answer < _LEAST_ANSWER:
+            raise InvalidParameterError(
+                f"longest_answer is {longest_answer}: expected at least {_LEAST_ANSWER}"
+            )
+        if isinstance(env_id, str):
+            given = {} if benchmark is None else {"benchmark": benchmark}
+            env, id = make(env_id, **given, **make_arguments), env_id
+        else:
+            env, id = env_id, "" if env_id.spec is None else env_id.spec.id
+        try:
+            reward = recommended_reward(id, env)
+            if env.reward_space is None and reward is None:
+                raise InvalidParameterError(f"{env!r} has no reward: expected one to be set")
+            if env.reward_space is None:
+                env.reward_space = reward
+            self._bench = Workbench(env)
+            self._bench.start(benchmark)
+        except BaseException:
+            env.close()
+            raise
+        self._views = Views(self._bench)
+        self._is_limited = benchmark is not None
+        self._room = longest_answer
+        self._most_actions = most_actions
+        self._submitted = False
+        self._answer = ""
+        self._calls = Calls(self._offered(), longest_answer=longest_answer, check=self._check)
+
+    # -- what is not a tool --------------------------------------------------------------------
+
+    @property
+    def env(self) -> CompilerEnv:
+        """The environment as it is now. Do not step it: that is for the tools."""
+        return self._bench.env
+
+    @property
+    def submitted(self) -> str | None:
+        """The agent's answer, which may be empty; None until it submits."""
+        return self._answer if self._submitted else None
+
+    @property
+    def calls_left(self) -> int | None:
+        """How many calls the agent still has, which every answer says; None: without a limit."""
+        return self._calls.left
+
+    @calls_left.setter
+    def calls_left(self, value: int | None) -> None:
+        self._calls.left = value
+
+    def tools(self) -> list[Tool]:
+        """Return the tools that this environment can serve."""
+        return list(self._calls.tools.values())
+
+    def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:
+        """Return the answer to one call of a tool; whatever the agent sends, nothing is raised.
+
+        Args:
+            name: The name of a tool.
+            arguments: Its arguments: an object, or its JSON.
+
+        Returns:
+            At most `longest_answer` characters. An error begins with ``error`` and its type, and
+            says what to do next; the episode goes on.
+        """
+        return self.answer(name, arguments)[0]
+
+    def answer(self, name: object, arguments: object = None) -> tuple[str, bool]:
+        """Return what `call` returns, and whether it is an error."""
+        return self._calls.answer(name, arguments)
+
+    def close(self) -> None:
+        """End the session and its processes."""
+        self._bench.close()
+
+    def __enter__(self) -> "Toolbox":
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self.close()
+
+    # -- tools ---------------------------------------------------------------------------------
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the program, the compiler, what can be done and what is rewarded."""
+        env = self.env
+        space = env.action_space
+        return {
+            "compiler": env.compiler_version,
+            "about": (type(env.unwrapped).__doc__ or "").strip().split("\n")[0],
+            "program": env.episode.require().benchmark,
+            "reward": f"{env.reward_space}: more is better; it adds up over the episode",
+            "action_space": f"{space_name(space) or type(space).__name__}: {space!r:.300}",
+            "tools": list(self._calls.tools),
+            **({} if self._is_limited else {"datasets": [one.name for one in env.datasets]}),
+            **self._state(),
+        }
+
+    def actions(self, search: str = "", page: int = 1) -> str:
+        """List the actions that can be applied now, with what each does.
+
+        Args:
+            search: Show only actions whose name or description has this text.
+            page: Which page of the list, from 1.
+        """
+        return self._listed("actions", self._rows(self.env.action_space), search, page)
+
+    def decisions(self, search: str = "", page: int = 1) -> str:
+        """List what this program lets you decide (calls, loops, functions), and the actions for it.
+
+        Args:
+            search: Show only decisions that have this text, such as the name of a function.
+            page: Which page of the list, from 1.
+        """
+        space = self.env.action_space
+        about = {part.name: part.description for part in action_parts(space)}
+        lines = [
+            f"{one.name} ({about.get(one.name) or ', '.join(one.groups)}): "
+            + ", ".join(action_name(space, choice) for choice in one.choices)
+            for one in space.decisions()
+        ]
+        return self._listed("decisions", lines, search, page)
+
+    def apply(self, actions: list[str]) -> dict[str, Any]:
+        """Apply actions to the program, in order, as one step.
+
+        Args:
+            actions: Names of actions, as the list of actions has them; without a name, as JSON.
+        """
+        chosen, before = self._read(actions), costs_of(self.env)
+        _, _, terminated, _, info = self._bench.apply(chosen)
+        if "error" in info:
+            return self._failed(info["error"], "these actions were taken back: apply others")
+        result: dict[str, Any] = {"had_effect": not info["action_had_no_effect"], "before": before}
+        if terminated:
+            result["ended"] = "the compiler is done: submit, or undo"
+        return {**result, **self._state()}
+
+    def try_actions(self, actions: list[str]) -> dict[str, Any]:
+        """Show what actions would do, without keeping it: the program stays as it is.
+
+        Args:
+            actions: Names of actions, as the list of actions has them; without a name, as JSON.
+        """
+        chosen, before = self._read(actions), costs_of(self.env)
+        with self._bench.fork() as twin:
+            _, reward, terminated, _, info = twin.multistep(chosen)
+            if "error" in info:
+                return self._failed(info["error"], "try other actions")
+            return {
+                "had_effect": not info["action_had_no_effect"],
+                "reward": reward,
+                "before": before,
+                "costs": costs_of(twin),
+                **({"ended": "the compiler would be done"} if terminated else {}),
+                "kept": False,
+            }
+
+    def functions(self, search: str = "", page: int = 1) -> str:
+        """List the functions of the program, the longest first.
+
+        Args:
+            search: Show only functions whose name has this text.
+            page: Which page of the list, from 1.
+        """
+        parts = self._views.functions(self._bench.step_count)
+        counts = {name: text.count("\n") + 1 for name, text in parts.items() if name}
+        longest = sorted(counts, key=lambda name: (-counts[name], name))
+        lines = [f"{name}: {counts[name]:,} lines" for name in longest]
+        return self._listed("functions", lines, search, page)
+
+    def show(
+        self, view: str = "program", function: str = "", compare: str = "", page: int = 1
+    ) -> str:
+        """Show code: the program or its assembly, whole or of one function, or what changed in it.
+
+        Args:
+            view: What to show: program or assembly.
+            function: The name of one function; empty shows everything.
+            compare: Show what changed since: start or last, which is before the last step. Empty
+                shows the code as it is.
+            page: Which page, from 1.
+        """
+        now = self._bench.step_count
+        text = self._views.code(view, function, now, missing="" if compare else None)
+        title = f"{view} {function}".strip()
+        if not compare:
+            return self._paged(title, text.split("\n"), page)
+        earlier = {"start": 0, "last": max(now - 1, 0)}
+        if compare not in earlier:
+            raise UnknownNameError(unknown_name("comparison", compare[:_LONGEST_NAME], earlier))
+        before = self._views.code(view, function, earlier[compare], missing="" if text else None)
+        lines = difference(before, text) or ["nothing changed"]
+        return self._paged(f"{title} compared with {compare}", lines, page)
+
+    def explain(self, search: str = "", page: int = 1) -> str:
+        """Explain what the last step did: costs, changed functions, remarks on its last action.
+
+        Args:
+            search: Show only lines that have this text, such as the name of a function.
+            page: Which page, from 1.
+        """
+        if not self._bench.step_count:
+            raise InvalidParameterError("there is no step to explain: apply actions first")
+        return self._listed("lines of changes", list(self._views.changes()), search, page)
+
+    def measure(self, names: Sequence[str] = ()) -> dict[str, Any]:
+        """Measure the program: its costs beside those of the compiler's levels, or what is named.
+
+        Args:
+            names: Names of at most 20 observations; empty measures the costs that need no run.
+        """
+        names = list(dict.fromkeys(names))
+        if len(names) > _MOST_MEASURED:
+            raise InvalidParameterError(
+                f"{len(names):,} observations are too many for one call: name at most "
+                f"{_MOST_MEASURED}"
+            )
+        if not names:
+            return {"costs": every_cost(self.env), "episode_reward": self.env.episode_reward}
+        each = (self._room - _MARGIN) // len(names)
+        return {name: self._views.value(name, each) for name in names}
+
+    def undo(self, steps: int = 1) -> dict[str, Any]:
+        """Take back the last steps.
+
+        Args:
+            steps: How many steps.
+        """
+        self._bench.undo(steps)
+        return self._state()
+
+    def reset(self, benchmark: str = "") -> dict[str, Any]:
+        """Begin again, without any action.
+
+        Args:
+            benchmark: The address of another program, if programs can be chosen; empty keeps it.
+        """
+        if benchmark and self._is_limited:
+            raise InvalidParameterError("this session is about one program: call reset without one")
+        if benchmark and BenchmarkUri.from_string(benchmark).scheme not in _SCHEMES:
+            raise InvalidParameterError(
+                f"{benchmark!r:.100} is no program of a dataset: expected benchmark://DATASET/NAME"
+            )
+        self._bench.start(benchmark or None)
+        self._submitted = False
+        return {"program": self.env.episode.require().benchmark, **self._state()}
+
+    def submit(self, answer: str = "") -> dict[str, Any]:
+        """End the episode: what was applied is the result.
+
+        Args:
+            answer: The answer, if the task asks a question; otherwise empty.
+        """
+        result = self._state()
+        self._submitted, self._answer = True, answer
+        commandline = cut(self.env.commandline(), self._room // 4)
+        return {**result, "commandline": commandline, "submitted": True}
+
+    # -- calls -----------------------------------------------------------------------------------
+
+    def _offered(self) -> Iterator[Callable[..., Any]]:
+        """Yield the methods that this environment can serve."""
+        yield from (self.describe, self.actions)
+        if hasattr(self.env.action_space, "decisions"):
+            yield self.decisions
+        yield from (self.apply, self.try_actions)
+        if self._views.have_functions:
+            yield self.functions
+        if self._views.panes:
+            yield self.show
+        yield from (self.explain, self.measure, self.undo, self.reset, self.submit)
+
+    def _check(self, tool: str) -> None:
+        """Refuse calls for which there is no program; only a reset needs none."""
+        if tool == "reset":
+            return
+        if self._submitted:
+            raise SessionNotFound("the episode was submitted: call reset to begin again")
+        self._bench.require_program()
+
+    def _failed(self, error: Exception, advice: str) -> dict[str, Any]:
+        """Return what is said of actions that the compiler did not survive, which is no error."""
+        text = cut(str(error), self._room // 4)
+        return {"failed": f"{type(error).__name__}: {text}", "next": advice, **self._state()}
+
+    # -- what tools are made of --------------------------------------------------------------------
+
+    def _read(self, actions: Sequence[str]) -> list[Any]:
+        if not actions:
+            raise InvalidParameterError("no actions: expected at least one name")
+        left = self._most_actions - len(self.env.actions)
+        if len(actions) > left:
+            raise InvalidParameterError(
+                f"{len(actions)} actions: expected at most {left} more, {self._most_actions} in all"
+            )
+        return [action_of(self.env.action_space, word) for word in actions]
+
+    def _state(self) -> dict[str, Any]:
+        """Return what every answer to an action says: the actions so far, costs and reward."""
+        env = self.env
+        latest = [action_name(env.action_space, one) for one in env.actions[-_MOST_LISTED:]]
+        state: dict[str, Any] = {"applied": [cut(name, _LONGEST_NAME) for name in latest]}
+        if len(env.actions) > _MOST_LISTED:
+            state["applied_before"] = len(env.actions) - _MOST_LISTED
+        if env.panes.question and env.in_episode:
+            state["question"] = to_plain(self._bench.look(env.panes.question))
+        return {**state, "costs": costs_of(env), "episode_reward": env.episode_reward}
+
+    def _rows(self, space: gymnasium.Space[Any]) -> list[str]:
+        """Return a line for each action, or for each part that actions are made of."""
+        # A space with gaps has names for numbers that are no action now: its parts tell of those.
+        names = action_names(space)[: getattr(space, "dense", None)]
+        rows = zip(names, action_flags(space), action_descriptions(space), strict=False)
+        lines = [_action_line(*row) for row in rows]
+        masks = getattr(self.env, "action_masks", None)
+        if masks is not None and lines:
+            lines = [line for line, legal in zip(lines, masks(), strict=False) if legal]
+        if not lines:
+            drawn = copy.deepcopy(space)  # the same example for every agent
+            drawn.seed(0)
+            lines = [f"an action is JSON, such as {as_json(drawn.sample())}"]
+        parts = [
+            _action_line(f"{one.name}: {one.values}", "", one.description)
+            for one in action_parts(space)
+        ]
+        return [*lines, *parts]
+
+    def _listed(self, what: str, lines: Sequence[str], search: str, page: int) -> str:
+        count = f"{len(lines)} {what}"
+        if search:
+            names = [line.partition(":")[0] for line in lines]
+            lines = [line for line in lines if search.lower() in line.lower()]
+            count = f"{len(lines)} of {count} with {search[:_LONGEST_NAME]!r}"
+            if not lines:
+                near = ", ".join(close_names(names, search[:_LONGEST_NAME])[:5])
+                raise UnknownNameError(f"{count}: expected {near or 'less text, or none'}")
+        return self._paged(count, lines, page)
+
+    def _paged(self, title: str, lines: Sequence[str], page: int) -> str:
+        text, more = page_of(lines, page, self._room - _MARGIN)
+        return f"{cut(title, _MARGIN // 2)}{more and f', {more}'}\n{text}"
+
+
+def _action_line(name: str, flag: str, about: str) -> str:
+    shown = f"{name} ({flag})" if flag and flag != name else name
+    return f"{shown}: {' '.join(about.split())}" if about else shown

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+import subprocess
+import sys
+
+SCRIPT = """
+import os, sys
+from compiler_gym.tools.agents.judging.process import moved_streams
+requests, answers = moved_streams()
+print('{"nonce": 0, "verdict": {"reward": 9}}', flush=True)
+os.system('echo imitated; cat')
+answers.write(requests.readline().upper())
+"""
+
+
+def test_what_a_compiler_or_a_program_prints_is_no_answer_and_it_reads_no_request() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        input="request\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "REQUEST\n"

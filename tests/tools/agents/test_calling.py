@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Tools are described by their methods, and what a model sends is read or refused."""
+
+import json
+from typing import Any
+
+import pytest
+
+from compiler_gym.tools.agents.calling import Tool, arguments_of, tool_of
+from compiler_gym.errors import InvalidParameterError
+
+
+def mow(lawns: list[str], height: int = 3, why: str = "") -> str:
+    """Mow lawns, in order.
+
+    Args:
+        lawns: Names of lawns,
+            the first one first.
+        height: Centimetres.
+        why: The reason.
+    """
+    return f"{lawns} {height} {why}"
+
+
+TOOL = tool_of(mow)
+
+
+def test_a_method_says_all_that_a_tool_is() -> None:
+    assert (
+        Tool(
+            "mow",
+            "Mow lawns, in order.",
+            {
+                "type": "object",
+                "properties": {
+                    "lawns": {
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "description": "Names of lawns, the first one first.",
+                    },
+                    "height": {"type": "integer", "description": "Centimetres.", "default": 3},
+                    "why": {"type": "string", "description": "The reason.", "default": ""},
+                },
+                "required": ["lawns"],
+                "additionalProperties": False,
+            },
+        )
+        == TOOL
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ({"lawns": ["a"]}, {"lawns": ["a"]}),
+        ('{"lawns": ["a"], "height": "5"}', {"lawns": ["a"], "height": 5}),
+        ({"lawns": "a", "height": 5.0}, {"lawns": ["a"], "height": 5}),
+        ({"lawns": '["a", {"b": 1}, 2]'}, {"lawns": ["a", '{"b": 1}', "2"]}),
+    ],
+)
+def test_what_is_meant_is_understood(given: Any, read: dict[str, Any]) -> None:
+    assert arguments_of(TOOL, given) == read
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("nonsense", "no JSON"),
+        ("[" * 40_000, "no JSON"),
+        ("x" * 10_000_000, "10,000,000 characters"),
+        (["a"], "are list: expected a JSON object"),
+        (None, "needs 'lawns': expected Names of lawns"),
+        ({"lawn": ["a"]}, "did you mean lawns"),
+        ({"lawns": 7}, "lawns is int 7: expected a list of texts"),
+        ({"lawns": ["a"], "height": True}, "height is bool True: expected a whole number"),
+        ({"lawns": ["a"], "height": 10**4000}, "expected a whole number"),
+        ({"lawns": ["a"], "height": float("nan")}, "expected a whole number"),
+        ({"lawns": ["a"], "why": ["x"]}, "why is a list: expected text"),
+        ({"lawns": ["a"], "why": "x" * 100_000}, "why has 100,000 characters"),
+        ({"lawns": ["a"] * 2_000}, "2,000 items"),
+        ({"lawns": ["x" * 40_000] * 2}, "more than 50,000 characters"),
+        ({"lawns": [object()]}, "expected texts"),
+        ({1: 2}, "no argument '1'"),
+    ],
+)
+def test_nonsense_is_refused_with_what_is_expected(given: Any, said: str) -> None:
+    with pytest.raises(InvalidParameterError) as refused:
+        arguments_of(TOOL, given)
+    assert said in str(refused.value)
+    assert len(str(refused.value)) < 400
+
+
+def test_a_tool_has_a_json_form() -> None:
+    assert json.loads(json.dumps(TOOL.parameters)) == TOOL.parameters
