@@ -12,7 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.explorer import Server, Settings
+from compiler_gym.tools.explorer import Server, Settings
 
 __all__ = ["main"]
 

@@ -14,7 +14,7 @@ const walk = (folder) => {
 };
 walk('src');
 walk('public');
-files.push('../src/compiler_gym/explorer/schema.json'); // what the types are made of
+files.push('../src/compiler_gym/tools/explorer/schema.json'); // what the types are made of
 const hash = createHash('sha256');
 for (const file of files.sort()) hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
-writeFileSync('../src/compiler_gym/explorer/static/sources.sha256', `${hash.digest('hex')}\n`);
+writeFileSync('../src/compiler_gym/tools/explorer/static/sources.sha256', `${hash.digest('hex')}\n`);

@@ -8,7 +8,7 @@ export default defineConfig({
   plugins: [svelte()],
   base: './',
   build: {
-    outDir: '../src/compiler_gym/explorer/static',
+    outDir: '../src/compiler_gym/tools/explorer/static',
     emptyOutDir: true,
     target: 'es2022',
     modulePreload: { polyfill: false },

@@ -14,7 +14,7 @@ from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, SUFFIXES, EnvName
 from compiler_gym.options import Limits
 
 if TYPE_CHECKING:
-    from compiler_gym.explorer.records import Source
+    from compiler_gym.tools.explorer.records import Source
 
 __all__ = ["web"]
 
@@ -53,7 +53,7 @@ def web(
     """
     from socket import gethostname
 
-    from compiler_gym.explorer.settings import Settings
+    from compiler_gym.tools.explorer.settings import Settings
 
     report = _report_named(program)
     program = None if report else program
@@ -71,7 +71,7 @@ def web(
     _require_library()
     if settings.program is not None:
         _require_known_program(env, settings.program)
-    from compiler_gym.explorer.server import Server
+    from compiler_gym.tools.explorer.server import Server
 
     with Server(settings) as server:
         if host not in _LOCAL_HOSTS:
@@ -137,7 +137,7 @@ def _absolute_program(program: str) -> str:
 
 def _pasted_from_stdin() -> "Source":
     from compiler_gym.errors import BenchmarkInitError
-    from compiler_gym.explorer.records import Source
+    from compiler_gym.tools.explorer.records import Source
 
     text = sys.stdin.read()
     if not text.strip():

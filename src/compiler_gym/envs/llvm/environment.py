@@ -28,7 +28,7 @@ from compiler_gym.envs.llvm.actions.parameters.space import ParameterSpace
 from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.derived import derived_observations
-from compiler_gym.envs.llvm.panes import IR, PANES
+from compiler_gym.tools.explorer.llvm import IR, PANES
 from compiler_gym.envs.llvm.programs import source
 from compiler_gym.envs.llvm.programs.builds import (
     BenchmarkFromCommandLine,

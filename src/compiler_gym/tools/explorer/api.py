@@ -1,0 +1,455 @@
+# SPDX-License-Identifier: MIT
+"""The implementation of every route, as a method that takes and returns records.
+
+Methods run in threads and raise the library's own errors; HTTP is not known here.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from compiler_gym.core import CompilerEnv, CompilerEnvState, describe, runs_program
+from compiler_gym.errors import CompilerGymError, ExplorerError, ObservationError
+from compiler_gym.tools.explorer import records
+from compiler_gym.tools.explorer.describing import (
+    action_space_of,
+    environment_names,
+    environment_of,
+)
+from compiler_gym.tools.explorer.explored import Explored
+from compiler_gym.tools.explorer.log import Log
+from compiler_gym.tools.explorer.pictures import graph_of, pane_of
+from compiler_gym.tools.explorer.porting import exported, imported, recordings
+from compiler_gym.tools.explorer.programs import format_of, named_program, pasted_program, source_of
+from compiler_gym.tools.explorer.registry import Registry
+from compiler_gym.tools.explorer.settings import Settings
+from compiler_gym.tools.explorer.tasks import METHODS, Searching, TryingAll, Working
+from compiler_gym.tools.explorer.texts import Listings, difference, functions_of, text_of
+from compiler_gym.tools.explorer.tree import Tree
+from compiler_gym.registration import compiler_of, default_environment, make, recommended_reward
+from compiler_gym.spaces import to_plain
+from compiler_gym.version import __version__
+
+__all__ = ["Api", "Asked"]
+
+_MOST_TASKS = 4
+_MOST_KEPT = 16
+"""The most running tasks of a session, and the most finished ones that are kept."""
+_MOST_SECONDS = 24 * 3600.0
+_MOST_LISTED = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request, parsed and checked."""
+
+    path: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    query: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    body: Any = None
+
+
+class Api:
+    """The explorer. `close` ends every session."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.registry = Registry(settings.most_sessions, settings.idle_seconds)
+        self._described: dict[str, records.Environment] = {}
+
+    def close(self) -> None:
+        """End everything."""
+        self.registry.close()
+
+    # -- what there is ------------------------------------------------------------------------
+
+    def server(self, asked: Asked) -> records.Server:
+        """Describe the server."""
+        settings = self.settings
+        return records.Server(
+            version=__version__,
+            environments=environment_names(),
+            default_environment=settings.environment or default_environment(),
+            program=settings.program,
+            source=settings.source,
+            most_sessions=settings.most_sessions,
+            idle_seconds=settings.idle_seconds,
+            most_body_bytes=settings.most_body_bytes,
+            search_methods=list(METHODS),
+        )
+
+    def environment(self, asked: Asked) -> records.Environment:
+        """Describe an environment."""
+        id = asked.path["environment"]
+        if id not in self._described:
+            with self._make(id) as env:
+                self._described[id] = environment_of(id, env)
+        return self._described[id]
+
+    def programs(self, asked: Asked) -> records.Catalogue:
+        """List programs."""
+        query = asked.query
+        most = min(max(query["most"], 1), _MOST_LISTED)
+        with self._make(asked.path["environment"]) as env:
+            name = query["dataset"]
+            chosen = [env.datasets.dataset(name)] if name else list(env.datasets.datasets())
+            found = (
+                str(uri)
+                for one in chosen
+                if one.installed
+                for uri in islice(one.benchmark_uris(), 10 * _MOST_LISTED)
+                if query["search"].lower() in str(uri).lower()
+            )
+            listed = list(islice(found, most + 1))
+        return records.Catalogue(benchmarks=listed[:most], more=len(listed) > most)
+
+    # -- sessions -------------------------------------------------------------------------------
+
+    def sessions(self, asked: Asked) -> records.Sessions:
+        """List the open sessions."""
+        found: list[records.Session] = []
+        for one in self.registry.all():
+            try:
+                found.append(one.record(whole=False))
+            except CompilerGymError:
+                if not one.is_closed:  # else it was just now
+                    raise
+        return records.Sessions(sessions=found)
+
+    def open_session(self, asked: Asked) -> records.Session:
+        """Open a session."""
+        new = _completed(asked.body)
+        id = new.environment or self.settings.environment or default_environment()
+        with self.registry.place():
+            chosen: dict[str, Any] = {"action_space": new.action_space} if new.action_space else {}
+            env = self._make(id, **chosen)
+            try:
+                session = self._opened(id, env, new)
+            except BaseException:
+                env.close()
+                raise
+            self.registry.add(session)
+        return session.record()
+
+    def session(self, asked: Asked) -> records.Session:
+        """Return a session."""
+        return self._session(asked).record()
+
+    def close_session(self, asked: Asked) -> None:
+        """Close a session."""
+        self.registry.remove(asked.path["session"])
+
+    def session_events(self, asked: Asked) -> tuple[Log, int]:
+        """Return the log of a session, from now on."""
+        log = self._session(asked).log
+        return log, log.next_number
+
+    # -- nodes ----------------------------------------------------------------------------------
+
+    def add_nodes(self, asked: Asked) -> records.Nodes:
+        """Apply actions."""
+        body: records.NewNodes = asked.body
+        return records.Nodes(nodes=self._session(asked).add(body.parent, body.actions))
+
+    def node(self, asked: Asked) -> records.Node:
+        """Return a node."""
+        id = asked.path["node"]
+        return self._session(asked).work(lambda tree, _: tree.node(tree.state(id)))
+
+    def remove_node(self, asked: Asked) -> None:
+        """Remove a node."""
+        self._session(asked).remove(asked.path["node"])
+
+    def actions(self, asked: Asked) -> records.ActionSpace:
+        """Return the actions at a node."""
+
+        def found(env: CompilerEnv) -> records.ActionSpace:
+            space, settings = env.action_space, env.episode.selection.action_spec.sets
+            plain = next(
+                (row for row in describe("", env)["action_spaces"] if row["name"] == space.name),
+                None,
+            )
+            if plain is None:
+                raise ExplorerError("this action space has no name", status=404)
+            return msgspec.structs.replace(
+                action_space_of(env, space, plain), settings=bool(settings)
+            )
+
+        id = asked.path["node"]
+        return self._session(asked).work(lambda tree, _: tree.use(tree.state(id), found))
+
+    def costs(self, asked: Asked) -> list[records.CostValues]:
+        """Measure costs."""
+        body: records.Costs = asked.body
+        session = self._session(asked)
+        session.require_allowed(body.names, run=body.run)
+        return session.measure(body.nodes, body.names)
+
+    def baselines(self, asked: Asked) -> dict[str, float | None]:
+        """Return the costs of the standard levels, by level name."""
+        session, name = self._session(asked), asked.query["cost"]
+
+        def found(tree: Tree, _: Listings) -> dict[str, str]:
+            pane = next((one for one in tree.panes.costs if one.observation == name), None)
+            if pane is None:
+                raise ExplorerError(f"{name} is no cost of this environment", status=404)
+            offered = tree.env.observation
+            return {title: one for title, one in pane.baselines.items() if one in offered}
+
+        levels = session.work(found)
+        session.require_allowed(list(levels.values()), run=asked.query["run"])
+        (values,) = session.measure([0], list(levels.values()))
+        return {title: values.costs[one] for title, one in levels.items()}
+
+    # -- what a state looks like ------------------------------------------------------------------
+
+    def functions(self, asked: Asked) -> records.Functions:
+        """List the functions of a state."""
+        session, id = self._session(asked), asked.path["node"]
+        pane = session.text_pane("text")
+        return session.work(
+            lambda tree, listings: functions_of(listings.of(tree.state(id), pane), id)
+        )
+
+    def ir(self, asked: Asked) -> records.Text:
+        """Return the text of a state."""
+        return self._text(asked, "text")
+
+    def assembly(self, asked: Asked) -> records.Text:
+        """Return the assembly of a state."""
+        return self._text(asked, "assembly")
+
+    def source(self, asked: Asked) -> records.Text:
+        """Return the program's source: the pasted text, or that of its benchmark or environment."""
+        session = self._session(asked)
+        text, language = source_of(session.program), ""
+        if session.source is not None:
+            text, language = session.source.text, session.source.language or ""
+
+        def observed(tree: Tree, _: Listings) -> str:
+            pane = tree.panes.source
+            if pane is None or pane.observation not in tree.env.observation:
+                return ""
+            return pane.read(str(tree.env.observation[pane.observation])).text
+
+        text = text or session.work(observed)
+        if not text:
+            raise ExplorerError(
+                f"{session.program.uri} has no source: it was imported in compiled form", status=404
+            )
+        return records.Text(node=None, language=language, text=text, line_map=None)
+
+    def difference(self, asked: Asked) -> records.Difference:
+        """Compare two states."""
+        session, a, b = self._session(asked), asked.query["a"], asked.query["b"]
+        pane = session.text_pane("text")
+
+        def compared(tree: Tree, listings: Listings) -> records.Difference:
+            before = listings.of(tree.state(a), pane)
+            return difference(a, before, b, listings.of(tree.state(b), pane))
+
+        return session.work(compared)
+
+    def graph(self, asked: Asked) -> records.Graph:
+        """Draw a state."""
+        path, query = asked.path, asked.query
+
+        def drawn(tree: Tree, listings: Listings) -> records.Graph:
+            state = tree.state(path["node"])
+            other = None if query["against"] is None else tree.state(query["against"])
+            pane = pane_of(tree.panes, path["kind"])
+            return graph_of(tree, listings, state, pane, query["function"], other)
+
+        return self._session(asked).work(drawn)
+
+    def observation(self, asked: Asked) -> records.ObservationValue:
+        """Return an observation of a state."""
+        session, id, name = self._session(asked), asked.path["node"], asked.path["name"]
+        session.require_allowed([name], run=asked.query["run"])
+
+        def seen(env: CompilerEnv) -> tuple[Any, str]:
+            value = env.observation[name]
+            return value, env.observation.spec(name).to_string(value)
+
+        value, text = session.work(lambda tree, _: tree.use(tree.state(id), seen))
+        return records.ObservationValue(
+            node=id, name=name, value=_observation_json(name, value), text=text
+        )
+
+    def export(self, asked: Asked) -> records.Export:
+        """Return a state in every form."""
+        session, id = self._session(asked), asked.path["node"]
+        return session.work(
+            lambda tree, _: exported(tree, tree.state(id), session.environment, session.source)
+        )
+
+    # -- tasks ------------------------------------------------------------------------------
+
+    def try_all(self, asked: Asked) -> records.Task:
+        """Start to try every action."""
+        session, body = self._session(asked), asked.body
+        session.require_allowed(body.costs, run=False)
+        return _started(session, partial(TryingAll, session, body))
+
+    def search(self, asked: Asked) -> records.Task:
+        """Start a search."""
+        session, body = self._session(asked), asked.body
+        if not 0 < body.seconds <= _MOST_SECONDS:
+            raise ExplorerError(f"seconds is {body.seconds:g}: expected above 0, at most a day")
+        return _started(session, partial(Searching, session, body))
+
+    def task(self, asked: Asked) -> records.AllTried:
+        """Return the progress of a task."""
+        task = self._task(asked)
+        return records.AllTried(task=task.record(), tried=list(task.tried))
+
+    def cancel_task(self, asked: Asked) -> records.Task:
+        """Cancel a task."""
+        task = self._task(asked)
+        task.cancel()
+        task.join(5.0)
+        return task.record()
+
+    def task_events(self, asked: Asked) -> tuple[Log, int]:
+        """Return the log of a task, from its start."""
+        return self._task(asked).log, 0
+
+    def recordings(self, asked: Asked) -> records.Recordings:
+        """List what can be opened below the folder where the server was started."""
+        return records.Recordings(recordings=recordings(Path.cwd()))
+
+    def read_import(self, asked: Asked) -> records.Episodes:
+        """Read recorded episodes."""
+        return imported(asked.body)
+
+    # -- helpers ----------------------------------------------------------------------------
+
+    def _make(self, id: str, **chosen: Any) -> CompilerEnv:
+        known = [one.id for one in environment_names()]
+        if id not in known:
+            from compiler_gym.nearest import unknown_name
+
+            raise ExplorerError(unknown_name("environment", id, known), status=404)
+        return make(id, **self.settings.limits, **chosen)
+
+    def _opened(self, id: str, env: CompilerEnv, new: records.NewSession) -> Explored:
+        if new.source is not None:  # the record now names its language
+            language = format_of(compiler_of(id), new.source).name
+            source = msgspec.structs.replace(new.source, language=language)
+            new = msgspec.structs.replace(new, source=source)
+        program = _requested_program(id, env, new)
+        reward = new.reward or recommended_reward(id, env)
+        if reward is not None:
+            env.reward_space = reward
+            unasked = [
+                one for one in env.reward.spec(reward).observation_spaces if runs_program(env, one)
+            ]
+            if unasked and not new.run:
+                raise ExplorerError(
+                    f"{reward} runs the program: expected run=true, which permits that",
+                    status=403,
+                    next="open the session with run=true",
+                )
+        actions = _episode_actions(env, new, program)
+        space = env.episode.selection.action_space_name
+        make_another = partial(
+            self._make, id, action_space=space, **({"reward_space": reward} if reward else {})
+        )
+        session = Explored(id, make_another, env, program, new.source, may_run=new.run)
+        session.start(actions)
+        return session
+
+    def _session(self, asked: Asked) -> Explored:
+        session = self.registry.session(asked.path["session"])
+        session.touch()
+        return session
+
+    def _task(self, asked: Asked) -> Working:
+        tasks = self._session(asked).tasks
+        id = asked.path["task"]
+        if id not in tasks:
+            raise ExplorerError(f"there is no task {id!r}", status=404)
+        return tasks[id]
+
+    def _text(self, asked: Asked, which: str) -> records.Text:
+        session, id = self._session(asked), asked.path["node"]
+        pane = session.text_pane(which)
+
+        def found(tree: Tree, listings: Listings) -> records.Text:
+            listed = listings.of(tree.state(id), pane)
+            return text_of(listed, pane, id, asked.query["function"])
+
+        return session.work(found)
+
+
+def _completed(new: records.NewSession) -> records.NewSession:
+    """Return the request with missing fields filled in from its episode."""
+    episode = new.episode
+    if episode is None:
+        return new
+    has_program = new.benchmark is not None or new.source is not None
+    return msgspec.structs.replace(
+        new,
+        environment=new.environment or episode.environment,
+        benchmark=new.benchmark if has_program else episode.benchmark,
+        source=new.source if has_program else episode.source,
+        action_space=new.action_space or episode.action_space,
+        reward=new.reward or episode.reward_space,
+    )
+
+
+def _requested_program(id: str, env: CompilerEnv, new: records.NewSession) -> Any:
+    if new.source is not None and new.benchmark is not None:
+        raise ExplorerError("expected a benchmark or a source, found both")
+    if new.source is not None:
+        return pasted_program(env, compiler_of(id), new.source)
+    if new.benchmark is not None:
+        return named_program(env, new.benchmark, compiler_of(id))
+    if env.default_benchmark is None:
+        raise ExplorerError("expected a program: a benchmark, a path or a source")
+    return env.datasets.benchmark(env.default_benchmark)
+
+
+def _episode_actions(env: CompilerEnv, new: records.NewSession, program: Any) -> list[Any]:
+    """Return the actions of the given episode, as members of its action space."""
+    episode = new.episode
+    if episode is None:
+        return []
+    if episode.actions is not None:
+        return episode.actions
+    if not episode.commandline:
+        return []
+    record = CompilerEnvState(str(program.uri), episode.commandline, action_space=new.action_space)
+    return [to_plain(action) for action in env.actions_of(record)]
+
+
+def _started(session: Explored, make_task: Callable[[], Working]) -> records.Task:
+    running = [task for task in session.tasks.values() if task.is_running]
+    if len(running) >= _MOST_TASKS:
+        raise ExplorerError(
+            f"{_MOST_TASKS} tasks are running in this session: expected fewer",
+            status=429,
+            next="cancel one of them",
+        )
+    over = [id for id, task in session.tasks.items() if not task.is_running]
+    for id in over[:-_MOST_KEPT]:
+        del session.tasks[id]
+    task = make_task()
+    task.start()
+    return task.record()
+
+
+def _observation_json(name: str, value: Any) -> Any:
+    """Return an observation as JSON; raise `ObservationError` if it has no JSON form."""
+    try:
+        plain = to_plain(value)
+        msgspec.json.encode(plain)
+    except (TypeError, ValueError) as error:
+        raise ObservationError(
+            f"{name} has no JSON form: expected an observation of numbers and texts"
+        ) from error
+    return plain

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""Descriptions of environments, before a session is opened."""
+
+from typing import Any, cast
+
+import gymnasium
+import msgspec
+
+from compiler_gym.core import CompilerEnv, Panes, describe, runs_program
+from compiler_gym.tools.explorer import records
+from compiler_gym.tools.explorer.shapes import shape_of
+from compiler_gym.registration import compiler_of, compilers, recommended_reward
+from compiler_gym.spaces import to_plain
+
+__all__ = ["action_space_of", "environment_names", "environment_of", "format_names"]
+
+
+def environment_names() -> list[records.EnvironmentName]:
+    """Return every registered environment, without starting a compiler."""
+    return [
+        records.EnvironmentName(
+            id=one.id,
+            compiler=compiler.name,
+            description=compiler.description,
+            observation=one.kwargs.get("observation_space"),
+            reward=one.kwargs.get("reward_space"),
+            formats=format_names(one.id),
+        )
+        for compiler in compilers().values()
+        for one in compiler.environments
+    ]
+
+
+def format_names(id: str) -> list[records.Format]:
+    """Return the text formats that the environment `id` reads."""
+    compiler = compiler_of(id)
+    formats = () if compiler is None else compiler.formats
+    return [
+        records.Format(name=one.name, suffixes=list(one.suffixes)) for one in formats if one.is_text
+    ]
+
+
+def _observation(row: dict[str, Any], *, runs_program: bool) -> records.Observation:
+    """Return a row of a description with what the page shows of it."""
+    known = {name: value for name, value in row.items() if name != "kind"}
+    return records.Observation(**known, runs_program=runs_program)
+
+
+def environment_of(id: str, env: CompilerEnv) -> records.Environment:
+    """Return the description of the environment `id`: its spaces, datasets, costs and views."""
+    plain = describe(id, env)
+    panes, offered = env.panes, set(env.observation)
+    running = panes.running
+    spaces = [
+        msgspec.structs.replace(
+            action_space_of(env, space, described), settings=_has_settings(env, described["name"])
+        )
+        for space, described in zip(env.action_spaces, plain["action_spaces"], strict=True)
+    ]
+    return records.Environment(
+        id=id,
+        compiler_version=plain["compiler_version"],
+        about=plain["about"],
+        action_spaces=spaces,
+        observation_spaces=[
+            _observation(row, runs_program=runs_program(env, row["name"]))
+            for row in plain["observation_spaces"]
+        ],
+        reward_spaces=[
+            records.Reward(
+                **row, runs_program=any(runs_program(env, o) for o in row["observations"])
+            )
+            for row in plain["reward_spaces"]
+        ],
+        datasets=[
+            msgspec.structs.replace(records.Dataset(**row), programs=row["programs"] or None)
+            for row in plain["datasets"]
+        ],
+        default_benchmark=env.default_benchmark,
+        default_reward=recommended_reward(id, env),
+        formats=format_names(id),
+        language=panes.text.listing.language if panes.text else "text",
+        text_title=panes.text.title if panes.text else "",
+        assembly_title=panes.assembly.title if panes.assembly else "",
+        has_text=panes.text is not None and panes.text.observation in offered,
+        has_assembly=panes.assembly is not None and panes.assembly.observation in offered,
+        costs=_cost_records(panes, offered, running),
+        vectors=[
+            records.Vector(name=name, labels=list(labels))
+            for name, labels in panes.vectors.items()
+            if name in offered
+        ],
+        graphs=[
+            records.GraphKind(kind=one.kind, title=one.title, of_function=one.of_function)
+            for one in panes.graphs
+            if offered.issuperset(one.observations)
+        ],
+    )
+
+
+def action_space_of(env: CompilerEnv, space: Any, plain: dict[str, Any]) -> records.ActionSpace:
+    """Return an action space as `describe` gives it, as a record."""
+    is_several = isinstance(space, gymnasium.spaces.MultiDiscrete)
+    shape: list[int] = to_plain(cast(Any, space).nvec.ravel()) if is_several else []
+    return records.ActionSpace(
+        name=plain["name"],
+        space=plain["space"][:2000],
+        actions=[records.Action(**row) for row in plain["actions"]],
+        parts=[records.ActionPart(**row) for row in plain["parts"]],
+        shape=shape,
+        form=shape_of(space),
+        settings=False,
+    )
+
+
+def _has_settings(env: CompilerEnv, name: str) -> bool:
+    spec = env.episode.selection.action_specs.get(name)
+    return spec is not None and bool(spec.sets)
+
+
+def _cost_records(panes: Panes, offered: set[str], running: frozenset[str]) -> list[records.Cost]:
+    return [
+        records.Cost(
+            name=one.observation,
+            title=one.title,
+            unit=one.unit,
+            at_once=one.at_once,
+            runs_program=one.observation in running,
+            baselines=[
+                records.Baseline(title=title, observation=name)
+                for title, name in one.baselines.items()
+                if name in offered
+            ],
+        )
+        for one in panes.costs
+        if one.observation in offered
+    ]

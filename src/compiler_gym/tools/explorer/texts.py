@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""Texts of states, function by function, and the differences between two of them."""
+
+import difflib
+import hashlib
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from compiler_gym.core import PaneText, TextPane, comparable, parts_by_function
+from compiler_gym.errors import ExplorerError
+from compiler_gym.tools.explorer.records import (
+    Difference,
+    Fact,
+    FunctionDifference,
+    Functions,
+    LineMap,
+    Text,
+)
+from compiler_gym.tools.explorer.tree import State, Tree
+from compiler_gym.nearest import unknown_name
+
+__all__ = ["Listings", "difference", "functions_of", "text_of"]
+
+_KEPT_LETTERS = 32 << 20
+_MOST_COMPARED = 4_000
+"""The most lines of a function whose difference is counted exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """A text and its functions."""
+
+    whole: PaneText
+    parts: Mapping[str, str]
+
+
+class Listings:
+    """A cache of the last requested texts; used by one thread at a time."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._kept: OrderedDict[tuple[int, str], _Listing] = OrderedDict()
+
+    def of(self, state: State, pane: TextPane) -> _Listing:
+        """Return the text of a state by a pane."""
+        key = state.id, pane.observation
+        if key not in self._kept:
+            raw = self._tree.use(state, lambda env: env.observation[pane.observation])
+            whole = pane.read(str(raw))
+            self._kept[key] = _Listing(whole, parts_by_function(whole.text, pane.listing))
+            self._make_room()
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+    def forget(self, id: int) -> None:
+        """Drop the texts of a removed node."""
+        for key in [key for key in self._kept if key[0] == id]:
+            del self._kept[key]
+
+    def _make_room(self) -> None:
+        held = sum(len(one.whole.text) for one in self._kept.values())
+        while held > _KEPT_LETTERS and len(self._kept) > 2:
+            _, oldest = self._kept.popitem(last=False)
+            held -= len(oldest.whole.text)
+
+
+def text_of(listed: _Listing, pane: TextPane, node: int, function: str | None) -> Text:
+    """Return a text, or one function of it; raise `ExplorerError` if it has no such function."""
+    lines = listed.whole.lines
+    text, first = listed.whole.text, 0
+    if function is not None:
+        if function not in listed.parts:
+            raise ExplorerError(unknown_name("function", function, listed.parts), status=404)
+        text = listed.parts[function]
+        if function:
+            first = _lines_before(listed.whole.text, text)
+            last = first + text.count("\n") + 1
+            lines = {n - first: source for n, source in lines.items() if first < n <= last}
+        else:
+            lines = {}
+    found = LineMap(lines=list(lines), sources=list(lines.values())) if lines else None
+    return Text(node=node, language=pane.listing.language, text=text, line_map=found)
+
+
+def functions_of(listed: _Listing, node: int) -> Functions:
+    """Return the functions of a text."""
+    facts = {name: _fact(name, text) for name, text in listed.parts.items()}
+    outside = facts.pop("", _fact("", ""))
+    return Functions(node=node, functions=list(facts.values()), outside=outside)
+
+
+def difference(a: int, before: _Listing, b: int, after: _Listing) -> Difference:
+    """Return the functions that differ and by how many lines, the most first."""
+    rows = [
+        _function_difference(name, before.parts.get(name), after.parts.get(name))
+        for name in dict.fromkeys([*after.parts, *before.parts])
+    ]
+    rows.sort(key=lambda row: (row.status == "same", not row.name, -(row.added + row.removed)))
+    return Difference(a=a, b=b, functions=rows)
+
+
+def _function_difference(name: str, before: str | None, after: str | None) -> FunctionDifference:
+    def row(status: str, added: int, removed: int) -> FunctionDifference:
+        return FunctionDifference(name=name, status=status, added=added, removed=removed)
+
+    if before == after:
+        return row("same", 0, 0)
+    old = comparable(before).split("\n") if before is not None else []
+    new = comparable(after).split("\n") if after is not None else []
+    if before is None or after is None:
+        return row("added" if before is None else "removed", len(new), len(old))
+    return row("changed", *_changed_lines(old, new))
+
+
+def _changed_lines(old: list[str], new: list[str]) -> tuple[int, int]:
+    """Return the numbers of added and removed lines; of long functions, of unmatched lines."""
+    if len(old) + len(new) > _MOST_COMPARED:
+        return _without_equal(new, old), _without_equal(old, new)
+    same = sum(
+        block.size
+        for block in difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+    )
+    return len(new) - same, len(old) - same
+
+
+def _without_equal(lines: list[str], others: list[str]) -> int:
+    left: dict[str, int] = {}
+    for line in others:
+        left[line] = left.get(line, 0) + 1
+    missing = 0
+    for line in lines:
+        if left.get(line, 0):
+            left[line] -= 1
+        else:
+            missing += 1
+    return missing
+
+
+def _fact(name: str, text: str) -> Fact:
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=12)
+    count = text.count("\n") + 1 if text else 0
+    return Fact(name=name, lines=count, digest=digest.hexdigest())
+
+
+def _lines_before(whole: str, part: str) -> int:
+    place = whole.find(part)
+    return whole.count("\n", 0, place) if place >= 0 else 0
