@@ -22,7 +22,7 @@ import torch
 from gymnasium.spaces import Discrete
 from torch import nn
 
-from compiler_gym.integrations.learning import Recipe, learning_env, learning_vec
+from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env, learning_vec
 
 
 def option(default: Any, help: str) -> Any:

@@ -43,7 +43,7 @@ class Options:
 
 
 class MeanGreedy:
-    """A policy for `compiler_gym.leaderboard` that learns before it is judged."""
+    """A policy for `compiler_gym.tools.learn.leaderboard` that learns before it is judged."""
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()

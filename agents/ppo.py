@@ -24,7 +24,7 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
-from compiler_gym.integrations.learning import Recipe, learning_env, learning_vec
+from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env, learning_vec
 
 
 def option(default: Any, help: str) -> Any:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 import compiler_gym
 from compiler_gym.tools.agents import Decisions, Task, judge, tasks
 from compiler_gym.caching import TranspositionCache
-from compiler_gym.integrations.learning import Recipe, learning_env
+from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env
 from compiler_gym.search import run_search
 
 __all__ = ["Game", "Network", "Options", "clone", "improve", "main", "parse", "traces_of"]

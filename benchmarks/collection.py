@@ -21,9 +21,9 @@ from typing import Any
 from benchmarks.measure import Figure
 from benchmarks.scaling import _computed
 from compiler_gym import make
-from compiler_gym.collection import collect
-from compiler_gym.collection.playing import Player, seed_of, settled_options
-from compiler_gym.collection.shards import describe
+from compiler_gym.tools.learn.collection import collect
+from compiler_gym.tools.learn.collection.playing import Player, seed_of, settled_options
+from compiler_gym.tools.learn.collection.shards import describe
 from compiler_gym.options import CollectOptions
 from compiler_gym.testing import worker_pid
 

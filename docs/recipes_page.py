@@ -22,7 +22,7 @@ from compiler_gym.tools.tune.llvm.learning import (
     verdict_of,
 )
 from compiler_gym.tools.tune.llvm.learning.plans import with_options
-from compiler_gym.leaderboard import Interval
+from compiler_gym.tools.learn.leaderboard import Interval
 from compiler_gym.tools.tune import recipe_named
 
 __all__ = ["keep_outcomes", "recipes_page"]

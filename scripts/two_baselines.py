@@ -18,7 +18,7 @@ from pathlib import Path
 
 import compiler_gym
 from compiler_gym.core import CompilerEnv
-from compiler_gym.leaderboard import TASKS, Task, geometric_mean
+from compiler_gym.tools.learn.leaderboard import TASKS, Task, geometric_mean
 
 __all__ = ["Costs", "bundled", "fill", "generated", "measure", "published", "table", "totals"]
 

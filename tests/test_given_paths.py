@@ -14,7 +14,7 @@ import compiler_gym
 from compiler_gym import CompilerEnvStateReader
 from compiler_gym.datasets import Benchmark, BenchmarkWithSource
 from compiler_gym.errors import CompilerGymError
-from compiler_gym.leaderboard import read_submission
+from compiler_gym.tools.learn.leaderboard import read_submission
 from compiler_gym.tools.tune import read_plan
 
 

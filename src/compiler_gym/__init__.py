@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     # Not `envs`: compilers are reached by name only (see the import layers).
     from compiler_gym import datasets as datasets
     from compiler_gym import errors as errors
-    from compiler_gym import leaderboard as leaderboard
+    from compiler_gym.tools.learn import leaderboard as leaderboard
     from compiler_gym import service as service
     from compiler_gym import spaces as spaces
     from compiler_gym import views as views

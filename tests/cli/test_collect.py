@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.collection import Collection
+from compiler_gym.tools.learn.collection import Collection
 
 from .conftest import SOURCE, Run
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.leaderboard import read_submission
+from compiler_gym.tools.learn.leaderboard import read_submission
 
 from .conftest import Run
 

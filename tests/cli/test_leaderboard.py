@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.leaderboard import TASKS
+from compiler_gym.tools.learn.leaderboard import TASKS
 
 from .conftest import Run
 

@@ -92,7 +92,7 @@ def recipes(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 @_answer
 def tasks(ctx: typer.Context, incomplete: str) -> Iterable[str]:
     """Return the tasks of the leaderboard."""
-    from compiler_gym.leaderboard import TASKS
+    from compiler_gym.tools.learn.leaderboard import TASKS
 
     return TASKS
 

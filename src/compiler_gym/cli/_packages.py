@@ -141,7 +141,7 @@ def show_outcomes(results: "Sequence[PackageResult]", folder: Path) -> None:
 def _on(address: str, lock: "PackageLock", builder: "PackageBuilder") -> "Iterator[PackageResult]":
     """Yield the results of tasks of a Ray cluster, which shares the output's folder."""
     from compiler_gym.datasets.packages import done_and_waiting
-    from compiler_gym.integrations.ray import spread_tasks
+    from compiler_gym.tools.learn.integrations.ray import spread_tasks
 
     done, waiting = done_and_waiting(lock, builder)
     yield from done

@@ -14,7 +14,7 @@ from compiler_gym.cli._programs import find_program
 from compiler_gym.options import CollectOptions
 
 if TYPE_CHECKING:
-    from compiler_gym.collection import Progress, Summary
+    from compiler_gym.tools.learn.collection import Progress, Summary
 
 __all__ = ["collect"]
 
@@ -46,8 +46,8 @@ def collect(
     interruptions: Ctrl-C and a kill lose the shards in work, and --resume goes on. Leaves with
     status 1 if --verify finds an episode that cannot be played again.
     """
-    from compiler_gym.collection import Collection
-    from compiler_gym.collection import collect as collect_into
+    from compiler_gym.tools.learn.collection import Collection
+    from compiler_gym.tools.learn.collection import collect as collect_into
 
     if env is None:
         kept = Collection(folder).options

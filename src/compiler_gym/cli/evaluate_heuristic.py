@@ -14,7 +14,7 @@ from compiler_gym.cli.leaderboard import print_outcome, show_metrics
 from compiler_gym.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from compiler_gym.leaderboard import Evaluation, Outcome, Task
+    from compiler_gym.tools.learn.leaderboard import Evaluation, Outcome, Task
 
 __all__ = ["evaluate_heuristic"]
 
@@ -50,7 +50,7 @@ def evaluate_heuristic(
     leaderboard.
     """
     from compiler_gym.lazy import named
-    from compiler_gym.leaderboard import evaluate, find_task, write_submission
+    from compiler_gym.tools.learn.leaderboard import evaluate, find_task, write_submission
     from compiler_gym.registration import compilers
     from compiler_gym.sandbox import require, sandboxed
 

@@ -13,7 +13,7 @@ from compiler_gym.cli._output import Json, errors, heading, output, print_json, 
 from compiler_gym.cli._state_files import program_name
 
 if TYPE_CHECKING:
-    from compiler_gym.leaderboard import Evaluation, Outcome
+    from compiler_gym.tools.learn.leaderboard import Evaluation, Outcome
     from compiler_gym.validation import ValidationError
 
 __all__ = ["leaderboard", "print_outcome", "show_metrics"]
@@ -35,7 +35,7 @@ Root = Annotated[Path, typer.Option("--root", help="The folder of submissions.")
 @leaderboard.command()
 def tasks(json: Json = False) -> None:
     """List the tasks."""
-    from compiler_gym.leaderboard import TASKS
+    from compiler_gym.tools.learn.leaderboard import TASKS
 
     if json:
         print_json([task.to_json() for task in TASKS.values()])
@@ -73,7 +73,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Evaluate a policy on a task and write a submission."""
-    from compiler_gym.leaderboard import evaluate, find_policy, find_task, write_submission
+    from compiler_gym.tools.learn.leaderboard import evaluate, find_policy, find_task, write_submission
     from compiler_gym.runs import RunFolder
 
     chosen = find_task(task)
@@ -123,8 +123,8 @@ def verify(
     Times and compilations cannot be replayed: they are claims, and a submission is ranked once
     --rerun has reproduced them, which is noted in ROOT/reruns.json.
     """
-    from compiler_gym.leaderboard import find_submissions, read_submission
-    from compiler_gym.leaderboard import verify as verify_submission
+    from compiler_gym.tools.learn.leaderboard import find_submissions, read_submission
+    from compiler_gym.tools.learn.leaderboard import verify as verify_submission
 
     names = tuple(rung.strip() for rung in rungs.split(",") if rung.strip())
     given = (read_submission(folder, root=root) for folder in folders or ())
@@ -165,7 +165,7 @@ def table_(
     """Print the leaderboards as Markdown, or write them into pages."""
     from compiler_gym.errors import InvalidParameterError
     from compiler_gym.files import read_regular
-    from compiler_gym.leaderboard import find_submissions, tables_of, with_tables
+    from compiler_gym.tools.learn.leaderboard import find_submissions, tables_of, with_tables
 
     submissions = list(find_submissions(root))
     if not submissions and not pages:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import compiler_gym
-from compiler_gym.leaderboard import Limit, Task, evaluate, find_policy
+from compiler_gym.tools.learn.leaderboard import Limit, Task, evaluate, find_policy
 
 from .conftest import AGENTS, load_agent
 

@@ -110,7 +110,7 @@ llvm = Compiler(
         "reward_space": "IrInstructionCountOz",
     },
     starting_sequences="compiler_gym.envs.llvm:starting_sequences.txt",
-    tasks="compiler_gym.envs.llvm.leaderboard.tasks:TASKS",
+    tasks="compiler_gym.tools.learn.leaderboard.llvm.tasks:TASKS",
     task_defaults={
         "compiler_version": str(MAJOR),
         "reward_space": "IrInstructionCountOz",

@@ -30,7 +30,7 @@ from compiler_gym.tools.explorer.records import (
 )
 from compiler_gym.tools.explorer.tree import State, Tree
 from compiler_gym.files import read_regular
-from compiler_gym.leaderboard import read_submission
+from compiler_gym.tools.learn.leaderboard import read_submission
 from compiler_gym.registration import compilers
 from compiler_gym.tools.tune import PLAN_FILE, read_plan
 

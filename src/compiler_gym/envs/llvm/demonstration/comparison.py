@@ -4,7 +4,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from compiler_gym.leaderboard import Cost, geometric_mean
+from compiler_gym.tools.learn.leaderboard import Cost, geometric_mean
 
 __all__ = ["METRICS", "PUBLISHED_METRIC", "Comparison", "mean_of", "summary"]
 

@@ -19,7 +19,7 @@ from compiler_gym.tools.tune.llvm.learning.linked import (
 from compiler_gym.tools.tune.llvm.learning.outcomes import Outcome, Outcomes, outcomes_of
 from compiler_gym.tools.tune.llvm.learning.plans import FAIR, PLAIN
 from compiler_gym.tools.tune.llvm.policies import features_of, read_policy
-from compiler_gym.leaderboard import Interval, geometric_interval
+from compiler_gym.tools.learn.leaderboard import Interval, geometric_interval
 from compiler_gym.tools.tune import BinaryPlan, recipe_named
 
 __all__ = [

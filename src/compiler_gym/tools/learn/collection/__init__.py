@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""Stores of transitions: episodes by the million in sharded Parquet, collected and read back.
+
+``collecting`` fills a folder and goes on where it was left, ``engines`` says in which processes,
+``playing`` runs the policy (``policies``) on each program, in the environment of ``recorded``.
+``columns`` is what a row holds and ``shards`` one file of rows. ``stored`` reads a collection:
+whole, in order, or shuffled; and ``replaying`` proves that its episodes can be played again.
+"""
+
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
+
+if TYPE_CHECKING:
+    from compiler_gym.tools.learn.collection.collecting import Progress, Summary, collect
+    from compiler_gym.tools.learn.collection.recorded import recorded_randomly
+    from compiler_gym.tools.learn.collection.replaying import Difference
+    from compiler_gym.tools.learn.collection.stored import Collection
+
+__all__ = ["Collection", "Difference", "Progress", "Summary", "collect", "recorded_randomly"]
+
+_WHERE = {
+    "Collection": "compiler_gym.tools.learn.collection.stored",
+    "Difference": "compiler_gym.tools.learn.collection.replaying",
+    "Progress": "compiler_gym.tools.learn.collection.collecting",
+    "Summary": "compiler_gym.tools.learn.collection.collecting",
+    "collect": "compiler_gym.tools.learn.collection.collecting",
+    "recorded_randomly": "compiler_gym.tools.learn.collection.recorded",
+}
+__getattr__ = door(__name__, _WHERE)

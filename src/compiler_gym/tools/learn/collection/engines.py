@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""Where the shards of a collection are written: here, in processes of this machine, or on Ray.
+
+An engine yields the number of each shard when its file is there. One shard has one writer.
+"""
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn, Self, cast
+
+from compiler_gym.tools.learn.collection._job import options_from, options_to
+from compiler_gym.tools.learn.collection.playing import Player
+from compiler_gym.errors import (
+    CompilerGymError,
+    RecordingError,
+    WorkerCrashedError,
+    error_from_name,
+)
+from compiler_gym.files import remove_left, scratch_directory, write_whole, writing
+from compiler_gym.lazy import named
+from compiler_gym.options import CollectOptions
+from compiler_gym.search import available_jobs
+
+__all__ = ["Tick", "engine_for", "file_of"]
+
+Tick = Callable[[int, int], None]
+"""Is told the number of a shard and how many steps were made for it."""
+Engine = Callable[[CollectOptions, Sequence[int], Path, Tick], Generator[int]]
+
+
+def file_of(folder: Path, shard: int) -> Path:
+    """Return the file of a shard."""
+    return folder / f"{shard:06}.parquet"
+
+
+def engine_for(options: CollectOptions, count: int) -> Engine:
+    """Return the engine that `options` ask for, given how many shards are to be written."""
+    jobs = min(options.jobs or available_jobs(), count)
+    if options.ray:
+        return _on_ray
+    return _in_this_process if jobs <= 1 else partial(_in_processes, jobs=jobs)
+
+
+def _in_this_process(
+    options: CollectOptions, shards: Sequence[int], folder: Path, tick: Tick
+) -> Generator[int]:
+    with Player(options) as player:
+        for shard in shards:
+            player.write(shard, file_of(folder, shard), partial(tick, shard))
+            yield shard
+
+
+def _in_processes(
+    options: CollectOptions, shards: Sequence[int], folder: Path, tick: Tick, *, jobs: int
+) -> Generator[int]:
+    waiting = iter(shards)
+    answers: queue.Queue[tuple[_Job, str]] = queue.Queue()
+    try:
+        with ExitStack() as ended:
+            working = {ended.enter_context(_Job(options, folder, answers)) for _ in range(jobs)}
+            for job in list(working):
+                job.give(next(waiting, None))
+            while working:
+                job, line = answers.get()
+                if not line:
+                    if job.shard is not None:
+                        job.complain()
+                    working.discard(job)
+                    continue
+                told: dict[str, Any] = json.loads(line)
+                if "error" in told:
+                    raise error_from_name(told["error"], told["message"])
+                shard = job.shard
+                assert shard is not None
+                if "steps" in told:
+                    tick(shard, told["steps"])
+                else:
+                    job.give(next(waiting, None))
+                    yield shard
+    finally:
+        remove_left(folder, ".*.partial")
+
+
+class _Job:
+    """A process that writes one shard after the other; it ends with the block."""
+
+    def __init__(
+        self, options: CollectOptions, folder: Path, answers: "queue.Queue[tuple[_Job, str]]"
+    ) -> None:
+        self.shard: int | None = None
+        """The number of the shard that it writes now."""
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "compiler_gym.tools.learn.collection._job", str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._answers = answers
+        told = {"options": options_to(options), "folder": str(folder.absolute())}
+        self._say(json.dumps(told))
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def give(self, shard: int | None) -> None:
+        """Tell it to write a shard; None: nothing is left."""
+        self.shard = shard
+        if shard is not None:
+            self._say(str(shard))
+            return
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
+
+    def complain(self) -> NoReturn:
+        """Raise `WorkerCrashedError` for a process that ended in the middle of a shard."""
+        status = self._process.wait()
+        raise WorkerCrashedError(
+            f"the process that collects shard {self.shard} ended with status {status}: what was "
+            "collected before is kept; resume, with fewer --jobs if memory was short",
+            exit_status=status,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._listener.join()
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
+
+    def _say(self, line: str) -> None:
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # that it has ended is told by its last answer
+            self._process.stdin.write(f"{line}\n")
+            self._process.stdin.flush()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as lines:
+            for line in lines:
+                self._answers.put((self, line))
+        self._answers.put((self, ""))
+
+
+def _on_ray(
+    options: CollectOptions, shards: Sequence[int], folder: Path, tick: Tick
+) -> Generator[int]:
+    spread_tasks = named("compiler_gym.tools.learn.integrations.ray:spread_tasks")
+    for shard, ended in spread_tasks(shards, partial(_shard_of, options_to(options))):
+        if isinstance(ended, tuple):
+            raise error_from_name(*cast("tuple[str, str]", ended))
+        if isinstance(ended, Exception):  # Ray gave it up
+            raise WorkerCrashedError(
+                f"shard {shard} is lost: {str(ended).splitlines()[0]}: what was collected before "
+                "is kept; resume"
+            ) from ended
+        with writing(file_of(folder, shard), RecordingError):
+            write_whole(file_of(folder, shard), ended, sync=True)
+        yield shard
+
+
+def _shard_of(plain: dict[str, Any], shard: int) -> bytes | tuple[str, str]:
+    """Return the contents of a shard that is written on some node, or the error and its message."""
+    try:
+        with scratch_directory("shard") as scratch, Player(options_from(plain)) as player:
+            path = file_of(Path(scratch), shard)
+            player.write(shard, path)
+            return path.read_bytes()
+    except CompilerGymError as error:  # its class may need more than a message
+        return type(error).__name__, str(error)

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT
+"""Plays the runs of a collection: each a policy on a program, with a seed of its own.
+
+What a run leads to depends on the options and its number, not on the process or on the runs
+before.
+"""
+
+import hashlib
+import random
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from compiler_gym.tools.learn.collection.columns import Layout, NamedStep
+from compiler_gym.tools.learn.collection.policies import policy_named
+from compiler_gym.tools.learn.collection.recorded import Recorded, Tape
+from compiler_gym.tools.learn.collection.shards import ShardWriter
+from compiler_gym.core import CompilerEnv
+from compiler_gym.datasets import BenchmarkUri
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    CompilerError,
+    CompilerGymError,
+    InvalidParameterError,
+    PolicyError,
+    RecordingError,
+    ServiceError,
+    SessionNotFound,
+)
+from compiler_gym.tools.learn.leaderboard import (
+    Limit,
+    LimitReached,
+    Meter,
+    Policy,
+    addresses,
+    call_policy,
+)
+from compiler_gym.options import CollectOptions
+from compiler_gym.registration import compiler_of, make
+from compiler_gym.spaces import space_name
+from compiler_gym.wrappers import EpisodeRecord
+
+__all__ = ["Player", "environment_of", "policy_digest", "seed_of", "settled_options"]
+
+_MOST_PROGRAMS = 1_000_000
+"""Of a dataset without an end, at most so many programs are taken."""
+
+
+def settled_options(options: CollectOptions) -> tuple[CollectOptions, str]:
+    """Return `options` with all that they leave open, and the version of the compiler.
+
+    The usual cost and reward are kept where none is named.
+
+    Raises:
+        InvalidParameterError: The environment has no hash of its program, or no program is named.
+        UnknownNameError: A space, a program or the policy does not exist.
+        PolicyError: The policy cannot be loaded.
+        BenchmarkInitError: A program cannot be read.
+    """
+    policy_named(options.policy)
+    compiler = compiler_of(options.env)
+    usual = {} if compiler is None else {**compiler.search_defaults, **compiler.task_defaults}
+    cost, reward = usual.get("cost", ""), usual.get("reward_space", "")
+    with environment_of(options) as env:
+        costs = tuple(options.costs or ([cost] if cost in env.observation else []))
+        rewards = tuple(options.rewards or ([reward] if reward in env.reward else []))
+        names = tuple(options.benchmarks)
+        if not names:
+            raise InvalidParameterError(
+                "no program to collect from: expected --benchmarks with a program or a dataset"
+            )
+        if not options.no_hashes and env.state_observation is None:
+            raise InvalidParameterError(
+                f"{options.env} has no hash of its program's state: collect without hashes "
+                "(--no-hashes)"
+            )
+        for name in costs:
+            spec = env.observation.spec(name)
+            if spec.space.shape != () or spec.space.dtype is None or spec.space.dtype.kind in "US":
+                raise InvalidParameterError(
+                    f"{name} is no cost: expected one number; name it with --observe"
+                )
+        for name in (*options.observe, *costs):
+            env.observation.spec(name)
+        for name in rewards:
+            env.reward.spec(name)
+        known = {dataset.name for dataset in env.datasets.datasets()}
+        for name in map(BenchmarkUri.canonicalize, names):
+            if name not in known:
+                env.datasets.benchmark(name)
+        settled = replace(
+            options,
+            costs=costs,
+            rewards=rewards,
+            shard_steps=options.steps_of_a_shard,
+            action_space=options.action_space or space_name(env.action_space),
+        )
+        return settled, env.compiler_version
+
+
+def seed_of(options: CollectOptions, run: int) -> int:
+    """Return the seed of a run."""
+    return int(np.random.SeedSequence([options.seed, run]).generate_state(1)[0])
+
+
+class Player:
+    """Plays runs in one environment; use it in a ``with`` block.
+
+    Args:
+        options: Those of the collection, settled.
+    """
+
+    def __init__(self, options: CollectOptions) -> None:
+        self._options = options
+        self._tape = Tape()
+        self._meter = Meter(Limit(compilations=0))
+        self._policy: Policy = policy_named(options.policy)
+        self._env = environment_of(options)
+        key = None if options.no_hashes else self._env.state_observation
+        kept = list(dict.fromkeys([*filter(None, [key]), *options.costs, *options.observe]))
+        self.layout = Layout.of(self._env, kept, options.rewards)
+        """The columns."""
+        self._recorded = Recorded(self._env, kept, self._tape, self._meter)
+        self._programs = _shuffled_programs(self._env, options)
+        self.compiler_version = self._env.compiler_version
+
+    def write(self, shard: int, path: Path, tick: Callable[[int], None] = lambda n: None) -> None:
+        """Play the runs of a shard and write it to the file `path`.
+
+        `tick` is told after each run how many steps the shard's policy has made.
+
+        Raises:
+            RecordingError: An observation does not fit its column.
+            PolicyError: The policy raised an error.
+            OSError: The file cannot be written.
+        """
+        spaces = self._env.observation.spaces
+        columns = {one.name: spaces[one.name].space for one in self.layout.fields}
+        steps = 0
+        with ShardWriter(path, self.layout, columns) as sink, _seeded():
+            self._tape.sink = sink
+            try:
+                for run in self._options.runs_in(shard):
+                    steps += self.play(run)
+                    tick(steps)
+            finally:
+                self._tape.sink, self._tape.episode = None, None
+
+    def play(self, run: int) -> int:
+        """Play one run, and return how many steps it made."""
+        options, tape, env = self._options, self._tape, self._recorded
+        program, seed = self._programs[run % len(self._programs)], seed_of(options, run)
+        tape.run = run
+        meter = env.meter = Meter(Limit(compilations=options.steps_of(run)))
+        random.seed(seed)
+        np.random.seed(seed)
+        env.observation_space = None
+        try:
+            env.reset(benchmark=program, seed=seed, action_space=options.action_space)
+        except (BenchmarkInitError, CompilerError, ServiceError) as error:
+            self._keep_refusal(program, seed, error)
+            return 0
+        try:
+            with suppress(LimitReached, SessionNotFound):
+                call_policy(self._policy, env, meter)
+            env.episode_ended()
+        except RecordingError:
+            raise
+        except Exception as error:
+            kind = "" if isinstance(error, PolicyError) else f"{type(error).__name__}: "
+            raise PolicyError(
+                f"the policy {options.policy} failed in run {run} on {program}: {kind}{error}; "
+                "what was collected before is kept: mend the policy and resume"
+            ) from error
+        return meter.compilations
+
+    def close(self) -> None:
+        """Close the environment."""
+        self._env.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def _keep_refusal(self, program: str, seed: int, error: CompilerGymError) -> None:
+        """Keep a row for a program that no episode can begin on."""
+        failed = NamedStep(
+            [], None, terminated=False, truncated=True, no_effect=False, error=str(error),
+            observation=None, error_type=type(error).__name__,
+        )  # fmt: skip
+        self._tape.episode = EpisodeRecord(
+            program, self._options.action_space, self.compiler_version, seed, None
+        )
+        self._tape.episode.steps = [failed]
+        self._tape.end()
+
+
+def policy_digest(name: str) -> str:
+    """Return a digest of the policy's file; nothing for a policy of ours."""
+    path = Path(name.partition(":")[0])
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.suffix == ".py" else ""
+
+
+def environment_of(options: CollectOptions) -> CompilerEnv:
+    """Return a new environment with the action space and the rewards of a collection."""
+    rewards = options.rewards
+    return make(
+        options.env,
+        limits=options.limits,
+        action_space=options.action_space,
+        reward_space=rewards[0] if len(rewards) == 1 else list(rewards) or None,
+    )
+
+
+def _shuffled_programs(env: CompilerEnv, options: CollectOptions) -> Sequence[str]:
+    """Return the addresses of the programs, in an order that the seed decides."""
+    found = list(islice(addresses(env, options.benchmarks), max(options.runs, _MOST_PROGRAMS)))
+    random.Random(options.seed).shuffle(found)
+    return found
+
+
+@contextmanager
+def _seeded() -> Generator[None]:
+    """Give back the random numbers of others at the end of the block."""
+    ours: Any = random.getstate(), np.random.get_state()
+    try:
+        yield
+    finally:
+        random.setstate(ours[0])
+        np.random.set_state(ours[1])

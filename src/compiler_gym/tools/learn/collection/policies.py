@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""The policies that a collection knows by name, beside those of the leaderboards.
+
+A policy is run anew for each program and keeps nothing from one run to the next: any of several
+processes may run it. `random` and `numpy.random` are seeded before each run.
+"""
+
+import random
+from contextlib import suppress
+
+from compiler_gym.core import CompilerEnv
+from compiler_gym.errors import CompilerGymError, PolicyLoadError, UnknownNameError
+from compiler_gym.tools.learn.leaderboard import LimitReached, Meter, Policy, find_policy
+from compiler_gym.nearest import unknown_name
+from compiler_gym.search import ALGORITHMS, run_search
+from compiler_gym.wrappers import CompilerEnvWrapper
+
+__all__ = ["SearchedEpisodes", "policy_named", "random_actions"]
+
+_ALGORITHM = "portfolio"
+
+
+def random_actions(env: CompilerEnv, generator: random.Random | None = None) -> None:
+    """Take random actions until the episode ends; those of `random` without a generator."""
+    draw = random.randrange if generator is None else generator.randrange
+    while env.in_episode:
+        count = env.episode.selection.action_count
+        env.step(draw(count) if count else env.action_space.sample())
+
+
+class SearchedEpisodes:
+    """Search, so that every sequence that the search tries is an episode.
+
+    What it knows already it does not try again. A search that ends early leaves the rest of its
+    steps.
+    """
+
+    def __init__(self, algorithm: str) -> None:
+        if algorithm not in ALGORITHMS:
+            raise UnknownNameError(unknown_name("algorithm", algorithm, ALGORITHMS))
+        self.algorithm = algorithm
+
+    def __call__(self, env: CompilerEnv, meter: Meter) -> None:
+        """Search from nothing, with a seed that is drawn."""
+        with suppress(LimitReached):
+            run_search(
+                lambda: _LeftOpen(env),
+                [env.benchmark],
+                algorithm=self.algorithm,
+                steps=meter.limit.compilations,
+                jobs=1,
+                seed=random.getrandbits(31),
+                starts=(),
+                kept_processes=0,  # a fork is not recorded
+            )
+
+
+class _LeftOpen(CompilerEnvWrapper):
+    """An environment that outlives whoever closes it."""
+
+    def close(self) -> None:
+        """Leave it open."""
+
+
+def policy_named(name: str) -> Policy:
+    """Return the policy `name`.
+
+    Raises:
+        UnknownNameError: There is none.
+        PolicyLoadError: Its file raises an error when it is loaded.
+    """
+    kind, _, algorithm = name.partition(":")
+    if name == "random":
+        return random_actions
+    if kind == "search":
+        return SearchedEpisodes(algorithm or _ALGORITHM)
+    if kind != "level" and not kind.endswith(".py"):
+        raise UnknownNameError(
+            f"no policy {name!r}: expected random, search, search:local, level:-Oz or a file "
+            "such as agents/q.py"
+        )
+    try:
+        return find_policy(name)
+    except CompilerGymError:
+        raise
+    except Exception as error:
+        raise PolicyLoadError(
+            f"the policy {name} cannot be loaded: {type(error).__name__}: {error}"
+        ) from error

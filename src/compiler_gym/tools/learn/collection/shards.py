@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""A shard: one Parquet file, which one writer writes, and which is there whole or not at all."""
+
+import io
+from collections import Counter
+from collections.abc import Generator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import gymnasium
+
+from compiler_gym.tools.learn.collection.columns import STATE, Layout, Rows, arrow
+from compiler_gym.errors import CacheError, RecordingError
+from compiler_gym.files import is_intact, replaced_file, seal, sha256_of, writing
+from compiler_gym.wrappers import EpisodeRecord
+
+__all__ = ["Shard", "ShardWriter", "describe", "reading"]
+
+_ROWS_OF_A_GROUP = 16_384
+_LARGE_ROWS_OF_A_GROUP = 256
+"""The same where a row may hold a whole program as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """What a shard holds: a line of the manifest."""
+
+    rows: int
+    transitions: int
+    """Steps that did not fail."""
+    episodes: int
+    bytes: int
+    sha256: str
+    failures: dict[str, int] = field(default_factory=dict[str, int])
+    """How many steps failed, by the class of the error."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields, with a digest of them."""
+        return seal(asdict(self))
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any], path: Path) -> Self:
+        """Return what the manifest holds of the shard `path`; raise `CacheError` if damaged."""
+        try:
+            if is_intact(fields):
+                return cls(**{name: value for name, value in fields.items() if name != "seal"})
+            reason = "its digest differs"
+        except TypeError as error:
+            reason = str(error)
+        raise CacheError(
+            f"the line of {path.name} in the manifest is damaged ({reason}): remove the line from "
+            f"{path.parents[3] / 'episodes.jsonl'}, and resume the collection"
+        )
+
+    def check(self, path: Path) -> None:
+        """Raise `CacheError` unless the file `path` is the one that was written."""
+        with reading(path):
+            if path.stat().st_size != self.bytes or sha256_of(path) != self.sha256:
+                raise CacheError(
+                    f"{path} is damaged: its digest is not the manifest's: remove it, and resume "
+                    "the collection"
+                )
+
+
+class ShardWriter:
+    """Takes the episodes of a shard, as an `EpisodeSink`, and writes them to the file `path`.
+
+    The file appears when `close` is called at the end of a block that ended well; otherwise
+    nothing of it is there.
+    """
+
+    def __init__(
+        self, path: Path, layout: Layout, spaces: Mapping[str, gymnasium.Space[Any]]
+    ) -> None:
+        self._path = path
+        self._rows = Rows(layout, spaces)
+        is_large = any(
+            one.kind in ("text", "bytes", "json") and one.column != STATE for one in layout.fields
+        )
+        self._most = _LARGE_ROWS_OF_A_GROUP if is_large else _ROWS_OF_A_GROUP
+        self._open = ExitStack()
+        # Rows are encoded in memory, so that the writer need not survive a full disk.
+        self._encoded = io.BytesIO()
+        self._writer: Any = arrow(".parquet").ParquetWriter(
+            self._encoded, layout.schema, compression="zstd"
+        )
+        with writing(path, RecordingError):
+            partial = self._open.enter_context(replaced_file(path))
+            self._file = self._open.enter_context(partial.open("wb"))
+
+    def add(self, episode: EpisodeRecord, number: int) -> None:
+        """Take an episode of run `number`."""
+        self._rows.add(episode, number)
+        if len(self._rows) >= self._most:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the episodes so far as a group of rows; raise `RecordingError` if that fails."""
+        if len(self._rows):
+            table = self._rows.taken()
+            self._writer.write_table(table, row_group_size=len(table))
+            self._hand_on()
+
+    def close(self) -> None:
+        """Write the rest, and let the file appear. Calling it twice is fine."""
+        self.flush()
+        self._writer.close()
+        self._hand_on()
+        with writing(self._path, RecordingError):
+            self._open.close()
+
+    def for_copy(self) -> None:
+        """Return None: a shard has one writer."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
+        try:
+            if kind is None:
+                self.close()
+        finally:
+            self._drop()
+
+    def _hand_on(self) -> None:
+        """Write what is encoded to the file."""
+        with writing(self._path, RecordingError):
+            self._file.write(self._encoded.getvalue())
+        self._encoded.seek(0)
+        self._encoded.truncate()
+
+    def _drop(self) -> None:
+        """Remove what is there of a file that is not complete; nothing of one that is."""
+        undone = RecordingError(f"{self._path} is left unwritten")
+        with suppress(RecordingError, OSError):
+            self._open.__exit__(RecordingError, undone, None)
+
+
+def describe(path: Path) -> Shard:
+    """Return what a shard holds, from its rows alone; raise `CacheError` for a damaged file."""
+    with reading(path):
+        with arrow(".parquet").ParquetFile(path) as file:
+            Layout.read(file.schema_arrow)
+            table = file.read(["step", "action", "error"])
+        failures: Counter[str] = Counter(table["error"].drop_null().to_pylist())
+        compute = arrow(".compute")
+        is_whole = compute.and_(table["action"].is_valid(), table["error"].is_null())
+        transitions = compute.sum(is_whole).as_py() or 0
+        episodes = compute.sum(compute.equal(table["step"], 0)).as_py() or 0
+    return Shard(
+        rows=len(table),
+        transitions=transitions,
+        episodes=episodes,
+        bytes=path.stat().st_size,
+        sha256=sha256_of(path),
+        failures=dict(sorted(failures.items())),
+    )
+
+
+@contextmanager
+def reading(path: Path) -> Generator[None]:
+    """Raise `CacheError` for what makes the shard `path` unreadable."""
+    try:
+        yield
+    except CacheError:
+        raise
+    except (arrow().ArrowException, OSError, ValueError) as error:
+        raise CacheError(
+            f"{path} is damaged: {error}: remove it, and resume the collection"
+        ) from error

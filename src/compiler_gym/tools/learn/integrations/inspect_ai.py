@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""Tasks as an evaluation of Inspect. Needs the extra ``inspect-ai``.
+
+    inspect eval compiler_gym/verified_gain -T split=test -T difficulty=easy --limit 20
+
+The decisions of a sample are kept in its store, so that ``inspect score`` judges a log again.
+"""
+
+import asyncio
+from typing import Any
+
+from compiler_gym.tools.agents import AgentEpisode, Decisions, Tool, Verdict, find_task, judge, tasks
+from compiler_gym.tools.learn.integrations._library import library
+from compiler_gym.tools.learn.integrations._tools import offered_tools
+
+__all__ = ["episode", "judged", "verified_gain"]
+
+inspect: Any = library("inspect_ai", "inspect-ai")
+dataset: Any = library("inspect_ai.dataset", "inspect-ai")
+scoring: Any = library("inspect_ai.scorer", "inspect-ai")
+solving: Any = library("inspect_ai.solver", "inspect-ai")
+tooling: Any = library("inspect_ai.tool", "inspect-ai")
+
+_DECISIONS = "compiler_gym:decisions"
+
+
+@inspect.task
+def verified_gain(split: str = "test", family: str = "", difficulty: str = "") -> Any:
+    """Return the tasks of a split; an empty family or difficulty takes all."""
+    chosen = tasks(split, family or None, difficulty or None)
+    samples = [
+        dataset.Sample(
+            id=task.id,
+            input=task.prompt,
+            metadata=task.dict(include=("split", "family", "difficulty", "benchmark")),
+        )
+        for task in chosen
+    ]
+    return inspect.Task(dataset=samples, solver=episode(), scorer=judged())
+
+
+@solving.solver
+def episode() -> Any:
+    """Return a solver that lets the model call the tools of its task until it has submitted."""
+
+    async def solve(state: Any, generate: Any) -> Any:
+        begun = await asyncio.to_thread(AgentEpisode, find_task(str(state.sample_id)))
+        try:
+            state.tools = [_callable_tool(begun, tool) for tool in offered_tools(begun)]
+            for _ in range(begun.task.max_calls):
+                state = await generate(state, tool_calls="single")
+                state.store.set(_DECISIONS, begun.decisions.dict())
+                if begun.done or not state.output.message.tool_calls:
+                    break
+        finally:
+            await asyncio.to_thread(begun.close)
+        return state
+
+    return solve
+
+
+@scoring.scorer(metrics=[scoring.mean(), scoring.stderr()])
+def judged() -> Any:
+    """Return a scorer that gives the judge's reward, and says why."""
+
+    async def score(state: Any, target: Any) -> Any:
+        task = find_task(str(state.sample_id))
+        decided = state.store.get(_DECISIONS)
+        if decided is None:
+            verdict = Verdict.refused(task.id, "the episode did not end")
+        else:
+            verdict = await asyncio.to_thread(judge, task, Decisions.parse_obj(decided))
+        return scoring.Score(
+            value=verdict.reward, explanation=verdict.reason, metadata=verdict.dict()
+        )
+
+    return score
+
+
+def _callable_tool(begun: AgentEpisode, tool: Tool) -> Any:
+    async def execute(**arguments: Any) -> str:
+        return await asyncio.to_thread(begun.call, tool.name, arguments)
+
+    parameters = tooling.ToolParams.model_validate(tool.parameters)
+    return tooling.ToolDef(execute, tool.name, tool.description, parameters).as_tool()

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""A server of the Model Context Protocol whose tools are those of an environment, or of a task.
+
+    python -m compiler_gym.tools.learn.integrations.mcp llvm-ic-v0
+
+It serves one agent over standard input and output. Needs the extra ``mcp``.
+"""
+
+import argparse
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from compiler_gym.tools.agents import AgentEpisode, Tool, Toolbox, find_task
+from compiler_gym.tools.learn.integrations._library import library, reported_by
+from compiler_gym.version import __version__
+
+__all__ = ["main", "make_server", "serve"]
+
+_INSTRUCTIONS = "Optimise a program with the actions of a compiler. Start with describe."
+
+
+def make_server(
+    tools: Sequence[Tool],
+    answer: Callable[[str, Any], tuple[str, bool]],
+    instructions: str = _INSTRUCTIONS,
+) -> Any:
+    """Return a low-level server of the protocol.
+
+    Args:
+        tools: The tools that are offered.
+        answer: Returns the answer to a call and whether it is an error, as `Toolbox.answer` does.
+            It is called in the thread that runs the server.
+        instructions: What the model is told.
+    """
+    protocol, types = library("mcp.server", "mcp"), library("mcp.types", "mcp")
+    offered = types.ListToolsResult(
+        tools=[
+            types.Tool(name=one.name, description=one.description, input_schema=one.parameters)
+            for one in tools
+        ]
+    )
+
+    async def list_tools(_: Any, __: Any) -> Any:
+        return offered
+
+    async def call_tool(_: Any, asked: Any) -> Any:
+        text, is_error = answer(asked.name, asked.arguments)
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text)], is_error=is_error
+        )
+
+    return protocol.Server(
+        "compiler_gym",
+        version=__version__,
+        instructions=instructions,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def serve(server: Any) -> None:
+    """Serve on standard input and output, until the client ends."""
+    streams = library("mcp.server.stdio", "mcp").stdio_server
+
+    async def run() -> None:
+        async with streams() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    asyncio.run(run())
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Serve one environment, or one task."""
+    parser = argparse.ArgumentParser(prog="python -m compiler_gym.tools.learn.integrations.mcp")
+    parser.add_argument("env", nargs="?", help="the id of an environment")
+    parser.add_argument("--benchmark", help="the only program; without, the agent may choose")
+    parser.add_argument("--action-space", help="the action space, if not the first one")
+    parser.add_argument("--task", help="the id of a task, instead of an environment")
+    parser.add_argument("--trace", help="a file that gets every call for the task")
+    options = parser.parse_args(arguments)
+    if (options.env is None) == (options.task is None):
+        parser.error("expected an environment, or --task and the id of a task")
+    chosen = {} if options.action_space is None else {"action_space": options.action_space}
+    with reported_by(parser):
+        if options.task is not None:
+            with AgentEpisode(find_task(options.task), trace=options.trace) as episode:
+                serve(make_server(episode.tools, episode.answer, episode.prompt))
+        else:
+            with Toolbox(options.env, benchmark=options.benchmark, **chosen) as toolbox:
+                serve(make_server(toolbox.tools(), toolbox.answer))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""A learning environment as RLlib wants it, for its new API stack. Needs the extra ``ray``.
+
+RLlib makes environments by name in processes of its own, from plain settings; this file
+registers the name and turns the settings into a recipe.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+
+from compiler_gym.errors import InvalidParameterError
+from compiler_gym.tools.learn.integrations._library import library
+from compiler_gym.tools.learn.integrations.learning import Recipe
+from compiler_gym.registration import make
+from compiler_gym.wrappers import RandomOrderBenchmarks
+
+__all__ = ["ENV_NAME", "ppo_config", "register_rllib_env", "rllib_env"]
+
+ENV_NAME = "compiler_gym"
+"""Under which RLlib finds the environment unless told otherwise."""
+
+
+def rllib_env(config: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
+    """Return the environment that the settings of an algorithm describe.
+
+    They are the fields of `Recipe`, ``programs`` to draw one from at every reset, and
+    arguments of `make`.
+    """
+    fields = {field.name for field in dataclasses.fields(Recipe)}
+    recipe = Recipe(**{name: value for name, value in config.items() if name in fields})
+    rest = {name: value for name, value in config.items() if name not in fields}
+    programs = rest.pop("programs", None)
+    if programs is not None and (isinstance(programs, str) or not list(programs)):
+        raise InvalidParameterError(f"programs is {programs!r}: expected a list of addresses")
+    env: Any = make(recipe.env, **rest)
+    if programs is not None:
+        env = RandomOrderBenchmarks(env, programs)
+    return _Plain(recipe.wrap(env))
+
+
+def register_rllib_env(name: str = ENV_NAME) -> str:
+    """Make the environment known to Ray as `name`, and return the name."""
+    library("ray.tune", "ray").register_env(name, rllib_env)
+    return name
+
+
+def ppo_config(
+    recipe: Recipe | None = None,
+    *,
+    programs: Sequence[str] = (),
+    env_runners: int = 1,
+    name: str = ENV_NAME,
+    **arguments: Any,
+) -> Any:
+    """Return a ``PPOConfig`` that learns on `programs`; `arguments` are those of `make`.
+
+    `env_runners` are processes that step environments; 0 steps them where it learns. Go
+    on from it as with any other: ``ppo_config(...).training(lr=1e-3).build_algo()``.
+    """
+    if env_runners < 0:
+        raise InvalidParameterError(f"env_runners is {env_runners}: expected at least 0")
+    ppo = library("ray.rllib.algorithms.ppo", "ray")
+    settings = {**dataclasses.asdict(recipe or Recipe()), **arguments}
+    if programs:
+        settings["programs"] = list(programs)
+    return (
+        ppo.PPOConfig()
+        .api_stack(enable_rl_module_and_learner=True, enable_env_runner_and_connector_v2=True)
+        .environment(register_rllib_env(name), env_config=settings)
+        .env_runners(num_env_runners=env_runners)
+    )
+
+
+class _Plain(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Gymnasium's own class of actions: the library looks for exactly that."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        super().__init__(env)
+        space = env.action_space
+        if isinstance(space, gymnasium.spaces.Discrete):
+            self.action_space = gymnasium.spaces.Discrete(int(space.n), start=int(space.start))

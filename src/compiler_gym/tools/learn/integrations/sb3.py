@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""A vector of compiler environments as Stable-Baselines3 wants it.
+
+Its own vectors put every environment in a process; ours have one each already. Needs
+the extra ``rl``.
+"""
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+import numpy as np
+
+from compiler_gym.errors import InvalidParameterError
+from compiler_gym.tools.learn.integrations._library import library
+from compiler_gym.vector import CompilerVectorEnv
+
+__all__ = ["as_sb3"]
+
+
+def as_sb3(vector: CompilerVectorEnv) -> Any:
+    """Return `vector`, made with ``autoreset_mode="SameStep"``, as a ``VecEnv``.
+
+    Rewards are float32, ``infos`` are a list, and the last observation of an episode is
+    ``infos[i]["terminal_observation"]``, all as there. Its ``VecMonitor`` is around the
+    vector: episodes are logged as ``rollout/ep_rew_mean`` and stand in ``infos[i]["episode"]``.
+    ``env_method("action_masks")`` works, so sb3-contrib's ``MaskablePPO`` does.
+    """
+    kinds = library("stable_baselines3.common.vec_env", "rl")
+    base = kinds.VecEnv
+    if vector.autoreset_mode.value != "SameStep":
+        raise InvalidParameterError(
+            f"autoreset_mode is {vector.autoreset_mode.value}: expected SameStep, as "
+            "Stable-Baselines3 resets"
+        )
+
+    class CompilerVecEnv(base):
+        """Hands everything on to the vector."""
+
+        def __init__(self) -> None:
+            self.vector = vector
+            self._actions: Any = None
+            super().__init__(  # pyright: ignore[reportUnknownMemberType]  # the library's
+                vector.num_envs, vector.single_observation_space, _plain_actions(vector)
+            )
+
+        def reset(self) -> Any:
+            seeds = None if all(seed is None for seed in self._seeds) else list(self._seeds)
+            options = next((o for o in self._options if o), None)
+            observations, infos = vector.reset(seed=seeds, options=options)
+            self.reset_infos = [_infos_of_row(infos, row) for row in range(vector.num_envs)]
+            self._reset_seeds()
+            self._reset_options()
+            return observations
+
+        def step_async(self, actions: Any) -> None:
+            self._actions = actions
+
+        def step_wait(self) -> Any:
+            observations, rewards, terminations, truncations, infos = vector.step(self._actions)
+            rows = [_infos_of_row(infos, row) for row in range(vector.num_envs)]
+            for row, info in enumerate(rows):
+                if terminations[row] or truncations[row]:
+                    last = info.pop("final_obs")
+                    final = info.pop("final_info", {})
+                    info.update(final)
+                    info["terminal_observation"] = last
+                info["TimeLimit.truncated"] = bool(truncations[row] and not terminations[row])
+            return observations, rewards.astype(np.float32), terminations | truncations, rows
+
+        def close(self) -> None:
+            vector.close()
+
+        def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+            return [env.get_wrapper_attr(attr_name) for env in self._chosen(indices)]
+
+        def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+            for env in self._chosen(indices):
+                env.set_wrapper_attr(attr_name, value)
+
+        def env_method(
+            self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any
+        ) -> list[Any]:
+            envs = self._chosen(indices)
+            return [env.get_wrapper_attr(method_name)(*args, **kwargs) for env in envs]
+
+        def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+            return [_is_wrapped(env, wrapper_class) for env in self._chosen(indices)]
+
+        def _chosen(self, indices: Any) -> Iterable[Any]:
+            return [vector.envs[row] for row in self._get_indices(indices)]
+
+    return kinds.VecMonitor(CompilerVecEnv())
+
+
+def _plain_actions(vector: CompilerVectorEnv) -> Any:
+    """Return the actions as Gymnasium's own class: the library asks for exactly that."""
+    import gymnasium
+
+    space = vector.single_action_space
+    if isinstance(space, gymnasium.spaces.Discrete):
+        return gymnasium.spaces.Discrete(int(space.n), start=int(space.start))
+    return space
+
+
+def _infos_of_row(infos: dict[str, Any], row: int) -> dict[str, Any]:
+    """Return the infos of one row."""
+    found: dict[str, Any] = {}
+    for key, value in infos.items():
+        mask = infos.get(f"_{key}")
+        if mask is None or not mask[row]:
+            continue
+        found[key] = (
+            _infos_of_row(cast("dict[str, Any]", value), row)
+            if isinstance(value, dict)
+            else value[row]
+        )
+    return found
+
+
+def _is_wrapped(env: Any, wrapper_class: Any) -> bool:
+    while env is not None:
+        if isinstance(env, wrapper_class):
+            return True
+        env = getattr(env, "__dict__", {}).get("env")
+    return False

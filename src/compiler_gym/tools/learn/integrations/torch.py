@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""A collection of transitions for torch's DataLoader. Needs the extras ``parquet`` and ``rl``."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from compiler_gym.tools.learn.collection import Collection
+from compiler_gym.tools.learn.integrations._library import library
+
+__all__ = ["torch_transitions"]
+
+
+def torch_transitions(
+    collection: Collection,
+    columns: Sequence[str] | None = None,
+    *,
+    batch_size: int = 1024,
+    seed: int | None = None,
+    buffer: int = 65_536,
+) -> Any:
+    """Return an `IterableDataset` of batches: dictionaries of tensors, and of lists of text.
+
+    Give it to a ``DataLoader`` with ``batch_size=None``; the shards are split over its workers.
+    ``set_epoch(n)`` before each epoch gives each another order. The arguments are those of
+    `Collection.transitions`.
+    """
+    torch = library("torch", "rl")
+    loading = torch.utils.data
+
+    class Transitions(loading.IterableDataset):
+        epoch = 0
+
+        def set_epoch(self, epoch: int) -> None:
+            self.epoch = epoch
+
+        def __iter__(self) -> Iterator[dict[str, Any]]:
+            worker = loading.get_worker_info()
+            part = (0, 1) if worker is None else (worker.id, worker.num_workers)
+            batches = collection.transitions(
+                columns,
+                batch_size=batch_size,
+                seed=seed,
+                epoch=self.epoch,
+                buffer=buffer,
+                part=part,
+            )
+            for batch in batches:
+                yield {
+                    name: values.tolist() if values.dtype == object else torch.from_numpy(values)
+                    for name, values in batch.items()
+                }
+
+        def __reduce__(self) -> Any:
+            given = {"batch_size": batch_size, "seed": seed, "buffer": buffer}
+            return _again, (collection.path, columns, given, self.epoch)
+
+    return Transitions()
+
+
+def _again(path: Any, columns: Sequence[str] | None, given: dict[str, Any], epoch: int) -> Any:
+    """Return what was pickled, in a worker that was started and not forked."""
+    made = torch_transitions(Collection(path), columns, **given)
+    made.set_epoch(epoch)
+    return made

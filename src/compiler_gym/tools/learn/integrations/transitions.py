@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""The state-transition dataset in one file: what each action did, one row each, as Parquet.
+
+The columns, in order: ``benchmark`` (address of the program), ``state`` (hash before the
+action), ``action`` (its name), ``action_number``, ``next_state``, ``no_effect``,
+``rewards`` (a list: one for each of the names in the file's metadata under ``rewards``)
+and ``features`` (the observation before the action, a list of numbers, empty if none was
+asked for). A pair of state and action is there once. Needs the extra ``parquet``. For more than
+fits in memory, `compiler_gym.tools.learn.collection` writes and reads many files.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from compiler_gym.tools.learn.collection import recorded_randomly
+from compiler_gym.core import CompilerEnv
+from compiler_gym.errors import InvalidParameterError, RecordingError
+from compiler_gym.files import writing
+from compiler_gym.tools.learn.integrations._library import library
+from compiler_gym.spaces import action_names
+from compiler_gym.wrappers import EpisodeRecord
+
+__all__ = ["StateTransition", "random_transitions", "read_transitions", "write_transitions"]
+
+
+@dataclass(frozen=True, slots=True)
+class StateTransition:
+    """One row."""
+
+    benchmark: str
+    state: str
+    action: str
+    action_number: int
+    next_state: str
+    no_effect: bool
+    rewards: tuple[float, ...]
+    features: tuple[float, ...] = ()
+
+
+def random_transitions(
+    env: CompilerEnv,
+    programs: Iterable[Any],
+    *,
+    episodes: int = 10,
+    length: int = 20,
+    rewards: Sequence[str] = (),
+    features: str | None = None,
+    seed: int = 0,
+) -> Iterator[StateTransition]:
+    """Yield what random actions do to `programs`; a failure ends its episode unrecorded.
+
+    `rewards` and `features` are names of spaces of `env`, which must have a hash of its
+    program and actions with names.
+    """
+    key = env.state_observation
+    names = action_names(env.action_space)
+    if key is None or not names:
+        raise InvalidParameterError(f"{env} needs a hash of its program and actions with names")
+    kept = [key, *([features] if features else [])]
+    recorded = recorded_randomly(
+        env, programs, kept, episodes=episodes, length=length, rewards=rewards, seed=seed
+    )
+    for episode in recorded:
+        yield from _transitions_of(episode, names)
+
+
+def write_transitions(
+    path: str | Path, transitions: Iterable[StateTransition], *, rewards: Sequence[str] = ()
+) -> int:
+    """Write a file and return how many rows it has; `rewards` are the names of that column."""
+    pa: Any = library("pyarrow", "parquet")
+    parquet: Any = library("pyarrow.parquet", "parquet")
+    schema = pa.schema(
+        [
+            ("benchmark", pa.string()),
+            ("state", pa.string()),
+            ("action", pa.string()),
+            ("action_number", pa.int32()),
+            ("next_state", pa.string()),
+            ("no_effect", pa.bool_()),
+            ("rewards", pa.list_(pa.float64())),
+            ("features", pa.list_(pa.float64())),
+        ],
+        metadata={"rewards": json.dumps(list(rewards))},
+    )
+    seen: set[tuple[str, str, str]] = set()
+    rows: list[dict[str, Any]] = []
+    for item in transitions:
+        identity = (item.benchmark, item.state, item.action)
+        if identity not in seen:
+            seen.add(identity)
+            rows.append({name: getattr(item, name) for name in schema.names})
+    with writing(path, RecordingError):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        # An open file: given a path, the library deletes what is there when it fails.
+        with Path(path).open("wb") as file:
+            parquet.write_table(pa.Table.from_pylist(rows, schema), file)
+    return len(rows)
+
+
+def read_transitions(path: str | Path) -> Iterator[StateTransition]:
+    """Yield the rows of a file."""
+    parquet: Any = library("pyarrow.parquet", "parquet")
+    for batch in parquet.ParquetFile(path).iter_batches():
+        for row in batch.to_pylist():
+            row["rewards"], row["features"] = tuple(row["rewards"]), tuple(row["features"])
+            yield StateTransition(**row)
+
+
+def _transitions_of(episode: EpisodeRecord, names: Sequence[str]) -> Iterator[StateTransition]:
+    for seen, step in episode.transitions():
+        if step.error_type is not None:
+            return
+        number, reward = int(step.actions[0]), step.reward
+        earned = reward if isinstance(reward, list) else () if reward is None else (reward,)
+        yield StateTransition(
+            benchmark=episode.benchmark,
+            state=str(seen[0]),
+            action=names[number],
+            action_number=number,
+            next_state=str(step.observation[0]),
+            no_effect=step.no_effect,
+            rewards=tuple(map(float, earned)),
+            features=tuple(np.asarray(seen[1], dtype=float).reshape(-1)) if seen[1:] else (),
+        )

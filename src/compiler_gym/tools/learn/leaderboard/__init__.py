@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Evaluates a policy on a fixed task, and verifies submissions.
+
+``task`` defines a leaderboard, ``evaluation`` runs a policy on it with
+``metered`` keeping its limits, ``metrics`` are the numbers, ``policies`` finds a
+policy by name, ``submission`` reads, writes and verifies results, ``rerun`` reproduces
+their times, ``table`` prints them, and ``llvm_instcount`` is the
+leaderboard of CompilerGym 0.2.5.
+"""
+
+from compiler_gym.tools.learn.leaderboard.evaluation import Evaluation, Outcome, Policy, call_policy, evaluate
+from compiler_gym.tools.learn.leaderboard.llvm_instcount import eval_llvm_instcount_policy
+from compiler_gym.tools.learn.leaderboard.metered import LimitReached, Meter
+from compiler_gym.tools.learn.leaderboard.metrics import (
+    Cost,
+    Interval,
+    Summary,
+    geometric_interval,
+    geometric_mean,
+    summarise,
+)
+from compiler_gym.tools.learn.leaderboard.policies import LevelPolicy, SearchPolicy, find_policy
+from compiler_gym.tools.learn.leaderboard.submission import (
+    Submission,
+    find_submissions,
+    read_submission,
+    verify,
+    write_submission,
+)
+from compiler_gym.tools.learn.leaderboard.table import leaderboard_table, ranked, tables_of, with_tables
+from compiler_gym.tools.learn.leaderboard.task import TASKS, Limit, Task, addresses, find_task
+
+__all__ = [
+    "TASKS",
+    "Cost",
+    "Evaluation",
+    "Interval",
+    "LevelPolicy",
+    "Limit",
+    "LimitReached",
+    "Meter",
+    "Outcome",
+    "Policy",
+    "SearchPolicy",
+    "Submission",
+    "Summary",
+    "Task",
+    "addresses",
+    "call_policy",
+    "eval_llvm_instcount_policy",
+    "evaluate",
+    "find_policy",
+    "find_submissions",
+    "find_task",
+    "geometric_interval",
+    "geometric_mean",
+    "leaderboard_table",
+    "ranked",
+    "read_submission",
+    "summarise",
+    "tables_of",
+    "verify",
+    "with_tables",
+    "write_submission",
+]

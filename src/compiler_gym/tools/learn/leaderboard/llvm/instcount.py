@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""The leaderboard of CompilerGym 0.2.5: instructions of cBench's programs, against -Oz.
+
+from compiler_gym.tools.learn.leaderboard.llvm_instcount import eval_llvm_instcount_policy
+
+def my_policy(env):
+    env.step(env.action_space.sample())
+
+if __name__ == "__main__":
+    eval_llvm_instcount_policy(my_policy)
+"""
+
+import argparse
+import logging
+import sys
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+from compiler_gym.core import CompilerEnvState, CompilerEnvStateReader, CompilerEnvStateWriter
+from compiler_gym.tools.learn.leaderboard import Limit, Outcome, Policy, Task, evaluate, geometric_mean
+from compiler_gym.registration import make
+
+__all__ = ["eval_llvm_instcount_policy"]
+
+
+def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None) -> None:
+    """Evaluate `policy` on every program, print the results and write them as states.
+
+    `policy` takes an environment at the start of an episode and steps it to where it
+    wants to be judged. Options come from the command line (or `argv`): see ``--help``.
+    A file of results that is there is replaced, or with ``--resume`` completed. Flags
+    that the script itself defines with absl are handed to absl.
+    """
+    options = _parsed_arguments(sys.argv[1:] if argv is None else argv)
+    task = Task(
+        "llvm-instcount",
+        "IR instructions against -Oz",
+        Limit(seconds=options.max_seconds),
+        environment="llvm-v0",
+        programs=(options.test_dataset,),
+        repetitions=options.n,
+        published_baseline="IrInstructionCountOptOz",
+    )
+    with make(task.environment) as env:
+        uris = list(task.uris(env))[: options.max_benchmarks or None]
+    results = Path(options.leaderboard_results)
+    known = _known_results(results, resume=options.resume)
+    print(f"{len(uris)} programs, {task.repetitions} times each; results in {results}")
+    with _logged(Path(options.leaderboard_logfile)):
+        for number in range(task.repetitions):
+            for uri in uris:
+                if sum(state.benchmark == uri for state in known) > number:
+                    continue
+                once = replace(task, repetitions=1, seed=number)
+                (outcome,) = evaluate(policy, once, programs=[uri]).outcomes
+                known.append(outcome.state)
+                _append(results, outcome.state)
+                _print(outcome)
+    _conclude(known)
+    if options.validate:
+        _validate_states(known)
+
+
+def _parsed_arguments(argv: Sequence[str]) -> argparse.Namespace:
+    parser = _parser()
+    options, rest = parser.parse_known_args(list(argv))
+    absl: Any = sys.modules.get("absl.flags")
+    if absl is not None and (rest or not absl.FLAGS.is_parsed()):
+        rest = absl.FLAGS([sys.argv[0], *rest], known_only=True)[1:]
+    if rest:
+        parser.error(f"unknown arguments: {' '.join(rest)}")
+    if options.n < 1:
+        parser.error(f"argument --n: expected a number >= 1, found {options.n}")
+    return options
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description="Evaluate a policy on the programs of a dataset.", allow_abbrev=False
+    )
+    parser.add_argument("--leaderboard_results", default="llvm_instcount-results.csv")
+    parser.add_argument("--leaderboard_logfile", default="llvm_instcount-results.log")
+    parser.add_argument("--n", type=int, default=10, help="repetitions of each program")
+    parser.add_argument("--max_benchmarks", type=int, default=0, help="0: all of them")
+    parser.add_argument("--test_dataset", default="benchmark://cbench-v1")
+    parser.add_argument(
+        "--max_seconds", type=float, default=float("inf"), help="for each program; no limit"
+    )
+    _add_switch(parser, "validate", default=True, text="validate the results at the end")
+    _add_switch(parser, "resume", default=False, text="complete the results that are there")
+    parser.add_argument("--helpfull", action="help", help="the same as --help")
+    return parser
+
+
+def _add_switch(parser: argparse.ArgumentParser, name: str, *, default: bool, text: str) -> None:
+    """Add a switch in every spelling of absl: ``--x``, ``--x=true``, ``--nox``; and ``--no-x``."""
+    parser.add_argument(
+        f"--{name}",
+        nargs="?",
+        type=_truth,
+        const=True,
+        default=default,
+        metavar="true|false",
+        help=text,
+    )
+    parser.add_argument(f"--no{name}", f"--no-{name}", dest=name, action="store_false")
+
+
+def _truth(word: str) -> bool:
+    words = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
+    if word.lower() not in words:
+        raise argparse.ArgumentTypeError(f"expected true or false, found {word}")
+    return words[word.lower()]
+
+
+def _known_results(results: Path, *, resume: bool) -> list[CompilerEnvState]:
+    """Return the states that need no repetition; without `resume` the file begins anew."""
+    if resume and results.is_file():
+        return list(CompilerEnvStateReader.read_paths([results]))
+    results.unlink(missing_ok=True)
+    return []
+
+
+@contextmanager
+def _logged(path: Path) -> Generator[None]:
+    """Stream what the library logs to a file."""
+    handler = logging.FileHandler(path, delay=True)
+    logger = logging.getLogger("compiler_gym")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        handler.close()
+
+
+def _append(path: Path, state: CompilerEnvState) -> None:
+    is_new = not path.is_file()
+    with CompilerEnvStateWriter(path.open("a", encoding="utf-8"), header=is_new) as writer:
+        writer.write_state(state, flush=True)
+
+
+def _print(outcome: Outcome) -> None:
+    state = outcome.state
+    print(
+        f"{state.benchmark}  reward {state.reward:.4f}  {outcome.walltime:.3f} s"
+        + (f"  {outcome.error}" if outcome.error else ""),
+        flush=True,
+    )
+
+
+def _conclude(states: list[CompilerEnvState]) -> None:
+    rewards = [state.reward for state in states if state.reward is not None]
+    times = [state.walltime for state in states]
+    spread = f" (std: {stdev(times):.3f})" if len(times) > 1 else ""
+    print("----------------------------------------------------")
+    print(f"Number of inferences: {len(states)}")
+    print(f"Mean inference walltime: {mean(times) if times else 0.0:.3f} s{spread}")
+    found = geometric_mean(rewards)
+    words = "undefined: a reward is not above 0" if found is None else f"{found:.4f}"
+    print(f"Geometric mean of the reward: {words}")
+
+
+def _validate_states(states: list[CompilerEnvState]) -> None:
+    from compiler_gym.validation import validate_states
+
+    started = time.monotonic()
+    wrong = 0
+    for result in validate_states(
+        lambda: make("llvm-v0", reward_space="IrInstructionCountOz"), states
+    ):
+        if not result.okay():
+            wrong += 1
+            print(f"{result.state.benchmark}: {result.error_details}")
+    print(f"{len(states)} states validated in {time.monotonic() - started:.1f} s, {wrong} wrong")
+    if wrong:
+        raise SystemExit(1)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""The leaderboards of LLVM: instructions, bytes of code, retired instructions, inlining."""
+
+from compiler_gym.tools.learn.leaderboard import Limit, Task
+
+__all__ = ["TASKS"]
+
+_ENVIRONMENT = "llvm-v0"
+
+
+def _instruction_count(seconds: float) -> Task:
+    return Task(
+        f"llvm-ic-{seconds:g}s",
+        f"IR instructions of cbench-v1, {seconds:g} s for each program",
+        Limit(seconds=seconds),
+        environment=_ENVIRONMENT,
+        published_baseline="IrInstructionCountOptOz",
+    )
+
+
+TASKS = (
+    _instruction_count(1),
+    _instruction_count(10),
+    _instruction_count(60),
+    Task(
+        "llvm-textsize-10s",
+        "Bytes of machine code of cbench-v1, 10 s for each program",
+        Limit(seconds=10),
+        environment=_ENVIRONMENT,
+        reward_space="ObjectTextSizeOz",
+        cost="ObjectTextSizeBytes",
+        initial="ObjectTextSizeO0",
+        baseline="ObjectTextSizeOz",
+        published_baseline="ObjectTextSizeOptOz",
+    ),
+    Task(
+        "llvm-ic-unseen",
+        "IR instructions of cbench-v1 by a policy that has seen generated programs alone",
+        Limit(seconds=10, compilations=100),
+        environment=_ENVIRONMENT,
+        train=("generator://csmith-v0", "generator://llvm-stress-v0"),
+        train_seconds=600,
+        published_baseline="IrInstructionCountOptOz",
+    ),
+    Task(
+        "llvm-instructions-60s",
+        "Instructions that cbench-v1 retires when it runs, against -O3",
+        Limit(seconds=60),
+        environment=_ENVIRONMENT,
+        goal="speed",
+        reward_space="RuntimeInstructionsO3",
+        cost="RuntimeInstructions",
+        initial="RuntimeInstructionsO0",
+        baseline="RuntimeInstructionsO3",
+        tolerance=0.02,
+    ),
+    Task(
+        "llvm-inline-heuristic",
+        "Bytes of machine code of cbench-v1 by a rule for the inliner, in one compilation",
+        Limit(seconds=60),
+        environment="llvm-inline-v0",
+        action_space="Inlining",
+        reward_space="ObjectTextSizeOz",
+        cost="ObjectTextSizeBytes",
+        initial="ObjectTextSizeO0",
+        baseline="ObjectTextSizeOz",
+        published_baseline="ObjectTextSizeOptOz",
+    ),
+)
+"""In the order in which they are listed."""

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""The path that CompilerGym 0.2.5 documents for its leaderboard.
+
+The leaderboard itself is a compiler's: it is loaded when a policy is evaluated.
+"""
+
+from collections.abc import Sequence
+
+from compiler_gym.lazy import named
+from compiler_gym.tools.learn.leaderboard.evaluation import Policy
+
+__all__ = ["eval_llvm_instcount_policy"]
+
+_WHERE = "compiler_gym.tools.learn.leaderboard.llvm.instcount:eval_llvm_instcount_policy"
+
+
+def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None) -> None:
+    """Evaluate `policy` on every program, print the results and write them as states.
+
+    `policy` takes an environment at the start of an episode and steps it to where it
+    wants to be judged. Options come from the command line (or `argv`): see ``--help``.
+    """
+    named(_WHERE)(policy, argv)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Leaderboards as tables of Markdown, and the pages that hold them."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from compiler_gym.tools.learn.leaderboard.metrics import Interval
+from compiler_gym.tools.learn.leaderboard.submission import Submission
+from compiler_gym.tools.learn.leaderboard.task import Task
+
+__all__ = ["leaderboard_table", "ranked", "tables_of", "with_tables"]
+
+_HEAD = (
+    "rank", "policy", "(C0-C)/(C0-Cb)", "(C0-C)/(C0-Cp)", "Cb/C", "(Cb-C)/Cb",
+    "without outliers: Cb/C", "improved", "seconds", "compilations", "times",
+)  # fmt: skip
+_TABLE_MARKS = re.compile(
+    r"(<!-- leaderboard(?: (?P<task>[\w.-]+))?:.*?-->\n).*?(<!-- end leaderboard -->)", re.S
+)
+
+
+def ranked(submissions: Iterable[Submission]) -> list[Submission]:
+    """Return submissions by the mean of ``Cb/C``, the best first.
+
+    Left out are late ones and those that nobody has reproduced.
+    """
+    return _by_ratio(s for s in submissions if s.is_ranked)
+
+
+def leaderboard_table(task: Task, submissions: Sequence[Submission]) -> str:
+    """Return the table of one task, the best first.
+
+    Those without a rank follow: what they say of their time is a claim. Of those with one, the
+    times and compilations are those that were measured when they were reproduced.
+    """
+    of_task = [s for s in submissions if s.task.name == task.name]
+    rest = [s for s in of_task if not s.is_ranked and not any(o.is_late for o in s.outcomes)]
+    lines = [
+        f"**{task.name}**: {task.description} ({_baseline_rows(task)})", "",
+        _markdown_row(_HEAD), _markdown_row(["--:", "---"] + ["--:"] * 8 + ["---"]),
+    ]  # fmt: skip
+    for rank, submission in enumerate(ranked(of_task), start=1):
+        lines.append(_entry_row(str(rank), submission))
+    lines += [_entry_row("-", submission) for submission in _by_ratio(rest)]
+    return "\n".join(lines)
+
+
+def _baseline_rows(task: Task) -> str:
+    other = task.published_baseline
+    return f"Cb: `{task.baseline}`" + (f", Cp: `{other}`" if other else "")
+
+
+def _by_ratio(submissions: Iterable[Submission]) -> list[Submission]:
+    def mean(submission: Submission) -> float:
+        ratio = submission.evaluation.summary.ratio
+        return 0.0 if ratio is None else ratio.mean
+
+    return sorted(submissions, key=lambda s: (-mean(s), s.name))
+
+
+def _entry_row(rank: str, submission: Submission) -> str:
+    evaluation, again = submission.evaluation, submission.rerun
+    found = evaluation.summary
+    seconds, compilations = (
+        (evaluation.walltime, evaluation.compilations)
+        if again is None
+        else (again.seconds, again.compilations)
+    )
+    outliers = f" ({len(found.outliers)} out)" if found.outliers else ""
+    return _markdown_row(
+        (
+            rank,
+            _escaped(submission.name),
+            _interval_cell(found.share),
+            _interval_cell(found.published_share),
+            _interval_cell(found.ratio),
+            _interval_cell(found.saving, percent=True),
+            _interval_cell(found.ratio_without_outliers) + outliers,
+            f"{found.improved:.0%}",
+            "-" if seconds is None else f"{seconds:.2f}",
+            "-" if compilations is None else f"{compilations:,.0f}",
+            "claimed" if again is None else "reproduced",
+        )
+    )
+
+
+def _escaped(name: str) -> str:
+    """Return a name that cannot end a cell, a row or the part of a page between its marks."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in name)
+    return printable.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+def tables_of(submissions: Sequence[Submission]) -> str:
+    """Return the tables of every task that has a submission."""
+    tasks = {submission.task.name: submission.task for submission in submissions}
+    return "\n\n".join(
+        leaderboard_table(tasks[name], submissions) for name in sorted(tasks, key=_ranking)
+    )
+
+
+def with_tables(text: str, submissions: Sequence[Submission]) -> str:
+    """Return a page with the tables between its marks brought up to date.
+
+    A mark may name one task: ``<!-- leaderboard llvm-ic-10s: ... -->``.
+    """
+
+    def fill(found: re.Match[str]) -> str:
+        chosen = [s for s in submissions if found["task"] in (None, s.task.name)]
+        return f"{found[1]}\n{tables_of(chosen)}\n\n{found[3]}"
+
+    return _TABLE_MARKS.sub(fill, text)
+
+
+def _ranking(name: str) -> tuple[str, float]:
+    digits = re.search(r"(\d+)s$", name)
+    return re.sub(r"\d+s$", "", name), float(digits[1]) if digits else 0.0
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _interval_cell(interval: Interval | None, *, percent: bool = False) -> str:
+    if interval is None:
+        return "-"
+    if percent:
+        return f"{interval.mean:.1%} [{interval.low:.1%}, {interval.high:.1%}]"
+    return f"{interval.mean:.3f} [{interval.low:.3f}, {interval.high:.3f}]"

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""A real client of the protocol optimises a program through a server in another process."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler_gym.tools.agents.calling import Tool
+from compiler_gym.tools.learn.integrations.mcp import main, make_server
+
+pytest.importorskip("mcp", reason="mcp is missing")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+
+def talk(words: list[str], conversation: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
+    """Hold a conversation with a server of its own."""
+    from mcp import Client, StdioServerParameters
+
+    async def held() -> None:
+        server = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "compiler_gym.tools.learn.integrations.mcp", *words],
+            env=dict(os.environ),
+        )
+        async with Client(server) as client:
+            await conversation(client)
+
+    asyncio.run(held())
+
+
+async def call(client: Any, tool: str, **arguments: Any) -> Any:
+    result = await client.call_tool(tool, arguments)
+    text = result.content[0].text
+    return text if result.is_error else json.loads(text)
+
+
+def test_a_client_optimises_a_program() -> None:
+    async def conversation(client: Any) -> None:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert {"describe", "actions", "apply", "submit"} <= set(tools)
+        assert tools["apply"].input_schema["required"] == ["actions"]
+        assert all(tool.description for tool in tools.values())
+        first = await call(client, "apply", actions=["sroa", "simplifycfg"])
+        assert first["episode_reward"] > 0
+        assert (await call(client, "apply", actions=["instcombine"]))["applied"][2:] == [
+            "instcombine"
+        ]
+        assert (await call(client, "undo"))["costs"] == first["costs"]
+        assert "InvalidActionError" in await call(client, "apply", actions=["no-such-pass"])
+        assert "session_id" in await call(client, "submit", session_id="somebody-else")
+        together = await asyncio.gather(*(call(client, "apply", actions=["dce"]) for _ in range(4)))
+        assert [len(one["applied"]) for one in together] == [3, 4, 5, 6]
+        submitted = await call(client, "submit")
+        assert submitted["commandline"].startswith("opt ")
+        assert "SessionNotFound" in await call(client, "apply", actions=["dce"])
+        assert (await call(client, "reset"))["applied"] == []
+
+    talk(["llvm-ic-v0", "--benchmark", "cbench-v1/crc32"], conversation)
+
+
+def test_a_task_is_served_with_its_calls_counted(tmp_path: Path) -> None:
+    async def conversation(client: Any) -> None:
+        assert (await call(client, "apply", actions=["-Oz"]))["calls_left"] == 39
+        await call(client, "submit")
+        assert "the episode is over" in await call(client, "describe")
+
+    trace = tmp_path / "trace.jsonl"
+    task = "fewer-instructions/cbench-v1/crc32"
+    talk(["--task", task, "--trace", str(trace)], conversation)
+    lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert [line.get("tool") for line in lines] == [None, "apply", "submit"]
+
+
+def test_a_server_is_a_list_of_tools_and_their_answers() -> None:
+    server = make_server([Tool("mow", "Mow.", {"type": "object"})], lambda *_: ("done", False))
+    assert server.name == "compiler_gym"
+
+
+@pytest.mark.parametrize("words", [[], ["llvm-ic-v0", "--task", "x"]])
+def test_either_an_environment_or_a_task_is_served(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(words)
+    assert "expected an environment, or --task" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--task", "nope"], "no task 'nope'"),
+        (["nope-v0"], "nope"),
+        (["llvm-v0", "--benchmark", "nope"], "nope"),
+        (["llvm-v0", "--action-space", "nope"], "no action space 'nope'"),
+        (
+            ["--task", "fewer-instructions/cbench-v1/crc32", "--trace", "/dev/full"],
+            "/dev/full: No space left on device",
+        ),
+    ],
+)
+def test_a_server_that_cannot_start_says_why_in_one_line(
+    words: list[str], why: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    printed = capfd.readouterr().err
+    assert why in printed
+    assert "Traceback" not in printed
+    assert len(printed.splitlines()) == 1
+    assert len(printed) < 4_000
