@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import compiler_gym
-from compiler_gym.envs.llvm.inlining.observations import INLINE_FEATURES
+from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES
 from compiler_gym.errors import BenchmarkInitError
 
 Floats = NDArray[np.float64]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import compiler_gym
-from compiler_gym.envs.llvm.inlining.policies import heuristic_policy
+from compiler_gym.tools.inline.llvm.policies import heuristic_policy
 from compiler_gym.errors import CompilerGymError
 
 RULE = Path(__file__).with_name("llvm_rule.c")

@@ -24,7 +24,7 @@ from compiler_gym.errors import (
     ObservationError,
     ServiceTransportError,
 )
-from compiler_gym.interactive import Ended, Header, Pipes, Question
+from compiler_gym.tools.inline.interactive import Ended, Header, Pipes, Question
 from compiler_gym.service import SessionSource
 from compiler_gym.session import (
     ActionSpaceSpec,

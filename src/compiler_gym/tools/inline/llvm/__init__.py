@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Inlining decided one call at a time, in the middle of a standard pipeline of LLVM.
+
+The same programs, engine, costs and rewards as those of the passes next door. ``session`` runs
+in workers, ``environment`` is what users hold, ``actions`` and ``observations`` are tables, and
+``python -m compiler_gym.tools.inline.llvm`` repeats an episode on a file. ``policies`` see a
+call's features alone, and ``serving`` lets them answer stock compilers.
+"""
+
+from typing import TYPE_CHECKING
+
+from compiler_gym.envs.llvm import FORMATS
+from compiler_gym.envs.llvm.toolchain.tools import MAJOR
+from compiler_gym.lazy import door
+from compiler_gym.registration import Compiler, EnvironmentId
+
+if TYPE_CHECKING:
+    from compiler_gym.tools.inline.llvm.environment import InlineCommandLine, LlvmInlineEnv
+    from compiler_gym.tools.inline.llvm.policies import FeaturePolicy
+
+__all__ = ["FeaturePolicy", "InlineCommandLine", "LlvmInlineEnv", "llvm_inline"]
+
+llvm_inline = Compiler(
+    name="llvm-inline",
+    description=f"LLVM {MAJOR}'s inliner, which asks about each call",
+    environment="compiler_gym.tools.inline.llvm.environment:LlvmInlineEnv",
+    formats=FORMATS,
+    version="compiler_gym._llvm:LLVM_VERSION",
+    search_defaults={"action_space": "InliningAndRest", "reward_space": "IrInstructionCountOz"},
+    heuristics="compiler_gym.tools.inline.llvm.policies:heuristic_policy",
+    heuristic_suffixes=(".c", ".so"),
+    heuristic_task="llvm-inline-heuristic",
+    policy_server="compiler_gym.tools.inline.llvm.serving:serve",
+    environments=(
+        EnvironmentId(
+            "llvm-inline-v0",
+            {},
+            {"observation_space": "InlineFeatures", "reward_space": "IrInstructionCountOz"},
+        ),
+    ),
+)
+"""What the entry point names."""
+
+__getattr__ = door(
+    __name__,
+    dict.fromkeys(("InlineCommandLine", "LlvmInlineEnv"), f"{__name__}.environment")
+    | {"FeaturePolicy": f"{__name__}.policies"},
+)

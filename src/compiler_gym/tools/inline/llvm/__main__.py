@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Repeat an episode of ``llvm-inline-v0`` on a file: the command that its states record.
+
+``python -m compiler_gym.tools.inline.llvm -Oz --decisions=din input.bc -o output.bc``
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from compiler_gym import _llvm
+from compiler_gym.tools.inline.llvm.actions import ANSWERS, LETTERS
+from compiler_gym.errors import CompilerGymError
+
+_REST = LETTERS[len(ANSWERS)]
+_LEVEL_NAMES = ("O0", "O1", "O2", "O3", "Os", "Oz")
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    parser = argparse.ArgumentParser(prog="compiler_gym.tools.inline.llvm", description=__doc__)
+    levels = parser.add_mutually_exclusive_group(required=True)
+    for level in _LEVEL_NAMES:
+        levels.add_argument(f"-{level}", dest="level", action="store_const", const=level)
+    parser.add_argument(
+        "--decisions",
+        default="",
+        help="a letter for each question: d for LLVM's choice, i to inline, n not to; what is "
+        "asked after the last is LLVM's choice, which a last r says too",
+    )
+    parser.add_argument("input", type=Path, help="a file of bitcode or IR")
+    parser.add_argument("-o", dest="output", type=Path, required=True, help="where to write")
+    options = parser.parse_args(words)
+    unknown = sorted(set(options.decisions) - set(LETTERS))
+    if unknown:
+        parser.error(f"a decision is one of {', '.join(LETTERS)}: found {unknown[0]!r}")
+    try:
+        module = _llvm.Module(options.input.read_bytes(), str(options.input))
+        asked = run(module, options.level, options.decisions)
+        options.output.write_bytes(module.bitcode())
+    except (CompilerGymError, OSError) as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 1
+    if asked < len(options.decisions):
+        print(
+            f"{parser.prog}: {asked} calls were asked about, and "
+            f"{len(options.decisions) - asked} decisions are left over",
+            file=sys.stderr,
+        )
+        return 1
+    return 0
+
+
+def run(module: _llvm.Module, level: str, decisions: str) -> int:
+    """Run the pipeline of `level` with `decisions`; return how many of them were asked for."""
+    inlining = _llvm.Inlining(module, level)
+    asked = 0
+    for letter in decisions:
+        if inlining.is_over:
+            return asked
+        asked += 1
+        if letter == _REST:
+            break
+        inlining.answer(ANSWERS[LETTERS.index(letter)])
+    while not inlining.is_over:
+        inlining.answer("default")
+    return asked
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""The environment of the inliner's questions, and its command line."""
+
+import operator
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal, SupportsIndex
+
+from compiler_gym.command_words import command_words
+from compiler_gym.core import DerivedObservation, Panes
+from compiler_gym.envs.llvm.environment import LlvmEnv
+from compiler_gym.tools.inline.llvm.actions import LEVEL_OF, REST, STYLE
+from compiler_gym.tools.inline.llvm.observations import feature_dictionary
+from compiler_gym.tools.inline.llvm.rewards import make_inline_rewards
+from compiler_gym.envs.llvm.validation.bug_report import BugReport
+from compiler_gym.errors import InvalidActionError, MinimizationError
+from compiler_gym.service import SessionSource
+from compiler_gym.spaces import Commandline, Reward
+
+__all__ = ["InlineCommandLine", "LlvmInlineEnv"]
+
+_MODULE = "compiler_gym.tools.inline.llvm"
+_DECISIONS = "--decisions="
+
+
+class InlineCommandLine(Commandline):
+    """Answers that are written as one run of ``python -m compiler_gym.tools.inline.llvm``."""
+
+    @property
+    def rest(self) -> int | None:
+        """The action that leaves what is still to be asked to LLVM; None if there is none."""
+        return self[REST] if REST in self.names else None
+
+    def to_string(
+        self,
+        actions: SupportsIndex | Iterable[SupportsIndex],
+        *,
+        level: str = "Oz",
+        program: str = "input.bc",
+    ) -> str:
+        """Return the command that runs the pipeline of `level` on `program` with these answers.
+
+        What it asks after the last of them is decided by LLVM.
+        """
+        several = [actions] if isinstance(actions, SupportsIndex) else actions
+        letters = "".join(self.flags[operator.index(action)] for action in several)
+        decisions = f"{_DECISIONS}{letters} " if letters else ""
+        return f"python -m {_MODULE} -{level} {decisions}{program} -o output.bc"
+
+    def from_string(self, string: str) -> list[int]:
+        """Return the answers of such a command, or of its letters alone.
+
+        Raises `InvalidActionError` when it is neither.
+        """
+        words = command_words(string)
+        if words[1:3] == ["-m", _MODULE]:
+            options = [word for word in words[3:] if word.startswith(_DECISIONS)]
+            letters = options[0].removeprefix(_DECISIONS) if options else ""
+            wrong = len(options) > 1 or len(words) - len(options) not in (7, 4)
+        else:
+            letters = words[0] if words else ""
+            wrong = len(words) > 1
+        unknown = sorted(set(letters) - set(self.flags))
+        if wrong or unknown:
+            raise InvalidActionError(
+                f"{string!r:.200} is no list of inlining decisions: expected one of the letters "
+                f"{', '.join(self.flags)} for each, or a command python -m {_MODULE}"
+                + (f", found {unknown[0]!r}" if unknown and not wrong else "")
+            )
+        return [self.flags.index(letter) for letter in letters]
+
+
+class LlvmInlineEnv(LlvmEnv):
+    """Decide about one call at a time what LLVM's inliner does with it.
+
+    The standard pipeline runs (-Oz, or -O3 for ``?goal=speed``), and its inliner asks about every
+    call that may be inlined and need not be, in its own order.
+
+    - Actions: ``default`` (LLVM's own choice), ``inline`` and ``no-inline``; in the action space
+      ``InliningAndRest`` also ``rest``, which is LLVM's choice for this call and all after it.
+    - Observations: ``InlineFeatures``, LLVM's features of the call, ``CallSite``, and what
+      ``llvm-v0`` shows of the module, which is in the middle of its pipeline until the end.
+    - Rewards: those of ``llvm-v0``. They sum to what the whole pipeline saves; 1.0 of
+      ``IrInstructionCountOz`` is what -Oz saves.
+    - End: with the pipeline; the program can still be looked at. A program without such a call
+      ends with the first action, whatever it is.
+    - Programs: those of ``llvm-v0``.
+
+    With LLVM's own choice for every call the program becomes what clang's level makes of it, byte
+    for byte. A fork goes on from the same call.
+
+        >>> import compiler_gym
+        >>> with compiler_gym.make("llvm-inline-v0", reward_space="IrInstructionCountOz") as env:
+        ...     _ = env.reset(benchmark="cbench-v1/crc32")
+        ...     terminated = False
+        ...     while not terminated:
+        ...         _, _, terminated, _, _ = env.step(env.action_space["default"])
+        ...     round(env.episode_reward, 6)
+        1.0
+    """
+
+    source: ClassVar[SessionSource] = SessionSource(
+        "compiler_gym.tools.inline.llvm.session:LlvmInlineSession"
+    )
+    command_line_styles: ClassVar[Mapping[str, Any]] = {STYLE: InlineCommandLine}
+    state_observation: ClassVar[str | None] = "InlineStateHash"
+
+    def __init__(
+        self,
+        *,
+        derived_observation_spaces: Iterable[DerivedObservation | Mapping[str, Any]] = (),
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            derived_observation_spaces=(feature_dictionary(), *derived_observation_spaces),
+            **options,
+        )
+
+    @property
+    def panes(self) -> Panes:
+        """What people look at of a module, and the call that is asked about."""
+        return replace(super().panes, question="CallSite")
+
+    @property
+    def level(self) -> str:
+        """The level whose pipeline runs in this episode: ``Oz`` or ``O3``."""
+        program = self.episode.program
+        goal = None if program is None else program.uri.parameters.get("goal")
+        return LEVEL_OF[goal or "size"]
+
+    def commandline(self) -> str:
+        """Return the command that repeats the episode; LLVM decides what is still to be asked.
+
+        ``opt`` itself cannot be told of single calls but by their source lines.
+        """
+        assert isinstance(self.action_space, InlineCommandLine)
+        return self.action_space.to_string(self.actions, level=self.level)
+
+    def _rewards(self) -> list[Reward]:
+        return make_inline_rewards()
+
+    def write_bug_report(
+        self, folder: str | Path, kind: Literal["crash", "miscompile"] = "crash"
+    ) -> BugReport:
+        """Refuse: a report shows passes of ``opt``, which cannot be told of single calls."""
+        raise MinimizationError(
+            "a bug report needs passes that opt runs, found decisions about calls: "
+            "`commandline()` repeats them"
+        )
