@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from compiler_gym.datasets import CorpusDataset
-from compiler_gym.datasets.packages import (
+from compiler_gym.tools.corpus.packages import (
     BuiltModule,
     Outcome,
     PackageResult,

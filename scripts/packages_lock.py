@@ -23,7 +23,7 @@ from hashlib import sha256
 from itertools import islice, zip_longest
 from pathlib import Path
 
-from compiler_gym.datasets.packages import (
+from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     PackageLock,
     PrivateApt,

@@ -9,7 +9,7 @@ import sys
 import tarfile
 from pathlib import Path
 
-from compiler_gym.datasets.packages import PrivateApt
+from compiler_gym.tools.corpus.packages import PrivateApt
 from compiler_gym.errors import DatasetInitError, DownloadFailed
 
 __all__ = ["found", "source_archive", "stable", "version"]

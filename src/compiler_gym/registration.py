@@ -160,7 +160,7 @@ class Compiler:
     without their names and constants, as `compiler_gym.datasets.FunctionShape`."""
     package_compiler: str = ""
     """``"package.module:object"`` that makes programs of the packages of a distribution: a
-    ``compiler_gym.datasets.packages.UnitCompiler``."""
+    ``compiler_gym.tools.corpus.packages.UnitCompiler``."""
     pipeline_parameter: str = ""
     """The session parameter that applies a pipeline in the compiler's own syntax."""
     next_steps: Mapping[str, str] = field(default_factory=dict[str, str])

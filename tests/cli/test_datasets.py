@@ -7,7 +7,7 @@ import pytest
 
 from compiler_gym.datasets.bundled import bundled_folder
 from compiler_gym.envs.llvm.programs.collections.generators import CsmithDataset
-from tests.datasets.packages.built import write_package
+from tests.tools.corpus.packages.built import write_package
 
 from .conftest import Run
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.cli._packages import Distribution, built, lock_for, show_outcomes
-from compiler_gym.datasets.packages import (
+from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     Outcome,
     PackageBuilder,
@@ -15,7 +15,7 @@ from compiler_gym.datasets.packages import (
 )
 from compiler_gym.errors import DatasetInitError, InvalidParameterError
 from compiler_gym.options import PackageChoice
-from tests.datasets.packages.sources import (
+from tests.tools.corpus.packages.sources import (
     LIMITS,
     AssemblyCompiler,
     FolderSupplier,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.datasets import CorpusDataset
-from compiler_gym.datasets.packages import PackageResult
-from tests.datasets.packages.built import shapes, text_of, write_package
+from compiler_gym.tools.corpus.packages import PackageResult
+from tests.tools.corpus.packages.built import shapes, text_of, write_package
 from tools import corpus_sample
 from scripts.corpus_sample import chosen, is_permissive, main
 

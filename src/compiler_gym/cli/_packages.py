@@ -16,7 +16,7 @@ from compiler_gym.options import PackageChoice, PackageLimits
 from compiler_gym.paths import cache_path
 
 if TYPE_CHECKING:
-    from compiler_gym.datasets.packages import (
+    from compiler_gym.tools.corpus.packages import (
         PackageBuilder,
         PackageLock,
         PackageResult,
@@ -54,7 +54,7 @@ class Distribution:
 
 def lock_for(distribution: Distribution, choice: PackageChoice) -> "PackageLock":
     """Return what to build: a lock that is there, or one made of names now."""
-    from compiler_gym.datasets.packages import (
+    from compiler_gym.tools.corpus.packages import (
         PackageLock,
         UnpackedSupplier,
         found_lock,
@@ -84,7 +84,7 @@ def builder_for(
     installs: bool,
 ) -> "PackageBuilder":
     """Return what builds each package of `lock`; this machine is asked first whether it can."""
-    from compiler_gym.datasets.packages import (
+    from compiler_gym.tools.corpus.packages import (
         InstalledSupplier,
         PackageBuilder,
         UnpackedSupplier,
@@ -101,7 +101,7 @@ def built(
     lock: "PackageLock", builder: "PackageBuilder", *, jobs: int, ray: str | None
 ) -> "list[PackageResult]":
     """Build every package, and show how far it is, on standard error."""
-    from compiler_gym.datasets.packages import build_packages, done_and_waiting
+    from compiler_gym.tools.corpus.packages import build_packages, done_and_waiting
 
     done, _ = done_and_waiting(lock, builder)
     results: list[PackageResult] = []
@@ -140,7 +140,7 @@ def show_outcomes(results: "Sequence[PackageResult]", folder: Path) -> None:
 
 def _on(address: str, lock: "PackageLock", builder: "PackageBuilder") -> "Iterator[PackageResult]":
     """Yield the results of tasks of a Ray cluster, which shares the output's folder."""
-    from compiler_gym.datasets.packages import done_and_waiting
+    from compiler_gym.tools.corpus.packages import done_and_waiting
     from compiler_gym.tools.learn.integrations.ray import spread_tasks
 
     done, waiting = done_and_waiting(lock, builder)

@@ -144,7 +144,7 @@ def import_dataset(
 ) -> None:
     """Import programs as a dataset; an interrupted import goes on where it was."""
     from compiler_gym.datasets import CorpusDataset, import_corpus
-    from compiler_gym.datasets.packages import holds_packages
+    from compiler_gym.tools.corpus.packages import holds_packages
     from compiler_gym.paths import site_data_path
 
     with _catalogue(env) as catalogue:
@@ -272,7 +272,7 @@ def build(
         lock_for,
         show_outcomes,
     )
-    from compiler_gym.datasets.packages import opened_output
+    from compiler_gym.tools.corpus.packages import opened_output
 
     chosen = Distribution(distribution, env)
     folder = folder.expanduser().absolute()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.datasets.packages import (
+from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     OwnTests,
     PackageResult,
@@ -13,7 +13,7 @@ from compiler_gym.datasets.packages import (
 )
 from compiler_gym.envs.llvm.programs.packages import clang_of_packages
 from compiler_gym.envs.llvm.toolchain.tools import tool_name
-from tests.datasets.packages.sources import LIMITS, FolderSupplier, make_source, needs_tools
+from tests.tools.corpus.packages.sources import LIMITS, FolderSupplier, make_source, needs_tools
 
 pytestmark = needs_tools
 

@@ -15,7 +15,7 @@ import pytest
 
 import compiler_gym
 from compiler_gym.datasets import PackageTest
-from compiler_gym.datasets.packages import (
+from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     OwnTests,
     PackageLock,
@@ -24,12 +24,12 @@ from compiler_gym.datasets.packages import (
     write_lock,
     write_result,
 )
-from compiler_gym.datasets.packages.trying import keep_tree
+from compiler_gym.tools.corpus.packages.trying import keep_tree
 from compiler_gym.envs.llvm.programs.shapes import shapes_of
 from compiler_gym.envs.llvm.toolchain.tools import tool_name
 from compiler_gym.envs.llvm.validation.package_tests import PackageTests
 from compiler_gym.errors import ValidationUnavailableError
-from tests.datasets.packages.built import write_package
+from tests.tools.corpus.packages.built import write_package
 
 pytestmark = pytest.mark.skipif(
     not all(map(shutil.which, ("bwrap", "make", tool_name("clang")))),
@@ -86,7 +86,7 @@ RIGHT = SOURCE.format(sign="+")
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with one built package, whose program is kept in its tree."""
-    monkeypatch.setattr("compiler_gym.datasets.packages.kept_trees.UnpackedSupplier", OwnMachine)
+    monkeypatch.setattr("compiler_gym.tools.corpus.packages.kept_trees.UnpackedSupplier", OwnMachine)
     monkeypatch.setattr(PackageTests, "_checked", {})
     return built(tmp_path / "built", CHECK)
 

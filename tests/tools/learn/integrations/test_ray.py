@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.datasets.packages import (
+from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     PackageBuilder,
     read_results,
 )
-from compiler_gym.datasets.packages import (
+from compiler_gym.tools.corpus.packages import (
     Outcome as PackageOutcome,
 )
 from compiler_gym.errors import InvalidParameterError
@@ -28,7 +28,7 @@ from compiler_gym.tools.learn.integrations.ray import (
     search_program,
     spread_tasks,
 )
-from tests.datasets.packages.sources import (
+from tests.tools.corpus.packages.sources import (
     LIMITS,
     AssemblyCompiler,
     FolderSupplier,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from compiler_gym.tools.tune.builds import Binary, CompilerCommand, Input, Unit
 from compiler_gym.datasets import CorpusDataset, Dataset
-from compiler_gym.datasets.packages import gather, holds_packages
+from compiler_gym.tools.corpus.packages import gather, holds_packages
 from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.programs.shapes import shapes_of
 from compiler_gym.errors import DatasetInitError, UnknownNameError

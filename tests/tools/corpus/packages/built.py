@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.datasets import FunctionShape
-from compiler_gym.datasets.packages import (
+from compiler_gym.tools.corpus.packages import (
     BuiltModule,
     LinkedProgram,
     Outcome,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.tools.tune.builds import Recording
-from compiler_gym.datasets.packages.units import BuiltTree
+from compiler_gym.tools.corpus.packages.units import BuiltTree
 
 INSIDE = "/run/build/x-1"
 

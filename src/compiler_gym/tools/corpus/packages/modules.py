@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler_gym.tools.tune.builds import Binary, Event, Unit, find_binaries
-from compiler_gym.datasets.packages.compiling import UnitCompiler
-from compiler_gym.datasets.packages.copyright import Licences
-from compiler_gym.datasets.packages.records import (
+from compiler_gym.tools.corpus.packages.compiling import UnitCompiler
+from compiler_gym.tools.corpus.packages.copyright import Licences
+from compiler_gym.tools.corpus.packages.records import (
     MODULES,
     PROGRAMS,
     REFUSED,
     BuiltModule,
     LinkedProgram,
 )
-from compiler_gym.datasets.packages.units import BuiltTree, FoundUnit
+from compiler_gym.tools.corpus.packages.units import BuiltTree, FoundUnit
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.files import read_regular, write_whole
 from compiler_gym.sandbox import BoxReport

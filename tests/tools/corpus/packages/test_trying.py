@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.datasets.fetching.zstd import zstd
-from compiler_gym.datasets.packages.trying import keep_tree
-from compiler_gym.datasets.packages.trying import test_command as command_of
+from compiler_gym.tools.corpus.packages.trying import keep_tree
+from compiler_gym.tools.corpus.packages.trying import test_command as command_of
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.datasets.packages.sources import built, needs_tools
+from tests.tools.corpus.packages.sources import built, needs_tools
 
 pytestmark = needs_tools
 

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.datasets.packages import (
+from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     Outcome,
     OwnTests,
     PackageResult,
     build_package,
 )
-from compiler_gym.datasets.packages.building import Stopped
-from compiler_gym.datasets.packages.roots import Root, base_tree, cloned_tree
+from compiler_gym.tools.corpus.packages.building import Stopped
+from compiler_gym.tools.corpus.packages.roots import Root, base_tree, cloned_tree
 from compiler_gym.options import PackageLimits
-from tests.datasets.packages.sources import (
+from tests.tools.corpus.packages.sources import (
     LIMITS,
     AssemblyCompiler,
     FolderSupplier,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.tools.tune.builds import Unit
-from compiler_gym.datasets.packages import LockedPackage, PackageResult, Root, build_package
+from compiler_gym.tools.corpus.packages import LockedPackage, PackageResult, Root, build_package
 from compiler_gym.errors import DownloadFailed
 from compiler_gym.options import PackageLimits
 

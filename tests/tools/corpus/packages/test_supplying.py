@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.datasets.packages import (
+from compiler_gym.tools.corpus.packages import (
     InstalledSupplier,
     LockedPackage,
     PackageLock,
@@ -12,8 +12,8 @@ from compiler_gym.datasets.packages import (
     UnpackedSupplier,
     may_be_c,
 )
-from compiler_gym.datasets.packages.apt import Fetched
-from compiler_gym.datasets.packages.supplying import fetched_source
+from compiler_gym.tools.corpus.packages.apt import Fetched
+from compiler_gym.tools.corpus.packages.supplying import fetched_source
 from compiler_gym.errors import DatasetInitError, DownloadFailed
 
 LOCK = PackageLock((), (), {"libc6": "2"})

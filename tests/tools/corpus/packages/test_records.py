@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.datasets.packages import (
+from compiler_gym.tools.corpus.packages import (
     BuiltModule,
     LinkedProgram,
     Outcome,

@@ -24,26 +24,26 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
-    from compiler_gym.datasets.packages.apt import PrivateApt
-    from compiler_gym.datasets.packages.building import Supplier, build_package
-    from compiler_gym.datasets.packages.compiling import UnitCompiler
-    from compiler_gym.datasets.packages.copyright import Licences, paragraphs
-    from compiler_gym.datasets.packages.gathering import (
+    from compiler_gym.tools.corpus.packages.apt import PrivateApt
+    from compiler_gym.tools.corpus.packages.building import Supplier, build_package
+    from compiler_gym.tools.corpus.packages.compiling import UnitCompiler
+    from compiler_gym.tools.corpus.packages.copyright import Licences, paragraphs
+    from compiler_gym.tools.corpus.packages.gathering import (
         GatherReport,
         ShapeReader,
         gather,
         gather_dataset,
         holds_packages,
     )
-    from compiler_gym.datasets.packages.kept_trees import BuiltPackage, tree_of
-    from compiler_gym.datasets.packages.lock import (
+    from compiler_gym.tools.corpus.packages.kept_trees import BuiltPackage, tree_of
+    from compiler_gym.tools.corpus.packages.lock import (
         LockedPackage,
         PackageLock,
         found_lock,
         read_lock,
         write_lock,
     )
-    from compiler_gym.datasets.packages.records import (
+    from compiler_gym.tools.corpus.packages.records import (
         BuiltModule,
         LinkedProgram,
         Outcome,
@@ -53,14 +53,14 @@ if TYPE_CHECKING:
         read_results,
         write_result,
     )
-    from compiler_gym.datasets.packages.roots import Root
-    from compiler_gym.datasets.packages.several import (
+    from compiler_gym.tools.corpus.packages.roots import Root
+    from compiler_gym.tools.corpus.packages.several import (
         PackageBuilder,
         build_packages,
         done_and_waiting,
         opened_output,
     )
-    from compiler_gym.datasets.packages.supplying import (
+    from compiler_gym.tools.corpus.packages.supplying import (
         InstalledSupplier,
         UnpackedSupplier,
         may_be_c,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from compiler_gym.datasets.packages import Outcome
-from compiler_gym.datasets.packages.failures import explained, last_lines
+from compiler_gym.tools.corpus.packages import Outcome
+from compiler_gym.tools.corpus.packages.failures import explained, last_lines
 
 MAKE = "\nmake[1]: *** [Makefile:3: x.o] Error 1\nmake: *** [debian/rules:4: build] Error 2\n"
 

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-from compiler_gym.datasets.packages.apt import Fetched, PrivateApt
-from compiler_gym.datasets.packages.lock import LockedPackage, PackageLock
-from compiler_gym.datasets.packages.roots import Root, base_tree, cloned_tree
+from compiler_gym.tools.corpus.packages.apt import Fetched, PrivateApt
+from compiler_gym.tools.corpus.packages.lock import LockedPackage, PackageLock
+from compiler_gym.tools.corpus.packages.roots import Root, base_tree, cloned_tree
 from compiler_gym.errors import DatasetInitError, DownloadFailed
 from compiler_gym.files import locked, replaced_directory, sha256_of
 

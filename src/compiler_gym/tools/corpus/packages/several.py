@@ -12,10 +12,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from compiler_gym.datasets.packages.building import Stopped, Supplier, build_package
-from compiler_gym.datasets.packages.compiling import UnitCompiler
-from compiler_gym.datasets.packages.lock import LockedPackage, PackageLock, read_lock, write_lock
-from compiler_gym.datasets.packages.records import (
+from compiler_gym.tools.corpus.packages.building import Stopped, Supplier, build_package
+from compiler_gym.tools.corpus.packages.compiling import UnitCompiler
+from compiler_gym.tools.corpus.packages.lock import LockedPackage, PackageLock, read_lock, write_lock
+from compiler_gym.tools.corpus.packages.records import (
     PACKAGES,
     RESULT,
     PackageResult,

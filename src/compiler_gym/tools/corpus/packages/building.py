@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import Protocol
 
 from compiler_gym.tools.tune.builds import WATCH, Recording, build_variables, stand_in
-from compiler_gym.datasets.packages.compiling import UnitCompiler
-from compiler_gym.datasets.packages.copyright import Licences, paragraphs
-from compiler_gym.datasets.packages.failures import explained, last_lines
-from compiler_gym.datasets.packages.lock import LockedPackage
-from compiler_gym.datasets.packages.modules import Modules, compile_units
-from compiler_gym.datasets.packages.records import LOG, TREE, Outcome, OwnTests, PackageResult
-from compiler_gym.datasets.packages.roots import Root
-from compiler_gym.datasets.packages.trying import keep_tree, test_command
-from compiler_gym.datasets.packages.units import BuiltTree
-from compiler_gym.datasets.packages.unpacking import RefusedArchive
+from compiler_gym.tools.corpus.packages.compiling import UnitCompiler
+from compiler_gym.tools.corpus.packages.copyright import Licences, paragraphs
+from compiler_gym.tools.corpus.packages.failures import explained, last_lines
+from compiler_gym.tools.corpus.packages.lock import LockedPackage
+from compiler_gym.tools.corpus.packages.modules import Modules, compile_units
+from compiler_gym.tools.corpus.packages.records import LOG, TREE, Outcome, OwnTests, PackageResult
+from compiler_gym.tools.corpus.packages.roots import Root
+from compiler_gym.tools.corpus.packages.trying import keep_tree, test_command
+from compiler_gym.tools.corpus.packages.units import BuiltTree
+from compiler_gym.tools.corpus.packages.unpacking import RefusedArchive
 from compiler_gym.errors import DownloadFailed
 from compiler_gym.files import read_regular, scratch_directory, sha256_of
 from compiler_gym.options import PackageLimits

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.datasets.packages import PrivateApt
-from compiler_gym.datasets.packages.apt import Fetched
+from compiler_gym.tools.corpus.packages import PrivateApt
+from compiler_gym.tools.corpus.packages.apt import Fetched
 from compiler_gym.errors import DatasetInitError, DownloadFailed
 
 pytestmark = pytest.mark.skipif(shutil.which("apt-get") is None, reason="no apt-get on PATH")
@@ -32,7 +32,7 @@ def apt(tmp_path: Path) -> PrivateApt:
 
 def prepared(apt: PrivateApt, monkeypatch: pytest.MonkeyPatch) -> PrivateApt:
     # What nobody signed is trusted here by a word in the line, which takes the place of the keys.
-    monkeypatch.setattr("compiler_gym.datasets.packages.apt.SIGNED", "")
+    monkeypatch.setattr("compiler_gym.tools.corpus.packages.apt.SIGNED", "")
     return apt.prepare()
 
 

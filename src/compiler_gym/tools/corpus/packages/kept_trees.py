@@ -9,9 +9,9 @@ from pathlib import Path
 
 from compiler_gym.datasets.corpus_store import PackageTest
 from compiler_gym.datasets.fetching.zstd import zstd
-from compiler_gym.datasets.packages.lock import read_lock
-from compiler_gym.datasets.packages.several import LOCK
-from compiler_gym.datasets.packages.supplying import UnpackedSupplier
+from compiler_gym.tools.corpus.packages.lock import read_lock
+from compiler_gym.tools.corpus.packages.several import LOCK
+from compiler_gym.tools.corpus.packages.supplying import UnpackedSupplier
 from compiler_gym.errors import ValidationUnavailableError
 from compiler_gym.files import scratch_directory
 from compiler_gym.paths import cache_path

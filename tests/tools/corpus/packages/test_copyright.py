@@ -2,7 +2,7 @@
 
 import pytest
 
-from compiler_gym.datasets.packages import Licences, paragraphs
+from compiler_gym.tools.corpus.packages import Licences, paragraphs
 
 TEXT = """Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: x

@@ -19,7 +19,7 @@ from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
 from compiler_gym.datasets.fetching.importers import corpus_path
 from compiler_gym.datasets.fetching.install import as_dataset_errors, held
 from compiler_gym.datasets.fetching.progress import Report, transfer_bar
-from compiler_gym.datasets.packages.records import (
+from compiler_gym.tools.corpus.packages.records import (
     MODULES,
     PACKAGES,
     PROGRAMS,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from compiler_gym.datasets import NO_SPLIT, CorpusDataset, split_of_package
 from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
-from compiler_gym.datasets.packages import (
+from compiler_gym.tools.corpus.packages import (
     GatherReport,
     OwnTests,
     gather,
@@ -21,7 +21,7 @@ from compiler_gym.datasets.packages import (
 )
 from compiler_gym.datasets.splits import SMALLEST
 from compiler_gym.errors import DatasetInitError, UnknownNameError
-from tests.datasets.packages.built import Functions, shapes, text_of, write_package
+from tests.tools.corpus.packages.built import Functions, shapes, text_of, write_package
 
 TRAIN, TEST, VALIDATION = "zlib", "expat", "cmatrix"
 BIG = SMALLEST

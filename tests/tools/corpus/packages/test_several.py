@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.datasets.packages import (
+from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     Outcome,
     PackageBuilder,
@@ -20,7 +20,7 @@ from compiler_gym.datasets.packages import (
     read_results,
 )
 from compiler_gym.errors import CacheError, DatasetInitError
-from tests.datasets.packages.sources import (
+from tests.tools.corpus.packages.sources import (
     LIMITS,
     AssemblyCompiler,
     FolderSupplier,
@@ -36,8 +36,8 @@ LOCK = PackageLock((), tuple(LockedPackage(name, "1") for name in NAMES))
 SCRIPT = """
 import sys
 from pathlib import Path
-from compiler_gym.datasets.packages import *
-from tests.datasets.packages.test_several import LOCK, builder
+from compiler_gym.tools.corpus.packages import *
+from tests.tools.corpus.packages.test_several import LOCK, builder
 for result in build_packages(LOCK, builder(Path(sys.argv[1]))):
     print(result.package, flush=True)
 """
@@ -68,7 +68,7 @@ def test_a_build_that_is_ended_goes_on_with_the_package_in_work(
 ) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(folder)], stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, start_new_session=True, cwd=Path(__file__).parents[3],
+        stderr=subprocess.DEVNULL, start_new_session=True, cwd=Path(__file__).parents[4],
     ) as process:  # fmt: skip
         assert process.stdout is not None
         assert process.stdout.readline() == b"first\n"

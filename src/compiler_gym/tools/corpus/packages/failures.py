@@ -4,7 +4,7 @@
 import re
 from collections.abc import Sequence
 
-from compiler_gym.datasets.packages.records import Outcome
+from compiler_gym.tools.corpus.packages.records import Outcome
 
 __all__ = ["explained", "last_lines"]
 

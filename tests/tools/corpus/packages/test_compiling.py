@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from compiler_gym.datasets.packages import UnitCompiler
+from compiler_gym.tools.corpus.packages import UnitCompiler
 from compiler_gym.lazy import named
 from compiler_gym.registration import compilers
 

@@ -12,7 +12,7 @@ import pytest
 
 from compiler_gym.datasets import PackageTest
 from compiler_gym.datasets.fetching.zstd import zstd
-from compiler_gym.datasets.packages import LockedPackage, PackageLock, Root, tree_of, write_lock
+from compiler_gym.tools.corpus.packages import LockedPackage, PackageLock, Root, tree_of, write_lock
 from compiler_gym.errors import ValidationUnavailableError
 
 TEST = PackageTest("tool", "1.0", "tool", ".", ("make",), (), "tree.tar.zst", "c")
@@ -29,7 +29,7 @@ class Supplier:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("compiler_gym.datasets.packages.kept_trees.UnpackedSupplier", Supplier)
+    monkeypatch.setattr("compiler_gym.tools.corpus.packages.kept_trees.UnpackedSupplier", Supplier)
     write_lock(tmp_path / "lock.toml", PackageLock((), (LockedPackage("tool", "1:1.0~rc1-2"),)))
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
