@@ -24,7 +24,7 @@ from torch import nn
 from torch.distributions import Categorical
 
 import compiler_gym
-from compiler_gym.caching import TranspositionCache
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.wrappers import ActionMasks, ConstrainedCommandline, TimeLimit
 
 NODE_KINDS, EDGE_KINDS, POSITIONS = 4, 4, 8

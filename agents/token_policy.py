@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 import compiler_gym
 from compiler_gym.tools.agents import Decisions, Task, judge, tasks
-from compiler_gym.caching import TranspositionCache
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env
 from compiler_gym.search import run_search
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.measure import Figure
 from compiler_gym import make
-from compiler_gym.caching import TranspositionCache
+from compiler_gym.service.caching import TranspositionCache
 
 PROGRAM = "cbench-v1/sha"
 SPACES: dict[str, Any] = {"observation_space": "Autophase", "reward_space": "IrInstructionCountOz"}

@@ -26,7 +26,7 @@ from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.envs.loop_tool.state.reference import random_inputs
 from compiler_gym.envs.loop_tool.state.tree import Loop, Tree, initial_tree, settled
 from compiler_gym.envs.loop_tool.toolchain.code.compiled import compile_nest
-from compiler_gym.jit import vector_lanes
+from compiler_gym.envs.loop_tool.jit import vector_lanes
 
 ROUNDS = 15
 

@@ -29,7 +29,7 @@ from compiler_gym.plugins import plugin_files, read_plugin
 if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
 
-    from compiler_gym.caching import TranspositionCache
+    from compiler_gym.service.caching import TranspositionCache
     from compiler_gym.core import CompilerEnv
     from compiler_gym.datasets import Benchmark
     from compiler_gym.options import Limits

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.caching import TranspositionCache
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.core import Pending
 from compiler_gym.errors import (
     BenchmarkInitError,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from compiler_gym.caching import CachingConnection, TranspositionCache
+from compiler_gym.service.caching import CachingConnection, TranspositionCache
 from compiler_gym.core.sessions import Sessions
 from compiler_gym.errors import EnvironmentNotSupported, InvalidParameterError
 from compiler_gym.service import (

@@ -16,7 +16,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import compiler_gym
-from compiler_gym.caching import TranspositionCache
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.core import Episode
 from compiler_gym.errors import (
     BenchmarkInitError,

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 
 import gymnasium
 
-from compiler_gym.caching import TranspositionCache
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.core import rendering, replaying
 from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments
 from compiler_gym.core.episode import Episode, EpisodeSnapshot

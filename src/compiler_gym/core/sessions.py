@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Literal
 
-from compiler_gym.caching import CachingConnection, TranspositionCache
+from compiler_gym.service.caching import CachingConnection, TranspositionCache
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.service import (
     Connection,

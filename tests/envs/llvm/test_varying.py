@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import compiler_gym
-from compiler_gym.caching import TranspositionCache
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.core import CompilerEnv, CompilerEnvState
 from compiler_gym.envs.llvm.actions import ACTION_SPACES, VARYING
 from compiler_gym.session import CommandlineSpec

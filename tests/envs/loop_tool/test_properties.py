@@ -18,7 +18,7 @@ from compiler_gym.envs.loop_tool.state.cursor import Cursor
 from compiler_gym.envs.loop_tool.state.descriptions import KINDS, describe, einsum
 from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.envs.loop_tool.state.tree import initial_tree
-from compiler_gym.jit import set_threads
+from compiler_gym.envs.loop_tool.jit import set_threads
 from compiler_gym.session import BenchmarkSpec
 
 SPACES = {spec.name: spec for spec in ACTION_SPACES}

@@ -20,7 +20,7 @@ from compiler_gym.envs.loop_tool.toolchain.code.driver import is_available
 from compiler_gym.envs.loop_tool.toolchain.measuring import Bench
 from compiler_gym.envs.loop_tool.toolchain.proven import Proven
 from compiler_gym.errors import ObservationError, WrongResultError
-from compiler_gym.jit import Call
+from compiler_gym.envs.loop_tool.jit import Call
 
 
 def tree_of(kind: str, words: str) -> Tree:

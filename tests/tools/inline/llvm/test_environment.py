@@ -14,7 +14,7 @@ from typing import ClassVar
 import pytest
 
 import compiler_gym
-from compiler_gym.caching import TranspositionCache
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.envs.llvm import make_benchmark
 from compiler_gym.tools.inline.llvm.actions import LETTERS
 from compiler_gym.tools.inline.llvm.environment import InlineCommandLine, LlvmInlineEnv

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from compiler_gym.caching import TranspositionCache
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env, learning_vec
 
 FEW = ("sroa", "simplifycfg", "instcombine")

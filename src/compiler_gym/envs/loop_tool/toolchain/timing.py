@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from compiler_gym.jit import Estimate
+from compiler_gym.envs.loop_tool.jit import Estimate
 
 __all__ = ["Timing"]
 

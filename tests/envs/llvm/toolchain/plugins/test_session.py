@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import compiler_gym
-from compiler_gym.caching import TranspositionCache
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm.toolchain.plugins.session import PluginSession
 from compiler_gym.errors import (

@@ -4,7 +4,7 @@
 import numpy as np
 
 from compiler_gym.envs.loop_tool.toolchain.code.text import Function, vector
-from compiler_gym.jit import compile_ir
+from compiler_gym.envs.loop_tool.jit import compile_ir
 
 
 def test_one_lane_is_no_vector() -> None:

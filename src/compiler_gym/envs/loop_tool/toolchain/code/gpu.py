@@ -16,7 +16,7 @@ from compiler_gym.envs.loop_tool.toolchain.code.arithmetic import DECLARATIONS, 
 from compiler_gym.envs.loop_tool.toolchain.code.cpu import Lowering, Place, Scope
 from compiler_gym.envs.loop_tool.toolchain.code.plan import Nest, Plan, make_plan, operands
 from compiler_gym.envs.loop_tool.toolchain.code.text import Function
-from compiler_gym.jit import assembly
+from compiler_gym.envs.loop_tool.jit import assembly
 
 __all__ = ["ARCHITECTURES", "Kernels", "Launch", "lower_gpu", "ptx"]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Memory holds what was used last, within its bounds."""
 
-from compiler_gym.caching.memory import Memory, Transition, size_of
+from compiler_gym.service.caching.memory import Memory, Transition, size_of
 
 STEP = Transition(b"2", False, False)
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from compiler_gym.caching.disk import Disk
-from compiler_gym.caching.memory import Memory, Transition
+from compiler_gym.service.caching.disk import Disk
+from compiler_gym.service.caching.memory import Memory, Transition
 
 __all__ = ["CacheStatistics", "TranspositionCache"]
 

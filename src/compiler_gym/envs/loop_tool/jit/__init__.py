@@ -6,8 +6,8 @@ reaches at most. What the code computes is not known here. Code that writes wher
 the process: call it in a worker.
 """
 
-from compiler_gym.jit.clocks import Estimate, estimate_in_turns, first_run, pinned
-from compiler_gym.jit.compiling import (
+from compiler_gym.envs.loop_tool.jit.clocks import Estimate, estimate_in_turns, first_run, pinned
+from compiler_gym.envs.loop_tool.jit.compiling import (
     Call,
     Compiled,
     assembly,
@@ -16,7 +16,7 @@ from compiler_gym.jit.compiling import (
     threads,
     vector_lanes,
 )
-from compiler_gym.jit.peak import Peak, measured_peak
+from compiler_gym.envs.loop_tool.jit.peak import Peak, measured_peak
 
 __all__ = [
     "Call",

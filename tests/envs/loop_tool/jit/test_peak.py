@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from compiler_gym.jit import measured_peak
+from compiler_gym.envs.loop_tool.jit import measured_peak
 
 
 def test_the_peak_is_measured_once_and_holds_for_numpy() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.caching import CachingConnection, TranspositionCache
+from compiler_gym.service.caching import CachingConnection, TranspositionCache
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler_gym.caching import CacheStatistics, TranspositionCache
-from compiler_gym.caching.memory import Transition
+from compiler_gym.service.caching import CacheStatistics, TranspositionCache
+from compiler_gym.service.caching.memory import Transition
 from compiler_gym.testing import FakeEnv
 
 

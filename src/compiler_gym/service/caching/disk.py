@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from compiler_gym.caching.memory import Transition
+from compiler_gym.service.caching.memory import Transition
 from compiler_gym.errors import CacheError
 from compiler_gym.files import Lock, made
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 import compiler_gym
 from caching.conftest import session_of
-from compiler_gym.caching import CachingConnection, TranspositionCache
+from compiler_gym.service.caching import CachingConnection, TranspositionCache
 from compiler_gym.datasets import Benchmark, RunSpec
 from compiler_gym.errors import InvalidParameterError, ServiceIsClosed, UnknownNameError
 from compiler_gym.service import LocalConnection, SessionSource, finish

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.caching import TranspositionCache
-from compiler_gym.caching.disk import Disk
-from compiler_gym.caching.memory import Transition
+from compiler_gym.service.caching import TranspositionCache
+from compiler_gym.service.caching.disk import Disk
+from compiler_gym.service.caching.memory import Transition
 from compiler_gym.errors import CacheError
 
 STEP = Transition(b"2", True, False)
@@ -60,8 +60,8 @@ def test_processes_write_at_the_same_time(tmp_path: Path) -> None:
 
 _FORK = """
 import os, sys
-from compiler_gym.caching import TranspositionCache
-from compiler_gym.caching.memory import Transition
+from compiler_gym.service.caching import TranspositionCache
+from compiler_gym.service.caching.memory import Transition
 
 cache = TranspositionCache(sys.argv[1])
 of_the_parent = cache._disk._open()

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from caching.conftest import session_of
-from compiler_gym.caching import TranspositionCache
-from compiler_gym.caching.lazy_session import LazySession, Work
+from compiler_gym.service.caching import TranspositionCache
+from compiler_gym.service.caching.lazy_session import LazySession, Work
 from compiler_gym.errors import (
     EnvironmentNotSupported,
     ServiceIsClosed,

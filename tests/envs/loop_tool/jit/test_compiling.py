@@ -15,7 +15,7 @@ from compiler_gym.errors import (
     InvalidIrError,
     InvalidParameterError,
 )
-from compiler_gym.jit import assembly, compile_ir, set_threads, threads, vector_lanes
+from compiler_gym.envs.loop_tool.jit import assembly, compile_ir, set_threads, threads, vector_lanes
 
 DOUBLE = """define void @double(ptr %buffers) {
   %x = load ptr, ptr %buffers

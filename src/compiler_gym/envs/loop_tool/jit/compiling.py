@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.jit._module import jit_module
+from compiler_gym.envs.loop_tool.jit._module import jit_module
 
 if TYPE_CHECKING:
     from compiler_gym._jit import Call as NativeCall

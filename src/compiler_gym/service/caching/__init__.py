@@ -6,7 +6,7 @@
 results from the session; ``lazy_session`` defers all other work.
 """
 
-from compiler_gym.caching.cache import CacheStatistics, TranspositionCache
-from compiler_gym.caching.connection import CachingConnection
+from compiler_gym.service.caching.cache import CacheStatistics, TranspositionCache
+from compiler_gym.service.caching.connection import CachingConnection
 
 __all__ = ["CacheStatistics", "CachingConnection", "TranspositionCache"]

@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from compiler_gym.jit.clocks import estimate_in_turns
-from compiler_gym.jit.compiling import Call, compile_ir, vector_lanes
+from compiler_gym.envs.loop_tool.jit.clocks import estimate_in_turns
+from compiler_gym.envs.loop_tool.jit.compiling import Call, compile_ir, vector_lanes
 
 __all__ = ["Peak", "measured_peak"]
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from compiler_gym.errors import ObservationError
-from compiler_gym.jit._module import jit_module
+from compiler_gym.envs.loop_tool.jit._module import jit_module
 
 
 def test_a_build_without_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
