@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Making programs: building the packages of a distribution, importing and exporting datasets."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Learning: recorded transitions, leaderboards and the libraries that train agents."""
