@@ -11,7 +11,7 @@ from .conftest import Run
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 
-CC = f"{sys.executable} -m compiler_gym.cli cc"
+CC = "compiler-gym cc"
 MAKEFILE = """
 run: main.o libpart.a
 \t$(CC) -o $@ main.o -L. -lpart libpart.a -lm
