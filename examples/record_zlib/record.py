@@ -5,7 +5,6 @@ import argparse
 import os
 import subprocess
 import sys
-import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +13,9 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import CorpusDataset, import_corpus
 from compiler_gym.search import Budget, SearchResult, run_search
 
-CC = f"{sys.executable} -m compiler_gym.cli cc"
+CC = "compiler-gym cc"
+BIN = Path(sys.executable).parent
+"""Where this program is; a path with a blank would not do as a part of ``CC``."""
 MIRROR = "deb http://deb.debian.org/debian bookworm main"
 
 
@@ -38,8 +39,8 @@ def fetch(package: str, folder: Path) -> Path:
     run([*apt, "source", "--download-only", package], folder)
     (archive,) = folder.glob(f"{package}_*.orig.tar.*")
     source = folder / "source"
-    with tarfile.open(archive) as tar:
-        tar.extractall(source, filter="data")
+    source.mkdir()
+    run(["tar", "-xf", str(archive), "-C", str(source)], folder)
     (top,) = source.iterdir()
     return top
 
@@ -60,7 +61,7 @@ def run(command: Sequence[str], folder: Path, **variables: str) -> None:
     done = subprocess.run(
         command,
         cwd=folder,
-        env={**os.environ, **variables},
+        env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", **variables},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -118,16 +118,19 @@ def _client(command: list[str], folder: Path) -> None:
         raise SystemExit(f"`{' '.join(command)}` failed:\n{done.stderr.strip()[-1000:]}")
 
 
+def _extract(archive: Path, into: Path) -> None:
+    into.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["tar", "-xf", archive, "-C", into], check=True)
+
+
 def _unpack(archive: Path, inner: str, into: Path) -> None:
     """Unpack `archive`, or the one `inner` to it, and lift its only folder to `into`."""
     parts = into.with_name(f"{into.name}.parts")
     shutil.rmtree(parts, ignore_errors=True)
-    with tarfile.open(archive) as sources:
-        sources.extractall(parts, filter="tar")
+    _extract(archive, parts)
     if inner:
         (found,) = parts.glob(f"*/{inner}")
-        with tarfile.open(found) as sources:
-            sources.extractall(parts / "inner", filter="tar")
+        _extract(found, parts / "inner")
         parts_of = parts / "inner"
     else:
         parts_of = parts

@@ -2,7 +2,6 @@
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from .conftest import Run
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 
-CC = f"{sys.executable} -m compiler_gym.cli cc"
+CC = "compiler-gym cc"
 MAKEFILE = """
 run: main.o libpart.a
 \t$(CC) -o $@ main.o -L. -lpart libpart.a -lm

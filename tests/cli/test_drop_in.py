@@ -358,7 +358,7 @@ def test_cmake_makes_a_static_library_and_a_precompiled_header(
         "add_executable(run main.c)\ntarget_link_libraries(run part)\nadd_executable(pre pre.c)\n"
         "target_precompile_headers(pre PRIVATE pre.h)\n"
     )
-    environment = {**old_tools(tmp_path), "CC": f"{OURS} --policy size"}
+    environment = {**old_tools(tmp_path), "CC": "compiler-gym-cc --policy size"}
     for words in (
         ["cmake", "-S", ".", "-B", "bld", f"-DCMAKE_BUILD_TYPE={build_type}"],
         ["cmake", "--build", "bld"],
@@ -381,7 +381,7 @@ def test_meson_makes_a_static_library(tmp_path: Path) -> None:
         "project('p', 'c')\npart = static_library('part', 'part.c')\n"
         "executable('run', 'main.c', link_with: part)\n"
     )
-    environment = {**old_tools(tmp_path), "CC": f"{OURS} --policy size"}
+    environment = {**old_tools(tmp_path), "CC": "compiler-gym-cc --policy size"}
     for words in (["meson", "setup", "bld"], ["meson", "compile", "-C", "bld"]):
         done = subprocess.run(
             words, cwd=tmp_path, env=environment, capture_output=True, text=True

@@ -228,5 +228,5 @@ def test_an_option_of_reset_that_nothing_reads_is_not_ignored_silently(
     with FakeEnv() as env:
         with pytest.raises(InvalidParameterError, match="did you mean benchmark"):
             env.reset(options={"bench": "fake-v0/1"})
-        env.reset(options={"level": 3})
-    assert "reset() ignores the option 'level'" in caplog.text
+        env.reset(options={"unread_by_all": 3})
+    assert "reset() ignores the option 'unread_by_all'" in caplog.text

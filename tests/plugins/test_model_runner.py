@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +157,7 @@ def test_daemons_of_a_compiler_end_with_its_episode(tmp_path: Path, number: int 
     begins = "channel, program, output = sys.argv[1:]"
     assert begins in ASKER
     asker = tmp_path / "asker"
-    asker.write_text(f"#!{sys.executable}\n{ASKER.replace(begins, DAEMONS + begins)}")
+    asker.write_text(f"#!/usr/bin/env python3\n{ASKER.replace(begins, DAEMONS + begins)}")
     asker.chmod(0o755)
     (tmp_path / "asker.toml").write_text(SAID)
     with ServiceEnv(plugin=tmp_path / "asker.toml") as env:

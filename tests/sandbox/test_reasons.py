@@ -74,7 +74,7 @@ def test_what_is_not_known_is_passed_on(tmp_path: Path) -> None:
 
 def test_a_machine_that_allows_no_namespaces_says_so() -> None:
     script = "from compiler_gym.sandbox import *; print(why_not(Sandbox.NAMESPACES))"
-    inner = f"echo 0 > /proc/sys/user/max_user_namespaces && exec {sys.executable} -c '{script}'"
+    inner = f"echo 0 > /proc/sys/user/max_user_namespaces && exec '{sys.executable}' -c '{script}'"
     words = ["unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c", inner]
     try:
         done = subprocess.run(words, capture_output=True, text=True)

@@ -348,9 +348,10 @@ class CompilerEnvWrapper(_Wrapper):
     def _named(self) -> dict[str, Any]:
         """Return the arguments this wrapper was made with, by name."""
         args, kwargs = self._arguments.value
-        bound = inspect.signature(type(self)).bind(None, *args, **kwargs)
+        # That of a class is `__new__`'s before Python 3.11.3.
+        bound = inspect.signature(type(self).__init__).bind(self, None, *args, **kwargs)
         named: dict[str, Any] = {}
-        for name, value in list(bound.arguments.items())[1:]:
+        for name, value in list(bound.arguments.items())[2:]:
             kind = bound.signature.parameters[name].kind
             named |= value if kind is inspect.Parameter.VAR_KEYWORD else {name: value}
         return named

@@ -79,7 +79,7 @@ def _rewards(cost: Cost) -> list[str]:
 
 
 def _noise(cost: Cost) -> float:
-    return 1e-12 if cost.deterministic else 2e-3
+    return 1e-12 if cost.deterministic else 5e-3
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

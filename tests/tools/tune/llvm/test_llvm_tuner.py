@@ -3,7 +3,6 @@
 
 import json
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,7 +57,7 @@ def test_the_normal_build_makes_the_same_bytes(
 ) -> None:
     tree = tmp_path / "tree"
     subprocess.run(["cp", "-r", project, tree], check=True)
-    cc = f"{sys.executable} -m compiler_gym.cli cc --plan {output / 'tuned.toml'}"
+    cc = f"compiler-gym cc --plan {output / 'tuned.toml'}"
     done = subprocess.run(
         ["sh", "-ec", BUILD.replace("$CC", cc)], cwd=tree, check=True, capture_output=True
     )

@@ -3,7 +3,7 @@
 
 import tarfile
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from compiler_gym.datasets.fetching.zstd import zstd
 from compiler_gym.tools.corpus.packages.lock import read_lock
 from compiler_gym.tools.corpus.packages.several import LOCK
 from compiler_gym.tools.corpus.packages.supplying import UnpackedSupplier
+from compiler_gym.tools.corpus.packages.unpacking import RefusedArchive, unpack_member
 from compiler_gym.errors import ValidationUnavailableError
 from compiler_gym.files import scratch_directory
 from compiler_gym.paths import cache_path
@@ -63,16 +64,11 @@ def tree_of(folder: Path, test: PackageTest, compiler: Sequence[str]) -> Generat
 
 def _unpack_tree(archive: Path, tree: Path) -> None:
     """Unpack a tree that a stranger's build left: what leads out of it is left out."""
-
-    def inside(member: tarfile.TarInfo, where: str) -> tarfile.TarInfo | None:
-        try:
-            return tarfile.data_filter(member, where)
-        except tarfile.FilterError:
-            return None
-
     tree.mkdir()
     try:
         with zstd.ZstdFile(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as packed:
-            packed.extractall(tree, filter=inside)
+            for member in packed:
+                with suppress(RefusedArchive):
+                    unpack_member(packed, member, tree, links_out=False)
     except (OSError, EOFError, zstd.ZstdError, tarfile.TarError) as error:
         raise ValidationUnavailableError(f"{archive} cannot be unpacked: {error}") from error

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from compiler_gym.errors import DatasetInitError
 
-__all__ = ["RefusedArchive", "place_in", "unpack_package", "write_in"]
+__all__ = ["RefusedArchive", "place_in", "unpack_member", "unpack_package", "write_in"]
 
 _MOST_LINKS = 40
 _PERMISSIONS = 0o777
@@ -40,7 +40,7 @@ def unpack_package(archive: Path, tree: Path) -> None:
         try:
             with tarfile.open(fileobj=process.stdout, mode="r|") as packed:
                 for member in packed:
-                    _unpack_member(packed, member, tree)
+                    unpack_member(packed, member, tree)
             while process.stdout.read(1 << 16):  # blocks of zeros, which the command writes out
                 pass
         except (OSError, EOFError, OverflowError, ValueError, tarfile.TarError) as error:
@@ -88,7 +88,14 @@ def write_in(tree: Path, path: str, text: str) -> None:
     place.write_text(text)
 
 
-def _unpack_member(packed: tarfile.TarFile, member: tarfile.TarInfo, tree: Path) -> None:
+def unpack_member(
+    packed: tarfile.TarFile, member: tarfile.TarInfo, tree: Path, *, links_out: bool = True
+) -> None:
+    """Unpack one member of an archive that is read in order.
+
+    Raises `RefusedArchive` where it would leave the tree, and, without `links_out`, for a symbolic
+    link to a place outside.
+    """
     place = place_in(tree, member.name)
     if place == tree:
         return
@@ -108,6 +115,9 @@ def _unpack_member(packed: tarfile.TarFile, member: tarfile.TarInfo, tree: Path)
             os.fchmod(file.fileno(), member.mode & _PERMISSIONS | _OWNER)
         os.utime(place, (member.mtime, member.mtime))
     elif member.issym():
+        end = os.path.normpath(PurePosixPath(member.name).parent / member.linkname)
+        if not links_out and (end.startswith("/") or end.split("/")[0] == ".."):
+            raise RefusedArchive(f"{member.name!r:.200} is a link that leads out of its tree")
         place.symlink_to(member.linkname)
     elif member.islnk() and _is_file(other := place_in(tree, member.linkname)):
         os.link(other, place, follow_symlinks=False)
