@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     # Not `envs`: compilers are reached by name only (see the import layers).
     from compiler_gym import datasets as datasets
     from compiler_gym import errors as errors
-    from compiler_gym.tools.learn import leaderboard as leaderboard
     from compiler_gym import service as service
     from compiler_gym import spaces as spaces
     from compiler_gym import views as views
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from compiler_gym.datasets import download
     from compiler_gym.paths import cache_path, site_data_path, transient_cache_path
     from compiler_gym.registration import COMPILER_GYM_ENVS, make, make_vec
+    from compiler_gym.tools.learn import leaderboard as leaderboard
     from compiler_gym.validation import ValidationError, ValidationResult, validate_states
 
 __all__ = [

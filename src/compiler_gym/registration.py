@@ -29,10 +29,10 @@ from compiler_gym.plugins import plugin_files, read_plugin
 if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
 
-    from compiler_gym.service.caching import TranspositionCache
     from compiler_gym.core import CompilerEnv
     from compiler_gym.datasets import Benchmark
     from compiler_gym.options import Limits
+    from compiler_gym.service.caching import TranspositionCache
     from compiler_gym.spaces import Reward
     from compiler_gym.vector import CompilerVectorEnv
 

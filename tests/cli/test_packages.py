@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.cli._packages import Distribution, built, lock_for, show_outcomes
+from compiler_gym.errors import DatasetInitError, InvalidParameterError
+from compiler_gym.options import PackageChoice
 from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     Outcome,
@@ -13,8 +15,6 @@ from compiler_gym.tools.corpus.packages import (
     PackageResult,
     write_lock,
 )
-from compiler_gym.errors import DatasetInitError, InvalidParameterError
-from compiler_gym.options import PackageChoice
 from tests.tools.corpus.packages.sources import (
     LIMITS,
     AssemblyCompiler,

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.core import Pending
 from compiler_gym.errors import (
     BenchmarkInitError,
@@ -18,6 +17,7 @@ from compiler_gym.errors import (
     SessionNotFound,
 )
 from compiler_gym.service import WorkerConnection, exchange, finish
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
 from compiler_gym.testing.behaviours import BEHAVIOURS
 from compiler_gym.vector.rows import DirectRow, Row, Rows

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from compiler_gym.service.caching import CachingConnection, TranspositionCache
 from compiler_gym.core.sessions import Sessions
 from compiler_gym.errors import EnvironmentNotSupported, InvalidParameterError
 from compiler_gym.service import (
@@ -18,6 +17,7 @@ from compiler_gym.service import (
     SessionSource,
     WorkerConnection,
 )
+from compiler_gym.service.caching import CachingConnection, TranspositionCache
 from compiler_gym.testing import FakeEnv, worker_pid
 from compiler_gym.testing.behaviours import BEHAVIOURS
 

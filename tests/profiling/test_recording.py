@@ -6,9 +6,9 @@ import gymnasium
 import pytest
 
 import compiler_gym
-from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.errors import InvalidActionError, InvalidParameterError
 from compiler_gym.profiling import Layer, Profile, Span, profile
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.testing import FakeEnv
 
 Make = Callable[..., FakeEnv]

@@ -2,8 +2,7 @@
 """What options of the code generator do is measured, and the table says it."""
 
 import pytest
-
-from tools import codegen_effects
+from scripts import codegen_effects
 
 
 def test_a_value_is_measured_and_one_that_does_nothing_is_named(

@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
-from compiler_gym.service.caching import CachingConnection, TranspositionCache
 from compiler_gym.errors import ServiceIsClosed
 from compiler_gym.service import Connection, Limits, LocalConnection, WorkerConnection
+from compiler_gym.service.caching import CachingConnection, TranspositionCache
 from compiler_gym.service.messages import Failed, Parameter, ParameterReply, Started, Stepped
 from service.workers import FAKE, start, step
 

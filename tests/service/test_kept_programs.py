@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.errors import ObservationError, WorkerDied, WorkerOutOfMemoryError
 from compiler_gym.service import Limits, kept_programs
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.service.kept_programs import KeptPrograms, key_of
 from compiler_gym.service.messages import Start
 from compiler_gym.service.supervisor import zygote_for

@@ -16,7 +16,6 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import compiler_gym
-from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.core import Episode
 from compiler_gym.errors import (
     BenchmarkInitError,
@@ -28,6 +27,7 @@ from compiler_gym.errors import (
     WorkerCrashedError,
 )
 from compiler_gym.service import Limits
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.spaces import Reward
 from compiler_gym.testing import FakeEnv, is_running, same, wait_until, worker_pid
 from compiler_gym.testing.behaviours import BEHAVIOURS

@@ -19,7 +19,6 @@ from compiler_gym.cli._programs import find_program
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark, Dataset
 from compiler_gym.errors import CompilerGymError, InvalidActionError
-from compiler_gym.tools.explorer.tree import State, Tree
 from compiler_gym.files import writing
 from compiler_gym.nearest import did_you_mean, nearest
 from compiler_gym.registration import program_formats
@@ -30,6 +29,7 @@ from compiler_gym.spaces import (
     close_names,
     find_action,
 )
+from compiler_gym.tools.explorer.tree import State, Tree
 
 __all__ = ["Explorer"]
 

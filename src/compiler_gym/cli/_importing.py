@@ -19,9 +19,9 @@ def gather_packages(name: str, folder: Path, env: str, description: str) -> Any:
 
     The folder stays where it is: the dataset finds the trees there that its programs are tested in.
     """
-    from compiler_gym.tools.corpus.packages import gather_dataset
     from compiler_gym.paths import site_data_path
     from compiler_gym.registration import compiler_of
+    from compiler_gym.tools.corpus.packages import gather_dataset
 
     compiler = compiler_of(env)
     if compiler is None or not compiler.function_shapes:

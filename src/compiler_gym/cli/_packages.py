@@ -84,12 +84,12 @@ def builder_for(
     installs: bool,
 ) -> "PackageBuilder":
     """Return what builds each package of `lock`; this machine is asked first whether it can."""
+    from compiler_gym.sandbox import require_rooted
     from compiler_gym.tools.corpus.packages import (
         InstalledSupplier,
         PackageBuilder,
         UnpackedSupplier,
     )
-    from compiler_gym.sandbox import require_rooted
 
     require_rooted()
     kind = InstalledSupplier if installs else UnpackedSupplier

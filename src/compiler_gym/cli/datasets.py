@@ -144,8 +144,8 @@ def import_dataset(
 ) -> None:
     """Import programs as a dataset; an interrupted import goes on where it was."""
     from compiler_gym.datasets import CorpusDataset, import_corpus
-    from compiler_gym.tools.corpus.packages import holds_packages
     from compiler_gym.paths import site_data_path
+    from compiler_gym.tools.corpus.packages import holds_packages
 
     with _catalogue(env) as catalogue:
         if name in catalogue and not isinstance(catalogue.dataset(name), CorpusDataset):

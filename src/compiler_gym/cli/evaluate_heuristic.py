@@ -50,9 +50,9 @@ def evaluate_heuristic(
     leaderboard.
     """
     from compiler_gym.lazy import named
-    from compiler_gym.tools.learn.leaderboard import evaluate, find_task, write_submission
     from compiler_gym.registration import compilers
     from compiler_gym.sandbox import require, sandboxed
+    from compiler_gym.tools.learn.leaderboard import evaluate, find_task, write_submission
 
     compiler = next(one for one in compilers().values() if one.heuristics)
     task = find_task(compiler.heuristic_task)

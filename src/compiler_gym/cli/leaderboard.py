@@ -73,8 +73,13 @@ def run(
     json: Json = False,
 ) -> None:
     """Evaluate a policy on a task and write a submission."""
-    from compiler_gym.tools.learn.leaderboard import evaluate, find_policy, find_task, write_submission
     from compiler_gym.runs import RunFolder
+    from compiler_gym.tools.learn.leaderboard import (
+        evaluate,
+        find_policy,
+        find_task,
+        write_submission,
+    )
 
     chosen = find_task(task)
     facts = {

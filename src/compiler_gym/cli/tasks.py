@@ -24,10 +24,10 @@ def tasks(
     json: Json = False,
 ) -> None:
     """List the tasks for language models, or write them with prompts as JSON lines."""
-    from compiler_gym.tools.agents import find_task
-    from compiler_gym.tools.agents import tasks as chosen_tasks
     from compiler_gym.datasets import SPLITS
     from compiler_gym.files import write_whole
+    from compiler_gym.tools.agents import find_task
+    from compiler_gym.tools.agents import tasks as chosen_tasks
 
     found = [find_task(task)] if task is not None else chosen_tasks(split, family, difficulty)
     if file is not None:

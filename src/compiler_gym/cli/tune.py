@@ -45,9 +45,9 @@ def tune(
     ends the search and writes what was found. `tune diff A B` compares two results.
     Exit status: 0 when a result was written, 2 when not, 130 after Ctrl-C.
     """
-    from compiler_gym.tools.tune.builds import build_asked
     from compiler_gym.search import available_jobs
     from compiler_gym.tools.tune import tuner_named
+    from compiler_gym.tools.tune.builds import build_asked
 
     if context.args[:1] == [_DIFF]:
         from compiler_gym.cli._tune_diff import run_diff

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Self
 
 import gymnasium
 
-from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.core import rendering, replaying
 from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments
 from compiler_gym.core.episode import Episode, EpisodeSnapshot
@@ -48,6 +47,7 @@ from compiler_gym.nearest import unknown_name
 from compiler_gym.options import Limits
 from compiler_gym.sandbox import chosen
 from compiler_gym.service import Connection, SessionSource
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.spaces import Reward
 from compiler_gym.version import __version__
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Literal
 
-from compiler_gym.service.caching import CachingConnection, TranspositionCache
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.service import (
     Connection,
@@ -16,6 +15,7 @@ from compiler_gym.service import (
     WorkerConnection,
     describe_source,
 )
+from compiler_gym.service.caching import CachingConnection, TranspositionCache
 from compiler_gym.service.messages import Description
 from compiler_gym.version import __version__
 

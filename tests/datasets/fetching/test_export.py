@@ -16,9 +16,9 @@ from compiler_gym.datasets import (
     import_corpus,
 )
 from compiler_gym.datasets.fetching import export
-from compiler_gym.tools.corpus.packages import gather
 from compiler_gym.datasets.splits import SMALLEST
 from compiler_gym.errors import DatasetInitError
+from compiler_gym.tools.corpus.packages import gather
 from tests.datasets.conftest import Numbers, Words
 from tests.tools.corpus.packages.built import shapes, text_of, write_package
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import compiler_gym
-from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.envs.gcc import GccEnv
 from compiler_gym.envs.gcc.session import GccSession
 from compiler_gym.errors import InvalidActionError, InvalidParameterError, UnknownNameError
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.session import BenchmarkSpec, CommandlineSpec
 from compiler_gym.wrappers import ForkOnStep, TimeLimit
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 import compiler_gym
-from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.core import CompilerEnv, CompilerEnvState
 from compiler_gym.envs.llvm.actions import ACTION_SPACES, VARYING
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.session import CommandlineSpec
 from compiler_gym.validation import Verdict, climb
 from scripts.repeatability import FAILED, spread

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 import compiler_gym
 from compiler_gym.envs.loop_tool.actions import ACTION_SPACES, LOOPS, SPLIT, TABLE
+from compiler_gym.envs.loop_tool.jit import set_threads
 from compiler_gym.envs.loop_tool.programs.drawn import draw
 from compiler_gym.envs.loop_tool.session import LoopToolSession
 from compiler_gym.envs.loop_tool.state.cursor import Cursor
 from compiler_gym.envs.loop_tool.state.descriptions import KINDS, describe, einsum
 from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.envs.loop_tool.state.tree import initial_tree
-from compiler_gym.envs.loop_tool.jit import set_threads
 from compiler_gym.session import BenchmarkSpec
 
 SPACES = {spec.name: spec for spec in ACTION_SPACES}

@@ -10,14 +10,14 @@ from typing import Any, cast
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from caching.conftest import session_of
 from hypothesis import HealthCheck, given, settings
 
 import compiler_gym
-from caching.conftest import session_of
-from compiler_gym.service.caching import CachingConnection, TranspositionCache
 from compiler_gym.datasets import Benchmark, RunSpec
 from compiler_gym.errors import InvalidParameterError, ServiceIsClosed, UnknownNameError
 from compiler_gym.service import LocalConnection, SessionSource, finish
+from compiler_gym.service.caching import CachingConnection, TranspositionCache
 from compiler_gym.service.messages import Start, Step
 from compiler_gym.session import BenchmarkSpec
 from compiler_gym.testing import FakeEnv, same

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.errors import CacheError
 from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.service.caching.disk import Disk
 from compiler_gym.service.caching.memory import Transition
-from compiler_gym.errors import CacheError
 
 STEP = Transition(b"2", True, False)
 

@@ -9,12 +9,10 @@ import signal
 from collections.abc import Callable, Iterator
 
 import pytest
+from caching.conftest import session_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from caching.conftest import session_of
-from compiler_gym.service.caching import TranspositionCache
-from compiler_gym.service.caching.lazy_session import LazySession, Work
 from compiler_gym.errors import (
     EnvironmentNotSupported,
     ServiceIsClosed,
@@ -28,6 +26,8 @@ from compiler_gym.service import (
     SessionSource,
     WorkerConnection,
 )
+from compiler_gym.service.caching import TranspositionCache
+from compiler_gym.service.caching.lazy_session import LazySession, Work
 from compiler_gym.service.messages import Failed, Parameter, Start, Step, Stepped
 from compiler_gym.session import BenchmarkSpec
 from compiler_gym.testing import FakeEnv, is_running, wait_until

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.tools.agents.calling import Tool, arguments_of, tool_of
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.tools.agents.calling import Tool, arguments_of, tool_of
 
 
 def mow(lawns: list[str], height: int = 3, why: str = "") -> str:

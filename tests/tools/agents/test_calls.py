@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.tools.agents.calls import Calls
 from compiler_gym.errors import SessionNotFound
+from compiler_gym.tools.agents.calls import Calls
 
 inside = threading.Semaphore(1)
 

@@ -3,11 +3,11 @@ from collections import defaultdict
 
 import pytest
 
+from compiler_gym.datasets import SPLITS, BenchmarkUri
+from compiler_gym.errors import UnknownNameError
 from compiler_gym.tools.agents import find_task, tasks
 from compiler_gym.tools.agents.catalogue import families
 from compiler_gym.tools.agents.task import DIFFICULTIES
-from compiler_gym.datasets import SPLITS, BenchmarkUri
-from compiler_gym.errors import UnknownNameError
 
 
 def package_of(benchmark: str) -> str:

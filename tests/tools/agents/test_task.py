@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.agents import Decisions, Task, Verdict, find_task
 from compiler_gym.tools.agents.task import MOST_LETTERS
-from compiler_gym.errors import InvalidParameterError
 
 TASK = "fewer-instructions/cbench-v1/crc32"
 

@@ -3,8 +3,8 @@
 
 import pytest
 
-from compiler_gym.tools.agents.texts import as_json, cut, difference, page_of
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.tools.agents.texts import as_json, cut, difference, page_of
 
 
 def test_every_line_is_on_one_page() -> None:

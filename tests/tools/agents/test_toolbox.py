@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compiler_gym.tools.agents import Toolbox
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
 from compiler_gym.registration import compilers
 from compiler_gym.testing import FakeEnv
+from compiler_gym.tools.agents import Toolbox
 from tests.effort import examples
 
 

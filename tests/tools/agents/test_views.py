@@ -4,10 +4,10 @@
 import pytest
 
 import compiler_gym
-from compiler_gym.tools.agents.views import Views, costs_of, every_cost
-from compiler_gym.tools.agents.workbench import Workbench
 from compiler_gym.errors import ObservationError, UnknownNameError
 from compiler_gym.testing import FakeEnv
+from compiler_gym.tools.agents.views import Views, costs_of, every_cost
+from compiler_gym.tools.agents.workbench import Workbench
 
 
 def test_an_environment_without_panes_shows_its_text_and_its_cost() -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from compiler_gym.tools.agents.workbench import Workbench
 from compiler_gym.errors import InvalidParameterError, ServiceError, SessionNotFound
 from compiler_gym.testing import FakeEnv
+from compiler_gym.tools.agents.workbench import Workbench
 
 
 @pytest.fixture(params=["replays", "forks"])

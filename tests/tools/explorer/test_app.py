@@ -16,11 +16,11 @@ import pytest
 from starlette.testclient import TestClient
 
 import compiler_gym
+from compiler_gym.testing import is_running, wait_until
 from compiler_gym.tools.explorer.api import Api
 from compiler_gym.tools.explorer.app import make_app
 from compiler_gym.tools.explorer.log import Log
 from compiler_gym.tools.explorer.settings import Settings
-from compiler_gym.testing import is_running, wait_until
 
 from .conftest import Client, Session, serving
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 import compiler_gym
+from compiler_gym.registration import compilers
+from compiler_gym.testing import FakeEnv
 from compiler_gym.tools.explorer.describing import (
     environment_names,
     environment_of,
     format_names,
 )
-from compiler_gym.registration import compilers
-from compiler_gym.testing import FakeEnv
 
 
 def test_every_registered_environment_is_named_without_a_compiler() -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, ExplorerError
-from compiler_gym.tools.explorer.explored import Explored
 from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
+from compiler_gym.tools.explorer.explored import Explored
 
 
 def session_of(env: CompilerEnv) -> Explored:

@@ -9,9 +9,9 @@ import pytest
 
 from compiler_gym import CompilerEnvState
 from compiler_gym.errors import CompilerGymError, StateFileError
+from compiler_gym.runs import RunFolder
 from compiler_gym.tools.explorer.porting import fragment_of, imported, read_fragment, recordings
 from compiler_gym.tools.explorer.records import Episode, ImportRequest, Source
-from compiler_gym.runs import RunFolder
 from compiler_gym.tools.tune import PLAN_FILE, BinaryPlan, Plan, write_plan
 
 from .conftest import Client, Session

@@ -7,10 +7,10 @@ import compiler_gym
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError
-from compiler_gym.tools.explorer.programs import format_of, named_program, pasted_program, source_of
-from compiler_gym.tools.explorer.records import Source
 from compiler_gym.registration import compiler_of
 from compiler_gym.testing import FakeEnv
+from compiler_gym.tools.explorer.programs import format_of, named_program, pasted_program, source_of
+from compiler_gym.tools.explorer.records import Source
 
 LLVM = compiler_of("llvm-v0")
 

@@ -7,9 +7,9 @@ import pytest
 
 import compiler_gym
 from compiler_gym import spaces
+from compiler_gym.spaces import value_from_json
 from compiler_gym.tools.explorer.records import Shape
 from compiler_gym.tools.explorer.shapes import shape_of
-from compiler_gym.spaces import value_from_json
 
 from .conftest import Client
 

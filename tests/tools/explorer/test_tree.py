@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from compiler_gym.errors import ExplorerError, InvalidActionError
-from compiler_gym.tools.explorer import tree as module
-from compiler_gym.tools.explorer.tree import State, Tree
 from compiler_gym.service import Limits
 from compiler_gym.testing import FakeEnv, worker_pid
+from compiler_gym.tools.explorer import tree as module
+from compiler_gym.tools.explorer.tree import State, Tree
 
 UNFORKABLE = "compiler_gym.testing.fakes:UnforkableSession"
 

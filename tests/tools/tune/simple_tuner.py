@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.tools.tune.builds import Binary, CompilerCommand, build_variables, shell_text
 from compiler_gym.tools.tune import BinaryPlan, Found, Meaning, Subject
+from compiler_gym.tools.tune.builds import Binary, CompilerCommand, build_variables, shell_text
 
 
 class SimpleTuner:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.llvm.fast import BY_HAND, FAIR_FAST
-from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import Job, Request
+from compiler_gym.tools.tune.llvm.fast import BY_HAND, FAIR_FAST
+from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
 from tests.tools.tune.llvm.hot_and_cold import BUILD, make_project
 from tests.tools.tune.llvm.test_profiling import SAMPLES
 

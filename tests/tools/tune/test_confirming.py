@@ -6,8 +6,8 @@ from typing import cast
 
 import pytest
 
-from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune import Allowance, BinaryPlan, Found, Goal, RunCommand, Subject
+from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.confirming import confirmed
 from tests.tools.tune.test_comparing import program
 

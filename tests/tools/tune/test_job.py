@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.builds import protecting
 from compiler_gym.errors import CacheError, PlanError, ProjectError
 from compiler_gym.options import declared
 from compiler_gym.runs import FolderLock
@@ -26,6 +25,7 @@ from compiler_gym.tools.tune import (
     read_plan,
     write_plan,
 )
+from compiler_gym.tools.tune.builds import protecting
 from compiler_gym.tools.tune.measuring import put
 from tests.tools.tune.builds.projects import write_project
 from tests.tools.tune.simple_tuner import SimpleTuner

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.builds import Binary, CompilerCommand
 from compiler_gym.tools.tune import LAYOUT, NO_UNWINDING, layout_of, unwinding_of
+from compiler_gym.tools.tune.builds import Binary, CompilerCommand
 
 PACKED = "-Wl,-z,pack-relative-relocs"
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.llvm.deciding import of_modules
 from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.search import known_sequences
 from compiler_gym.tools.tune import (
@@ -19,6 +18,7 @@ from compiler_gym.tools.tune import (
     shipped_recipes,
     tuner_named,
 )
+from compiler_gym.tools.tune.llvm.deciding import of_modules
 
 TEXT = files("compiler_gym.envs.llvm").joinpath("recipes", "small.toml").read_text(encoding="utf-8")
 

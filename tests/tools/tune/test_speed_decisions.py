@@ -3,11 +3,11 @@
 
 import pytest
 
+from compiler_gym.tools.tune import BinaryPlan, Choice
 from compiler_gym.tools.tune.gcc.choices import CHOICES as GCC
 from compiler_gym.tools.tune.gcc.choices import FRONT as GCC_FRONT
 from compiler_gym.tools.tune.gcc.flags import option_of as gcc_option
 from compiler_gym.tools.tune.llvm.choices import CHOICES, FRONT, option_of
-from compiler_gym.tools.tune import BinaryPlan, Choice
 from compiler_gym.tools.tune.speed_decisions import actions_of, added, plan_of
 
 PLAN = BinaryPlan("program", "fast", linker=("-Wl,--gc-sections",))

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.tools.tune.llvm.fast import BY_HAND, FAIR_FAST
-from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import BinaryPlan, Job, Request, read_plan
+from compiler_gym.tools.tune.llvm.fast import BY_HAND, FAIR_FAST
+from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
 from compiler_gym.tools.tune.speed_search import SpeedSearch
 
 # The work is in a function that only a profile shows to be worth inlining and unrolling.

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.llvm.fast import FastDecisions
-from compiler_gym.tools.tune.llvm.link_time import build_plan
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import Allowance, Goal, Journal, Subject
+from compiler_gym.tools.tune.llvm.fast import FastDecisions
+from compiler_gym.tools.tune.llvm.link_time import build_plan
 from compiler_gym.tools.tune.timed import Bench
 from tests.tools.tune.llvm.hot_and_cold import PLAN, linker_of, make_project, run_of
 

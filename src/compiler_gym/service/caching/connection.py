@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
+from compiler_gym.errors import ServiceIsClosed
+from compiler_gym.service import Channel, Connection
 from compiler_gym.service.caching.cache import TranspositionCache
 from compiler_gym.service.caching.lazy_session import LazySession, Work
 from compiler_gym.service.caching.memory import Transition
-from compiler_gym.errors import ServiceIsClosed
-from compiler_gym.service import Channel, Connection
 from compiler_gym.service.messages import (
     Failed,
     Parameter,

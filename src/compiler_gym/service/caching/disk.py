@@ -20,9 +20,9 @@ from typing import Any
 
 import msgspec
 
-from compiler_gym.service.caching.memory import Transition
 from compiler_gym.errors import CacheError
 from compiler_gym.files import Lock, made
+from compiler_gym.service.caching.memory import Transition
 
 __all__ = ["Disk"]
 

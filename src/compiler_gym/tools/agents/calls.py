@@ -6,8 +6,6 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from compiler_gym.tools.agents.calling import arguments_of, tool_of
-from compiler_gym.tools.agents.texts import as_json, cut
 from compiler_gym.errors import (
     CompilerGymError,
     InvalidActionError,
@@ -17,6 +15,8 @@ from compiler_gym.errors import (
     UnknownNameError,
 )
 from compiler_gym.nearest import unknown_name
+from compiler_gym.tools.agents.calling import arguments_of, tool_of
+from compiler_gym.tools.agents.texts import as_json, cut
 
 __all__ = ["Calls"]
 

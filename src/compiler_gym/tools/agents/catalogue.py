@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from compiler_gym.tools.agents.task import DIFFICULTIES, Task
 from compiler_gym.datasets import SPLITS
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
 from compiler_gym.lazy import named
 from compiler_gym.nearest import unknown_name
 from compiler_gym.registration import compilers
+from compiler_gym.tools.agents.task import DIFFICULTIES, Task
 
 __all__ = ["families", "find_task", "tasks"]
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
+from compiler_gym.files import append_line
+from compiler_gym.registration import make
 from compiler_gym.tools.agents.calling import Tool
 from compiler_gym.tools.agents.judging.judge import judge
 from compiler_gym.tools.agents.task import Decisions, Task, Verdict
 from compiler_gym.tools.agents.texts import cut
 from compiler_gym.tools.agents.toolbox import Toolbox
-from compiler_gym.files import append_line
-from compiler_gym.registration import make
 
 __all__ = ["AgentEpisode"]
 

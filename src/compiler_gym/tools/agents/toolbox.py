@@ -10,11 +10,6 @@ from typing import Any
 
 import gymnasium
 
-from compiler_gym.tools.agents.calling import Tool
-from compiler_gym.tools.agents.calls import Calls
-from compiler_gym.tools.agents.texts import as_json, cut, difference, page_of
-from compiler_gym.tools.agents.views import Views, costs_of, every_cost
-from compiler_gym.tools.agents.workbench import Workbench
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import BenchmarkUri
 from compiler_gym.errors import (
@@ -35,6 +30,11 @@ from compiler_gym.spaces import (
     space_name,
     to_plain,
 )
+from compiler_gym.tools.agents.calling import Tool
+from compiler_gym.tools.agents.calls import Calls
+from compiler_gym.tools.agents.texts import as_json, cut, difference, page_of
+from compiler_gym.tools.agents.views import Views, costs_of, every_cost
+from compiler_gym.tools.agents.workbench import Workbench
 
 __all__ = ["Toolbox"]
 

@@ -11,8 +11,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from compiler_gym.tools.agents.texts import as_json, cut, difference
-from compiler_gym.tools.agents.workbench import Workbench
 from compiler_gym.core import (
     CompilerEnv,
     CostPane,
@@ -24,6 +22,8 @@ from compiler_gym.core import (
 from compiler_gym.errors import ObservationError, UnknownNameError
 from compiler_gym.nearest import unknown_name
 from compiler_gym.spaces import Scalar, to_plain
+from compiler_gym.tools.agents.texts import as_json, cut, difference
+from compiler_gym.tools.agents.workbench import Workbench
 
 __all__ = ["Views", "costs_of", "every_cost"]
 

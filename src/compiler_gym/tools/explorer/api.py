@@ -15,6 +15,8 @@ import msgspec
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState, describe, runs_program
 from compiler_gym.errors import CompilerGymError, ExplorerError, ObservationError
+from compiler_gym.registration import compiler_of, default_environment, make, recommended_reward
+from compiler_gym.spaces import to_plain
 from compiler_gym.tools.explorer import records
 from compiler_gym.tools.explorer.describing import (
     action_space_of,
@@ -31,8 +33,6 @@ from compiler_gym.tools.explorer.settings import Settings
 from compiler_gym.tools.explorer.tasks import METHODS, Searching, TryingAll, Working
 from compiler_gym.tools.explorer.texts import Listings, difference, functions_of, text_of
 from compiler_gym.tools.explorer.tree import Tree
-from compiler_gym.registration import compiler_of, default_environment, make, recommended_reward
-from compiler_gym.spaces import to_plain
 from compiler_gym.version import __version__
 
 __all__ = ["Api", "Asked"]

@@ -22,11 +22,11 @@ from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from compiler_gym.errors import CompilerGymError, ExplorerError
+from compiler_gym.serving import Guard, status_of
 from compiler_gym.tools.explorer.api import Api, Asked
 from compiler_gym.tools.explorer.log import Log
 from compiler_gym.tools.explorer.problems import problem_of
 from compiler_gym.tools.explorer.routes import ROUTES, Parameter, Route
-from compiler_gym.serving import Guard, status_of
 
 __all__ = ["STATIC", "make_app"]
 

@@ -7,10 +7,10 @@ import gymnasium
 import msgspec
 
 from compiler_gym.core import CompilerEnv, Panes, describe, runs_program
-from compiler_gym.tools.explorer import records
-from compiler_gym.tools.explorer.shapes import shape_of
 from compiler_gym.registration import compiler_of, compilers, recommended_reward
 from compiler_gym.spaces import to_plain
+from compiler_gym.tools.explorer import records
+from compiler_gym.tools.explorer.shapes import shape_of
 
 __all__ = ["action_space_of", "environment_names", "environment_of", "format_names"]
 

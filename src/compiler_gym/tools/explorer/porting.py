@@ -19,6 +19,8 @@ import msgspec
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState, CompilerEnvStateReader
 from compiler_gym.errors import ExplorerError, StateFileError, StateFileNotFoundError
+from compiler_gym.files import read_regular
+from compiler_gym.registration import compilers
 from compiler_gym.tools.explorer.programs import local_path
 from compiler_gym.tools.explorer.records import (
     Episode,
@@ -29,9 +31,7 @@ from compiler_gym.tools.explorer.records import (
     Source,
 )
 from compiler_gym.tools.explorer.tree import State, Tree
-from compiler_gym.files import read_regular
 from compiler_gym.tools.learn.leaderboard import read_submission
-from compiler_gym.registration import compilers
 from compiler_gym.tools.tune import PLAN_FILE, read_plan
 
 __all__ = ["exported", "fragment_of", "imported", "read_fragment", "recordings"]

@@ -7,9 +7,9 @@ from pathlib import Path
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, path_and_query, quote_path
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError, ExplorerError
-from compiler_gym.tools.explorer.records import Source
 from compiler_gym.files import scratch_directory
 from compiler_gym.registration import Compiler, ProgramFormat
+from compiler_gym.tools.explorer.records import Source
 
 __all__ = ["format_of", "local_path", "named_program", "pasted_program", "source_of"]
 

@@ -12,10 +12,10 @@ from urllib.parse import quote
 import uvicorn
 
 from compiler_gym.errors import ExplorerError
+from compiler_gym.serving import server_settings
 from compiler_gym.tools.explorer.api import Api
 from compiler_gym.tools.explorer.app import make_app
 from compiler_gym.tools.explorer.settings import Settings
-from compiler_gym.serving import server_settings
 
 __all__ = ["Server"]
 

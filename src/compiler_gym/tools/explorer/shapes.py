@@ -14,8 +14,8 @@ import gymnasium
 import numpy as np
 
 from compiler_gym import spaces
-from compiler_gym.tools.explorer.records import Shape
 from compiler_gym.spaces import ActionPart, action_names, action_parts, to_plain
+from compiler_gym.tools.explorer.records import Shape
 
 __all__ = ["shape_of"]
 

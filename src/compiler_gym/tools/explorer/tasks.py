@@ -12,13 +12,13 @@ from typing import Any
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, ExplorerError
+from compiler_gym.search import ALGORITHMS, Budget, Improvement, Progress, run_search
+from compiler_gym.spaces import action_name, action_names, action_of, to_plain
 from compiler_gym.tools.explorer import records
 from compiler_gym.tools.explorer.explored import Explored
 from compiler_gym.tools.explorer.log import Log
 from compiler_gym.tools.explorer.problems import problem_of
 from compiler_gym.tools.explorer.tree import Tree
-from compiler_gym.search import ALGORITHMS, Budget, Improvement, Progress, run_search
-from compiler_gym.spaces import action_name, action_names, action_of, to_plain
 
 __all__ = ["METHODS", "Searching", "TryingAll", "Working"]
 

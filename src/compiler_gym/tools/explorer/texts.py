@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from compiler_gym.core import PaneText, TextPane, comparable, parts_by_function
 from compiler_gym.errors import ExplorerError
+from compiler_gym.nearest import unknown_name
 from compiler_gym.tools.explorer.records import (
     Difference,
     Fact,
@@ -18,7 +19,6 @@ from compiler_gym.tools.explorer.records import (
     Text,
 )
 from compiler_gym.tools.explorer.tree import State, Tree
-from compiler_gym.nearest import unknown_name
 
 __all__ = ["Listings", "difference", "functions_of", "text_of"]
 

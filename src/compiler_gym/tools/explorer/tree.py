@@ -18,9 +18,9 @@ from compiler_gym.errors import (
     WorkerOutOfMemoryError,
     WorkerTimeoutError,
 )
+from compiler_gym.spaces import action_name, action_of, to_plain
 from compiler_gym.tools.explorer.problems import problem_of
 from compiler_gym.tools.explorer.records import Node, Problem
-from compiler_gym.spaces import action_name, action_of, to_plain
 
 __all__ = ["State", "Tree"]
 

@@ -7,6 +7,8 @@ compiler makes other code with debug information, there is none.
 
 from pathlib import Path
 
+from compiler_gym.errors import ProjectError
+from compiler_gym.files import scratch_directory
 from compiler_gym.tools.tune.builds import (
     Binary,
     code_of,
@@ -16,8 +18,6 @@ from compiler_gym.tools.tune.builds import (
     split_commands,
     with_debug,
 )
-from compiler_gym.errors import ProjectError
-from compiler_gym.files import scratch_directory
 from compiler_gym.tools.tune.measuring import put
 from compiler_gym.tools.tune.plan import BinaryPlan
 from compiler_gym.tools.tune.tuner import Tuner

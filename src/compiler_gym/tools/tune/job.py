@@ -17,6 +17,10 @@ from pathlib import Path
 
 import msgspec
 
+from compiler_gym.errors import ProjectError
+from compiler_gym.files import write_whole
+from compiler_gym.runs import FolderLock
+from compiler_gym.tools.tune.allowance import Allowance
 from compiler_gym.tools.tune.builds import (
     Binary,
     Protection,
@@ -28,10 +32,6 @@ from compiler_gym.tools.tune.builds import (
     record_build,
     sizes_of,
 )
-from compiler_gym.errors import ProjectError
-from compiler_gym.files import write_whole
-from compiler_gym.runs import FolderLock
-from compiler_gym.tools.tune.allowance import Allowance
 from compiler_gym.tools.tune.comparing import compare_in_turns
 from compiler_gym.tools.tune.confirming import confirmed
 from compiler_gym.tools.tune.difference import read_tuned

@@ -9,8 +9,8 @@ Nothing is decided here that protects a program: code stays apart from read-only
 import platform
 import re
 
-from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.errors import ProjectError
+from compiler_gym.tools.tune.builds import Binary
 
 __all__ = [
     "FILE_MEANINGS",

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 import tomli_w
 
-from compiler_gym.tools.tune.builds import Binary, Unit
 from compiler_gym.errors import PlanError
 from compiler_gym.files import sha256_of, write_whole
+from compiler_gym.tools.tune.builds import Binary, Unit
 from compiler_gym.tools.tune.measure import Measure
 
 __all__ = ["PLAN_FILE", "VERSION", "BinaryPlan", "Plan", "SourceFile", "sources_of", "write_plan"]

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.envs.llvm.programs.packages import clang_of_packages
+from compiler_gym.envs.llvm.toolchain.tools import tool_name
 from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     OwnTests,
     PackageResult,
     build_package,
 )
-from compiler_gym.envs.llvm.programs.packages import clang_of_packages
-from compiler_gym.envs.llvm.toolchain.tools import tool_name
 from tests.tools.corpus.packages.sources import LIMITS, FolderSupplier, make_source, needs_tools
 
 pytestmark = needs_tools

@@ -15,6 +15,10 @@ import pytest
 
 import compiler_gym
 from compiler_gym.datasets import PackageTest
+from compiler_gym.envs.llvm.programs.shapes import shapes_of
+from compiler_gym.envs.llvm.toolchain.tools import tool_name
+from compiler_gym.envs.llvm.validation.package_tests import PackageTests
+from compiler_gym.errors import ValidationUnavailableError
 from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     OwnTests,
@@ -25,10 +29,6 @@ from compiler_gym.tools.corpus.packages import (
     write_result,
 )
 from compiler_gym.tools.corpus.packages.trying import keep_tree
-from compiler_gym.envs.llvm.programs.shapes import shapes_of
-from compiler_gym.envs.llvm.toolchain.tools import tool_name
-from compiler_gym.envs.llvm.validation.package_tests import PackageTests
-from compiler_gym.errors import ValidationUnavailableError
 from tests.tools.corpus.packages.built import write_package
 
 pytestmark = pytest.mark.skipif(
@@ -86,7 +86,9 @@ RIGHT = SOURCE.format(sign="+")
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with one built package, whose program is kept in its tree."""
-    monkeypatch.setattr("compiler_gym.tools.corpus.packages.kept_trees.UnpackedSupplier", OwnMachine)
+    monkeypatch.setattr(
+        "compiler_gym.tools.corpus.packages.kept_trees.UnpackedSupplier", OwnMachine
+    )
     monkeypatch.setattr(PackageTests, "_checked", {})
     return built(tmp_path / "built", CHECK)
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from compiler_gym.errors import InvalidParameterError
 from compiler_gym.envs.loop_tool.jit import Call, compile_ir, estimate_in_turns, first_run, pinned
 from compiler_gym.envs.loop_tool.jit.clocks import estimate
+from compiler_gym.errors import InvalidParameterError
 
 
 def work(iterations: int) -> Call:

@@ -9,13 +9,13 @@ import sys
 import numpy as np
 import pytest
 
+from compiler_gym.envs.loop_tool.jit import assembly, compile_ir, set_threads, threads, vector_lanes
 from compiler_gym.errors import (
     CompilerDiagnosticError,
     CompilerFatalError,
     InvalidIrError,
     InvalidParameterError,
 )
-from compiler_gym.envs.loop_tool.jit import assembly, compile_ir, set_threads, threads, vector_lanes
 
 DOUBLE = """define void @double(ptr %buffers) {
   %x = load ptr, ptr %buffers

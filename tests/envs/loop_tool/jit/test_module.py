@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from compiler_gym.errors import ObservationError
 from compiler_gym.envs.loop_tool.jit._module import jit_module
+from compiler_gym.errors import ObservationError
 
 
 def test_a_build_without_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

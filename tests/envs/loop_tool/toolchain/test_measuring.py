@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from compiler_gym.envs.loop_tool.actions import LOOPS, TABLE, changes
+from compiler_gym.envs.loop_tool.jit import Call
 from compiler_gym.envs.loop_tool.state.cursor import Cursor
 from compiler_gym.envs.loop_tool.state.descriptions import KINDS, describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program
@@ -20,7 +21,6 @@ from compiler_gym.envs.loop_tool.toolchain.code.driver import is_available
 from compiler_gym.envs.loop_tool.toolchain.measuring import Bench
 from compiler_gym.envs.loop_tool.toolchain.proven import Proven
 from compiler_gym.errors import ObservationError, WrongResultError
-from compiler_gym.envs.loop_tool.jit import Call
 
 
 def tree_of(kind: str, words: str) -> Tree:

@@ -3,8 +3,8 @@
 
 from math import inf
 
-from compiler_gym.envs.loop_tool.toolchain.timing import Timing
 from compiler_gym.envs.loop_tool.jit import Estimate
+from compiler_gym.envs.loop_tool.toolchain.timing import Timing
 
 
 def test_a_slow_run_is_a_low_speed() -> None:

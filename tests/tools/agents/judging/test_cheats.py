@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.tools.agents import Decisions, Judge, Task, Verdict, find_task
-from compiler_gym.tools.agents.judging.measuring import finite_cost, outcome_of
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.datasets import RunCase, RunLimits
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.tools.agents import Decisions, Judge, Task, Verdict, find_task
+from compiler_gym.tools.agents.judging.measuring import finite_cost, outcome_of
 from compiler_gym.validation import (
     Finding,
     Reference,

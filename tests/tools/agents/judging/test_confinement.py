@@ -74,7 +74,8 @@ def test_the_judge_sees_python_and_the_library_wherever_they_are(
         (real / "programs").mkdir()
         (real / "programs" / "_cases.py").touch()
         monkeypatch.setattr(
-            "compiler_gym.tools.agents.judging.confinement.bundled_folder", lambda: link / "programs"
+            "compiler_gym.tools.agents.judging.confinement.bundled_folder",
+            lambda: link / "programs",
         )
         monkeypatch.setattr(sys, "path", [*sys.path, str(link / "library"), folder])
         confinement._bubblewrap.cache_clear()  # pyright: ignore[reportPrivateUsage]

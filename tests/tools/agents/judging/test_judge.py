@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from compiler_gym.errors import CompilerGymWarning, ServiceError
 from compiler_gym.tools.agents import Decisions, Judge, find_task
 from compiler_gym.tools.agents.judging.confinement import ENVIRONMENT
-from compiler_gym.errors import CompilerGymWarning, ServiceError
 
 CRC32 = find_task("fewer-instructions/cbench-v1/crc32")
 OZ = "opt -discard-value-names -passes='default<Oz>' input.bc -o output.bc"

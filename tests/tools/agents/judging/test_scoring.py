@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 import pytest
 
-from compiler_gym.tools.agents import Verdict, score, tasks
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.tools.agents import Verdict, score, tasks
 
 TASKS = tasks("test", "fewer-instructions")[:4]
 

@@ -2,9 +2,9 @@
 import pytest
 
 import compiler_gym
+from compiler_gym.datasets import SampleDataset
 from compiler_gym.tools.agents import Task, tasks
 from compiler_gym.tools.agents.judging.measuring import right_answers
-from compiler_gym.datasets import SampleDataset
 
 
 def test_a_program_of_the_sample_is_in_the_split_of_its_package() -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.builds import Unit
-from compiler_gym.tools.corpus.packages import LockedPackage, PackageResult, Root, build_package
 from compiler_gym.errors import DownloadFailed
 from compiler_gym.options import PackageLimits
+from compiler_gym.tools.corpus.packages import LockedPackage, PackageResult, Root, build_package
+from compiler_gym.tools.tune.builds import Unit
 
 missing = [
     name for name in ("bwrap", "dpkg-source", "gcc", "make", "python3") if not shutil.which(name)

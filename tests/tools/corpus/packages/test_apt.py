@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.errors import DatasetInitError, DownloadFailed
 from compiler_gym.tools.corpus.packages import PrivateApt
 from compiler_gym.tools.corpus.packages.apt import Fetched
-from compiler_gym.errors import DatasetInitError, DownloadFailed
 
 pytestmark = pytest.mark.skipif(shutil.which("apt-get") is None, reason="no apt-get on PATH")
 

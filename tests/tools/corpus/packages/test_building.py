@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.options import PackageLimits
 from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     Outcome,
@@ -17,7 +18,6 @@ from compiler_gym.tools.corpus.packages import (
 )
 from compiler_gym.tools.corpus.packages.building import Stopped
 from compiler_gym.tools.corpus.packages.roots import Root, base_tree, cloned_tree
-from compiler_gym.options import PackageLimits
 from tests.tools.corpus.packages.sources import (
     LIMITS,
     AssemblyCompiler,

@@ -4,9 +4,9 @@ import inspect
 
 import pytest
 
-from compiler_gym.tools.corpus.packages import UnitCompiler
 from compiler_gym.lazy import named
 from compiler_gym.registration import compilers
+from compiler_gym.tools.corpus.packages import UnitCompiler
 
 OFFERED = [one for one in compilers().values() if one.package_compiler]
 

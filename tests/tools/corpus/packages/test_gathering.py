@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from compiler_gym.datasets import NO_SPLIT, CorpusDataset, split_of_package
 from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
+from compiler_gym.datasets.splits import SMALLEST
+from compiler_gym.errors import DatasetInitError, UnknownNameError
 from compiler_gym.tools.corpus.packages import (
     GatherReport,
     OwnTests,
@@ -19,8 +21,6 @@ from compiler_gym.tools.corpus.packages import (
     holds_packages,
     write_result,
 )
-from compiler_gym.datasets.splits import SMALLEST
-from compiler_gym.errors import DatasetInitError, UnknownNameError
 from tests.tools.corpus.packages.built import Functions, shapes, text_of, write_package
 
 TRAIN, TEST, VALIDATION = "zlib", "expat", "cmatrix"

@@ -12,8 +12,8 @@ import pytest
 
 from compiler_gym.datasets import PackageTest
 from compiler_gym.datasets.fetching.zstd import zstd
-from compiler_gym.tools.corpus.packages import LockedPackage, PackageLock, Root, tree_of, write_lock
 from compiler_gym.errors import ValidationUnavailableError
+from compiler_gym.tools.corpus.packages import LockedPackage, PackageLock, Root, tree_of, write_lock
 
 TEST = PackageTest("tool", "1.0", "tool", ".", ("make",), (), "tree.tar.zst", "c")
 

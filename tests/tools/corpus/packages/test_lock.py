@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.errors import DatasetInitError
 from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     PackageLock,
@@ -11,7 +12,6 @@ from compiler_gym.tools.corpus.packages import (
     read_lock,
     write_lock,
 )
-from compiler_gym.errors import DatasetInitError
 
 LOCK = PackageLock(
     ("http://a b c",), (LockedPackage("bc", "1:1.07", "ab"),), {"libc6": "2.36-9", "a": "1"}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.errors import DatasetInitError
 from compiler_gym.tools.corpus.packages import (
     BuiltModule,
     LinkedProgram,
@@ -15,7 +16,6 @@ from compiler_gym.tools.corpus.packages import (
     read_results,
     write_result,
 )
-from compiler_gym.errors import DatasetInitError
 
 MODULE = BuiltModule("ab", 10, "src/a.c", ("gcc", "-c", "src/a.c"), "c", "MIT", 3, 1, ("a",))
 PROGRAM = LinkedProgram("a", "cd", 20, 3, 1, ("ab",), ("-lz",), tests=OwnTests.PASSED)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.errors import CacheError, DatasetInitError
 from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     Outcome,
@@ -19,7 +20,6 @@ from compiler_gym.tools.corpus.packages import (
     opened_output,
     read_results,
 )
-from compiler_gym.errors import CacheError, DatasetInitError
 from tests.tools.corpus.packages.sources import (
     LIMITS,
     AssemblyCompiler,

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.errors import DatasetInitError, DownloadFailed
 from compiler_gym.tools.corpus.packages import (
     InstalledSupplier,
     LockedPackage,
@@ -14,7 +15,6 @@ from compiler_gym.tools.corpus.packages import (
 )
 from compiler_gym.tools.corpus.packages.apt import Fetched
 from compiler_gym.tools.corpus.packages.supplying import fetched_source
-from compiler_gym.errors import DatasetInitError, DownloadFailed
 
 LOCK = PackageLock((), (), {"libc6": "2"})
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.builds import Recording
 from compiler_gym.tools.corpus.packages.units import BuiltTree
+from compiler_gym.tools.tune.builds import Recording
 
 INSIDE = "/run/build/x-1"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.corpus.packages.roots import base_tree, cloned_tree
 from compiler_gym.errors import DatasetInitError
+from compiler_gym.tools.corpus.packages.roots import base_tree, cloned_tree
 
 pytestmark = pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="no dpkg-deb on PATH")
 

@@ -5,9 +5,9 @@ import pytest
 
 import compiler_gym
 from compiler_gym.envs.llvm import make_benchmark_from_source
-from compiler_gym.tools.explorer.llvm.pasted import make_pasted
 from compiler_gym.errors import BenchmarkInitError, CompilerGymError
 from compiler_gym.sandbox import Sandbox, chosen
+from compiler_gym.tools.explorer.llvm.pasted import make_pasted
 
 SOURCE = "int f(int n) { int s = 0; for (int i = 0; i < n; i++) s += i; return s; }\n"
 

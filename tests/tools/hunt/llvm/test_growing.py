@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.errors import EnvironmentNotSupported
 from compiler_gym.tools.hunt.llvm import growing
 from compiler_gym.tools.hunt.llvm.decisions import Decision
 from compiler_gym.tools.hunt.llvm.hunt import Hunt
 from compiler_gym.tools.hunt.llvm.versions import installed_versions
-from compiler_gym.errors import EnvironmentNotSupported
 
 
 def test_functions_that_grew_are_listed_and_what_failed_is_told(

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from compiler_gym.errors import BenchmarkNotFoundError, CacheError
 from compiler_gym.tools.hunt.llvm import hunt as hunt_module
 from compiler_gym.tools.hunt.llvm.hunt import Hunt, Limits
 from compiler_gym.tools.hunt.llvm.proving import Proof
 from compiler_gym.tools.hunt.llvm.reducing import Reduced
 from compiler_gym.tools.hunt.llvm.versions import VersionSize
-from compiler_gym.errors import BenchmarkNotFoundError, CacheError
 
 QUICK = Limits(reduce_seconds=4.0)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.tools.hunt.llvm import reducing
 from compiler_gym.tools.hunt.llvm.reducing import reduce_ir
-from compiler_gym.errors import BenchmarkInitError
 
 from .conftest import ADDS
 

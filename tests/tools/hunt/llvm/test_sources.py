@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.hunt.llvm.sources import programs_in
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError
+from compiler_gym.tools.hunt.llvm.sources import programs_in
 
 from .conftest import ADDS
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.envs.llvm.toolchain.tools import MAJOR
 from compiler_gym.tools.hunt.llvm import versions
 from compiler_gym.tools.hunt.llvm.engine import Engine
 from compiler_gym.tools.hunt.llvm.versions import VersionSize, said_of, sizes_by_version
-from compiler_gym.envs.llvm.toolchain.tools import MAJOR
 
 from .conftest import ADDS
 

@@ -4,6 +4,8 @@
 import pytest
 
 from compiler_gym import _llvm
+from compiler_gym.envs.llvm.session import GOALS
+from compiler_gym.session import CommandlineSpec
 from compiler_gym.tools.inline.llvm.actions import (
     ACTION_SPACES,
     ANSWERS,
@@ -11,8 +13,6 @@ from compiler_gym.tools.inline.llvm.actions import (
     LEVEL_OF,
     REST,
 )
-from compiler_gym.envs.llvm.session import GOALS
-from compiler_gym.session import CommandlineSpec
 
 ASKING = b"""target triple = "x86_64-pc-linux-gnu"
 declare i32 @outside(i32)

@@ -14,15 +14,15 @@ from typing import ClassVar
 import pytest
 
 import compiler_gym
-from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.envs.llvm import make_benchmark
-from compiler_gym.tools.inline.llvm.actions import LETTERS
-from compiler_gym.tools.inline.llvm.environment import InlineCommandLine, LlvmInlineEnv
 from compiler_gym.errors import InvalidActionError, MinimizationError, WorkerCrashedError
 from compiler_gym.search import minimize_trajectory_iteratively
 from compiler_gym.service import kept_programs
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.service.supervisor import zygote_for
 from compiler_gym.testing import EnvironmentConformance, worker_pid
+from compiler_gym.tools.inline.llvm.actions import LETTERS
+from compiler_gym.tools.inline.llvm.environment import InlineCommandLine, LlvmInlineEnv
 from compiler_gym.wrappers import ForkOnStep
 
 MIXED = "nidnniddninid"

@@ -6,9 +6,9 @@ import re
 import pytest
 
 from compiler_gym import _llvm
+from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.tools.inline.llvm.environment import LlvmInlineEnv
 from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES, INLINE_TABLE, OWN
-from compiler_gym.envs.llvm.observations import TABLE
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The rewards are those of the passes, and count from the program before its pipeline."""
 
-from compiler_gym.tools.inline.llvm.rewards import make_inline_rewards
 from compiler_gym.envs.llvm.rewards import make_rewards
 from compiler_gym.rewards import BaselineReward
+from compiler_gym.tools.inline.llvm.rewards import make_inline_rewards
 
 
 def test_there_are_the_same_rewards_as_for_passes() -> None:

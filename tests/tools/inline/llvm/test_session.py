@@ -12,12 +12,12 @@ import pytest
 from compiler_gym import _llvm
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark
-from compiler_gym.tools.inline.llvm.actions import LETTERS
-from compiler_gym.tools.inline.llvm.environment import LlvmInlineEnv
-from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES
 from compiler_gym.errors import InvalidParameterError, ModuleTooLargeError
 from compiler_gym.service import Limits
 from compiler_gym.testing import SessionConformance
+from compiler_gym.tools.inline.llvm.actions import LETTERS
+from compiler_gym.tools.inline.llvm.environment import LlvmInlineEnv
+from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES
 
 from .interactive import Asked, ask_opt
 

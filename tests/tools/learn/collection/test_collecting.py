@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.tools.learn.collection import Progress, collect
-from compiler_gym.tools.learn.collection.collecting import manifest_of, options_of, summary_of
 from compiler_gym.errors import CacheError, InvalidParameterError, RecordingError
 from compiler_gym.runs import RunFolder, summarise
 from compiler_gym.testing import wait_until
+from compiler_gym.tools.learn.collection import Progress, collect
+from compiler_gym.tools.learn.collection.collecting import manifest_of, options_of, summary_of
 
 from .conftest import fake_options
 

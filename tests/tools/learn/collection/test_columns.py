@@ -7,10 +7,10 @@ import gymnasium
 import numpy as np
 import pytest
 
-from compiler_gym.tools.learn.collection.columns import STATE, Field, Layout, NamedStep, Rows, arrow
 from compiler_gym.errors import CacheError, InvalidParameterError, RecordingError
 from compiler_gym.spaces import FreeBox, Scalar
 from compiler_gym.spaces import Sequence as SequenceSpace
+from compiler_gym.tools.learn.collection.columns import STATE, Field, Layout, NamedStep, Rows, arrow
 from compiler_gym.wrappers import EpisodeRecord
 
 SPACES: dict[str, gymnasium.Space[Any]] = {

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.tools.learn.collection import collect
-from compiler_gym.tools.learn.collection.engines import engine_for, file_of
-from compiler_gym.tools.learn.collection.playing import settled_options
 from compiler_gym.errors import PolicyError, WorkerCrashedError
 from compiler_gym.options import CollectOptions
 from compiler_gym.testing import descendants, is_running, wait_until
+from compiler_gym.tools.learn.collection import collect
+from compiler_gym.tools.learn.collection.engines import engine_for, file_of
+from compiler_gym.tools.learn.collection.playing import settled_options
 
 from .conftest import fake_options
 

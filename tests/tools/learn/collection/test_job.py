@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from compiler_gym.tools.learn.collection._job import options_from, options_to
 from compiler_gym.options import CollectOptions, Limits
+from compiler_gym.tools.learn.collection._job import options_from, options_to
 
 
 def test_options_come_back_from_json() -> None:

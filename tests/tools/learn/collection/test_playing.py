@@ -7,11 +7,16 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.tools.learn.collection.columns import Layout, arrow
-from compiler_gym.tools.learn.collection.playing import Player, policy_digest, seed_of, settled_options
-from compiler_gym.tools.learn.collection.shards import describe
 from compiler_gym.errors import InvalidParameterError, PolicyError, UnknownNameError
 from compiler_gym.testing import FakeEnv
+from compiler_gym.tools.learn.collection.columns import Layout, arrow
+from compiler_gym.tools.learn.collection.playing import (
+    Player,
+    policy_digest,
+    seed_of,
+    settled_options,
+)
+from compiler_gym.tools.learn.collection.shards import describe
 
 from .conftest import fake_options
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.errors import PolicyLoadError, UnknownNameError
+from compiler_gym.testing import FakeEnv
 from compiler_gym.tools.learn.collection.policies import policy_named, random_actions
 from compiler_gym.tools.learn.collection.recorded import Recorded, Tape
-from compiler_gym.errors import PolicyLoadError, UnknownNameError
 from compiler_gym.tools.learn.leaderboard import Limit, Meter
-from compiler_gym.testing import FakeEnv
 
 from .test_recorded import Kept
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from compiler_gym.tools.learn.collection.recorded import Recorded, Tape, recorded_randomly
 from compiler_gym.errors import PolicyError
-from compiler_gym.tools.learn.leaderboard import Limit, LimitReached, Meter
 from compiler_gym.testing import FakeEnv
+from compiler_gym.tools.learn.collection.recorded import Recorded, Tape, recorded_randomly
+from compiler_gym.tools.learn.leaderboard import Limit, LimitReached, Meter
 from compiler_gym.wrappers import EpisodeRecord
 
 KEPT = ("number", "digits")

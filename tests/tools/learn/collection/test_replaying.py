@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.testing import FakeEnv
 from compiler_gym.tools.learn.collection import Collection, collect
 from compiler_gym.tools.learn.collection.columns import NamedStep
 from compiler_gym.tools.learn.collection.replaying import differences_in
-from compiler_gym.testing import FakeEnv
 
 from .conftest import fake_options
 

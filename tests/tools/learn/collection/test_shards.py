@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.learn.collection.shards import ShardWriter, describe
 from compiler_gym.errors import CacheError, RecordingError
+from compiler_gym.tools.learn.collection.shards import ShardWriter, describe
 
 from .test_columns import LAYOUT, SPACES, episode, step
 

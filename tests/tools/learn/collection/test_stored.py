@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler_gym.tools.learn.collection import Collection, collect
 from compiler_gym.errors import (
     CacheError,
     CompilerGymError,
     InvalidParameterError,
     UnknownNameError,
 )
+from compiler_gym.tools.learn.collection import Collection, collect
 
 from .conftest import fake_options
 

@@ -73,7 +73,14 @@ def test_a_served_tool_leaves_the_decisions_in_the_file(tmp_path: Path) -> None:
         {"id": 1, "method": "tools/call", "params": {
             "name": "apply", "arguments": {"actions": ["-O2"]}}},
     ]  # fmt: skip
-    command = [sys.executable, "-m", "compiler_gym.tools.learn.integrations.harbor", "serve", TASK, str(kept)]
+    command = [
+        sys.executable,
+        "-m",
+        "compiler_gym.tools.learn.integrations.harbor",
+        "serve",
+        TASK,
+        str(kept),
+    ]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
     ) as server:

@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.tools.learn.collection import Collection, collect
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
-from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env
-from compiler_gym.tools.learn.integrations.minari import clone_behaviour, export_collection, record_episodes
 from compiler_gym.testing import FakeEnv
+from compiler_gym.tools.learn.collection import Collection, collect
+from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env
+from compiler_gym.tools.learn.integrations.minari import (
+    clone_behaviour,
+    export_collection,
+    record_episodes,
+)
 
 FEW = ("sroa", "simplifycfg", "instcombine", "dce")
 PLAN = (0, 2, 1, 3)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.tools.learn.integrations.objective import SequenceObjective
 from compiler_gym.testing import FakeEnv
+from compiler_gym.tools.learn.integrations.objective import SequenceObjective
 from compiler_gym.wrappers import CycleOverBenchmarks
 
 FEW = ("add", "double", "negate", None)

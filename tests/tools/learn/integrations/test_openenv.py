@@ -92,7 +92,9 @@ def test_sessions_do_not_see_each_other_and_nonsense_is_answered(address: str) -
 
 @pytest.mark.slow
 def test_tasks_are_listed_by_split(address: str) -> None:
-    kind = importlib.import_module("compiler_gym.tools.learn.integrations.openenv").make_environment_class()
+    kind = importlib.import_module(
+        "compiler_gym.tools.learn.integrations.openenv"
+    ).make_environment_class()
     provider = kind()
     assert provider.list_splits() == ["train", "validation", "test"]
     assert provider.num_tasks("test") == len(tasks("test"))

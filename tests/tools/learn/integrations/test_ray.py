@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     PackageBuilder,
@@ -18,7 +19,6 @@ from compiler_gym.tools.corpus.packages import (
 from compiler_gym.tools.corpus.packages import (
     Outcome as PackageOutcome,
 )
-from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.learn.integrations.ray import (
     Job,
     Outcome,

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from compiler_gym.errors import RecordingError
+from compiler_gym.testing import FakeEnv
 from compiler_gym.tools.learn.integrations.tracking import (
     JsonLinesTracker,
     MlflowTracker,
@@ -15,7 +16,6 @@ from compiler_gym.tools.learn.integrations.tracking import (
     TrackEpisodes,
     WandbTracker,
 )
-from compiler_gym.testing import FakeEnv
 from compiler_gym.wrappers import TimeLimit
 
 

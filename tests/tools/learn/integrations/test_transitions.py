@@ -9,12 +9,12 @@ import pytest
 
 import compiler_gym
 from compiler_gym.errors import InvalidParameterError, RecordingError
+from compiler_gym.testing import FakeEnv
 from compiler_gym.tools.learn.integrations.transitions import (
     random_transitions,
     read_transitions,
     write_transitions,
 )
-from compiler_gym.testing import FakeEnv
 
 REWARDS = ["IrInstructionCount", "IrInstructionCountOz"]
 

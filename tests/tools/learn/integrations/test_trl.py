@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.tools.agents import find_task
 from compiler_gym.errors import EnvironmentNotSupported, InvalidParameterError
+from compiler_gym.tools.agents import find_task
 
 TASK = "fewer-instructions/cbench-v1/crc32"
 BETTER = [

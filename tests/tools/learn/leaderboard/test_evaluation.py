@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from compiler_gym.errors import EnvironmentNotSupported
+from compiler_gym.runs import RunFolder
 from compiler_gym.tools.learn.leaderboard import (
     Limit,
     Outcome,
     evaluate,
 )
-from compiler_gym.runs import RunFolder
 
 from .conftest import CRC, SHA, TASK, Clock, endless
 

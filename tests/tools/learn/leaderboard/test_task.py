@@ -8,8 +8,8 @@ import pytest
 import compiler_gym
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
-from compiler_gym.tools.learn.leaderboard import TASKS, Limit, Task, find_task
 from compiler_gym.registration import compilers
+from compiler_gym.tools.learn.leaderboard import TASKS, Limit, Task, find_task
 
 
 @pytest.fixture(scope="module")

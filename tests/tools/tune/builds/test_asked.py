@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.builds import build_asked, find_binaries
 from compiler_gym.errors import ProjectError
+from compiler_gym.tools.tune.builds import build_asked, find_binaries
 from tests.tools.tune.builds.projects import record, write_project
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.builds import configuring, copy_tree
 from compiler_gym.errors import ProjectError
+from compiler_gym.tools.tune.builds import configuring, copy_tree
 
 CMAKE = """cmake_minimum_required(VERSION 3.16)
 project(p C)

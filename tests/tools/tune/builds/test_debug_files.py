@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.builds import (
     Binary,
     Driver,
@@ -16,7 +17,6 @@ from compiler_gym.tools.tune.builds import (
     with_debug,
     with_own_debug,
 )
-from compiler_gym.errors import ProjectError
 from tests.tools.tune.builds.projects import record, write_project
 
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.builds import (
     exported_symbols,
     function_sizes,
@@ -20,7 +21,6 @@ from compiler_gym.tools.tune.builds import (
     needed_symbols,
     sizes_of,
 )
-from compiler_gym.errors import ProjectError
 from tests.tools.tune.builds.projects import write_project
 
 

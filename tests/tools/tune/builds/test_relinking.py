@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.builds import Binary, Driver, find_binaries, run_command
 from compiler_gym.errors import ProjectError
+from compiler_gym.tools.tune.builds import Binary, Driver, find_binaries, run_command
 from tests.tools.tune.builds.projects import record, write_project
 
 DRIVER = Driver(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.builds import copy_tree, digests_of
 from compiler_gym.errors import ProjectError
+from compiler_gym.tools.tune.builds import copy_tree, digests_of
 from tests.tools.tune.builds.projects import write_project
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.tools.tune import Allowance, Goal, Subject
 from compiler_gym.tools.tune.builds import Binary, find_binaries
 from compiler_gym.tools.tune.gcc.making import Maker, Tools
-from compiler_gym.tools.tune import Allowance, Goal, Subject
 from tests.tools.tune.builds.projects import record, write_project
 
 GCC = "gcc-12"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.gcc.fast import BY_HAND, FAIR_FAST, FastDecisions, require_fast
-from compiler_gym.tools.tune.gcc.gcc_tuner import GccTuner
 from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune import BinaryPlan, Job, Request, RunCommand, read_plan
+from compiler_gym.tools.tune.gcc.fast import BY_HAND, FAIR_FAST, FastDecisions, require_fast
+from compiler_gym.tools.tune.gcc.gcc_tuner import GccTuner
 from tests.tools.tune.gcc.projects import GCC, maker, needed
 from tests.tools.tune.llvm.hot_and_cold import BUILD, make_project
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.gcc.making import BASE, Maker, Tools
 from compiler_gym.errors import ProjectError
+from compiler_gym.tools.tune.gcc.making import BASE, Maker, Tools
 from tests.tools.tune.gcc.projects import maker
 
 

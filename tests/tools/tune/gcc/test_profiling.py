@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.gcc.choices import FAST
 from compiler_gym.tools.tune.gcc.profiling import counting_flags, names_of, pack, unpack
-from compiler_gym.errors import ProjectError
 from tests.tools.tune.gcc.projects import maker, program
 
 

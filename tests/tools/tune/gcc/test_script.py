@@ -5,9 +5,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.gcc.making import SMALLEST
 from compiler_gym.tools.tune.gcc.script import script_of
-from compiler_gym.tools.tune import BinaryPlan
 from tests.tools.tune.gcc.projects import maker
 
 LINKER = ("-Wl,--gc-sections",)

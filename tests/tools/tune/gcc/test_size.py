@@ -4,8 +4,8 @@
 import math
 from pathlib import Path
 
-from compiler_gym.tools.tune.gcc.size import Flags, ordered, with_flag
 from compiler_gym.tools.tune import Allowance, Journal, Measure, SizeSearch, Tried
+from compiler_gym.tools.tune.gcc.size import Flags, ordered, with_flag
 from tests.tools.tune.gcc.projects import maker
 
 FLAGS = ("-fno-such-thing", "-fno-inline-small-functions", "-fipa-pta", "-fweb")

@@ -3,9 +3,9 @@
 
 from pathlib import Path
 
+from compiler_gym.tools.tune import BinaryPlan, RunCommand
 from compiler_gym.tools.tune.builds import Binary, find_binaries
 from compiler_gym.tools.tune.llvm.linking import FAST, FOLDING, Linker
-from compiler_gym.tools.tune import BinaryPlan, RunCommand
 from tests.tools.tune.builds.projects import record
 
 __all__ = ["BUILD", "PLAN", "linker_of", "make_project", "run_of"]

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from compiler_gym.errors import ProjectError
+from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import function_sizes
 from compiler_gym.tools.tune.llvm.bolt import layouts_in, with_layout
 from compiler_gym.tools.tune.llvm.link_time import build_plan
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
-from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune import BinaryPlan
 from tests.tools.tune.llvm.hot_and_cold import PLAN, linker_of, make_project, run_of
 
 needs_bolt = pytest.mark.skipif(not shutil.which("llvm-bolt-22"), reason="needs bolt-22")

@@ -3,6 +3,8 @@
 
 import pytest
 
+from compiler_gym.errors import PlanError
+from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.llvm.deciding import (
     SAVINGS,
     UNSAFE,
@@ -15,8 +17,6 @@ from compiler_gym.tools.tune.llvm.deciding import (
     without,
     without_outliner,
 )
-from compiler_gym.errors import PlanError
-from compiler_gym.tools.tune import BinaryPlan
 
 BARE = BinaryPlan("tool", "program")
 STATE = (

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.tools.tune import LAYOUT, NO_UNWINDING, PACKED, BinaryPlan
 from compiler_gym.tools.tune.builds import Binary, CompilerCommand, find_binaries
 from compiler_gym.tools.tune.llvm.choices import CHOICES, FRONT
 from compiler_gym.tools.tune.llvm.link_time import RELOCATIONS
@@ -28,7 +29,6 @@ from compiler_gym.tools.tune.llvm.linking import (
 )
 from compiler_gym.tools.tune.llvm.making import SECTIONS, Maker
 from compiler_gym.tools.tune.llvm.whole import make_whole
-from compiler_gym.tools.tune import LAYOUT, NO_UNWINDING, PACKED, BinaryPlan
 from tests.tools.tune.builds.projects import record
 from tests.tools.tune.llvm.conftest import needs_lld
 

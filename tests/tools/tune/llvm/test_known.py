@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.tools.tune import PACKED, Job, Measure, Request, shipped_recipes, sources_of
 from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.llvm import policies
-from compiler_gym.tools.tune.llvm.policies import read_policy
 from compiler_gym.tools.tune.llvm.known import known_plans
 from compiler_gym.tools.tune.llvm.link_time import build_plan
 from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, Linker
 from compiler_gym.tools.tune.llvm.llvm_tuner import FAIR, FAIR_PACKED, LlvmTuner
+from compiler_gym.tools.tune.llvm.policies import read_policy
 from compiler_gym.tools.tune.llvm.possible import require_possible
-from compiler_gym.tools.tune import PACKED, Job, Measure, Request, shipped_recipes, sources_of
 from tests.tools.tune.llvm.conftest import BUILD, needs_lld
 
 pytestmark = needs_lld

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.llvm.link_time import build_plan
 from compiler_gym.errors import ProjectError
+from compiler_gym.tools.tune.llvm.link_time import build_plan
 from tests.tools.tune.llvm.hot_and_cold import PLAN, linker_of, make_project
 
 

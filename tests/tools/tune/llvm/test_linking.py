@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.llvm.linking import FOLDING, Linker, compile_words, refused_flags
-from compiler_gym.errors import ProjectError
 from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from compiler_gym.errors import PlanError
+from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.llvm.choices import CHOICES, FRONT
 from compiler_gym.tools.tune.llvm.linking import FAST, FOLDING, PROGRAM, SMALL
 from compiler_gym.tools.tune.llvm.possible import require_possible, require_tried
-from compiler_gym.errors import PlanError
-from compiler_gym.tools.tune import BinaryPlan
 
 WHOLE = BinaryPlan(
     "a", PROGRAM, passes="function(gvn),globaldce", scope="internalize<preserve-gv=main>",

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.llvm.choices import COLD
 from compiler_gym.tools.tune.llvm.linking import Linker
 from compiler_gym.tools.tune.llvm.profiling import Profiler, profiles_in
-from compiler_gym.errors import ProjectError
 from tests.tools.tune.llvm.hot_and_cold import linker_of, make_project, run_of
 
 SAMPLES = "hot:9000:1\n 3: 1000\n 4: 1000\n 5: 1000\nmain:100:1\n 2: 1\n"

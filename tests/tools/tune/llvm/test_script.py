@@ -4,11 +4,11 @@
 import subprocess
 from pathlib import Path
 
+from compiler_gym.tools.tune import BinaryPlan, SourceFile
 from compiler_gym.tools.tune.builds import find_binaries
 from compiler_gym.tools.tune.llvm.linking import FOLDING
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
 from compiler_gym.tools.tune.llvm.script import script_of
-from compiler_gym.tools.tune import BinaryPlan, SourceFile
 from tests.tools.tune.builds.projects import record, write_project
 from tests.tools.tune.llvm.conftest import needs_lld
 

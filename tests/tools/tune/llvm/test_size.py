@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.tools.tune import Allowance, BinaryPlan, Journal, Measure, SizeSearch, State
 from compiler_gym.tools.tune.builds import Binary, sizes_of
 from compiler_gym.tools.tune.llvm.deciding import LINKER, UNSAFE
 from compiler_gym.tools.tune.llvm.linking import FOLDING, PROGRAM, Linker
 from compiler_gym.tools.tune.llvm.making import Maker
 from compiler_gym.tools.tune.llvm.size import SizeDecisions
 from compiler_gym.tools.tune.llvm.whole import make_whole
-from compiler_gym.tools.tune import Allowance, BinaryPlan, Journal, Measure, SizeSearch, State
 from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld

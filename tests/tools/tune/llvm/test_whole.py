@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.envs.llvm import LlvmEnv
+from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.llvm.whole import make_whole
 from tests.tools.tune.llvm.conftest import needs_lld
 

@@ -14,9 +14,9 @@ from functools import cache
 from math import ceil, inf
 from typing import Any, Protocol
 
-from compiler_gym.errors import InvalidParameterError
 from compiler_gym.envs.loop_tool.jit._module import jit_module
 from compiler_gym.envs.loop_tool.jit.compiling import Call
+from compiler_gym.errors import InvalidParameterError
 from compiler_gym.timing import interval
 
 __all__ = ["Estimate", "Turns", "estimate", "estimate_in_turns", "first_run", "pinned"]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.errors import InvalidParameterError
 from compiler_gym.envs.loop_tool.jit._module import jit_module
+from compiler_gym.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from compiler_gym._jit import Call as NativeCall

@@ -12,6 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.envs.loop_tool.jit import (
+    Estimate,
+    estimate_in_turns,
+    first_run,
+    measured_peak,
+    threads,
+)
 from compiler_gym.envs.loop_tool.observations.static_cost import CORES, estimated_cycles, forks
 from compiler_gym.envs.loop_tool.state.interpreter import interpret
 from compiler_gym.envs.loop_tool.state.reference import (
@@ -35,7 +42,6 @@ from compiler_gym.envs.loop_tool.toolchain.code.gpu import lower_gpu, ptx
 from compiler_gym.envs.loop_tool.toolchain.proven import Nest, Proven, proven
 from compiler_gym.envs.loop_tool.toolchain.timing import Timing
 from compiler_gym.errors import ObservationError, WrongResultError
-from compiler_gym.envs.loop_tool.jit import Estimate, estimate_in_turns, first_run, measured_peak, threads
 
 __all__ = ["MOST_SECONDS", "Bench", "most_seconds"]
 

@@ -18,10 +18,10 @@ import time
 from functools import cache
 from typing import Any, Self
 
-from compiler_gym.tools.agents.judging.confinement import ENVIRONMENT, PROCESS, confined, plain
-from compiler_gym.tools.agents.task import Decisions, Task, Verdict
 from compiler_gym.errors import CompilerGymWarning, ServiceError, warn_of_the_caller
 from compiler_gym.files import KeptDirectory
+from compiler_gym.tools.agents.judging.confinement import ENVIRONMENT, PROCESS, confined, plain
+from compiler_gym.tools.agents.task import Decisions, Task, Verdict
 
 __all__ = ["Judge", "judge"]
 

@@ -11,8 +11,6 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from compiler_gym.tools.agents.catalogue import find_task
-from compiler_gym.tools.agents.task import Decisions, Question, Task, Verdict
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import (
     CompilerGymError,
@@ -21,6 +19,8 @@ from compiler_gym.errors import (
     UnknownNameError,
 )
 from compiler_gym.registration import make
+from compiler_gym.tools.agents.catalogue import find_task
+from compiler_gym.tools.agents.task import Decisions, Question, Task, Verdict
 from compiler_gym.validation import ValidationResult
 from compiler_gym.validation import Verdict as Check
 

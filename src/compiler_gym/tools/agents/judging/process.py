@@ -18,11 +18,11 @@ def main() -> None:
     requests, answers = moved_streams()
     import json
 
-    from compiler_gym.tools.agents.judging.measuring import measure
-    from compiler_gym.tools.agents.task import Decisions, Task
     from compiler_gym.datasets.bundled import bundled_folder
     from compiler_gym.errors import CompilerGymError
     from compiler_gym.sandbox.ways import find_helper
+    from compiler_gym.tools.agents.judging.measuring import measure
+    from compiler_gym.tools.agents.task import Decisions, Task
 
     # A judge that cannot see these starts no task: it ends before it says that it is ready.
     find_helper()

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from compiler_gym.tools.agents.task import Task, Verdict
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.records import Record
+from compiler_gym.tools.agents.task import Task, Verdict
 
 __all__ = ["Score", "score"]
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from compiler_gym.tools.agents import Calls, Tool, Toolbox
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.search import run_search
 from compiler_gym.spaces import action_names
+from compiler_gym.tools.agents import Calls, Tool, Toolbox
 
 __all__ = ["CompilerR1"]
 

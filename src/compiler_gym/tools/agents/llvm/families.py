@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 
-from compiler_gym.tools.agents import Question, Task
 from compiler_gym.datasets import SPLITS, SampleDataset
 from compiler_gym.datasets.bundled import bundled_folder
+from compiler_gym.tools.agents import Question, Task
 
 __all__ = ["agent_tasks"]
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
-from compiler_gym.tools.corpus.packages.copyright import paragraphs
 from compiler_gym.errors import DatasetInitError, DownloadFailed
 from compiler_gym.files import locked, sha256_of, write_whole
+from compiler_gym.tools.corpus.packages.copyright import paragraphs
 
 __all__ = ["Fetched", "PrivateApt"]
 

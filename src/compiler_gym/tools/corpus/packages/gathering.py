@@ -19,6 +19,15 @@ from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
 from compiler_gym.datasets.fetching.importers import corpus_path
 from compiler_gym.datasets.fetching.install import as_dataset_errors, held
 from compiler_gym.datasets.fetching.progress import Report, transfer_bar
+from compiler_gym.datasets.splits import (
+    FunctionShape,
+    Member,
+    assign,
+    cluster_of,
+    split_of_package,
+)
+from compiler_gym.errors import DatasetInitError
+from compiler_gym.files import replaced_file
 from compiler_gym.tools.corpus.packages.records import (
     MODULES,
     PACKAGES,
@@ -30,15 +39,6 @@ from compiler_gym.tools.corpus.packages.records import (
     PackageResult,
     read_results,
 )
-from compiler_gym.datasets.splits import (
-    FunctionShape,
-    Member,
-    assign,
-    cluster_of,
-    split_of_package,
-)
-from compiler_gym.errors import DatasetInitError
-from compiler_gym.files import replaced_file
 
 __all__ = ["Chooser", "GatherReport", "ShapeReader", "gather", "gather_dataset", "holds_packages"]
 

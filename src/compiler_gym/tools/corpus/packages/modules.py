@@ -8,7 +8,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.tools.tune.builds import Binary, Event, Unit, find_binaries
+from compiler_gym.errors import CompilerGymError
+from compiler_gym.files import read_regular, write_whole
+from compiler_gym.sandbox import BoxReport
 from compiler_gym.tools.corpus.packages.compiling import UnitCompiler
 from compiler_gym.tools.corpus.packages.copyright import Licences
 from compiler_gym.tools.corpus.packages.records import (
@@ -19,9 +21,7 @@ from compiler_gym.tools.corpus.packages.records import (
     LinkedProgram,
 )
 from compiler_gym.tools.corpus.packages.units import BuiltTree, FoundUnit
-from compiler_gym.errors import CompilerGymError
-from compiler_gym.files import read_regular, write_whole
-from compiler_gym.sandbox import BoxReport
+from compiler_gym.tools.tune.builds import Binary, Event, Unit, find_binaries
 
 __all__ = ["Compiled", "Modules", "compile_units"]
 

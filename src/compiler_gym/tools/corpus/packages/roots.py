@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.tools.corpus.packages.unpacking import place_in, unpack_package, write_in
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.files import locked, replaced_directory, scratch_directory
 from compiler_gym.sandbox import RootedPlace, RunLimits, run_rooted
+from compiler_gym.tools.corpus.packages.unpacking import place_in, unpack_package, write_in
 
 __all__ = ["Root", "base_tree", "cloned_tree"]
 

@@ -12,9 +12,17 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from compiler_gym.errors import DatasetInitError
+from compiler_gym.files import FolderLock, locked, replaced_directory, writing
+from compiler_gym.options import PackageLimits
 from compiler_gym.tools.corpus.packages.building import Stopped, Supplier, build_package
 from compiler_gym.tools.corpus.packages.compiling import UnitCompiler
-from compiler_gym.tools.corpus.packages.lock import LockedPackage, PackageLock, read_lock, write_lock
+from compiler_gym.tools.corpus.packages.lock import (
+    LockedPackage,
+    PackageLock,
+    read_lock,
+    write_lock,
+)
 from compiler_gym.tools.corpus.packages.records import (
     PACKAGES,
     RESULT,
@@ -22,9 +30,6 @@ from compiler_gym.tools.corpus.packages.records import (
     read_result,
     write_result,
 )
-from compiler_gym.errors import DatasetInitError
-from compiler_gym.files import FolderLock, locked, replaced_directory, writing
-from compiler_gym.options import PackageLimits
 
 __all__ = ["PackageBuilder", "build_packages", "done_and_waiting", "opened_output"]
 

@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
+from compiler_gym.errors import DatasetInitError, DownloadFailed
+from compiler_gym.files import locked, replaced_directory, sha256_of
 from compiler_gym.tools.corpus.packages.apt import Fetched, PrivateApt
 from compiler_gym.tools.corpus.packages.lock import LockedPackage, PackageLock
 from compiler_gym.tools.corpus.packages.roots import Root, base_tree, cloned_tree
-from compiler_gym.errors import DatasetInitError, DownloadFailed
-from compiler_gym.files import locked, replaced_directory, sha256_of
 
 __all__ = ["InstalledSupplier", "UnpackedSupplier", "may_be_c"]
 

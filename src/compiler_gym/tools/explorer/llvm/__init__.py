@@ -14,11 +14,11 @@ from compiler_gym.envs.llvm.observations import (
     TABLE,
 )
 from compiler_gym.envs.llvm.observations.runs import RUNS
+from compiler_gym.tables import Cost
 from compiler_gym.tools.explorer.llvm.control_flow import control_flow
 from compiler_gym.tools.explorer.llvm.pasted import make_pasted
 from compiler_gym.tools.explorer.llvm.source_lines import read_assembly, read_ir
 from compiler_gym.tools.explorer.llvm.structure import calls, loops, program_graph
-from compiler_gym.tables import Cost
 
 __all__ = ["IR", "PANES"]
 

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.tools.hunt.llvm.decisions import Decision, Goal
-from compiler_gym.tools.hunt.llvm.page import before_and_after, page
-from compiler_gym.tools.hunt.llvm.versions import said_of
 from compiler_gym.envs.llvm.toolchain.tools import MAJOR
 from compiler_gym.errors import CacheError
 from compiler_gym.files import replaced_directory, write_whole, writing
 from compiler_gym.search import write_json
+from compiler_gym.tools.hunt.llvm.decisions import Decision, Goal
+from compiler_gym.tools.hunt.llvm.page import before_and_after, page
+from compiler_gym.tools.hunt.llvm.versions import said_of
 
 __all__ = ["draft", "explorer_link", "title_of", "write_findings"]
 

@@ -11,6 +11,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from compiler_gym.envs.llvm.toolchain.tools import package_of
+from compiler_gym.errors import BenchmarkInitError, CompilerGymError, EnvironmentNotSupported
+from compiler_gym.files import append_line, drop_cut_line, lines
+from compiler_gym.search import write_json
 from compiler_gym.tools.hunt.llvm.decisions import Decision
 from compiler_gym.tools.hunt.llvm.engine import Engine
 from compiler_gym.tools.hunt.llvm.sources import Program
@@ -19,10 +23,6 @@ from compiler_gym.tools.hunt.llvm.versions import (
     installed_versions,
     reason_of,
 )
-from compiler_gym.envs.llvm.toolchain.tools import package_of
-from compiler_gym.errors import BenchmarkInitError, CompilerGymError, EnvironmentNotSupported
-from compiler_gym.files import append_line, drop_cut_line, lines
-from compiler_gym.search import write_json
 
 __all__ = ["grown"]
 

@@ -17,6 +17,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.tools import require_tool
+from compiler_gym.errors import BenchmarkInitError, CacheError, CompilerGymError
+from compiler_gym.files import FolderLock, append_line, drop_cut_line, lines, write_whole, writing
 from compiler_gym.tools.hunt.llvm.decisions import Goal
 from compiler_gym.tools.hunt.llvm.drafts import write_findings
 from compiler_gym.tools.hunt.llvm.engine import Engine
@@ -25,10 +29,6 @@ from compiler_gym.tools.hunt.llvm.proving import proved
 from compiler_gym.tools.hunt.llvm.reducing import reduce_ir
 from compiler_gym.tools.hunt.llvm.sources import Program, programs_in
 from compiler_gym.tools.hunt.llvm.versions import sizes_by_version
-from compiler_gym.envs.llvm.toolchain.clang import clang_command
-from compiler_gym.envs.llvm.toolchain.tools import require_tool
-from compiler_gym.errors import BenchmarkInitError, CacheError, CompilerGymError
-from compiler_gym.files import FolderLock, append_line, drop_cut_line, lines, write_whole, writing
 
 __all__ = ["Hunt", "Limits"]
 

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from compiler_gym import _llvm
-from compiler_gym.tools.inline.llvm.actions import ANSWERS, LETTERS
 from compiler_gym.errors import CompilerGymError
+from compiler_gym.tools.inline.llvm.actions import ANSWERS, LETTERS
 
 _REST = LETTERS[len(ANSWERS)]
 _LEVEL_NAMES = ("O0", "O1", "O2", "O3", "Os", "Oz")

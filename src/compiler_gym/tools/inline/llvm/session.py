@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from compiler_gym import _llvm
-from compiler_gym.tools.inline.llvm.actions import ACTION_SPACES, LEVEL_OF, REST
-from compiler_gym.tools.inline.llvm.observations import INLINE_TABLE, OWN
 from compiler_gym.envs.llvm.observations.compute import described
 from compiler_gym.envs.llvm.session import LlvmSession
 from compiler_gym.errors import InvalidActionError, ModuleTooLargeError
 from compiler_gym.session import ActionSpaceSpec, BenchmarkSpec, ObservationSpec
+from compiler_gym.tools.inline.llvm.actions import ACTION_SPACES, LEVEL_OF, REST
+from compiler_gym.tools.inline.llvm.observations import INLINE_TABLE, OWN
 
 __all__ = ["LlvmInlineSession"]
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 
-from compiler_gym.tools.learn.collection.playing import Player
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.options import CollectOptions
 from compiler_gym.service import bind_to_parent
+from compiler_gym.tools.learn.collection.playing import Player
 
 __all__ = ["main", "options_from", "options_to"]
 

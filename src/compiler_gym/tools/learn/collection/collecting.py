@@ -16,14 +16,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.tools.learn.collection._job import options_from, options_to
-from compiler_gym.tools.learn.collection.engines import engine_for, file_of
-from compiler_gym.tools.learn.collection.playing import policy_digest, settled_options
-from compiler_gym.tools.learn.collection.shards import Shard, describe
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.files import is_intact, remove_left, whole_lines
 from compiler_gym.options import CollectOptions, declared
 from compiler_gym.runs import RunFolder
+from compiler_gym.tools.learn.collection._job import options_from, options_to
+from compiler_gym.tools.learn.collection.engines import engine_for, file_of
+from compiler_gym.tools.learn.collection.playing import policy_digest, settled_options
+from compiler_gym.tools.learn.collection.shards import Shard, describe
 
 __all__ = ["Progress", "Summary", "collect", "manifest_of", "options_of", "summary_of"]
 

@@ -16,8 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, Self, cast
 
-from compiler_gym.tools.learn.collection._job import options_from, options_to
-from compiler_gym.tools.learn.collection.playing import Player
 from compiler_gym.errors import (
     CompilerGymError,
     RecordingError,
@@ -28,6 +26,8 @@ from compiler_gym.files import remove_left, scratch_directory, write_whole, writ
 from compiler_gym.lazy import named
 from compiler_gym.options import CollectOptions
 from compiler_gym.search import available_jobs
+from compiler_gym.tools.learn.collection._job import options_from, options_to
+from compiler_gym.tools.learn.collection.playing import Player
 
 __all__ = ["Tick", "engine_for", "file_of"]
 

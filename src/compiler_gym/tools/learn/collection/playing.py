@@ -16,10 +16,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from compiler_gym.tools.learn.collection.columns import Layout, NamedStep
-from compiler_gym.tools.learn.collection.policies import policy_named
-from compiler_gym.tools.learn.collection.recorded import Recorded, Tape
-from compiler_gym.tools.learn.collection.shards import ShardWriter
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import BenchmarkUri
 from compiler_gym.errors import (
@@ -32,6 +28,13 @@ from compiler_gym.errors import (
     ServiceError,
     SessionNotFound,
 )
+from compiler_gym.options import CollectOptions
+from compiler_gym.registration import compiler_of, make
+from compiler_gym.spaces import space_name
+from compiler_gym.tools.learn.collection.columns import Layout, NamedStep
+from compiler_gym.tools.learn.collection.policies import policy_named
+from compiler_gym.tools.learn.collection.recorded import Recorded, Tape
+from compiler_gym.tools.learn.collection.shards import ShardWriter
 from compiler_gym.tools.learn.leaderboard import (
     Limit,
     LimitReached,
@@ -40,9 +43,6 @@ from compiler_gym.tools.learn.leaderboard import (
     addresses,
     call_policy,
 )
-from compiler_gym.options import CollectOptions
-from compiler_gym.registration import compiler_of, make
-from compiler_gym.spaces import space_name
 from compiler_gym.wrappers import EpisodeRecord
 
 __all__ = ["Player", "environment_of", "policy_digest", "seed_of", "settled_options"]

@@ -9,8 +9,6 @@ from typing import Any, NoReturn, cast
 
 import gymnasium
 
-from compiler_gym.tools.learn.collection.columns import NamedStep
-from compiler_gym.tools.learn.collection.policies import random_actions
 from compiler_gym.core import (
     CompilerEnv,
     CompilerEnvState,
@@ -20,8 +18,10 @@ from compiler_gym.core import (
     StepResult,
 )
 from compiler_gym.errors import PolicyError
-from compiler_gym.tools.learn.leaderboard import Limit, LimitReached, Meter
 from compiler_gym.spaces import action_name, action_names
+from compiler_gym.tools.learn.collection.columns import NamedStep
+from compiler_gym.tools.learn.collection.policies import random_actions
+from compiler_gym.tools.learn.leaderboard import Limit, LimitReached, Meter
 from compiler_gym.wrappers import EpisodeRecord, EpisodeSink, EpisodeStream, Lasting, StepRecord
 
 __all__ = ["Recorded", "Tape", "recorded_randomly"]

@@ -9,12 +9,12 @@ from typing import Any, cast
 import gymnasium
 import numpy as np
 
-from compiler_gym.tools.learn.collection.columns import Layout, NamedStep, json_text
-from compiler_gym.tools.learn.collection.playing import environment_of
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, ServiceError, error_from_name
 from compiler_gym.options import CollectOptions
 from compiler_gym.spaces import action_names, value_from_json
+from compiler_gym.tools.learn.collection.columns import Layout, NamedStep, json_text
+from compiler_gym.tools.learn.collection.playing import environment_of
 from compiler_gym.wrappers import EpisodeRecord
 
 __all__ = ["Difference", "differences_in"]

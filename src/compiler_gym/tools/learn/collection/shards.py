@@ -11,9 +11,9 @@ from typing import Any, Self
 
 import gymnasium
 
-from compiler_gym.tools.learn.collection.columns import STATE, Layout, Rows, arrow
 from compiler_gym.errors import CacheError, RecordingError
 from compiler_gym.files import is_intact, replaced_file, seal, sha256_of, writing
+from compiler_gym.tools.learn.collection.columns import STATE, Layout, Rows, arrow
 from compiler_gym.wrappers import EpisodeRecord
 
 __all__ = ["Shard", "ShardWriter", "describe", "reading"]

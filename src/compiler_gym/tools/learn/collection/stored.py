@@ -13,12 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.tools.learn.collection.collecting import Summary, manifest_of, options_of, summary_of
+from compiler_gym.errors import CacheError, InvalidParameterError, UnknownNameError
+from compiler_gym.nearest import unknown_name
+from compiler_gym.tools.learn.collection.collecting import (
+    Summary,
+    manifest_of,
+    options_of,
+    summary_of,
+)
 from compiler_gym.tools.learn.collection.columns import Layout, arrow
 from compiler_gym.tools.learn.collection.replaying import Difference, differences_in
 from compiler_gym.tools.learn.collection.shards import Shard, reading
-from compiler_gym.errors import CacheError, InvalidParameterError, UnknownNameError
-from compiler_gym.nearest import unknown_name
 from compiler_gym.wrappers import EpisodeRecord
 
 __all__ = ["Batch", "Collection"]

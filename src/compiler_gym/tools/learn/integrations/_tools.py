@@ -7,8 +7,8 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from compiler_gym.tools.agents import AgentEpisode, Tool, tasks
 from compiler_gym.errors import EnvironmentNotSupported
+from compiler_gym.tools.agents import AgentEpisode, Tool, tasks
 
 __all__ = ["all_tools", "offered_tools", "tool_function"]
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import tomli_w
 
+from compiler_gym.files import read_regular, write_whole
 from compiler_gym.tools.agents import (
     AgentEpisode,
     Decisions,
@@ -25,7 +26,6 @@ from compiler_gym.tools.agents import (
     judge,
     tasks,
 )
-from compiler_gym.files import read_regular, write_whole
 from compiler_gym.tools.learn.integrations import mcp
 from compiler_gym.tools.learn.integrations._library import reported_by
 

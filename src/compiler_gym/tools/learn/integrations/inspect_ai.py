@@ -9,7 +9,15 @@ The decisions of a sample are kept in its store, so that ``inspect score`` judge
 import asyncio
 from typing import Any
 
-from compiler_gym.tools.agents import AgentEpisode, Decisions, Tool, Verdict, find_task, judge, tasks
+from compiler_gym.tools.agents import (
+    AgentEpisode,
+    Decisions,
+    Tool,
+    Verdict,
+    find_task,
+    judge,
+    tasks,
+)
 from compiler_gym.tools.learn.integrations._library import library
 from compiler_gym.tools.learn.integrations._tools import offered_tools
 

@@ -14,8 +14,8 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.registration import Use, default_environment, make, make_vec
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.vector import CompilerVectorEnv
 from compiler_gym.wrappers import (
     ActionHistory,

@@ -14,8 +14,8 @@ import gymnasium
 
 from compiler_gym.errors import RecordingError
 from compiler_gym.files import append_line, writing
-from compiler_gym.tools.learn.integrations._library import library
 from compiler_gym.runs import open_scalars
+from compiler_gym.tools.learn.integrations._library import library
 from compiler_gym.wrappers import EpisodeStream, Lasting, StepRecord
 
 __all__ = [

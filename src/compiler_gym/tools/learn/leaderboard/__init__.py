@@ -8,7 +8,13 @@ their times, ``table`` prints them, and ``llvm_instcount`` is the
 leaderboard of CompilerGym 0.2.5.
 """
 
-from compiler_gym.tools.learn.leaderboard.evaluation import Evaluation, Outcome, Policy, call_policy, evaluate
+from compiler_gym.tools.learn.leaderboard.evaluation import (
+    Evaluation,
+    Outcome,
+    Policy,
+    call_policy,
+    evaluate,
+)
 from compiler_gym.tools.learn.leaderboard.llvm_instcount import eval_llvm_instcount_policy
 from compiler_gym.tools.learn.leaderboard.metered import LimitReached, Meter
 from compiler_gym.tools.learn.leaderboard.metrics import (
@@ -27,7 +33,12 @@ from compiler_gym.tools.learn.leaderboard.submission import (
     verify,
     write_submission,
 )
-from compiler_gym.tools.learn.leaderboard.table import leaderboard_table, ranked, tables_of, with_tables
+from compiler_gym.tools.learn.leaderboard.table import (
+    leaderboard_table,
+    ranked,
+    tables_of,
+    with_tables,
+)
 from compiler_gym.tools.learn.leaderboard.task import TASKS, Limit, Task, addresses, find_task
 
 __all__ = [

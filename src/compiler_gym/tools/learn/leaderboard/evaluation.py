@@ -17,11 +17,11 @@ from typing import Any
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState, state_from_fields
 from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported, StateFileError
+from compiler_gym.registration import make
+from compiler_gym.runs import RunFolder
 from compiler_gym.tools.learn.leaderboard.metered import LimitReached, Meter, Metered, Training
 from compiler_gym.tools.learn.leaderboard.metrics import Cost, Summary, summarise
 from compiler_gym.tools.learn.leaderboard.task import Limit, Task
-from compiler_gym.registration import make
-from compiler_gym.runs import RunFolder
 
 __all__ = ["Evaluation", "Outcome", "Policy", "call_policy", "evaluate"]
 

@@ -15,11 +15,11 @@ from typing import Any
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import UnknownNameError
 from compiler_gym.lazy import named, named_in_file
-from compiler_gym.tools.learn.leaderboard.evaluation import Policy
-from compiler_gym.tools.learn.leaderboard.metered import Meter
 from compiler_gym.registration import compilers, make
 from compiler_gym.search import ALGORITHMS, Budget, level_sequences, run_search
 from compiler_gym.spaces import action_names, space_name
+from compiler_gym.tools.learn.leaderboard.evaluation import Policy
+from compiler_gym.tools.learn.leaderboard.metered import Meter
 from compiler_gym.wrappers import CompilerEnvWrapper
 
 __all__ = ["LevelPolicy", "SearchPolicy", "find_policy"]

@@ -24,12 +24,12 @@ from typing import Any
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, StateFileError
 from compiler_gym.files import read_regular, write_whole
+from compiler_gym.registration import make
+from compiler_gym.sandbox import require, sandboxed
 from compiler_gym.tools.learn.leaderboard.evaluation import Evaluation, Outcome
 from compiler_gym.tools.learn.leaderboard.policies import find_policy
 from compiler_gym.tools.learn.leaderboard.rerun import Rerun, find_rerun, note_rerun, rerun_errors
 from compiler_gym.tools.learn.leaderboard.task import Task, find_task
-from compiler_gym.registration import make
-from compiler_gym.sandbox import require, sandboxed
 from compiler_gym.validation import ValidationError, replay, replay_differences
 
 __all__ = ["Submission", "find_submissions", "read_submission", "verify", "write_submission"]

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from compiler_gym.errors import BenchmarkInitError, ProjectError
 from compiler_gym.tools.tune.builds.command_line import (
     IR_SUFFIXES,
     SOURCE_LANGUAGES,
@@ -13,7 +14,6 @@ from compiler_gym.tools.tune.builds.command_line import (
 )
 from compiler_gym.tools.tune.builds.compilation_database import read_database
 from compiler_gym.tools.tune.builds.shell import shell_text
-from compiler_gym.errors import BenchmarkInitError, ProjectError
 
 __all__ = ["build_asked"]
 

@@ -6,11 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.tools.tune.gcc.choices import CHOICES, FAST, FRONT, FRONT_BASE
-from compiler_gym.tools.tune.gcc.flags import option_of
-from compiler_gym.tools.tune.gcc.making import FASTEST, Maker
-from compiler_gym.tools.tune.gcc.profiling import counting_flags, pack
-from compiler_gym.tools.tune.gcc.size import LINKER
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import (
     BinaryPlan,
@@ -20,6 +15,11 @@ from compiler_gym.tools.tune import (
     require_nothing_in,
     sources_of,
 )
+from compiler_gym.tools.tune.gcc.choices import CHOICES, FAST, FRONT, FRONT_BASE
+from compiler_gym.tools.tune.gcc.flags import option_of
+from compiler_gym.tools.tune.gcc.making import FASTEST, Maker
+from compiler_gym.tools.tune.gcc.profiling import counting_flags, pack
+from compiler_gym.tools.tune.gcc.size import LINKER
 
 __all__ = ["BY_HAND", "FAIR_FAST", "FAST_RIVALS", "FastDecisions", "require_fast"]
 

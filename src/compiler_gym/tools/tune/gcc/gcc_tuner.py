@@ -7,22 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.tools.tune.builds import Binary, CompilerCommand, Mode, Unit
 from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
-from compiler_gym.tools.tune.gcc.fast import FAST_RIVALS, FastDecisions, require_fast
-from compiler_gym.tools.tune.gcc.flags import SECTIONS, choices, option_of, possible
-from compiler_gym.tools.tune.gcc.making import (
-    BASE,
-    FASTEST,
-    LEFT_OUT,
-    SMALLEST,
-    Maker,
-    Tools,
-    flags_of,
-)
-from compiler_gym.tools.tune.gcc.meanings import meaning
-from compiler_gym.tools.tune.gcc.script import script_of
-from compiler_gym.tools.tune.gcc.size import LINKER, Flags, ordered, told
 from compiler_gym.errors import PlanError, ProjectError
 from compiler_gym.tools.tune import (
     JOURNAL,
@@ -45,6 +30,21 @@ from compiler_gym.tools.tune import (
     tuned_by_runs,
     unwinding_of,
 )
+from compiler_gym.tools.tune.builds import Binary, CompilerCommand, Mode, Unit
+from compiler_gym.tools.tune.gcc.fast import FAST_RIVALS, FastDecisions, require_fast
+from compiler_gym.tools.tune.gcc.flags import SECTIONS, choices, option_of, possible
+from compiler_gym.tools.tune.gcc.making import (
+    BASE,
+    FASTEST,
+    LEFT_OUT,
+    SMALLEST,
+    Maker,
+    Tools,
+    flags_of,
+)
+from compiler_gym.tools.tune.gcc.meanings import meaning
+from compiler_gym.tools.tune.gcc.script import script_of
+from compiler_gym.tools.tune.gcc.size import LINKER, Flags, ordered, told
 
 __all__ = ["FAIR", "GccTuner"]
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from compiler_gym.tools.tune.builds import Binary, Driver, Input, Unit, run_command, symbols_beside
-from compiler_gym.tools.tune.gcc.choices import FAST
-from compiler_gym.tools.tune.gcc.profiling import names_of, profile_flags, unit_words, unpack
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import sha256_of
 from compiler_gym.tools.tune import BinaryPlan
+from compiler_gym.tools.tune.builds import Binary, Driver, Input, Unit, run_command, symbols_beside
+from compiler_gym.tools.tune.gcc.choices import FAST
+from compiler_gym.tools.tune.gcc.profiling import names_of, profile_flags, unit_words, unpack
 
 __all__ = ["BASE", "FASTEST", "LEFT_OUT", "SMALLEST", "Maker", "Tools", "flags_of", "steps_of"]
 

@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from compiler_gym.tools.tune.builds import Binary, Unit
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import read_regular, write_whole
+from compiler_gym.tools.tune.builds import Binary, Unit
 
 __all__ = [
     "COUNTING",

@@ -3,10 +3,10 @@
 
 from pathlib import Path
 
+from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import Binary, shell_comment, shell_text
 from compiler_gym.tools.tune.gcc.making import Step, Tools, flags_of, steps_of
 from compiler_gym.tools.tune.gcc.profiling import profile_flags
-from compiler_gym.tools.tune import BinaryPlan
 
 __all__ = ["script_of"]
 

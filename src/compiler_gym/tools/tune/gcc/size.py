@@ -14,10 +14,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 
-from compiler_gym.tools.tune.gcc.flags import LEVELS, LINK_TIME, SECTIONS, option_of
-from compiler_gym.tools.tune.gcc.making import BASE, Maker
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import Allowance, Measure, SizeSearch, State, Tried, Work
+from compiler_gym.tools.tune.gcc.flags import LEVELS, LINK_TIME, SECTIONS, option_of
+from compiler_gym.tools.tune.gcc.making import BASE, Maker
 
 __all__ = ["LINKER", "Flags", "ordered", "told"]
 

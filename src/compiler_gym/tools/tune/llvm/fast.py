@@ -5,13 +5,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from compiler_gym.tools.tune import BinaryPlan, Choice, RunCommand, sources_of
 from compiler_gym.tools.tune.llvm.bolt import layouts_in, with_layout
 from compiler_gym.tools.tune.llvm.choices import CHOICES, FRONT, FRONT_BASE, option_of
 from compiler_gym.tools.tune.llvm.link_time import build_plan
 from compiler_gym.tools.tune.llvm.linking import FAST, FOLDING, SAMPLED, Linker
 from compiler_gym.tools.tune.llvm.possible import require_possible
 from compiler_gym.tools.tune.llvm.profiling import Profiler, profiles_in
-from compiler_gym.tools.tune import BinaryPlan, Choice, RunCommand, sources_of
 
 __all__ = ["BY_HAND", "FAIR_FAST", "FastDecisions"]
 

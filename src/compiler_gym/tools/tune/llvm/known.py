@@ -10,10 +10,10 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-from compiler_gym.tools.tune.llvm import policies
-from compiler_gym.tools.tune.llvm.policies import read_policy
-from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, SMALL
 from compiler_gym.tools.tune import PACKED, BinaryPlan, Goal, SourceFile, shipped_recipes
+from compiler_gym.tools.tune.llvm import policies
+from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, SMALL
+from compiler_gym.tools.tune.llvm.policies import read_policy
 
 __all__ = ["known_plans"]
 

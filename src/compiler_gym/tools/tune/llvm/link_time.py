@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from compiler_gym.tools.tune.builds import Unit
 from compiler_gym.envs.llvm.toolchain.tools import require_tool
-from compiler_gym.tools.tune.llvm.linking import Linker, late_flags, link_time_flags, run
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import BinaryPlan
+from compiler_gym.tools.tune.builds import Unit
+from compiler_gym.tools.tune.llvm.linking import Linker, late_flags, link_time_flags, run
 
 __all__ = ["BOLT", "RELOCATIONS", "bolt_words", "build_plan", "build_plans", "linked_for_bolt"]
 

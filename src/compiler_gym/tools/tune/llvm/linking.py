@@ -13,6 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.tools import package_of, tool_name
+from compiler_gym.errors import ProjectError
+from compiler_gym.tools.tune import BinaryPlan, Measure, asked_for
 from compiler_gym.tools.tune.builds import (
     SET_APART,
     Binary,
@@ -26,10 +30,6 @@ from compiler_gym.tools.tune.builds import (
     map_beside,
 )
 from compiler_gym.tools.tune.builds import run_command as run
-from compiler_gym.envs.llvm.toolchain.clang import clang_command
-from compiler_gym.envs.llvm.toolchain.tools import package_of, tool_name
-from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune import BinaryPlan, Measure, asked_for
 
 __all__ = [
     "FAST",

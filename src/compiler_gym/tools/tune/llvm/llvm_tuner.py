@@ -8,10 +8,31 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from compiler_gym.tools.tune.builds import Binary, CompilerCommand, Unit, is_shared_library
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, join_pipelines, split_passes
 from compiler_gym.envs.llvm.toolchain.external import require_build_tools
+from compiler_gym.errors import PlanError
+from compiler_gym.registration import make
+from compiler_gym.tools.tune import (
+    JOURNAL,
+    PACKED,
+    BinaryPlan,
+    Found,
+    Goal,
+    Journal,
+    Meaning,
+    SizeSearch,
+    SourceFile,
+    State,
+    Subject,
+    layout_of,
+    recipe_for,
+    require_honoured,
+    sources_of,
+    tuned_by_runs,
+    unwinding_of,
+)
+from compiler_gym.tools.tune.builds import Binary, CompilerCommand, Unit, is_shared_library
 from compiler_gym.tools.tune.llvm.deciding import FLAG, LINKER, UNSAFE, items, state_of
 from compiler_gym.tools.tune.llvm.fast import FAIR_FAST, FastDecisions
 from compiler_gym.tools.tune.llvm.known import known_plans
@@ -35,27 +56,6 @@ from compiler_gym.tools.tune.llvm.script import script_of
 from compiler_gym.tools.tune.llvm.size import SizeDecisions
 from compiler_gym.tools.tune.llvm.slowdown import Slowdown
 from compiler_gym.tools.tune.llvm.whole import Whole, make_whole
-from compiler_gym.errors import PlanError
-from compiler_gym.registration import make
-from compiler_gym.tools.tune import (
-    JOURNAL,
-    PACKED,
-    BinaryPlan,
-    Found,
-    Goal,
-    Journal,
-    Meaning,
-    SizeSearch,
-    SourceFile,
-    State,
-    Subject,
-    layout_of,
-    recipe_for,
-    require_honoured,
-    sources_of,
-    tuned_by_runs,
-    unwinding_of,
-)
 
 __all__ = ["LlvmTuner"]
 

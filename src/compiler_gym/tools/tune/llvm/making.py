@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
-from compiler_gym.tools.tune.llvm.deciding import DEFAULT_PASSES
-from compiler_gym.tools.tune.llvm.linking import QUIET, Linker, run
-from compiler_gym.tools.tune.llvm.whole import Whole
 from compiler_gym.errors import CompilerGymError, PlanError
 from compiler_gym.registration import make
 from compiler_gym.tools.tune import BinaryPlan
+from compiler_gym.tools.tune.builds import Binary
+from compiler_gym.tools.tune.llvm.deciding import DEFAULT_PASSES
+from compiler_gym.tools.tune.llvm.linking import QUIET, Linker, run
+from compiler_gym.tools.tune.llvm.whole import Whole
 
 __all__ = ["SECTIONS", "Maker", "code_words"]
 

@@ -11,6 +11,13 @@ from functools import cache
 
 from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS, is_choice
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, split_pipeline
+from compiler_gym.tools.tune import (
+    LAYOUT,
+    NO_UNWINDING,
+    BinaryPlan,
+    require_among,
+    require_nothing_in,
+)
 from compiler_gym.tools.tune.llvm.choices import CHOICES, FRONT
 from compiler_gym.tools.tune.llvm.deciding import (
     DEFAULT_PASSES,
@@ -30,7 +37,6 @@ from compiler_gym.tools.tune.llvm.linking import (
     PROGRAM,
     SMALL,
 )
-from compiler_gym.tools.tune import LAYOUT, NO_UNWINDING, BinaryPlan, require_among, require_nothing_in
 
 __all__ = ["require_possible", "require_tried"]
 

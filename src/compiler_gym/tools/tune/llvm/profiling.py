@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from compiler_gym.envs.llvm.toolchain.tools import require_tool
-from compiler_gym.tools.tune.llvm.linking import SAMPLED, Linker, profile_flags, run
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import RunCommand
+from compiler_gym.tools.tune.llvm.linking import SAMPLED, Linker, profile_flags, run
 
 __all__ = ["Profiler", "profiles_in"]
 

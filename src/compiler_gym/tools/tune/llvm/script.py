@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.tools.tune.builds import Binary, Input, Unit, shell_comment, shell_text
 from compiler_gym.envs.llvm.toolchain.commands import join_pipelines
 from compiler_gym.envs.llvm.toolchain.tools import tool_name
+from compiler_gym.tools.tune import BinaryPlan
+from compiler_gym.tools.tune.builds import Binary, Input, Unit, shell_comment, shell_text
 from compiler_gym.tools.tune.llvm.deciding import DEFAULT_PASSES
 from compiler_gym.tools.tune.llvm.link_time import BOLT, RELOCATIONS, bolt_words
 from compiler_gym.tools.tune.llvm.linking import (
@@ -24,7 +25,6 @@ from compiler_gym.tools.tune.llvm.linking import (
 )
 from compiler_gym.tools.tune.llvm.making import code_words
 from compiler_gym.tools.tune.llvm.whole import FRONT_END
-from compiler_gym.tools.tune import BinaryPlan
 
 __all__ = ["script_of"]
 

@@ -17,6 +17,10 @@ from functools import partial
 from typing import Any
 
 from compiler_gym.envs.llvm.actions import LINK_TIME
+from compiler_gym.errors import CompilerGymError
+from compiler_gym.registration import make
+from compiler_gym.search import Budget, Improvement, Progress, run_search
+from compiler_gym.tools.tune import Allowance, BinaryPlan, Measure, SizeSearch, State, Tried, Work
 from compiler_gym.tools.tune.llvm.deciding import (
     BASE,
     FLAG,
@@ -34,10 +38,6 @@ from compiler_gym.tools.tune.llvm.deciding import (
 )
 from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES
 from compiler_gym.tools.tune.llvm.making import Maker
-from compiler_gym.errors import CompilerGymError
-from compiler_gym.registration import make
-from compiler_gym.search import Budget, Improvement, Progress, run_search
-from compiler_gym.tools.tune import Allowance, BinaryPlan, Measure, SizeSearch, State, Tried, Work
 
 __all__ = ["SizeDecisions"]
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from compiler_gym.registration import make
+from compiler_gym.tools.tune import BinaryPlan, RunCommand
+from compiler_gym.tools.tune.comparing import compare_in_turns
 from compiler_gym.tools.tune.llvm.deciding import of_modules
 from compiler_gym.tools.tune.llvm.linking import Linker
 from compiler_gym.tools.tune.llvm.making import Maker
 from compiler_gym.tools.tune.llvm.whole import Whole
-from compiler_gym.registration import make
-from compiler_gym.tools.tune import BinaryPlan, RunCommand
-from compiler_gym.tools.tune.comparing import compare_in_turns
 
 __all__ = ["Slowdown"]
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import compiler_gym
-from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm.toolchain.plugins.session import PluginSession
 from compiler_gym.errors import (
@@ -22,6 +21,7 @@ from compiler_gym.errors import (
     UnknownNameError,
     WorkerCrashedError,
 )
+from compiler_gym.service.caching import TranspositionCache
 
 HEADERS = Path("/usr/lib/llvm-22/include/llvm/Plugins/PassPlugin.h")
 COMPILER = shutil.which("g++") or shutil.which("clang++-22")

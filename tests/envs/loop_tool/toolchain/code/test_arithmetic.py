@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+from compiler_gym.envs.loop_tool.jit import compile_ir
 from compiler_gym.envs.loop_tool.toolchain.code.arithmetic import (
     DECLARATIONS,
     number,
@@ -11,7 +12,6 @@ from compiler_gym.envs.loop_tool.toolchain.code.arithmetic import (
     reduce_lanes,
 )
 from compiler_gym.envs.loop_tool.toolchain.code.text import Function, vector
-from compiler_gym.envs.loop_tool.jit import compile_ir
 
 OPERATIONS = {
     "add": np.add,

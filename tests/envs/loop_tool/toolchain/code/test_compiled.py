@@ -4,13 +4,13 @@
 import numpy as np
 import pytest
 
+from compiler_gym.envs.loop_tool.jit import estimate_in_turns
 from compiler_gym.envs.loop_tool.state.descriptions import describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.envs.loop_tool.state.reference import random_inputs
 from compiler_gym.envs.loop_tool.state.tree import initial_tree
 from compiler_gym.envs.loop_tool.toolchain.code.compiled import compile_nest, nest_ir
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.envs.loop_tool.jit import estimate_in_turns
 
 TREE = initial_tree(parse_program(describe("sum", "m=5,k=37")))
 

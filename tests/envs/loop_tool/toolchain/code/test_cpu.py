@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler_gym.envs.loop_tool.actions import changes
+from compiler_gym.envs.loop_tool.jit import set_threads
 from compiler_gym.envs.loop_tool.state.descriptions import KINDS, describe
 from compiler_gym.envs.loop_tool.state.interpreter import interpret
 from compiler_gym.envs.loop_tool.state.program import Program
@@ -23,7 +24,6 @@ from compiler_gym.envs.loop_tool.state.reference import (
 from compiler_gym.envs.loop_tool.state.tree import Loop, Path, Tree, initial_tree, settled
 from compiler_gym.envs.loop_tool.toolchain.code.compiled import compile_nest, nest_ir
 from compiler_gym.envs.loop_tool.toolchain.code.cpu import lower
-from compiler_gym.envs.loop_tool.jit import set_threads
 
 SIZES = (1, 2, 3, 5, 8, 16, 17, 20, 33)
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from compiler_gym.envs.loop_tool.jit import compile_ir
 from compiler_gym.envs.loop_tool.state.descriptions import KINDS, describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.envs.loop_tool.state.reference import compare, random_inputs, reference_outputs
 from compiler_gym.envs.loop_tool.state.tree import Loop, Tree, initial_tree, settled
 from compiler_gym.envs.loop_tool.toolchain.code.gpu import Launch, lower_gpu, ptx
-from compiler_gym.envs.loop_tool.jit import compile_ir
 
 from .test_cpu import some_tree
 

@@ -4,13 +4,13 @@
 import numpy as np
 
 from compiler_gym.envs.loop_tool.actions import changes
+from compiler_gym.envs.loop_tool.jit import compile_ir
 from compiler_gym.envs.loop_tool.state.descriptions import describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.envs.loop_tool.state.tree import initial_tree
 from compiler_gym.envs.loop_tool.toolchain.code.plain import write_plain
 from compiler_gym.envs.loop_tool.toolchain.code.plan import make_plan
 from compiler_gym.envs.loop_tool.toolchain.code.text import Function
-from compiler_gym.envs.loop_tool.jit import compile_ir
 
 
 def test_tails_in_tails_are_run_once() -> None:

@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from compiler_gym.envs.loop_tool.toolchain.code.text import Function, vector
 from compiler_gym.envs.loop_tool.jit import compile_ir
+from compiler_gym.envs.loop_tool.toolchain.code.text import Function, vector
 
 
 def test_one_lane_is_no_vector() -> None:

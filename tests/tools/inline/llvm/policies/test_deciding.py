@@ -8,8 +8,8 @@ import pytest
 
 import compiler_gym
 from compiler_gym.envs.llvm import make_benchmark_from_source
-from compiler_gym.tools.inline.llvm import FeaturePolicy
 from compiler_gym.errors import PolicyAnswerError, PolicyCrashedError
+from compiler_gym.tools.inline.llvm import FeaturePolicy
 
 CALL = np.zeros(39, np.int64)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compiler_gym.tools.inline.llvm.policies import find_feature_policy
 from compiler_gym.errors import PolicyLoadError
+from compiler_gym.tools.inline.llvm.policies import find_feature_policy
 
 FILE = """
 from compiler_gym.tools.inline.llvm import FeaturePolicy

@@ -12,14 +12,14 @@ import pytest
 
 import compiler_gym
 from compiler_gym.core import CompilerEnv
-from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES
-from compiler_gym.tools.inline.llvm.policies import heuristic_policy, heuristics, interface_text
 from compiler_gym.errors import (
     PolicyAnswerError,
     PolicyCrashedError,
     PolicyLoadError,
     PolicyTimeoutError,
 )
+from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES
+from compiler_gym.tools.inline.llvm.policies import heuristic_policy, heuristics, interface_text
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 

@@ -5,10 +5,10 @@ import os
 import threading
 from pathlib import Path
 
-from compiler_gym.tools.inline.llvm import FeaturePolicy
-from compiler_gym.tools.inline.llvm.serving import answer_compilers, words_to_ask
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.tools.inline.interactive import Pipes
+from compiler_gym.tools.inline.llvm import FeaturePolicy
+from compiler_gym.tools.inline.llvm.serving import answer_compilers, words_to_ask
 
 
 def test_clang_is_told_what_opt_is_told() -> None:

@@ -19,17 +19,17 @@ from numpy.typing import NDArray
 
 import compiler_gym
 from compiler_gym import _llvm
+from compiler_gym.errors import (
+    InvalidParameterError,
+    PolicyLoadError,
+    UnknownNameError,
+)
 from compiler_gym.tools.inline.llvm import FeaturePolicy
 from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES
 from compiler_gym.tools.inline.llvm.serving import (
     PolicyServer,
     serve,
     words_to_ask,
-)
-from compiler_gym.errors import (
-    InvalidParameterError,
-    PolicyLoadError,
-    UnknownNameError,
 )
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")

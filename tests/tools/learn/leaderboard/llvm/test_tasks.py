@@ -4,8 +4,8 @@
 import pytest
 
 import compiler_gym
-from compiler_gym.tools.learn.leaderboard.llvm.tasks import TASKS
 from compiler_gym.tools.learn.leaderboard import Task, find_task
+from compiler_gym.tools.learn.leaderboard.llvm.tasks import TASKS
 
 
 def test_names_are_told_apart_and_found() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.datasets import SPLITS
-from compiler_gym.tools.tune.llvm.learning import Choice, open_corpus, programs_of
 from compiler_gym.errors import UnknownNameError
+from compiler_gym.tools.tune.llvm.learning import Choice, open_corpus, programs_of
 
 SAMPLE = "debian-sample-v0"
 

@@ -7,11 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.llvm.learning import FAIR, Loss, Outcome, Outcomes, plan_key, train, training
-from compiler_gym.tools.tune.llvm.learning.plans import with_options
-from compiler_gym.tools.tune.llvm.policies import FEATURES
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.tune import recipe_named
+from compiler_gym.tools.tune.llvm.learning import (
+    FAIR,
+    Loss,
+    Outcome,
+    Outcomes,
+    plan_key,
+    train,
+    training,
+)
+from compiler_gym.tools.tune.llvm.learning.plans import with_options
+from compiler_gym.tools.tune.llvm.policies import FEATURES
 
 SMALL = recipe_named("small").plan
 BASIC = with_options(SMALL, {"regalloc": "basic"})

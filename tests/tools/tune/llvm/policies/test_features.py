@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from compiler_gym.tools.tune.llvm.policies import FEATURES, features_of
 from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.tools.tune.llvm.policies import FEATURES, features_of
 
 ADDS = b"""
 define i32 @add(i32 %x) {

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.tools.tune import BinaryPlan, recipe_named
 from compiler_gym.tools.tune.builds import CompilerCommand, sizes_of
 from compiler_gym.tools.tune.llvm.policies import FEATURES, Policy, link, write_policy
-from compiler_gym.tools.tune import BinaryPlan, recipe_named
 
 pytestmark = pytest.mark.skipif(
     shutil.which("clang-22") is None or shutil.which("ld.lld-22") is None,

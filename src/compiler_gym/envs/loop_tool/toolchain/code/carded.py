@@ -9,6 +9,7 @@ from math import ceil, inf
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.envs.loop_tool.jit import Estimate
 from compiler_gym.envs.loop_tool.state.program import Program
 from compiler_gym.envs.loop_tool.state.reference import random_inputs
 from compiler_gym.envs.loop_tool.state.tree import Loop, Node, Tree
@@ -16,7 +17,6 @@ from compiler_gym.envs.loop_tool.toolchain.code.card_process import call_on_card
 from compiler_gym.envs.loop_tool.toolchain.code.compiled import tensor_memory
 from compiler_gym.envs.loop_tool.toolchain.code.driver import Loaded, open_card
 from compiler_gym.envs.loop_tool.toolchain.code.gpu import Kernels, lower_gpu, ptx
-from compiler_gym.envs.loop_tool.jit import Estimate
 from compiler_gym.timing import interval
 
 __all__ = ["CardedNest", "card_nest", "card_seconds", "time_carded"]

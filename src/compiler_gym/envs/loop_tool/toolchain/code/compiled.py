@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.envs.loop_tool.jit import Call, Compiled, compile_ir, vector_lanes
 from compiler_gym.envs.loop_tool.state.program import Program
 from compiler_gym.envs.loop_tool.state.reference import random_inputs
 from compiler_gym.envs.loop_tool.state.tree import Tree
 from compiler_gym.envs.loop_tool.toolchain.code.cpu import ENTRY, lower
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.envs.loop_tool.jit import Call, Compiled, compile_ir, vector_lanes
 
 __all__ = ["CompiledNest", "compile_nest", "nest_ir", "tensor_memory"]
 

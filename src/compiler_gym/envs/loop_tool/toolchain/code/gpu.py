@@ -10,13 +10,13 @@ than one nest, and packed operands, are not used.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from compiler_gym.envs.loop_tool.jit import assembly
 from compiler_gym.envs.loop_tool.state.program import Statement
 from compiler_gym.envs.loop_tool.state.tree import Tree
 from compiler_gym.envs.loop_tool.toolchain.code.arithmetic import DECLARATIONS, IDENTITY, number
 from compiler_gym.envs.loop_tool.toolchain.code.cpu import Lowering, Place, Scope
 from compiler_gym.envs.loop_tool.toolchain.code.plan import Nest, Plan, make_plan, operands
 from compiler_gym.envs.loop_tool.toolchain.code.text import Function
-from compiler_gym.envs.loop_tool.jit import assembly
 
 __all__ = ["ARCHITECTURES", "Kernels", "Launch", "lower_gpu", "ptx"]
 

@@ -4,10 +4,10 @@
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.tools.inline.llvm.policies.deciding import FeaturePolicy, llvms_own
-from compiler_gym.tools.inline.llvm.policies.heuristics import SUFFIXES, heuristic_policy
 from compiler_gym.errors import PolicyLoadError
 from compiler_gym.lazy import named_in_file
+from compiler_gym.tools.inline.llvm.policies.deciding import FeaturePolicy, llvms_own
+from compiler_gym.tools.inline.llvm.policies.heuristics import SUFFIXES, heuristic_policy
 
 __all__ = ["find_feature_policy"]
 

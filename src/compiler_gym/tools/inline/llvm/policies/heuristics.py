@@ -21,8 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES
-from compiler_gym.tools.inline.llvm.policies.deciding import FeaturePolicy
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.errors import (
     PolicyCrashedError,
@@ -32,6 +30,8 @@ from compiler_gym.errors import (
 )
 from compiler_gym.files import KeptDirectory, scratch_directory
 from compiler_gym.sandbox import RunLimits, Workplace, chosen, run_boxed, run_tool_boxed
+from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES
+from compiler_gym.tools.inline.llvm.policies.deciding import FeaturePolicy
 
 __all__ = ["SUFFIXES", "Heuristic", "heuristic_policy", "interface_text"]
 

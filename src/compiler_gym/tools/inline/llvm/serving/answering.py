@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES
-from compiler_gym.tools.inline.llvm.policies import llvms_own
 from compiler_gym.errors import CompilerGymError, ServiceTransportError
 from compiler_gym.tools.inline.interactive import Ended, Header, Pipes, Question
+from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES
+from compiler_gym.tools.inline.llvm.policies import llvms_own
 
 __all__ = ["answer_compilers", "words_to_ask"]
 

@@ -17,9 +17,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.tools.inline.llvm.policies import FeaturePolicy, find_feature_policy
-from compiler_gym.tools.inline.llvm.serving import launcher
-from compiler_gym.tools.inline.llvm.serving.answering import answer_compilers, words_to_ask
 from compiler_gym.envs.llvm.toolchain.tools import find_tool, require_tool, tool_name
 from compiler_gym.errors import (
     CompilerGymError,
@@ -29,6 +26,9 @@ from compiler_gym.errors import (
 )
 from compiler_gym.files import scratch_directory
 from compiler_gym.tools.inline.interactive import Pipes
+from compiler_gym.tools.inline.llvm.policies import FeaturePolicy, find_feature_policy
+from compiler_gym.tools.inline.llvm.serving import launcher
+from compiler_gym.tools.inline.llvm.serving.answering import answer_compilers, words_to_ask
 
 __all__ = ["PolicyServer", "serve"]
 

@@ -22,8 +22,15 @@ from statistics import mean, stdev
 from typing import Any
 
 from compiler_gym.core import CompilerEnvState, CompilerEnvStateReader, CompilerEnvStateWriter
-from compiler_gym.tools.learn.leaderboard import Limit, Outcome, Policy, Task, evaluate, geometric_mean
 from compiler_gym.registration import make
+from compiler_gym.tools.learn.leaderboard import (
+    Limit,
+    Outcome,
+    Policy,
+    Task,
+    evaluate,
+    geometric_mean,
+)
 
 __all__ = ["eval_llvm_instcount_policy"]
 

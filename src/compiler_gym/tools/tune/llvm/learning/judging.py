@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiler_gym.tools.learn.leaderboard import Interval, geometric_interval
+from compiler_gym.tools.tune import BinaryPlan, recipe_named
 from compiler_gym.tools.tune.llvm.learning.linked import (
     Choice,
     LinkedProgram,
@@ -19,8 +21,6 @@ from compiler_gym.tools.tune.llvm.learning.linked import (
 from compiler_gym.tools.tune.llvm.learning.outcomes import Outcome, Outcomes, outcomes_of
 from compiler_gym.tools.tune.llvm.learning.plans import FAIR, PLAIN
 from compiler_gym.tools.tune.llvm.policies import features_of, read_policy
-from compiler_gym.tools.learn.leaderboard import Interval, geometric_interval
-from compiler_gym.tools.tune import BinaryPlan, recipe_named
 
 __all__ = [
     "JUDGED",

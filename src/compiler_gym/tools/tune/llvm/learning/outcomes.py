@@ -13,6 +13,10 @@ from pathlib import Path
 
 import msgspec
 
+from compiler_gym.envs.llvm.toolchain.engine import run_engine
+from compiler_gym.errors import CacheError, ProjectError
+from compiler_gym.files import append_line, scratch_directory, whole_lines
+from compiler_gym.tools.tune import BinaryPlan, recipe_named
 from compiler_gym.tools.tune.builds import Binary, Sizes, Unit, sizes_of
 from compiler_gym.tools.tune.llvm.learning.linked import (
     Choice,
@@ -20,8 +24,6 @@ from compiler_gym.tools.tune.llvm.learning.linked import (
     chosen_programs,
 )
 from compiler_gym.tools.tune.llvm.learning.plans import is_plain, plan_key, plans_around
-from compiler_gym.tools.tune.llvm.policies import functions_of
-from compiler_gym.envs.llvm.toolchain.engine import run_engine
 from compiler_gym.tools.tune.llvm.linking import (
     FRAMES,
     Linker,
@@ -29,9 +31,7 @@ from compiler_gym.tools.tune.llvm.linking import (
     late_flags,
     link_time_flags,
 )
-from compiler_gym.errors import CacheError, ProjectError
-from compiler_gym.files import append_line, scratch_directory, whole_lines
-from compiler_gym.tools.tune import BinaryPlan, recipe_named
+from compiler_gym.tools.tune.llvm.policies import functions_of
 
 __all__ = ["OUTCOMES", "Bench", "Outcome", "Outcomes", "measure", "outcomes_of"]
 

@@ -8,8 +8,8 @@ larger. From these a recipe is found, and a policy learns which change a program
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, SMALL
 from compiler_gym.tools.tune import BinaryPlan
+from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, SMALL
 
 __all__ = [
     "CHANGES",

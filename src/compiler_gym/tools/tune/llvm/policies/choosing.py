@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from compiler_gym.tools.tune.llvm.policies.features import FEATURES
 from compiler_gym.errors import PlanError
 from compiler_gym.files import write_whole
+from compiler_gym.tools.tune.llvm.policies.features import FEATURES
 from compiler_gym.tools.tune.plan import BinaryPlan
 
 __all__ = ["VERSION", "Policy", "read_policy", "write_policy"]

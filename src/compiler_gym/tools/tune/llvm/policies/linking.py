@@ -14,6 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.errors import CompilerGymError
+from compiler_gym.files import scratch_directory
 from compiler_gym.tools.tune.builds import (
     CompilerCommand,
     Input,
@@ -25,9 +28,6 @@ from compiler_gym.tools.tune.builds import (
     run_command,
     sizes_of,
 )
-from compiler_gym.tools.tune.llvm.policies.choosing import read_policy
-from compiler_gym.tools.tune.llvm.policies.features import features_of, functions_of
-from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.tools.tune.llvm.linking import (
     FOLDING,
     FRAMES,
@@ -36,8 +36,8 @@ from compiler_gym.tools.tune.llvm.linking import (
     command_with,
     frame_words,
 )
-from compiler_gym.errors import CompilerGymError
-from compiler_gym.files import scratch_directory
+from compiler_gym.tools.tune.llvm.policies.choosing import read_policy
+from compiler_gym.tools.tune.llvm.policies.features import features_of, functions_of
 from compiler_gym.tools.tune.measuring import put
 from compiler_gym.tools.tune.plan import BinaryPlan
 
