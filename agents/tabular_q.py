@@ -105,7 +105,7 @@ def train(options: Options) -> tuple[list[float], float]:
 
 @dataclass(slots=True)
 class TabularQ:
-    """A policy for `compiler_gym.tools.learn.leaderboard`: learns until its limit is nearly used."""
+    """A policy for leaderboards: learns until its limit is nearly used."""
 
     options: Options = field(default_factory=Options)
 

@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import compiler_gym
-from compiler_gym.tools.agents import Decisions, Task, judge, tasks
-from compiler_gym.service.caching import TranspositionCache
-from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env
 from compiler_gym.search import run_search
+from compiler_gym.service.caching import TranspositionCache
+from compiler_gym.tools.agents import Decisions, Task, judge, tasks
+from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env
 
 __all__ = ["Game", "Network", "Options", "clone", "improve", "main", "parse", "traces_of"]
 

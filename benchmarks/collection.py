@@ -21,11 +21,11 @@ from typing import Any
 from benchmarks.measure import Figure
 from benchmarks.scaling import _computed
 from compiler_gym import make
+from compiler_gym.options import CollectOptions
+from compiler_gym.testing import worker_pid
 from compiler_gym.tools.learn.collection import collect
 from compiler_gym.tools.learn.collection.playing import Player, seed_of, settled_options
 from compiler_gym.tools.learn.collection.shards import describe
-from compiler_gym.options import CollectOptions
-from compiler_gym.testing import worker_pid
 
 PROGRAMS = (
     ("small", "cbench-v1/crc32", 2_000),

@@ -19,6 +19,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from benchmarks.measure import Figure
 from compiler_gym.envs.loop_tool.actions import changes
+from compiler_gym.envs.loop_tool.jit import vector_lanes
 from compiler_gym.envs.loop_tool.programs.layers import LAYERS
 from compiler_gym.envs.loop_tool.state.descriptions import describe
 from compiler_gym.envs.loop_tool.state.program import Program
@@ -26,7 +27,6 @@ from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.envs.loop_tool.state.reference import random_inputs
 from compiler_gym.envs.loop_tool.state.tree import Loop, Tree, initial_tree, settled
 from compiler_gym.envs.loop_tool.toolchain.code.compiled import compile_nest
-from compiler_gym.envs.loop_tool.jit import vector_lanes
 
 ROUNDS = 15
 

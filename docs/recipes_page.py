@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from compiler_gym.tools.learn.leaderboard import Interval
+from compiler_gym.tools.tune import recipe_named
 from compiler_gym.tools.tune.llvm.learning import (
     FAIR,
     PLAIN,
@@ -22,8 +24,6 @@ from compiler_gym.tools.tune.llvm.learning import (
     verdict_of,
 )
 from compiler_gym.tools.tune.llvm.learning.plans import with_options
-from compiler_gym.tools.learn.leaderboard import Interval
-from compiler_gym.tools.tune import recipe_named
 
 __all__ = ["keep_outcomes", "recipes_page"]
 

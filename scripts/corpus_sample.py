@@ -19,6 +19,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from compiler_gym.datasets import CorpusDataset
+from compiler_gym.datasets.sample import SAMPLE, sample_folder
+from compiler_gym.envs.llvm.programs.shapes import shapes_of
 from compiler_gym.tools.corpus.packages import (
     BuiltModule,
     Outcome,
@@ -27,8 +29,6 @@ from compiler_gym.tools.corpus.packages import (
     read_results,
     write_result,
 )
-from compiler_gym.datasets.sample import SAMPLE, sample_folder
-from compiler_gym.envs.llvm.programs.shapes import shapes_of
 
 MODULES, PROGRAMS = 200, 10
 MOST_BYTES = 5_000_000

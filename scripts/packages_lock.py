@@ -23,6 +23,10 @@ from hashlib import sha256
 from itertools import islice, zip_longest
 from pathlib import Path
 
+from compiler_gym.errors import DownloadFailed
+from compiler_gym.files import scratch_directory
+from compiler_gym.lazy import named
+from compiler_gym.registration import compiler_of
 from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     PackageLock,
@@ -31,10 +35,6 @@ from compiler_gym.tools.corpus.packages import (
     may_be_c,
     write_lock,
 )
-from compiler_gym.errors import DownloadFailed
-from compiler_gym.files import scratch_directory
-from compiler_gym.lazy import named
-from compiler_gym.registration import compiler_of
 
 SIZES = ((70, 30_000, 300_000), (30, 300_001, 1_000_000))
 """How many packages, and the bytes of their upstream archives."""

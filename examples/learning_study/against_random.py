@@ -17,9 +17,9 @@ import torch
 from playing import Chooser, Played, at_random, play
 from training_programs import COST, cut, generated, held_out
 
+from compiler_gym.runs import RunFolder
 from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.tools.learn.integrations.learning import learning_env
-from compiler_gym.runs import RunFolder
 
 sys.path.append(str(Path(__file__).parents[2] / "agents"))
 import ppo

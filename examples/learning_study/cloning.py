@@ -22,12 +22,12 @@ from playing import Chooser
 from torch import nn
 from training_programs import COST, cut, generated, held_out
 
-from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import BenchmarkInitError
-from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env
 from compiler_gym.runs import RunFolder
 from compiler_gym.search import level_sequences
+from compiler_gym.service.caching import TranspositionCache
+from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env
 from compiler_gym.wrappers import EpisodeRecorder
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from training_programs import COST
 
 import compiler_gym
-from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.runs import RunFolder
 from compiler_gym.search import Budget, level_sequences, run_search
+from compiler_gym.service.caching import TranspositionCache
 
 ACTIONS = "PassesAndPipelines"
 SECONDS = 20.0

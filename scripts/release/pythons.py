@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from compiler_gym.tools.corpus.packages import PrivateApt
 from compiler_gym.errors import DatasetInitError, DownloadFailed
+from compiler_gym.tools.corpus.packages import PrivateApt
 
 __all__ = ["found", "source_archive", "stable", "version"]
 

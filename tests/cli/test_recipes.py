@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import SET_APART
 from compiler_gym.cli import _recipes
 from compiler_gym.cli._recipes import (
     keep_templates,
@@ -18,7 +19,6 @@ from compiler_gym.cli._recipes import (
 )
 from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.tools.tune import recipe_named, tuner_named
-from compiler_gym.tools.tune.builds import SET_APART
 
 from .conftest import Run
 

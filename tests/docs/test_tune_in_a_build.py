@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from blocks import blocks_of
 
-from compiler_gym.tools.tune.builds import sizes_of
+from compiler_gym.builds import sizes_of
 
 PAGE = Path(__file__).parents[2] / "docs/guide/tune-in-a-build.md"
 PLAN = (

@@ -2,6 +2,7 @@
 """What options of the code generator do is measured, and the table says it."""
 
 import pytest
+
 from scripts import codegen_effects
 
 

@@ -5,10 +5,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from scripts import corpus_sample
 
 from compiler_gym.datasets import CorpusDataset
 from compiler_gym.tools.corpus.packages import PackageResult
+from scripts import corpus_sample
 from scripts.corpus_sample import chosen, is_permissive, main
 from tests.tools.corpus.packages.built import shapes, text_of, write_package
 

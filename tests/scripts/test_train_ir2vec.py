@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scripts import train_ir2vec
 
 from compiler_gym.envs.llvm.observations.ir2vec import VARIABLE, vocabulary_path
 from compiler_gym.errors import EnvironmentNotSupported
+from scripts import train_ir2vec
 
 SHIPPED = vocabulary_path()
 

@@ -9,9 +9,9 @@ from stack_language._language import RULES, parse, run, sites, text
 from stack_language.datasets import GeneratedPrograms
 
 import compiler_gym
-from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.datasets import Benchmark
 from compiler_gym.service import SessionSource
+from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.testing import EnvironmentConformance, SessionConformance
 from compiler_gym.wrappers import TimeLimit
 

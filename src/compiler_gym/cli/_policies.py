@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from compiler_gym.builds import CompilerCommand, Mode
 from compiler_gym.cli._recipes import command_of, run_known_compiler, run_with_recipe, tell
-from compiler_gym.tools.tune.builds import CompilerCommand, Mode
 
 if TYPE_CHECKING:
     from compiler_gym.tools.tune import BinaryPlan

@@ -15,15 +15,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from compiler_gym.builds import QUESTION_MARKS, SET_APART, CompilerCommand, Mode
 from compiler_gym.errors import PlanError
 from compiler_gym.paths import cache_path
-from compiler_gym.tools.tune.builds import (
-    QUESTION_MARKS,
-    SET_APART,
-    CompilerCommand,
-    Mode,
-    compiled_driver,
-)
+from compiler_gym.tools.tune.builds import compiled_driver
 from compiler_gym.version import __version__
 
 __all__ = [

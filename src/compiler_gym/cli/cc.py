@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from compiler_gym.builds import CompilerCommand
 from compiler_gym.cli._driver import become_driver
 from compiler_gym.cli._policies import run_with_policy
 from compiler_gym.cli._recipes import (
@@ -26,7 +27,6 @@ from compiler_gym.cli._recipes import (
 from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.lazy import named
 from compiler_gym.registration import Compiler, compilers
-from compiler_gym.tools.tune.builds import CompilerCommand
 
 if TYPE_CHECKING:
     from compiler_gym.tools.tune import Plan, Tuner

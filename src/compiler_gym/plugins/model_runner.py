@@ -23,6 +23,8 @@ from compiler_gym.errors import (
     ObservationError,
     ServiceTransportError,
 )
+from compiler_gym.plugins.interactive import Ended, Header, Pipes, Question
+from compiler_gym.sandbox.sessions import in_own_session
 from compiler_gym.service import SessionSource
 from compiler_gym.session import (
     ActionSpaceSpec,
@@ -35,8 +37,6 @@ from compiler_gym.session import (
     ScalarSpec,
     TextSpec,
 )
-from compiler_gym.tools.inline.interactive import Ended, Header, Pipes, Question
-from compiler_gym.tools.tune.builds.sessions import in_own_session
 
 __all__ = ["ModelRunnerSession", "runner_source"]
 

@@ -15,6 +15,12 @@ process. Whether a program is correct is not judged here.
 from compiler_gym.sandbox.box import FOLDER, BoxReport, RunLimits, Workplace, run_boxed
 from compiler_gym.sandbox.own import is_own
 from compiler_gym.sandbox.rooted import BUILD_FOLDER, RootedPlace, require_rooted, run_rooted
+from compiler_gym.sandbox.sessions import (
+    Printed,
+    build_variables,
+    in_own_session,
+    run_in_own_session,
+)
 from compiler_gym.sandbox.tiers import (
     ENVIRONMENT_VARIABLE,
     Sandbox,
@@ -34,17 +40,21 @@ __all__ = [
     "ENVIRONMENT_VARIABLE",
     "FOLDER",
     "BoxReport",
+    "Printed",
     "RootedPlace",
     "RunLimits",
     "Sandbox",
     "Workplace",
     "asked_for",
     "available",
+    "build_variables",
     "chosen",
+    "in_own_session",
     "is_own",
     "require",
     "require_rooted",
     "run_boxed",
+    "run_in_own_session",
     "run_rooted",
     "run_tool_boxed",
     "sandboxed",

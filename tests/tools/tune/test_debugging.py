@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from compiler_gym.builds import code_of
 from compiler_gym.tools.tune import Job, Request
-from compiler_gym.tools.tune.builds import Binary, code_of
+from compiler_gym.tools.tune.builds import Binary
 from tests.tools.tune.builds.projects import write_project
 from tests.tools.tune.simple_tuner import SimpleTuner
 

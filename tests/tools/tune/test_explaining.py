@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import sizes_of
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import Allowance, BinaryPlan, Found, FunctionSize, Goal, Subject
-from compiler_gym.tools.tune.builds import find_binaries, map_beside, sizes_of
+from compiler_gym.tools.tune.builds import find_binaries, map_beside
 from compiler_gym.tools.tune.explaining import explained, gains_of, sizes_by_function
 from tests.tools.tune.builds.projects import record, write_project
 from tests.tools.tune.simple_tuner import SimpleTuner

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import sizes_of
 from compiler_gym.tools.tune import Job, Request, read_plan, write_report
-from compiler_gym.tools.tune.builds import sizes_of
 from compiler_gym.tools.tune.llvm.fast import BY_HAND, FAIR_FAST
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
 from tests.tools.tune.llvm.hot_and_cold import BUILD, make_project

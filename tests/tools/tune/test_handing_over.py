@@ -3,12 +3,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tuning.simple_tuner import SimpleTuner
 
+from compiler_gym.builds import CompilerCommand
 from compiler_gym.tools.tune import BinaryPlan, Found, Request, read_tuned
-from compiler_gym.tools.tune.builds import Binary, CompilerCommand
+from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.front import FrontBuild
 from compiler_gym.tools.tune.handing_over import HandOver, Result, folder_name, named_after
+from tests.tools.tune.simple_tuner import SimpleTuner
 
 
 class Scripted(SimpleTuner):

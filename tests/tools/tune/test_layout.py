@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import CompilerCommand
 from compiler_gym.tools.tune import LAYOUT, NO_UNWINDING, layout_of, unwinding_of
-from compiler_gym.tools.tune.builds import Binary, CompilerCommand
+from compiler_gym.tools.tune.builds import Binary
 
 PACKED = "-Wl,-z,pack-relative-relocs"
 

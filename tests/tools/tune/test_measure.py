@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import sizes_of
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.tune import Measure, columns
-from compiler_gym.tools.tune.builds import sizes_of
 from compiler_gym.tools.tune.measure import sizes_by_measure
 
 TABLE = "const int table[1024] = {1};\nint main(int n, char **v) { return table[n]; }\n"

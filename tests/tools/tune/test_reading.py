@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from compiler_gym.builds import CompilerCommand
 from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune import (
     BinaryPlan,
@@ -21,7 +22,7 @@ from compiler_gym.tools.tune import (
     tuner_of,
     write_plan,
 )
-from compiler_gym.tools.tune.builds import Binary, CompilerCommand
+from compiler_gym.tools.tune.builds import Binary
 
 LLVM, GCC = "llvm 22.1.8", "gcc-12 (GCC) 12.2.0"
 PROGRAM = BinaryPlan(

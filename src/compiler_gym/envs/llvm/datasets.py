@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+from compiler_gym.builds import SOURCE_LANGUAGES
 from compiler_gym.datasets import (
     Benchmark,
     BenchmarkUri,
@@ -43,7 +44,6 @@ from compiler_gym.envs.llvm.validation.package_tests import PackageTests
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.files import read_regular
 from compiler_gym.paths import site_data_path
-from compiler_gym.tools.tune.builds import SOURCE_LANGUAGES
 
 __all__ = [
     "AnghaBenchDataset",

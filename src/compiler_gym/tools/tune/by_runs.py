@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from compiler_gym.builds import sizes_of
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import sha256_of
-from compiler_gym.tools.tune.builds import sizes_of
 from compiler_gym.tools.tune.front import FrontBuild, recommended
 from compiler_gym.tools.tune.front_search import search_front
 from compiler_gym.tools.tune.goal import Goal

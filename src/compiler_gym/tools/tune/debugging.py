@@ -7,11 +7,11 @@ compiler makes other code with debug information, there is none.
 
 from pathlib import Path
 
+from compiler_gym.builds import code_of
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import scratch_directory
 from compiler_gym.tools.tune.builds import (
     Binary,
-    code_of,
     debug_name,
     run_command,
     shell_text,

@@ -11,8 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from compiler_gym.builds import function_sizes
 from compiler_gym.errors import CompilerGymError
-from compiler_gym.tools.tune.builds import LinkedFunction, function_sizes, linked_functions
+from compiler_gym.tools.tune.builds import LinkedFunction, linked_functions
 from compiler_gym.tools.tune.tuner import Found, FunctionSize, Subject, Tuner
 
 __all__ = ["explained", "gains_of", "sizes_by_function"]

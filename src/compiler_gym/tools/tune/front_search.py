@@ -5,8 +5,8 @@ One training run says what is hot. Builds that draw the line elsewhere, and the 
 search for speed finds, are timed in turns: those that no other beats in both are the front.
 """
 
+from compiler_gym.builds import sizes_of
 from compiler_gym.timing import Comparison, compare_fastest
-from compiler_gym.tools.tune.builds import sizes_of
 from compiler_gym.tools.tune.comparing import as_speed
 from compiler_gym.tools.tune.front import FrontBuild, front_of
 from compiler_gym.tools.tune.journal import Tried

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from compiler_gym.files import write_whole
-from compiler_gym.tools.tune.builds import Binary, build_variables, shell_comment
+from compiler_gym.sandbox import build_variables
+from compiler_gym.tools.tune.builds import Binary, shell_comment
 from compiler_gym.tools.tune.debugging import debug_script, write_debug
 from compiler_gym.tools.tune.front import FrontBuild
 from compiler_gym.tools.tune.measuring import put

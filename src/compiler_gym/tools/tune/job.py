@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from compiler_gym.builds import sizes_of
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import write_whole
 from compiler_gym.runs import FolderLock
@@ -30,7 +31,6 @@ from compiler_gym.tools.tune.builds import (
     digests_of,
     find_binaries,
     record_build,
-    sizes_of,
 )
 from compiler_gym.tools.tune.comparing import compare_in_turns
 from compiler_gym.tools.tune.confirming import confirmed

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
+from compiler_gym.builds import sizes_of
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.tools.tune.builds import sizes_of
 
 __all__ = ["Measure", "columns", "sizes_by_measure"]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune.builds import Printed, build_variables, run_in_own_session
+from compiler_gym.sandbox import Printed, build_variables, run_in_own_session
 
 __all__ = ["Outcome", "RunCommand", "run_check"]
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from compiler_gym.builds import sizes_of
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune.builds import sizes_of
 from compiler_gym.tools.tune.front import FrontBuild, recommended
 from compiler_gym.tools.tune.measuring import Outcome, put
 from compiler_gym.tools.tune.plan import BinaryPlan

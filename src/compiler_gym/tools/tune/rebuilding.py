@@ -12,12 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune.builds import (
-    compiler_variable,
-    configuring,
-    copy_tree,
-    run_in_own_session,
-)
+from compiler_gym.sandbox import run_in_own_session
+from compiler_gym.tools.tune.builds import compiler_variable, configuring, copy_tree
 from compiler_gym.tools.tune.handing_over import Result
 from compiler_gym.tools.tune.plan import PLAN_FILE
 from compiler_gym.tools.tune.request import Request

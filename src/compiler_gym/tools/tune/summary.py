@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from compiler_gym.tools.tune.builds import bytes_by_file, function_sizes
+from compiler_gym.builds import function_sizes
+from compiler_gym.tools.tune.builds import bytes_by_file
 from compiler_gym.tools.tune.goal import Goal
 from compiler_gym.tools.tune.handing_over import FRONT, Result
 from compiler_gym.tools.tune.meaning import Meaning

@@ -10,9 +10,10 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from compiler_gym.builds import CompilerCommand
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.allowance import Allowance
-from compiler_gym.tools.tune.builds import Binary, CompilerCommand, Unit
+from compiler_gym.tools.tune.builds import Binary, Unit
 from compiler_gym.tools.tune.front import FrontBuild
 from compiler_gym.tools.tune.goal import Goal
 from compiler_gym.tools.tune.journal import Tried

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import compiler_gym
+from compiler_gym.builds import CompilerCommand, Mode
 from compiler_gym.datasets import Benchmark, ExpectedOutput, RunSpec
 from compiler_gym.envs import llvm
 from compiler_gym.envs.llvm import LlvmEnv
@@ -18,7 +19,6 @@ from compiler_gym.errors import (
     CompilerDiagnosticError,
     InvalidParameterError,
 )
-from compiler_gym.tools.tune.builds import CompilerCommand, Mode
 
 from .conftest import Env, functions_of, status_of
 

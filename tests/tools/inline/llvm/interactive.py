@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from compiler_gym.tools.inline.interactive import Ended, Header, Pipes, Question
+from compiler_gym.plugins.interactive import Ended, Header, Pipes, Question
 
 __all__ = ["Asked", "ask_opt"]
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import code_of
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.builds import (
     Binary,
     Driver,
-    code_of,
     debug_name,
     find_binaries,
     run_command,

@@ -4,13 +4,8 @@
 import subprocess
 from pathlib import Path
 
-from compiler_gym.tools.tune.builds import (
-    bytes_by_file,
-    function_sizes,
-    linked_functions,
-    map_beside,
-    sizes_of,
-)
+from compiler_gym.builds import function_sizes, sizes_of
+from compiler_gym.tools.tune.builds import bytes_by_file, linked_functions, map_beside
 from tests.tools.tune.builds.projects import write_project
 
 

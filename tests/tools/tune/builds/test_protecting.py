@@ -43,7 +43,8 @@ def test_whatever_changes_is_told(project: Path, monkeypatch: pytest.MonkeyPatch
     (project / "a.c").write_text("b")
     (project / "made.o").write_bytes(b"\x7fELF")
     assert protection.changed() == ["a.c", "made.o"]
-    code = "import sys; from pathlib import Path; from compiler_gym.tools.tune.builds import Protection\n"
+    code = "import sys; from pathlib import Path\n"
+    code += "from compiler_gym.tools.tune.builds import Protection\n"
     code += "p = Protection.of(Path('.'), []); print('x', flush=True); sys.exit(len(p.changed()))"
     with (project / "log").open("w") as log:
         words = [sys.executable, "-c", code]

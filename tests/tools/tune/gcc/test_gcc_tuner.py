@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import code_of, function_sizes, sizes_of
 from compiler_gym.errors import EnvironmentNotSupported, PlanError, ProjectError
 from compiler_gym.tools.tune import BinaryPlan, Goal, Job, Request, read_plan
-from compiler_gym.tools.tune.builds import code_of, function_sizes, sizes_of, symbols_beside
+from compiler_gym.tools.tune.builds import symbols_beside
 from compiler_gym.tools.tune.explaining import sizes_by_function
 from compiler_gym.tools.tune.gcc.gcc_tuner import FAIR, GccTuner
 from tests.tools.tune.builds.projects import write_project

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from compiler_gym.builds import function_sizes
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import BinaryPlan
-from compiler_gym.tools.tune.builds import function_sizes
 from compiler_gym.tools.tune.llvm.bolt import layouts_in, with_layout
 from compiler_gym.tools.tune.llvm.link_time import build_plan
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import sizes_of
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import Job, Request, Result, read_plan, recipe_named
-from compiler_gym.tools.tune.builds import sizes_of
 from compiler_gym.tools.tune.llvm.llvm_tuner import FAIR, LlvmTuner
 from tests.tools.tune.llvm.conftest import needs_lld
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import CompilerCommand
 from compiler_gym.tools.tune import LAYOUT, NO_UNWINDING, PACKED, BinaryPlan
-from compiler_gym.tools.tune.builds import Binary, CompilerCommand, find_binaries
+from compiler_gym.tools.tune.builds import Binary, find_binaries
 from compiler_gym.tools.tune.llvm.choices import CHOICES, FRONT
 from compiler_gym.tools.tune.llvm.link_time import RELOCATIONS
 from compiler_gym.tools.tune.llvm.linking import (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import CompilerCommand
 from compiler_gym.tools.tune import Job, Request, recipe_named
-from compiler_gym.tools.tune.builds import CompilerCommand
 from compiler_gym.tools.tune.llvm import policies
 from compiler_gym.tools.tune.llvm.llvm_tuner import FAIR, LlvmTuner
 from tests.tools.tune.llvm.conftest import needs_lld

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import sizes_of
 from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune import BinaryPlan
-from compiler_gym.tools.tune.builds import Binary, sizes_of
+from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.llvm.linking import FOLDING, Linker
 from compiler_gym.tools.tune.llvm.making import Maker, code_words
 from compiler_gym.tools.tune.llvm.whole import make_whole

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import sizes_of
 from compiler_gym.tools.tune import Allowance, BinaryPlan, Journal, Measure, SizeSearch, State
-from compiler_gym.tools.tune.builds import Binary, sizes_of
+from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.llvm.deciding import LINKER, UNSAFE
 from compiler_gym.tools.tune.llvm.linking import FOLDING, PROGRAM, Linker
 from compiler_gym.tools.tune.llvm.making import Maker

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
+from compiler_gym.builds import SOURCE_LANGUAGES
 from compiler_gym.errors import BenchmarkInitError, program_unreadable
 from compiler_gym.files import read_regular
-from compiler_gym.tools.tune.builds import SOURCE_LANGUAGES
 
 __all__ = [
     "LANGUAGES",

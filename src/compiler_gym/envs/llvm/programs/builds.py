@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from compiler_gym.builds import CompilerCommand, Mode, Source, is_archive, is_shared_library
 from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
 from compiler_gym.envs.llvm.programs.archive_members import needed_members
 from compiler_gym.envs.llvm.programs.objects import (
@@ -36,13 +37,6 @@ from compiler_gym.errors import (
     CompilerDiagnosticError,
 )
 from compiler_gym.files import append, scratch_directory, write_whole
-from compiler_gym.tools.tune.builds import (
-    CompilerCommand,
-    Mode,
-    Source,
-    is_archive,
-    is_shared_library,
-)
 
 __all__ = [
     "BenchmarkFromCommandLine",

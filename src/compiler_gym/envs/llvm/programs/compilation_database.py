@@ -6,12 +6,12 @@ Nothing of the build is run; an entry that cannot be read does not hide the othe
 
 from pathlib import Path
 
+from compiler_gym.builds import CompilerCommand, read_database
 from compiler_gym.datasets import Benchmark
 from compiler_gym.envs.llvm.programs.builds import read_command
 from compiler_gym.envs.llvm.programs.source import user_benchmark
 from compiler_gym.envs.llvm.toolchain.engine import run_engine
 from compiler_gym.errors import BenchmarkInitError
-from compiler_gym.tools.tune.builds import CompilerCommand, read_database
 
 __all__ = [
     "make_benchmarks_from_compile_commands",

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from compiler_gym.builds import IR_SUFFIXES, SOURCE_LANGUAGES, is_bitcode
 from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.engine import run_engine
@@ -30,7 +31,6 @@ from compiler_gym.errors import (
 )
 from compiler_gym.files import read_regular, scratch_directory
 from compiler_gym.sandbox import run_tool_boxed
-from compiler_gym.tools.tune.builds import IR_SUFFIXES, SOURCE_LANGUAGES, is_bitcode
 
 __all__ = [
     "EMIT_FLAGS",

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiler_gym.builds import SOURCE_LANGUAGES
 from compiler_gym.datasets import Benchmark, RunCase, RunLimits, RunReport, run_contained
 from compiler_gym.envs.llvm.programs.source import EMIT_FLAGS
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
@@ -24,7 +25,6 @@ from compiler_gym.envs.llvm.validation.build import built, find_opt, run_tool
 from compiler_gym.envs.llvm.validation.runs import module_of
 from compiler_gym.errors import BenchmarkInitError, CompilerGymError, EnvironmentNotSupported
 from compiler_gym.files import scratch_directory
-from compiler_gym.tools.tune.builds import SOURCE_LANGUAGES
 from compiler_gym.validation import Finding, Subject, ValidationError, chosen_cases
 
 __all__ = [

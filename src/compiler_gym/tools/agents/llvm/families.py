@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Makes LLVM's tasks by rule: every program of a split, every goal that it can have.
 
-The questions are drawn by ``scripts/agent_questions.py`` and kept beside this file, without answers.
+``scripts/agent_questions.py`` draws the questions, which are kept beside this file without answers.
 """
 
 from collections.abc import Callable, Iterator

@@ -20,7 +20,14 @@ from typing import Protocol
 from compiler_gym.errors import DownloadFailed
 from compiler_gym.files import read_regular, scratch_directory, sha256_of
 from compiler_gym.options import PackageLimits
-from compiler_gym.sandbox import BUILD_FOLDER, BoxReport, RootedPlace, RunLimits, run_rooted
+from compiler_gym.sandbox import (
+    BUILD_FOLDER,
+    BoxReport,
+    RootedPlace,
+    RunLimits,
+    build_variables,
+    run_rooted,
+)
 from compiler_gym.tools.corpus.packages.compiling import UnitCompiler
 from compiler_gym.tools.corpus.packages.copyright import Licences, paragraphs
 from compiler_gym.tools.corpus.packages.failures import explained, last_lines
@@ -31,7 +38,7 @@ from compiler_gym.tools.corpus.packages.roots import Root
 from compiler_gym.tools.corpus.packages.trying import keep_tree, test_command
 from compiler_gym.tools.corpus.packages.units import BuiltTree
 from compiler_gym.tools.corpus.packages.unpacking import RefusedArchive
-from compiler_gym.tools.tune.builds import WATCH, Recording, build_variables, stand_in
+from compiler_gym.tools.tune.builds import WATCH, Recording, stand_in
 
 __all__ = ["Stopped", "Supplier", "build_package"]
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from compiler_gym.builds import CompilerCommand
 from compiler_gym.errors import BenchmarkInitError
-from compiler_gym.tools.tune.builds import CompilerCommand, Event, Recording, Unit, objects_of
+from compiler_gym.tools.tune.builds import Event, Recording, Unit, objects_of
 
 __all__ = ["BuiltTree", "FoundUnit"]
 

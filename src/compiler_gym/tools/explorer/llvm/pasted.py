@@ -4,10 +4,10 @@
 import hashlib
 from pathlib import Path
 
+from compiler_gym.builds import IR_SUFFIXES, SOURCE_LANGUAGES
 from compiler_gym.datasets import Benchmark, BenchmarkSource
 from compiler_gym.envs.llvm.programs.source import ClangInvocation
 from compiler_gym.errors import BenchmarkInitError
-from compiler_gym.tools.tune.builds import IR_SUFFIXES, SOURCE_LANGUAGES
 
 __all__ = ["make_pasted"]
 

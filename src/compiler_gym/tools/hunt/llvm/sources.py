@@ -10,6 +10,7 @@ from hashlib import sha256
 from itertools import chain, zip_longest
 from pathlib import Path
 
+from compiler_gym.builds import IR_SUFFIXES
 from compiler_gym.envs.llvm.programs.compilation_database import (
     make_benchmarks_from_compile_commands,
 )
@@ -17,7 +18,6 @@ from compiler_gym.envs.llvm.programs.source import make_benchmark
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError, CompilerGymError
 from compiler_gym.registration import make
-from compiler_gym.tools.tune.builds import IR_SUFFIXES
 
 __all__ = ["Program", "programs_in"]
 

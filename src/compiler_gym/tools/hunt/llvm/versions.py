@@ -14,12 +14,12 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from compiler_gym.builds import function_sizes
 from compiler_gym.envs.llvm.toolchain.tools import MAJOR
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import scratch_directory
 from compiler_gym.tools.hunt.llvm.decisions import Decision, Goal
 from compiler_gym.tools.hunt.llvm.engine import Engine
-from compiler_gym.tools.tune.builds import function_sizes
 
 __all__ = [
     "VersionSize", "function_sizes_with", "installed_versions", "reason_of", "said_of",

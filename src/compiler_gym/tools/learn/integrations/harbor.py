@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tasks as folders in the format of Harbor, which several trainers read.
 
-    python -m compiler_gym.tools.learn.integrations.harbor export FOLDER --split test --difficulty easy
+    python -m compiler_gym.integrations.harbor export FOLDER --split test --difficulty easy
 
 In a task's container the agent gets the tools over the Model Context Protocol, and after every
 call its decisions are a file. That file is all that reaches the container of the verifier, where

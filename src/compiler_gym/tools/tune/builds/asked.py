@@ -6,13 +6,13 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from compiler_gym.errors import BenchmarkInitError, ProjectError
-from compiler_gym.tools.tune.builds.command_line import (
+from compiler_gym.builds.command_line import (
     IR_SUFFIXES,
     SOURCE_LANGUAGES,
     Mode,
 )
-from compiler_gym.tools.tune.builds.compilation_database import read_database
+from compiler_gym.builds.compilation_database import read_database
+from compiler_gym.errors import BenchmarkInitError, ProjectError
 from compiler_gym.tools.tune.builds.shell import shell_text
 
 __all__ = ["build_asked"]

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from compiler_gym.builds.command_line import CompilerCommand
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.builds.binaries import Binary, Unit
-from compiler_gym.tools.tune.builds.command_line import CompilerCommand
 
 __all__ = ["debug_name", "split_commands", "with_debug", "with_own_debug"]
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiler_gym.builds.command_line import is_listed
 from compiler_gym.errors import ProjectError
+from compiler_gym.sandbox.sessions import Printed, build_variables
 from compiler_gym.tools.tune.builds.binaries import Binary, Input, Unit
-from compiler_gym.tools.tune.builds.command_line import is_listed
-from compiler_gym.tools.tune.builds.sessions import Printed, build_variables
 
 __all__ = ["Driver", "Place", "run_command"]
 

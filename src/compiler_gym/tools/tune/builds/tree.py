@@ -14,15 +14,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from compiler_gym.builds.archives import is_archive, is_bitcode
+from compiler_gym.builds.elf import RELOCATABLE, is_elf
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import sha256_of
-from compiler_gym.tools.tune.builds.archives import is_archive, is_bitcode
 from compiler_gym.tools.tune.builds.configured import (
     adapt_configured,
     is_generated,
     require_sources_in,
 )
-from compiler_gym.tools.tune.builds.elf import RELOCATABLE, is_elf
 
 __all__ = ["copy_tree", "digests_of", "stamps_of"]
 

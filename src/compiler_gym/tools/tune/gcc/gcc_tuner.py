@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from compiler_gym.builds import CompilerCommand, Mode
 from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
 from compiler_gym.errors import PlanError, ProjectError
 from compiler_gym.tools.tune import (
@@ -30,7 +31,7 @@ from compiler_gym.tools.tune import (
     tuned_by_runs,
     unwinding_of,
 )
-from compiler_gym.tools.tune.builds import Binary, CompilerCommand, Mode, Unit
+from compiler_gym.tools.tune.builds import Binary, Unit
 from compiler_gym.tools.tune.gcc.fast import FAST_RIVALS, FastDecisions, require_fast
 from compiler_gym.tools.tune.gcc.flags import SECTIONS, choices, option_of, possible
 from compiler_gym.tools.tune.gcc.making import (

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from compiler_gym.builds import CompilerCommand, is_shared_library
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, join_pipelines, split_passes
 from compiler_gym.envs.llvm.toolchain.external import require_build_tools
@@ -32,7 +33,7 @@ from compiler_gym.tools.tune import (
     tuned_by_runs,
     unwinding_of,
 )
-from compiler_gym.tools.tune.builds import Binary, CompilerCommand, Unit, is_shared_library
+from compiler_gym.tools.tune.builds import Binary, Unit
 from compiler_gym.tools.tune.llvm.deciding import FLAG, LINKER, UNSAFE, items, state_of
 from compiler_gym.tools.tune.llvm.fast import FAIR_FAST, FastDecisions
 from compiler_gym.tools.tune.llvm.known import known_plans

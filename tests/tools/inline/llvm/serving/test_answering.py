@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 from compiler_gym.errors import CompilerGymError
-from compiler_gym.tools.inline.interactive import Pipes
+from compiler_gym.plugins.interactive import Pipes
 from compiler_gym.tools.inline.llvm import FeaturePolicy
 from compiler_gym.tools.inline.llvm.serving import answer_compilers, words_to_ask
 

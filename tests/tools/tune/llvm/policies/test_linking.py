@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import CompilerCommand, sizes_of
 from compiler_gym.tools.tune import BinaryPlan, recipe_named
-from compiler_gym.tools.tune.builds import CompilerCommand, sizes_of
 from compiler_gym.tools.tune.llvm.policies import FEATURES, Policy, link, write_policy
 
 pytestmark = pytest.mark.skipif(

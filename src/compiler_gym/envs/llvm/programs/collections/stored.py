@@ -5,6 +5,7 @@ A corpus may hold what today's front end for C cannot read; that is an error of 
 program, not of the corpus.
 """
 
+from compiler_gym.builds import IR_SUFFIXES, SOURCE_LANGUAGES
 from compiler_gym.datasets import Benchmark, BenchmarkUri, BenchmarkWithSource, CorpusProgram
 from compiler_gym.envs.llvm.programs.collections.published import OPENCL, POJ104Dataset
 from compiler_gym.envs.llvm.programs.kept import kept
@@ -12,7 +13,6 @@ from compiler_gym.envs.llvm.programs.source import ClangInvocation, clang_comman
 from compiler_gym.envs.llvm.toolchain.clang import OLD_C
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.files import tool_identity
-from compiler_gym.tools.tune.builds import IR_SUFFIXES, SOURCE_LANGUAGES
 
 __all__ = ["read_stored"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.errors import CompilerGymError, ServiceTransportError
-from compiler_gym.tools.inline.interactive import Ended, Header, Pipes, Question
+from compiler_gym.plugins.interactive import Ended, Header, Pipes, Question
 from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES
 from compiler_gym.tools.inline.llvm.policies import llvms_own
 

@@ -25,7 +25,7 @@ from compiler_gym.errors import (
     UnknownNameError,
 )
 from compiler_gym.files import scratch_directory
-from compiler_gym.tools.inline.interactive import Pipes
+from compiler_gym.plugins.interactive import Pipes
 from compiler_gym.tools.inline.llvm.policies import FeaturePolicy, find_feature_policy
 from compiler_gym.tools.inline.llvm.serving import launcher
 from compiler_gym.tools.inline.llvm.serving.answering import answer_compilers, words_to_ask

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiler_gym.builds import CompilerCommand
 from compiler_gym.datasets import CorpusDataset, Dataset
 from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.programs.shapes import shapes_of
@@ -19,7 +20,7 @@ from compiler_gym.errors import DatasetInitError, UnknownNameError
 from compiler_gym.nearest import unknown_name
 from compiler_gym.registration import make
 from compiler_gym.tools.corpus.packages import gather, holds_packages
-from compiler_gym.tools.tune.builds import Binary, CompilerCommand, Input, Unit
+from compiler_gym.tools.tune.builds import Binary, Input, Unit
 
 __all__ = ["Choice", "LinkedProgram", "chosen_programs", "open_corpus", "programs_of"]
 

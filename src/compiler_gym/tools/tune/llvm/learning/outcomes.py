@@ -13,11 +13,12 @@ from pathlib import Path
 
 import msgspec
 
+from compiler_gym.builds import Sizes, sizes_of
 from compiler_gym.envs.llvm.toolchain.engine import run_engine
 from compiler_gym.errors import CacheError, ProjectError
 from compiler_gym.files import append_line, scratch_directory, whole_lines
 from compiler_gym.tools.tune import BinaryPlan, recipe_named
-from compiler_gym.tools.tune.builds import Binary, Sizes, Unit, sizes_of
+from compiler_gym.tools.tune.builds import Binary, Unit
 from compiler_gym.tools.tune.llvm.learning.linked import (
     Choice,
     LinkedProgram,

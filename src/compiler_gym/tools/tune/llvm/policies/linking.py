@@ -14,20 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiler_gym.builds import CompilerCommand, bitcode_of, is_archive, members_of, sizes_of
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.files import scratch_directory
-from compiler_gym.tools.tune.builds import (
-    CompilerCommand,
-    Input,
-    bitcode_of,
-    compiled_driver,
-    is_archive,
-    linked_files,
-    members_of,
-    run_command,
-    sizes_of,
-)
+from compiler_gym.tools.tune.builds import Input, compiled_driver, linked_files, run_command
 from compiler_gym.tools.tune.llvm.linking import (
     FOLDING,
     FRAMES,

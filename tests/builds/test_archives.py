@@ -4,7 +4,7 @@
 import subprocess
 from pathlib import Path
 
-from compiler_gym.tools.tune.builds import is_archive, members_of
+from compiler_gym.builds import is_archive, members_of
 
 
 def test_members_come_as_they_were_put_in(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import ServiceOSError, ServiceTransportError
-from compiler_gym.tools.inline.interactive import Ended, Header, Pipes, Question
+from compiler_gym.plugins.interactive import Ended, Header, Pipes, Question
 
 ASKING = """
 import json, os, struct, sys

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from compiler_gym.tools.tune.builds import keeper
+from compiler_gym.sandbox import keeper
 
 
 def kept(*words: str) -> tuple[int, str]:

@@ -19,7 +19,7 @@ and writes the bytes and touches no file; ``pipes`` owns the two FIFOs and waits
 Who decides, and what about, is not known here.
 """
 
-from compiler_gym.tools.inline.interactive.messages import Header, Question, Reader, Tensor
-from compiler_gym.tools.inline.interactive.pipes import Ended, Pipes
+from compiler_gym.plugins.interactive.messages import Header, Question, Reader, Tensor
+from compiler_gym.plugins.interactive.pipes import Ended, Pipes
 
 __all__ = ["Ended", "Header", "Pipes", "Question", "Reader", "Tensor"]

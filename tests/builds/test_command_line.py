@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import CompilerCommand, Mode, Source
 from compiler_gym.envs.llvm.programs.builds import invocation_of
 from compiler_gym.errors import BenchmarkInitError
-from compiler_gym.tools.tune.builds import CompilerCommand, Mode, Source
 
 
 def parsed(text: str, cwd: str = "/build") -> CompilerCommand:

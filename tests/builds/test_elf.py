@@ -13,14 +13,14 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune.builds import (
+from compiler_gym.builds import (
     exported_symbols,
     function_sizes,
     is_shared_library,
     needed_symbols,
     sizes_of,
 )
+from compiler_gym.errors import ProjectError
 from tests.tools.tune.builds.projects import write_project
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.builds import Printed, in_own_session, run_in_own_session
+from compiler_gym.sandbox import Printed, in_own_session, run_in_own_session
 
 
 def test_a_command_has_a_group_of_its_own_and_no_input(tmp_path: Path) -> None:
@@ -59,7 +59,8 @@ WAITING = "setsid sh -c 'sleep 1000 & echo $!; wait' & timeout 1000 sleep 1000 &
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_who_asked_may_be_killed_and_nothing_outlives_it(number: int) -> None:
     text = (
-        "import sys\nfrom pathlib import Path\nfrom compiler_gym.tools.tune.builds import run_in_own_session\n"
+        "import sys\nfrom pathlib import Path\n"
+        "from compiler_gym.sandbox import run_in_own_session\n"
         "run_in_own_session(['sh', '-c', sys.argv[1]], cwd=Path('/'), environment={},"
         " takes=lambda part: print(part.decode(), end='', flush=True))\n"
     )

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
+from compiler_gym.builds.command_line import CompilerCommand
 from compiler_gym.errors import BenchmarkInitError, program_unreadable
 from compiler_gym.files import read_regular
-from compiler_gym.tools.tune.builds.command_line import CompilerCommand
 
 __all__ = ["read_database"]
 

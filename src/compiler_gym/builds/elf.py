@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from compiler_gym.builds.archives import beginning, is_archive, is_bitcode, members_of
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import read_regular
-from compiler_gym.tools.tune.builds.archives import beginning, is_archive, is_bitcode, members_of
 
 __all__ = [
     "Sizes",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from compiler_gym.errors import ServiceTransportError
-from compiler_gym.tools.inline.interactive import Header, Question, Reader, Tensor
+from compiler_gym.plugins.interactive import Header, Question, Reader, Tensor
 
 FEATURES = (Tensor("cost", "int64_t", (1,)), Tensor("grid", "float", (2, 2)))
 ADVICE = Tensor("inline", "int64_t", (1,))

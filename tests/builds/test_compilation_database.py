@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import read_database
 from compiler_gym.errors import BenchmarkInitError
-from compiler_gym.tools.tune.builds import read_database
 
 
 def test_entries_give_names_targets_and_commands(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from compiler_gym.errors import ServiceOSError
-from compiler_gym.tools.inline.interactive.messages import Header, Question, Reader
+from compiler_gym.plugins.interactive.messages import Header, Question, Reader
 
 __all__ = ["Ended", "Pipes"]
 
