@@ -28,9 +28,9 @@ _OPTIONS: dict[str, Any] = {
 
 
 def measure() -> list[Figure]:
-    """Search the demonstration's programs on all cores, and the large one on one."""
+    """Search eight small programs on all cores, and the large one on one."""
     return [
-        *_figures(f"the demonstration's {len(DEMO)} programs", DEMO, available_jobs()),
+        *_figures(f"{len(DEMO)} small programs", DEMO, available_jobs()),
         *_figures("30,000 instructions", LARGE, 1),
     ]
 

@@ -205,8 +205,6 @@ class Compiler:
     `compiler_gym.cli.policy` for what is asked of it."""
     external_tools: str = ""
     """``"package.module:function"`` that returns its `ExternalTool` records for `doctor`."""
-    demonstration: str = ""
-    """``"package.module:Class"`` of the demonstration that `compiler-gym demo` runs."""
     agent_tasks: str = ""
     """``"package.module:function"`` that yields the tasks for language models; see
     `compiler_gym.tools.agents.Task`."""

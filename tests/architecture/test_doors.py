@@ -24,7 +24,7 @@ COMPILER_FILES = {
 }
 COMPILER_FOLDERS = {"actions", "observations", "programs", "state", "toolchain", "validation"}
 OFFERED_FOLDERS = {
-    *("agent_tasks", "demonstration", "hunting", "inlining", "leaderboard", "learning"),
+    *("agent_tasks", "hunting", "inlining", "leaderboard", "learning"),
     *("policies", "panes", "pictures", "tuning"),
 }
 """What a compiler's registration may name besides."""

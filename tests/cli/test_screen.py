@@ -74,7 +74,6 @@ WITHOUT = {
     "web": "serves until it is stopped",
     "cc": "prints what the compiler does",
     "cxx": "so",
-    "demo": "test_report",
 }
 TYPED = (
     "list",

@@ -64,10 +64,6 @@ _VERBATIM: dict[str, Any] = {
     },
 }
 COMMANDS = {
-    "demo": Row(
-        "demo:demo",
-        "Search for pass sequences that beat -Oz on real programs, and check them with opt.",
-    ),
     "envs": Row("envs:envs", "List the environments."),
     "describe": Row(
         "describe:describe",

@@ -125,7 +125,6 @@ llvm = Compiler(
     learner="compiler_gym.tools.tune.llvm.learning",
     policies="compiler_gym.envs.llvm:policies",
     policy_linker="compiler_gym.tools.tune.llvm.policies:link",
-    demonstration="compiler_gym.envs.llvm.demonstration.job:Demonstration",
     external_tools="compiler_gym.envs.llvm.toolchain.external:external_tools",
     agent_tasks="compiler_gym.tools.agents.llvm.families:agent_tasks",
     environments=(
