@@ -14,6 +14,7 @@ from warm import Warm
 
 from compiler_gym.service import busy_workers
 from compiler_gym.testing import descendants
+from tests.command_line import cli, other_warm, source, states  # noqa: F401
 
 # Nothing is judged by how long the machine took. A fixture may serve all examples of a test.
 settings.register_profile(

@@ -181,7 +181,7 @@ class Compiler:
     policies: str = ""
     """``"package:folder"`` of policies that choose among plans of `tuner`: files NAME.json."""
     policy_linker: str = ""
-    """``"package.module:function"`` that links by one of them; see `compiler_gym.cli.cc`."""
+    """``"package.module:function"`` that links by one of them; see `compiler_gym.tools.tune`."""
     tuner_takes_program: bool = False
     """Whether `tuner` takes the name of an installed program, such as ``cc-12``."""
     hunter: str = ""
@@ -199,10 +199,10 @@ class Compiler:
     """The leaderboard task that judges heuristics."""
     policy_server: str = ""
     """``"package.module:function"`` that answers the compiler's own tools with a policy; see
-    `compiler_gym.cli.serve_policy`."""
+    `compiler_gym.tools.inline.commands.serve_policy`."""
     learner: str = ""
     """``"package.module"`` that learns from linked programs what makes others small at once; see
-    `compiler_gym.cli.policy` for what is asked of it."""
+    `compiler_gym.tools.tune.commands.policy` for what is asked of it."""
     external_tools: str = ""
     """``"package.module:function"`` that returns its `ExternalTool` records for `doctor`."""
     agent_tasks: str = ""

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 import compiler_gym.cli
-from compiler_gym.cli._app import COMMANDS
-from compiler_gym.cli._output import output, show, table
-
-from .conftest import Run
+from compiler_gym.cli._app import commands
+from compiler_gym.cli.kit.output import output, show, table
+from tests.command_line import Run
 
 HEAVY = ("numpy", "gymnasium", "compiler_gym.core", "compiler_gym.search", "matplotlib")
 
@@ -103,14 +102,14 @@ def test_an_unexpected_option_is_a_usage_error(cli: Run) -> None:
 
 
 def test_the_help_of_each_command_is_the_first_sentence_of_its_own() -> None:
-    for name, row in COMMANDS.items():
+    for name, row in commands().items():
         command = row.load(name)
         assert command.name == name
         first = " ".join(inspect.cleandoc(command.help).partition("\n\n")[0].split())
         assert row.help == first
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", commands())
 def test_a_command_loads_no_other(command: str) -> None:
     program = (
         "import sys; from compiler_gym.cli import main\n"
@@ -121,9 +120,9 @@ def test_a_command_loads_no_other(command: str) -> None:
     words = [command, "--help"] if command != "cc" else [command, "--version"]
     done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True)
     loaded = set(done.stdout.partition("loaded:")[2].split())
-    mine = COMMANDS[command].path.partition(":")[0]
+    mine = commands()[command].path.partition(":")[0]
     assert f"compiler_gym.cli.{mine}" in loaded
-    others = {f"compiler_gym.cli.{row.path.partition(':')[0]}" for row in COMMANDS.values()}
+    others = {f"compiler_gym.cli.{row.path.partition(':')[0]}" for row in commands().values()}
     # One may use another's words, as bisect does replay's status.
     assert len(others & loaded) <= 2
     assert not set(HEAVY) & loaded
@@ -230,7 +229,7 @@ def test_the_usage_of_tune_shows_where_the_build_goes(cli: Run) -> None:
     assert "Usage: compiler-gym tune [OPTIONS] -- BUILD..." in cli("tune", "-h").output
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"cc", "cxx"}))
+@pytest.mark.parametrize("command", sorted(commands().keys() - {"cc", "cxx"}))
 def test_the_types_in_help_are_plain_words(cli: Run, command: str) -> None:
     assert not re.search(r"<(list|str|int|float|path)\b", cli("help", command).output)
 

@@ -4,7 +4,7 @@
 import json
 from pathlib import Path
 
-from .conftest import Run, States, write
+from tests.command_line import Run, States, write
 
 
 def test_a_program_that_one_machine_lacks_disagrees_before_any_action(

@@ -7,9 +7,8 @@ import pytest
 
 from compiler_gym.datasets.bundled import bundled_folder
 from compiler_gym.envs.llvm.programs.collections.generators import CsmithDataset
+from tests.command_line import Run
 from tests.tools.corpus.packages.built import write_package
-
-from .conftest import Run
 
 FUNCTIONS = {
     f"f{number}.c": f"int f{number}(int x) {{ return x * {number}; }}\n" for number in range(8)

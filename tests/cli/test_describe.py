@@ -3,8 +3,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 import compiler_gym
-
-from .conftest import Run
+from tests.command_line import Run
 
 
 def test_everything_an_environment_offers_is_described(cli: Run) -> None:

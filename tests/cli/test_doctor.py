@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Run
+from tests.command_line import Run
 
 
 def test_a_complete_machine_is_reported_and_fits_a_narrow_screen(cli: Run) -> None:

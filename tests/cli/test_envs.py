@@ -2,8 +2,7 @@
 """``compiler-gym envs`` lists what is registered."""
 
 from compiler_gym.registration import COMPILER_GYM_ENVS
-
-from .conftest import Run
+from tests.command_line import Run
 
 
 def test_every_registered_environment_is_listed(cli: Run) -> None:

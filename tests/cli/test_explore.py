@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 import compiler_gym
-
-from .conftest import SOURCE, Run
+from tests.command_line import SOURCE, Run
 
 PROGRAM = "cbench-v1/crc32"
 

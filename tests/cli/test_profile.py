@@ -8,8 +8,7 @@ import pytest
 from compiler_gym.cli.profile import profile
 from compiler_gym.errors import WorkerCrashedError
 from compiler_gym.testing import FakeEnv
-
-from .conftest import Run, States, write
+from tests.command_line import Run, States, write
 
 PROGRAM = "cbench-v1/crc32"
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import compiler_gym
-
-from .conftest import Run
+from tests.command_line import Run
 
 
 def state_file(path: Path, benchmark: str, *names: str, space: str = "Passes") -> str:

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym import CompilerEnvState, CompilerEnvStateReader
-
-from .conftest import Run, States, write
+from tests.command_line import Run, States, write
 
 
 def test_states_that_replay_say_so(cli: Run, tmp_path: Path, states: States) -> None:

@@ -4,7 +4,7 @@
 import json
 from pathlib import Path
 
-from .conftest import Run, run_until_killed
+from tests.command_line import Run, run_until_killed
 
 CRC = "cbench-v1/crc32"
 

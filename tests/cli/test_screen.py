@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from compiler_gym.cli._app import COMMANDS
-from compiler_gym.cli._output import command_lines
-
-from .conftest import Run, States, write
+from compiler_gym.cli._app import commands
+from compiler_gym.cli.kit.output import command_lines
+from tests.command_line import Run, States, write
 
 PROGRAM = "cbench-v1/crc32"
 SCREEN = {"TTY_COMPATIBLE": "1", "TERM": "dumb", "NO_COLOR": "1", "COLUMNS": "80"}
@@ -89,7 +88,7 @@ TYPED = (
 )
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", commands())
 def test_what_a_command_prints_fits_80_columns_and_nothing_is_cut(
     cli: Run, tmp_path: Path, source: Path, states: States, command: str
 ) -> None:

@@ -10,8 +10,7 @@ import pytest
 import compiler_gym
 from compiler_gym.search import ALGORITHMS
 from compiler_gym.testing import wait_until
-
-from .conftest import COMMAND, SOURCE, Run
+from tests.command_line import COMMAND, SOURCE, Run
 
 PROGRAM = "cbench-v1/crc32"
 

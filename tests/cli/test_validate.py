@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from .conftest import COMMAND, Run, States, run_until_killed, write
+from tests.command_line import COMMAND, Run, States, run_until_killed, write
 
 QUICK = ("--rungs", "replay")
 

@@ -9,8 +9,7 @@ import gymnasium
 
 from compiler_gym.registration import compilers
 from compiler_gym.version import __version__
-
-from .conftest import Run
+from tests.command_line import Run
 
 
 def test_every_part_has_its_version(cli: Run) -> None:

@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from cli.conftest import Run
-from cli.test_explore import explore
+from tests.command_line import Run
+from tests.cli.test_explore import explore
 
 from compiler_gym.compat.old_commands import todays_command
 

@@ -2,32 +2,34 @@
 """The command ``compiler-gym``: one file per command; each parses, calls and prints.
 
 Commands reach a compiler by the name of its environment and through the API that
-every environment has. ``_app`` lists the commands, ``_failures`` turns errors into
-one line and an exit status, ``_programs`` reads program
-arguments, ``_interrupts`` handles Ctrl-C, ``_output`` prints, and ``_driver`` starts the
-compiled driver. Nothing is imported before it is needed.
+every environment has. ``_app`` lists the commands, ``kit`` holds what commands share, those of
+tools too. Nothing is imported before it is needed.
 """
 
 import sys
 
 __all__ = ["main"]
 
+_EARLY = ("cc", "cxx")
+"""The commands that may be served early: a build calls them for each of its files."""
+
 
 def main() -> None:
     """Run the command line and leave with its exit status."""
     words = sys.argv[1:]
-    if words[:1] in (["cc"], ["cxx"]) and len(words) > 2:
-        if words[1] == "--plan":
-            from compiler_gym.cli._driver import become_driver
-
-            become_driver(words)
-        elif words[1] in ("--recipe", "--policy"):
-            from compiler_gym.cli._policies import run_known_policy, run_known_recipe
-
-            run = run_known_recipe if words[1] == "--recipe" else run_known_policy
-            status = run(words[0], words[2], words[3:])
-            if status is not None:
-                sys.exit(status)
+    if words and (status := _serve_early(words)) is not None:
+        sys.exit(status)
     from compiler_gym.cli._app import main as run_command
 
     run_command()
+
+
+def _serve_early(words: list[str]) -> int | None:
+    """Return the exit status of a call that a tool serves before the command line is parsed."""
+    if words[0] not in _EARLY:
+        return None
+    from compiler_gym.cli.kit.rows import tool_commands
+    from compiler_gym.lazy import named
+
+    row = tool_commands().get(words[0])
+    return named(row.early)(words) if row and row.early else None

@@ -14,8 +14,8 @@ from typing import Any, cast
 from rich.table import Table
 
 from compiler_gym.cli._costs import number
-from compiler_gym.cli._output import command_lines, output, show, table, to_plain
-from compiler_gym.cli._programs import find_program
+from compiler_gym.cli.kit.output import command_lines, output, show, table, to_plain
+from compiler_gym.cli.kit.programs import find_program
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark, Dataset
 from compiler_gym.errors import CompilerGymError, InvalidActionError

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._output import Json, print_json, show, table
-from compiler_gym.cli._state_files import StatesEnvName, env_for, program_name
+from compiler_gym.cli.kit.output import Json, print_json, show, table
+from compiler_gym.cli.kit.state_files import StatesEnvName, env_for, program_name
 from compiler_gym.cli.replay import DIFFERS
 
 if TYPE_CHECKING:

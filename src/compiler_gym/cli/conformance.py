@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from compiler_gym.cli._output import Json, output, print_json, styled
+from compiler_gym.cli.kit.output import Json, output, print_json, styled
 from compiler_gym.errors import BenchmarkNotFoundError, InvalidParameterError
 
 __all__ = ["conformance", "sdk"]

@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym datasets``: list, install, remove, verify, import, build, export and sample."""
+"""``compiler-gym datasets``: list, install, remove, verify and sample; tools add more."""
 
-from collections.abc import Generator
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli import _completing
-from compiler_gym.cli._importing import gather_packages, programs_at, starter
-from compiler_gym.cli._options import Group, spread
-from compiler_gym.cli._output import Json, errors, heading, output, paged, print_json, show, table
-from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, EnvName, suffix_of
+from compiler_gym.cli.kit import completing as _completing
+from compiler_gym.cli.kit.options import Group
+from compiler_gym.cli.kit.output import (
+    Json,
+    heading,
+    output,
+    paged,
+    print_json,
+    show,
+    table,
+)
+from compiler_gym.cli.kit.programs import DEFAULT_ENVIRONMENT, EnvName, open_datasets, suffix_of
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.files import writing
-from compiler_gym.options import PackageChoice, PackageLimits, ReadOptions
 
 if TYPE_CHECKING:
-    from compiler_gym.datasets import Dataset, Datasets
+    from compiler_gym.datasets import Dataset
 
 __all__ = ["datasets"]
 
@@ -37,9 +41,6 @@ Name = Annotated[
     ),
 ]
 _ENV = DEFAULT_ENVIRONMENT
-_READ = ReadOptions()
-_CHOICE = PackageChoice()
-_LIMITS = PackageLimits()
 _WIDE = 140
 
 
@@ -53,7 +54,7 @@ def default(context: typer.Context, env: EnvName = _ENV, json: Json = False) -> 
 @datasets.command("list")
 def list_datasets(env: EnvName = _ENV, json: Json = False) -> None:
     """List the datasets: how many programs, how large, whose licence, and what each needs."""
-    with _catalogue(env) as catalogue:
+    with open_datasets(env) as catalogue:
         listed = [_facts(dataset) for dataset in catalogue.datasets(with_deprecated=True)]
     if json:
         print_json({"datasets": listed})
@@ -72,7 +73,7 @@ def list_datasets(env: EnvName = _ENV, json: Json = False) -> None:
 @datasets.command()
 def install(name: Name, env: EnvName = _ENV, json: Json = False) -> None:
     """Fetch a dataset, so that it can be read without the network."""
-    with _catalogue(env) as catalogue:
+    with open_datasets(env) as catalogue:
         dataset = catalogue.dataset(name)
         dataset.install()
         _done(_facts(dataset), "is installed", json)
@@ -81,7 +82,7 @@ def install(name: Name, env: EnvName = _ENV, json: Json = False) -> None:
 @datasets.command()
 def remove(name: Name, env: EnvName = _ENV, json: Json = False) -> None:
     """Remove the files of a dataset."""
-    with _catalogue(env) as catalogue:
+    with open_datasets(env) as catalogue:
         dataset = catalogue.dataset(name)
         if not dataset.has_site_data:
             raise DatasetInitError(f"{dataset.name} has no files of its own: it cannot be removed")
@@ -102,7 +103,7 @@ def verify(
     json: Json = False,
 ) -> None:
     """Compare installed files with what was fetched or imported; exit with 1 if any differ."""
-    with _catalogue(env) as catalogue:
+    with open_datasets(env) as catalogue:
         chosen = [catalogue.dataset(name) for name in names or ()]
         for dataset in chosen:
             if not _can_be_verified(dataset):
@@ -118,91 +119,6 @@ def verify(
             output().print(f"  {finding}", soft_wrap=True)
     if any(findings.values()):
         raise typer.Exit(1)
-
-
-@datasets.command("import")
-@spread
-def import_dataset(
-    name: Annotated[str, typer.Argument(help="What to call it, for example mine-v0.")],
-    path: Annotated[
-        Path,
-        typer.Argument(
-            help="A directory, archive, Parquet, JSON-lines, compile_commands.json, or packages "
-            "that were built."
-        ),
-    ],
-    options: ReadOptions = _READ,
-    description: Annotated[str, typer.Option(help="What the programs are, in one line.")] = "",
-    linked: Annotated[
-        bool, typer.Option(help="Of compile_commands.json, link the files of each target.")
-    ] = False,
-    check: Annotated[
-        bool, typer.Option(help="Start each program once; what cannot be started is unreadable.")
-    ] = False,
-    env: EnvName = _ENV,
-    json: Json = False,
-) -> None:
-    """Import programs as a dataset; an interrupted import goes on where it was."""
-    from compiler_gym.datasets import CorpusDataset, import_corpus
-    from compiler_gym.paths import site_data_path
-    from compiler_gym.tools.corpus.packages import holds_packages
-
-    with _catalogue(env) as catalogue:
-        if name in catalogue and not isinstance(catalogue.dataset(name), CorpusDataset):
-            raise DatasetInitError(f"{name} is the name of another dataset: choose one of your own")
-    if holds_packages(path.expanduser()):
-        done = gather_packages(name, path.expanduser(), env, description)
-        if json:
-            print_json({field: getattr(done, field) for field in done.__dataclass_fields__})
-        else:
-            output().print(f"{name}: {done}", soft_wrap=True)
-        return
-    with (
-        programs_at(path.expanduser(), env, linked=linked) as (programs, failed),
-        starter(env) if check else nullcontext() as starts,
-    ):
-        done = import_corpus(
-            name,
-            programs,
-            site_data_base=site_data_path(),
-            options=options,
-            description=description,
-            check=starts,
-        )
-    done.unreadable += len(failed)
-    done.problems += failed
-    if json:
-        print_json({field: getattr(done, field) for field in done.__dataclass_fields__})
-        return
-    output().print(f"{name}: {done}", soft_wrap=True)
-    for key, reason in done.problems:
-        errors().print(f"  not read: {key}: {reason}", soft_wrap=True, style="dim")
-
-
-@datasets.command()
-def export(
-    name: Name,
-    path: Annotated[
-        Path, typer.Argument(help="The Parquet file to write, or a folder: a file for each split.")
-    ],
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="At most this many programs a file.")
-    ] = None,
-    env: EnvName = _ENV,
-    json: Json = False,
-) -> None:
-    """Write the programs of a dataset to Parquet: a file, or a folder of splits with a card."""
-    from compiler_gym.datasets import export_folder, export_parquet
-
-    with _catalogue(env) as catalogue:
-        dataset = catalogue.dataset(name)
-        dataset.install()
-        write = export_parquet if path.suffix == ".parquet" else export_folder
-        count = write(dataset, path.expanduser(), limit=limit)
-    if json:
-        print_json({"name": dataset.name, "path": str(path), "programs": count})
-    else:
-        output().print(f"{count} programs of {dataset.name} in {path}", soft_wrap=True)
 
 
 @datasets.command()
@@ -223,7 +139,7 @@ def sample(
 
     generator = default_rng(seed)
     found: list[dict[str, Any]] = []
-    with _catalogue(env) as catalogue:
+    with open_datasets(env) as catalogue:
         chosen = catalogue if name is None else catalogue.dataset(name)
         for _ in range(count):
             program = chosen.random_benchmark(generator)
@@ -235,69 +151,6 @@ def sample(
         return
     for entry in found:
         output().print(entry["uri"], soft_wrap=True)
-
-
-@datasets.command()
-@spread
-def build(
-    distribution: Annotated[str, typer.Argument(help="Whose packages: debian.")],
-    folder: Annotated[Path, typer.Option("--output", help="The folder to build into.")],
-    choice: PackageChoice = _CHOICE,
-    jobs: Annotated[int, typer.Option(min=1, help="How many are built at once.")] = 1,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on in a folder.")] = False,
-    install_dependencies: Annotated[
-        bool,
-        typer.Option(
-            "--install-dependencies",
-            help="Install what packages need on this machine, as root, not in unpacked trees.",
-        ),
-    ] = False,
-    ray: Annotated[
-        str | None,
-        typer.Option(
-            help="Build on a Ray cluster: its address, auto, or local.", metavar="ADDRESS"
-        ),
-    ] = None,
-    limits: PackageLimits = _LIMITS,
-    env: EnvName = _ENV,
-    json: Json = False,
-) -> None:
-    """Build packages of a distribution in a sandbox, and keep their modules and programs."""
-    from msgspec import to_builtins
-
-    from compiler_gym.cli._packages import (
-        Distribution,
-        builder_for,
-        built,
-        lock_for,
-        show_outcomes,
-    )
-    from compiler_gym.tools.corpus.packages import opened_output
-
-    chosen = Distribution(distribution, env)
-    folder = folder.expanduser().absolute()
-    asked = lock_for(chosen, choice)
-    with opened_output(folder, asked, resume=resume):
-        builder = builder_for(chosen, asked, folder, limits, installs=install_dependencies)
-        results = built(asked, builder, jobs=jobs, ray=ray)
-    if json:
-        left_out = ("modules", "programs", "build_depends", "log_tail")
-        rows = [
-            {name: value for name, value in to_builtins(result).items() if name not in left_out}
-            | {"modules": len(result.modules), "programs": len(result.programs)}
-            for result in results
-        ]
-        print_json({"output": str(folder), "packages": rows})
-    else:
-        show_outcomes(results, folder)
-
-
-@contextmanager
-def _catalogue(env: str) -> "Generator[Datasets]":
-    from compiler_gym.registration import make
-
-    with make(env) as made:
-        yield made.datasets
 
 
 def _can_be_verified(dataset: "Dataset") -> bool:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli import _completing
-from compiler_gym.cli._output import Json, heading, paged, print_json, show, styled, table
+from compiler_gym.cli.kit import completing as _completing
+from compiler_gym.cli.kit.output import Json, heading, paged, print_json, show, styled, table
 
 if TYPE_CHECKING:
     from rich.console import Console

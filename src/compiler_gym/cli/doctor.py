@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import typer
 
-from compiler_gym.cli._output import Json, output, print_command, print_json, show, styled, table
+from compiler_gym.cli.kit.output import Json, output, print_command, print_json, show, styled, table
 from compiler_gym.cli.version import sandbox_in_use
 from compiler_gym.lazy import named
 from compiler_gym.registration import ExternalTool, compilers

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym envs``."""
 
-from compiler_gym.cli._output import Json, heading, output, print_json, show, styled, table
+from compiler_gym.cli.kit.output import Json, heading, output, print_json, show, styled, table
 
 __all__ = ["envs"]
 

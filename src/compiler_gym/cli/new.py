@@ -17,7 +17,7 @@ from typing import Annotated
 
 import typer
 
-from compiler_gym.cli._output import Json, output, print_json
+from compiler_gym.cli.kit.output import Json, output, print_json
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.files import writing
 from compiler_gym.registration import compilers

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._options import LimitOptions, given, spread
-from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
-from compiler_gym.cli._programs import (
+from compiler_gym.cli.kit.options import LimitOptions, given, spread
+from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
+from compiler_gym.cli.kit.programs import (
     DEFAULT_ENVIRONMENT,
     SUFFIXES,
     ActionSpaceName,
@@ -129,7 +129,7 @@ def _recorded(
     path: str | None, actions: list[str] | None, random: int | None
 ) -> "CompilerEnvState | None":
     """Return the state whose actions are taken, if a file was named, and no other actions."""
-    from compiler_gym.cli._state_files import read_states
+    from compiler_gym.cli.kit.state_files import read_states
 
     given = [
         name

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._options import LimitOptions, spread
-from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
-from compiler_gym.cli._state_files import (
+from compiler_gym.cli.kit.options import LimitOptions, spread
+from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
+from compiler_gym.cli.kit.state_files import (
     RewardName,
     StatesEnvName,
     env_for,

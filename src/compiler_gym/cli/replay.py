@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._failures import REFUSED, exit_status_of
-from compiler_gym.cli._options import LimitOptions, spread
-from compiler_gym.cli._output import Json, output, print_json, show, styled, table
-from compiler_gym.cli._state_files import (
+from compiler_gym.cli.kit.failures import REFUSED, exit_status_of
+from compiler_gym.cli.kit.options import LimitOptions, spread
+from compiler_gym.cli.kit.output import Json, output, print_json, show, styled, table
+from compiler_gym.cli.kit.state_files import (
     RewardName,
     StateFiles,
     StatesEnvName,

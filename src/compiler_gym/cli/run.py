@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli import _completing
 from compiler_gym.cli._costs import change, levels_of, number, origin_of
-from compiler_gym.cli._options import LimitOptions, given, spread
-from compiler_gym.cli._output import (
+from compiler_gym.cli.kit import completing as _completing
+from compiler_gym.cli.kit.options import LimitOptions, given, spread
+from compiler_gym.cli.kit.output import (
     Json,
     errors,
     heading,
@@ -21,7 +21,7 @@ from compiler_gym.cli._output import (
     show,
     table,
 )
-from compiler_gym.cli._programs import (
+from compiler_gym.cli.kit.programs import (
     DEFAULT_ENVIRONMENT,
     ActionSpaceName,
     EnvName,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from compiler_gym.cli._output import Json, output, print_json, show, styled, table
+from compiler_gym.cli.kit.output import Json, output, print_json, show, styled, table
 
 if TYPE_CHECKING:
     from compiler_gym.runs import RunSummary

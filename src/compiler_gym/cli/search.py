@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli import _completing
 from compiler_gym.cli._costs import Costs, change, costs_of_episode, number
-from compiler_gym.cli._failures import INTERRUPTED
-from compiler_gym.cli._options import MemoryLimit, given, spread
-from compiler_gym.cli._output import (
+from compiler_gym.cli.kit import completing as _completing
+from compiler_gym.cli.kit.failures import INTERRUPTED
+from compiler_gym.cli.kit.options import MemoryLimit, given, spread
+from compiler_gym.cli.kit.output import (
     Json,
     errors,
     heading,
@@ -24,14 +24,14 @@ from compiler_gym.cli._output import (
     styled,
     table,
 )
-from compiler_gym.cli._programs import (
+from compiler_gym.cli.kit.programs import (
     DEFAULT_ENVIRONMENT,
     SUFFIXES,
     ActionSpaceName,
     EnvName,
     find_program,
 )
-from compiler_gym.cli._state_files import program_name
+from compiler_gym.cli.kit.state_files import program_name
 from compiler_gym.options import Limits, SearchOptions
 
 if TYPE_CHECKING:

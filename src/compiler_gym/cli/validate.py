@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._failures import INTERRUPTED, REFUSED, exit_status_of
-from compiler_gym.cli._interrupts import Interrupts
-from compiler_gym.cli._options import LimitOptions, SandboxName, spread
-from compiler_gym.cli._output import Json, errors, output, print_json, show, styled, table
-from compiler_gym.cli._state_files import (
+from compiler_gym.cli.kit.failures import INTERRUPTED, REFUSED, exit_status_of
+from compiler_gym.cli.kit.interrupts import Interrupts
+from compiler_gym.cli.kit.options import LimitOptions, SandboxName, spread
+from compiler_gym.cli.kit.output import Json, errors, output, print_json, show, styled, table
+from compiler_gym.cli.kit.state_files import (
     RewardName,
     StateFiles,
     StatesEnvName,
@@ -161,7 +161,7 @@ class _Log:
         """Append one result, so that it is kept whatever happens next."""
         import json
 
-        from compiler_gym.cli._output import to_plain
+        from compiler_gym.cli.kit.output import to_plain
 
         self._append(json.dumps(to_plain({**result.to_json(), "asked": self._asked})) + "\n")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._output import Json, print_json, show, table
+from compiler_gym.cli.kit.output import Json, print_json, show, table
 from compiler_gym.lazy import named
 
 if TYPE_CHECKING:

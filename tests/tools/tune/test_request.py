@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.cli import tune as module
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.options import declared
 from compiler_gym.tools.tune import Goal, Request
+from compiler_gym.tools.tune.commands import tune as module
 
 
 def test_every_field_with_a_help_is_an_option_of_the_command_line() -> None:

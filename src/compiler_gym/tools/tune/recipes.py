@@ -29,6 +29,7 @@ __all__ = [
     "recipe_files",
     "recipe_for",
     "recipe_named",
+    "recipe_names",
     "shipped_recipes",
 ]
 
@@ -82,6 +83,11 @@ class Recipe:
 def shipped_recipes() -> tuple[Recipe, ...]:
     """Return the recipes of every installed compiler."""
     return tuple(map(read_recipe, recipe_files()))
+
+
+def recipe_names() -> list[str]:
+    """Return the names of the shipped recipes."""
+    return [recipe.name for recipe in shipped_recipes()]
 
 
 def recipe_files() -> tuple[Path, ...]:

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Completes values with the Tab key: environments, programs, actions, rewards, algorithms.
+
+A shell asks in a process of its own. Where there is no answer it offers files, so an error
+is no answer; nothing is fetched for one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from inspect import isfunction
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from compiler_gym.lazy import named
+
+if TYPE_CHECKING:
+    from compiler_gym.core import CompilerEnv
+
+__all__ = [
+    "action_spaces",
+    "actions",
+    "algorithms",
+    "complete_by_name",
+    "datasets",
+    "environments",
+    "observations",
+    "programs",
+    "rewards",
+]
+
+_MOST = 500
+
+_Names = Callable[[typer.Context, str], Iterable[str]]
+_Answer = Callable[[typer.Context, str], list[str]]
+
+
+def _answer(names: _Names) -> _Answer:
+    """Return what Typer calls: the names that begin with what was typed."""
+
+    def answered(ctx: typer.Context, incomplete: str) -> list[str]:
+        with suppress(Exception):
+            found = (name for name in names(ctx, incomplete) if name.startswith(incomplete))
+            return list(islice(found, _MOST))
+        return []
+
+    answered.__doc__ = names.__doc__
+    return answered
+
+
+def _of_environment(read: "Callable[[CompilerEnv, str], Iterable[str]]") -> _Answer:
+    """Return an answer that is read from the environment which the command line names."""
+
+    def named(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+        from compiler_gym.registration import default_environment, make
+
+        with make(ctx.params.get("env") or default_environment()) as env:
+            if space := ctx.params.get("action_space"):
+                env.action_space = space
+            return list(read(env, incomplete))
+
+    named.__doc__ = read.__doc__
+    return _answer(named)
+
+
+@_answer
+def environments(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Return the environments."""
+    from compiler_gym.registration import compilers
+
+    return [env.id for one in compilers().values() for env in one.environments]
+
+
+@_answer
+def algorithms(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Return the algorithms of a search."""
+    from compiler_gym.search import ALGORITHMS
+
+    return ALGORITHMS
+
+
+@_of_environment
+def action_spaces(env: "CompilerEnv", incomplete: str) -> Iterable[Any]:
+    """Return the action spaces."""
+    from compiler_gym.spaces import space_name
+
+    return filter(None, map(space_name, env.action_spaces))
+
+
+@_of_environment
+def actions(env: "CompilerEnv", incomplete: str) -> Iterable[str]:
+    """Return the actions by name, without those that a shell would read as something else."""
+    import shlex
+
+    from compiler_gym.spaces import action_names
+
+    return [name for name in action_names(env.action_space) if shlex.quote(name) == name]
+
+
+@_of_environment
+def rewards(env: "CompilerEnv", incomplete: str) -> Iterable[str]:
+    """Return the rewards."""
+    return env.reward
+
+
+@_of_environment
+def observations(env: "CompilerEnv", incomplete: str) -> Iterable[str]:
+    """Return the observations."""
+    return env.observation
+
+
+@_of_environment
+def datasets(env: "CompilerEnv", incomplete: str) -> Iterable[str]:
+    """Return the datasets."""
+    return [_short(one.name) for one in env.datasets.datasets()]
+
+
+@_of_environment
+def programs(env: "CompilerEnv", incomplete: str) -> Iterator[str]:
+    """Yield datasets that are here, or the programs of the one that was typed."""
+    found = [one for one in env.datasets.datasets() if one.installed]
+    dataset, _, _ = incomplete.partition("/")
+    chosen = next((one for one in found if _short(one.name) == dataset), None)
+    if chosen is None:
+        yield from (f"{_short(one.name)}/" for one in found)
+    else:
+        yield from map(_short, islice(chosen.benchmark_uris(), _MOST))
+
+
+def _values_at(owner: str) -> _Answer:
+    """Return an answer with the values of an enumeration, of strings or of what a function returns.
+
+    `owner` is ``"package.module:name"``.
+    """
+
+    def values(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+        found = named(owner)
+        found = found() if isfunction(found) else found
+        return (str(getattr(value, "value", value)) for value in found)
+
+    return _answer(values)
+
+
+@_answer
+def _compiler_names(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    from compiler_gym.registration import compilers
+
+    return compilers()
+
+
+_BY_OPTION: dict[str, _Answer] = {
+    "--action-space": action_spaces,
+    "--algorithm": algorithms,
+    "--benchmarks": programs,
+    "--carrier": _values_at("compiler_gym.service.foreign:Carrier"),
+    "--compiler": _compiler_names,
+    "--corpus": programs,
+    "--costs": observations,
+    "--env": environments,
+    "--observation": observations,
+    "--observe": observations,
+    "--reward": rewards,
+    "--rewards": rewards,
+    "--sandbox": _values_at("compiler_gym.sandbox:Sandbox"),
+    "env": environments,
+    "program": programs,
+}
+"""What the Tab key offers for an option or an argument that names no answer of its own."""
+
+
+def complete_by_name(parameter: Any, completions: Mapping[str, str]) -> None:
+    """Let the Tab key complete a parameter by its name, unless it has an answer or choices.
+
+    `completions` are those of its command; see `compiler_gym.cli.kit.Row`.
+    """
+    answers = _BY_OPTION | {name: _values_at(owner) for name, owner in completions.items()}
+    answer = next((answers[one] for one in parameter.opts if one in answers), None)
+    has_answer = parameter._custom_shell_complete or parameter.type_descriptor.is_choice
+    if answer is None or has_answer:
+        return
+
+    def complete(ctx: typer.Context, parameter: Any, incomplete: str) -> list[str]:
+        return answer(ctx, incomplete)
+
+    parameter._custom_shell_complete = complete
+
+
+def _short(name: object) -> str:
+    return str(name).removeprefix("benchmark://")

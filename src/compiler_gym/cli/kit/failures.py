@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Turns an error into one clear line, the next step and an exit status: no tracebacks."""
+
+import errno
+import re
+import sys
+from collections.abc import Sequence
+
+from compiler_gym.cli.kit.programs import DEFAULT_ENVIRONMENT, SUFFIXES
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    CompilerGymError,
+    InvalidActionError,
+    UnknownNameError,
+)
+from compiler_gym.nearest import did_you_mean
+from compiler_gym.registration import compilers
+
+__all__ = ["INTERRUPTED", "REFUSED", "exit_status_of"]
+
+REFUSED = 2
+"""The exit status after a request that cannot be served."""
+INTERRUPTED = 130
+"""The exit status after Ctrl-C, as shells have it."""
+
+_NEXT_STEPS: tuple[tuple[type[BaseException], str], ...] = (
+    (
+        BenchmarkInitError,
+        f"a program is a URI (cbench-v1/qsort), a path ({SUFFIXES}) or - for standard input",
+    ),
+    (InvalidActionError, "`compiler-gym describe {env} --actions` lists every action"),
+    (UnknownNameError, "`compiler-gym describe {env}` lists what an environment has"),
+)
+_ADVICE = (
+    "apt install", "COMPILER_GYM_", "no algorithm ", "no task ", "no recipe ", "no policy ",
+    "cannot compile ",
+)  # fmt: skip
+"""Messages with these words include advice already, or concern no environment."""
+_MOST_LINES = 16
+_ERROR = re.compile(r"\b(fatal )?error: ")
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def exit_status_of(error: BaseException) -> int | None:
+    """Report `error` on standard error and return the exit status; None if it is a defect."""
+    if isinstance(error, KeyboardInterrupt):
+        sys.stderr.write("\ninterrupted\n")
+        return INTERRUPTED
+    if isinstance(error, CompilerGymError):
+        _report_error(str(error), _next_step(error), error.reproducer)
+        return REFUSED
+    if type(error).__module__ == "gymnasium.error":
+        _report_error(
+            _unknown_environment(error), "`compiler-gym envs` lists every environment", None
+        )
+        return REFUSED
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        where = "the output" if error.filename is None else str(error.filename)
+        _report_error(
+            f"cannot write {where}: {error.strerror}", "free some space and try again", None
+        )
+        return REFUSED
+    return None
+
+
+def _unknown_environment(error: BaseException) -> str:
+    """Return Gymnasium's message with our suggestion: its own is for other libraries."""
+    words = str(error).partition(" Did you mean")[0]
+    asked = re.search(r"`([^`]+)`", words)
+    ids = [environment.id for one in compilers().values() for environment in one.environments]
+    hint = did_you_mean(asked[1], ids) if asked else ""
+    return f"{words.rstrip('.')}: {hint}" if hint else words
+
+
+def _next_step(error: BaseException) -> str | None:
+    for compiler in compilers().values():
+        if type(error).__name__ in compiler.next_steps:
+            return compiler.next_steps[type(error).__name__]
+    if any(words in str(error) for words in _ADVICE):
+        return None  # general advice would be misleading here
+    step = next((step for cls, step in _NEXT_STEPS if isinstance(error, cls)), None)
+    return step and step.format(env=_named_environment(sys.argv[1:]))
+
+
+def _named_environment(words: Sequence[str]) -> str:
+    """Return the environment that a command line names, or the default one."""
+    for before, word in zip(["", *words], words, strict=False):
+        if before in ("--env", "describe") and not word.startswith("-"):
+            return word
+        if word.startswith("--env="):
+            return word.partition("=")[2]
+    return DEFAULT_ENVIRONMENT
+
+
+def _most_telling(lines: list[str]) -> list[str]:
+    """Return the lines to show, and in place of others how many they are.
+
+    What a compiler printed is told from its first error on, past its warnings; other
+    text by its end, which says why.
+    """
+    if len(lines) < _MOST_LINES:
+        return lines
+    last = len(lines) - _MOST_LINES + 1
+    first = next((i for i, line in enumerate(lines) if _ERROR.search(line)), last)
+    begin = min(first, last)
+    rest = len(lines) - begin - _MOST_LINES + 1
+    shown = lines[begin : begin + _MOST_LINES - 1]
+    return [
+        *([f"... {begin} lines"] if begin else []),
+        *shown,
+        *([f"... {rest} lines"] if rest else []),
+    ]
+
+
+def _report_error(message: str, next_step: str | None, reproducer: str | None) -> None:
+    from compiler_gym.cli.kit.output import errors, styled
+
+    lines = message.strip().splitlines() or ["failed without a message"]
+    errors().print(styled("error:", "bold red"), lines[0], soft_wrap=True)
+    for line in _most_telling(lines[1:]):
+        errors().print(f"  {line}", soft_wrap=True, style="dim")
+    if reproducer:
+        errors().print(styled("shown by:", "bold"), reproducer, soft_wrap=True)
+    if next_step:
+        errors().print(styled("next step:", "bold"), next_step, soft_wrap=True)

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: MIT
+"""Where output goes: results to standard output, everything else to standard error.
+
+Text is printed unchanged: markup is off, so that a name in brackets stays. Colours are
+set by styles.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from compiler_gym.cli.kit.pipes import reader_left
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+__all__ = [
+    "Json",
+    "command_lines",
+    "errors",
+    "folded",
+    "heading",
+    "output",
+    "paged",
+    "print_command",
+    "print_json",
+    "show",
+    "styled",
+    "table",
+    "to_plain",
+]
+
+_LEAST_WIDTH = 12
+"""The least width of a column of prose."""
+_LEAST_NAME = 18
+"""The least width of a column of names; shorter ones are whole on any screen."""
+_PADDING = 3
+_BREAKS = ";,/ "
+_GOES_ON = " \\"
+"""What a shell reads as: the command goes on in the next line."""
+_WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+
+
+def output() -> "Console":
+    """Return the console of standard output."""
+    return _console(stderr=False)
+
+
+@cache
+def errors() -> "Console":
+    """Return the console of standard error."""
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> "Console":
+    """Return a console that breaks lines between words on a screen, and never elsewhere."""
+    from rich.console import Console
+
+    class Screen(Console):
+        def print(self, *objects: Any, soft_wrap: bool | None = None, **settings: Any) -> None:
+            is_whole = bool(soft_wrap) and not self.is_terminal
+            super().print(*objects, soft_wrap=is_whole, **settings)
+
+    console = Screen(stderr=stderr, highlight=False, markup=False, emoji=False)
+    console.on_broken_pipe = reader_left
+    return console
+
+
+@contextmanager
+def paged() -> "Generator[Console]":
+    """Yield a console for long output, which a terminal shows in the user's pager."""
+    console = output()
+    if not console.is_terminal or console.is_dumb_terminal or not sys.stdin.isatty():
+        yield console
+        return
+    with console.capture() as printed:
+        yield console
+    text = printed.get()
+    if text.count("\n") < console.height or not _page(text):
+        sys.stdout.write(text)
+
+
+def _page(text: str) -> bool:
+    """Show `text` in the pager; return whether there is one."""
+    command = os.environ.get("PAGER", "less")
+    if command in ("", "cat") or shutil.which(command.split()[0]) is None:
+        return False
+    # As git does: the text stays on the screen afterwards. Without -R, less prints escape codes.
+    environment = {**os.environ, "LESS": f"{os.environ.get('LESS', '-FX')} -R"}
+    subprocess.run(command, shell=True, input=text.encode(), env=environment, check=False)
+    return True
+
+
+def print_json(document: Any) -> None:
+    """Print `document` on standard output."""
+    sys.stdout.write(json.dumps(to_plain(document), indent=2) + "\n")
+
+
+def to_plain(value: Any) -> Any:
+    """Return `value` as plain JSON values; arrays become lists, bytes their length."""
+    if isinstance(value, dict):
+        rows = cast("dict[Any, Any]", value)
+        return {str(key): to_plain(item) for key, item in rows.items()}
+    if isinstance(value, (list, tuple)):
+        items = cast("Sequence[Any]", value)
+        return [to_plain(item) for item in items]
+    if isinstance(value, (str, int, float, bool)) or value is None:
+        return value
+    tolist = getattr(value, "tolist", None)
+    if tolist is not None:
+        return tolist()
+    return f"{len(value)} bytes" if isinstance(value, bytes) else str(value)
+
+
+def styled(text: str, style: str) -> "Text":
+    """Return `text` in a colour or weight, for a cell or a line."""
+    from rich.text import Text
+
+    return Text(text, style=style)
+
+
+def heading(name: str, rest: str = "") -> "Text":
+    """Return a line that begins with `name` in bold."""
+    return styled(name, "bold").append(rest, style="not bold")
+
+
+def table(
+    *columns: str, title: str | None = None, right: Sequence[str] = (), typed: Sequence[str] = ()
+) -> "Table":
+    """Return an empty table in the house style, for `show`.
+
+    `right` names the columns of numbers, `typed` those of what a user types: they are
+    shown in full on any screen, and what else there is makes room.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(
+        title=None if title is None else Text(title), box=box.SIMPLE_HEAD,
+        title_justify="left", title_style="bold", header_style="bold", pad_edge=False,
+    )  # fmt: skip
+    for column in columns:
+        whole = column in typed or column in right
+        made.add_column(
+            Text(column), justify="right" if column in right else "left",
+            no_wrap=column in typed, overflow="fold",
+            min_width=None if whole else min(_LEAST_WIDTH, len(column)),
+        )  # fmt: skip
+    return made
+
+
+def show(rows: "Table", console: "Console | None" = None) -> None:
+    """Print a table; a screen gets a long name over several lines, and never a part of it."""
+    console = output() if console is None else console
+    title, rows.title = rows.title, None
+    if title is not None:
+        console.print()
+        console.print(title, style="bold", soft_wrap=True)
+    screen = console.width
+    if console.is_terminal:
+        _fold_numbers(rows, screen)
+        _fold_names(rows, screen)
+    else:  # what another program reads stays whole
+        console.width = max(screen, sum(_least_widths(rows)))
+    console.print(rows)
+    console.width = screen
+
+
+def print_command(
+    command: str, console: "Console | None" = None, *, indent: str = "  ", style: str = ""
+) -> None:
+    """Print a command over lines that fit a screen and that a shell reads as one."""
+    console = output() if console is None else console
+    width = console.width if console.is_terminal else len(indent + command)
+    for line in command_lines(command, width, indent=indent):
+        console.print(line, no_wrap=True, overflow="ignore", crop=False, style=style)
+
+
+def command_lines(command: str, width: int, *, indent: str = "") -> list[str]:
+    """Return lines of at most `width` that a shell reads as `command`.
+
+    A line breaks between words. A quoted word that is too long for a line is quoted in
+    parts, and the line after such a break begins at its first column.
+
+    >>> command_lines("run a.c sroa gvn", 13)
+    ['run a.c \\\\', '  sroa gvn']
+    """
+    import shlex
+
+    if len(indent + command) <= width or "\n" in command:
+        return [f"{indent}{command}"]
+    lines, line, deeper = list[str](), indent, f"{indent}  "
+    for word in _WORD.findall(command):
+        blank = " " if line.strip() else ""
+        if len(line + blank + word) + len(_GOES_ON) <= width:
+            line += blank + word
+            continue
+        if line.strip():
+            lines.append(line + _GOES_ON)
+        line = deeper
+        if len(line + word) + len(_GOES_ON) <= width or "$" in word:
+            line += word
+            continue
+        parts = folded("".join(shlex.split(word)), width - len(line) - len("''\\"))
+        lines += [f"{deeper if i == 0 else ''}{shlex.quote(p)}\\" for i, p in enumerate(parts[:-1])]
+        line = shlex.quote(parts[-1])
+    return [*lines, line]
+
+
+def folded(text: str, width: int) -> list[str]:
+    """Return `text` in parts of at most `width`, which end after punctuation where they can.
+
+    >>> folded("simplifycfg<forward-switch-cond;sink-common-insts>", 34)
+    ['simplifycfg<forward-switch-cond;', 'sink-common-insts>']
+    """
+    parts: list[str] = []
+    while len(text) > width:
+        head = text[:width]
+        end = max(head.rfind(mark) for mark in _BREAKS) + 1
+        end = end if end > width // 3 else width
+        parts.append(text[:end])
+        text = text[end:]
+    return [*parts, text]
+
+
+def _fold_numbers(rows: "Table", width: int) -> None:
+    """Break what stands in columns of numbers between words, if the table is too wide."""
+    from textwrap import wrap
+
+    if sum(_least_widths(rows)) <= width:
+        return
+    for column in rows.columns:
+        if column.justify != "right":
+            continue
+        texts = [str(column.header), *(str(cell) for cell in column.cells)]
+        longest = max(len(word) for text in texts for word in (text.split() or [""]))
+        column.no_wrap = True
+        broken = partial(wrap, width=longest)
+        column.header, *_ = _in_lines([column.header], broken)
+        column._cells = list(  # pyright: ignore[reportPrivateUsage]  # rich has no public setter
+            _in_lines(column.cells, broken)
+        )
+
+
+def _fold_names(rows: "Table", width: int) -> None:
+    """Fold the cells of what is typed where they are wider than half of the screen allows."""
+    least = _least_widths(rows)
+    for column, needed in zip(rows.columns, least, strict=True):
+        room = width - (sum(least) - needed) - _PADDING
+        if not column.no_wrap or column.justify == "right" or needed - _PADDING <= room:
+            continue
+        most = max(min(room, width // 2), _LEAST_NAME)
+        column._cells = list(  # pyright: ignore[reportPrivateUsage]  # rich has no public setter
+            _in_lines(column.cells, lambda text, most=most: folded(text, most))
+        )
+
+
+def _in_lines(cells: Iterable[Any], broken: Callable[[str], list[str]]) -> "Iterator[Text]":
+    """Yield cells with their texts in lines, and their styles as they were."""
+    from rich.text import Text
+
+    for cell in cells:
+        text = cell if isinstance(cell, Text) else Text(str(cell))
+        yield Text("\n".join(broken(text.plain)), style=text.style)
+
+
+def _least_widths(rows: "Table") -> list[int]:
+    """Return for each column the width at which nothing that must be whole is cut."""
+    from rich.cells import cell_len
+
+    widths: list[int] = []
+    for column in rows.columns:
+        texts = [str(column.header), *(str(cell) for cell in column.cells)]
+        longest = max(cell_len(line) for text in texts for line in (text.splitlines() or [""]))
+        is_whole = column.no_wrap or column.justify == "right"
+        widths.append(_PADDING + (longest if is_whole else min(longest, _LEAST_WIDTH)))
+    return widths

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Reads program arguments: a URI, a path, or ``-`` for standard input."""
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compiler_gym.cli.kit import completing as _completing
+from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError
+from compiler_gym.files import scratch_directory
+from compiler_gym.registration import default_environment, program_formats
+
+if TYPE_CHECKING:
+    from compiler_gym.core import CompilerEnv
+    from compiler_gym.datasets import Benchmark, Datasets
+
+__all__ = [
+    "DEFAULT_ENVIRONMENT",
+    "SUFFIXES",
+    "ActionSpaceName",
+    "EnvName",
+    "ProgramName",
+    "files_below",
+    "find_program",
+    "open_datasets",
+    "suffix_of",
+]
+
+DEFAULT_ENVIRONMENT = default_environment()
+SUFFIXES = " ".join(one.suffixes[0] for one in program_formats())
+"""What the names of programs end with, as messages show it."""
+EnvName = Annotated[
+    str,
+    typer.Option(
+        "--env",
+        help="The environment; see `compiler-gym envs`.",
+        autocompletion=_completing.environments,
+        is_eager=True,  # what else is completed depends on it
+    ),
+]
+ProgramName = Annotated[
+    str,
+    typer.Argument(
+        help=f"A URI (cbench-v1/qsort), a path ({SUFFIXES}) or -.",
+        autocompletion=_completing.programs,
+    ),
+]
+ActionSpaceName = Annotated[
+    str | None,
+    typer.Option(
+        help="The action space; see `compiler-gym describe`.",
+        autocompletion=_completing.action_spaces,
+        is_eager=True,
+    ),
+]
+
+
+def find_program(env: "CompilerEnv", name: str) -> "Benchmark":
+    """Return the program `name`; raise `BenchmarkInitError` or `UnknownNameError`.
+
+    A path may carry a query as a URI does: ``main.c?goal=speed``.
+    """
+    if name == "-" or name.startswith("-?"):
+        return _from_stdin(env, name[1:])
+    from compiler_gym.datasets import path_and_query
+
+    path, query = path_and_query(name)
+    if "://" not in name and (Path(path).exists() or _looks_like_a_path(path)):
+        if not Path(path).expanduser().exists():
+            raise BenchmarkNotFoundError(f"no such file: {path}")
+        return env.datasets.benchmark(_file_uri(Path(path)) + query)
+    return env.datasets.benchmark(name)
+
+
+def files_below(folder: Path) -> list[str]:
+    """Return the addresses of the programs below a folder, in order; none where it is no folder.
+
+    Raises `BenchmarkInitError` for a folder without programs.
+    """
+    if not folder.is_dir():
+        return []
+    suffixes = _every_suffix()
+    paths = sorted(path for path in folder.rglob("*") if path.name.endswith(suffixes))
+    if not paths:
+        raise BenchmarkInitError(f"no program is below {folder}: expected {SUFFIXES}")
+    return [_file_uri(path) for path in paths]
+
+
+def suffix_of(contents: bytes) -> str:
+    """Return what the name of a file ends with that holds `contents`."""
+    told = sorted(program_formats(), key=lambda one: one.pattern is None)
+    found = (one for one in told if one.pattern is None or one.pattern.search(contents))
+    return next((one.suffixes[0] for one in found), "")
+
+
+def _from_stdin(env: "CompilerEnv", query: str) -> "Benchmark":
+    from compiler_gym.datasets import BenchmarkUri
+
+    data = sys.stdin.buffer.read()
+    if not data.strip():
+        raise BenchmarkInitError(f"standard input is empty: expected {_kinds()}")
+    with scratch_directory("programs") as directory:
+        path = Path(directory) / f"stdin{suffix_of(data)}"
+        path.write_bytes(data)
+        program = env.datasets.benchmark(_file_uri(path))
+    return program.with_uri(BenchmarkUri.from_string(f"benchmark://user-v0/stdin{query}"))
+
+
+def _looks_like_a_path(name: str) -> bool:
+    return name.startswith(("/", "./", "../", "~")) or name.endswith(_every_suffix())
+
+
+def _every_suffix() -> tuple[str, ...]:
+    return tuple(suffix for one in program_formats() for suffix in one.suffixes)
+
+
+def _kinds() -> str:
+    *others, last = (one.name for one in program_formats())
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _file_uri(path: Path) -> str:
+    from compiler_gym.datasets import quote_path
+
+    return f"file://{quote_path(str(path.expanduser().absolute()))}"
+
+
+@contextmanager
+def open_datasets(env: str) -> "Generator[Datasets]":
+    """Give the datasets of the environment `env`."""
+    from compiler_gym.registration import make
+
+    with make(env) as made:
+        yield made.datasets

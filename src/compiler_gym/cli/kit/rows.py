@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Declares commands: a package lists its own in a table, and an entry point names the table.
+
+A command's module is imported when the command is called, so the help of all commands loads none
+of them.
+"""
+
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import Any
+
+import typer
+
+from compiler_gym.cli.kit.completing import complete_by_name
+from compiler_gym.errors import CompilerGymWarning
+from compiler_gym.lazy import named
+
+__all__ = ["GROUP", "HELP", "VERBATIM", "Row", "tool_commands"]
+
+GROUP = "compiler_gym.commands"
+"""The entry-point group: each entry is a mapping of command names to `Row`."""
+HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+"""The context settings of every command."""
+VERBATIM: dict[str, Any] = {
+    "add_help_option": False,
+    "context_settings": {
+        "ignore_unknown_options": True,
+        "allow_extra_args": True,
+        "allow_interspersed_args": False,
+    },
+}
+"""The settings of a command that passes its arguments on as they are."""
+_TYPE = re.compile(r"<(?:list\[)?(\w+)(?: range)?\]?>")
+"""A type as Typer writes it."""
+_TYPE_NAMES = {"str": "TEXT"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One command, or one group of commands."""
+
+    path: str
+    """``"package.module:name"`` of the function, or of the `typer.Typer` of a group."""
+    help: str
+    """The first sentence of its help; a test compares them."""
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Keyword arguments for `typer.Typer.command`, where parsing is unusual."""
+    completions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Values for the Tab key: ``"package.module:name"`` of an enumeration, of strings, or of a
+    function that returns them, by the option's name."""
+    early: str = ""
+    """``"package.module:function"`` that may serve a call before the command line is parsed: it is
+    called with the words and returns an exit status, or None."""
+
+    def load(self, name: str) -> Any:
+        """Return the command called `name`; the commands that others add to a group included."""
+        found = named(self.path)
+        if not isinstance(found, typer.Typer):
+            lone = typer.Typer(rich_markup_mode=None, add_completion=False)
+            settings: dict[str, Any] = {"context_settings": HELP, **self.settings}
+            lone.command(name, **settings)(found)
+            return self._finish(typer.main.get_command(lone))
+        group = typer.Typer(rich_markup_mode=None, add_completion=False)
+        group.add_typer(found)
+        made: Any = typer.main.get_group(group).commands[name]
+        for added, row in tool_commands().items():
+            of, _, own = added.partition(" ")
+            if of == name and own:
+                made.commands[own] = row.load(own)
+        return self._finish(made)
+
+    def _finish(self, command: Any) -> Any:
+        """Return `command` with types written as ``TEXT`` and with answers for the Tab key."""
+        for each in getattr(command, "commands", {}).values():
+            self._finish(each)
+        for parameter in command.params:
+            if not isinstance(parameter.display_type, partial):
+                parameter.display_type = partial(_display_type, parameter.display_type)
+            complete_by_name(parameter, self.completions)
+        return command
+
+
+@cache
+def tool_commands() -> Mapping[str, Row]:
+    """Return the commands of installed tools by name; ``"GROUP NAME"`` adds one to a group.
+
+    A table that cannot be loaded is left out with a warning.
+    """
+    found: dict[str, Row] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        try:
+            rows: Mapping[str, Row] = entry.load()
+        except Exception as error:
+            text = f"the commands of {entry.value} are left out: {type(error).__name__}: {error}"
+            warnings.warn(text, CompilerGymWarning, stacklevel=2)
+            continue
+        found = {**rows, **found}
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def _display_type(display: Callable[..., str | None], ctx: Any) -> str | None:
+    """Return the type of a parameter for its help: Typer writes ``<list[str]>``."""
+    written = display(ctx)
+    match = _TYPE.fullmatch(written or "")
+    return _TYPE_NAMES.get(match[1], match[1].upper()) if match else written and written.strip("<>")

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Reads state arguments, and makes the environments that replay them."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from compiler_gym.cli.kit.options import given
+from compiler_gym.registration import default_environment, make
+
+if TYPE_CHECKING:
+    from compiler_gym.core import CompilerEnv, CompilerEnvState
+    from compiler_gym.errors import StateFileError
+    from compiler_gym.options import Limits
+
+__all__ = ["RewardName", "StateFiles", "StatesEnvName", "env_for", "program_name", "read_states"]
+
+StateFiles = Annotated[
+    list[str],
+    typer.Argument(help="Files of states (CSV or JSON lines): paths, https:// addresses or -."),
+]
+StatesEnvName = Annotated[
+    str | None,
+    typer.Option(
+        "--env", help=f"The environment [default: the state's own, or {default_environment()}]."
+    ),
+]
+RewardName = Annotated[
+    str | None,
+    typer.Option("--reward", help="The reward space of states that do not name theirs."),
+]
+
+
+def read_states(
+    paths: Iterable[str],
+) -> "tuple[list[CompilerEnvState], StateFileError | None]":
+    """Return the states of files, and the error at which reading stopped, if one did."""
+    from compiler_gym.core import CompilerEnvStateReader
+    from compiler_gym.errors import StateFileError
+
+    states: list[CompilerEnvState] = []
+    try:
+        states.extend(CompilerEnvStateReader.read_paths(paths))
+    except StateFileError as error:
+        return states, error
+    return states, None
+
+
+def env_for(
+    environment: str | None, env: str | None, reward: str | None, limits: "Limits | None" = None
+) -> "Callable[[], CompilerEnv]":
+    """Return what makes the environment of a state: the user's choice, its own or the default."""
+    options: dict[str, Any] = {} if reward is None else {"reward_space": reward}
+    return lambda: make(
+        env or environment or default_environment(), **given(None, limits), **options
+    )
+
+
+def program_name(uri: str) -> str:
+    """Return the address of a program without the scheme that most have."""
+    return uri.removeprefix("benchmark://")

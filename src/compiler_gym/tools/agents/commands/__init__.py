@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""The commands of tasks for language models."""
+
+from compiler_gym.cli.kit.rows import Row
+
+__all__ = ["COMMANDS"]
+
+COMMANDS = {
+    "tasks": Row(
+        "compiler_gym.tools.agents.commands.tasks:tasks",
+        "List the tasks for language models, or write them with prompts as JSON lines.",
+        completions={"--difficulty": "compiler_gym.tools.agents.task:DIFFICULTIES"},
+    ),
+}

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym tasks``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compiler_gym.cli.kit.output import Json, output, print_json, show, table
+
+__all__ = ["tasks"]
+
+
+def tasks(
+    task: Annotated[
+        str | None, typer.Argument(help="A task to show, with what an agent is told.")
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="train, validation or test.")] = None,
+    family: Annotated[str | None, typer.Option(help="Tasks of one kind.")] = None,
+    difficulty: Annotated[str | None, typer.Option(help="easy, medium or hard.")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--output", help="Write the tasks here, one as JSON a line.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the tasks for language models, or write them with prompts as JSON lines."""
+    from compiler_gym.datasets import SPLITS
+    from compiler_gym.files import write_whole
+    from compiler_gym.tools.agents import find_task
+    from compiler_gym.tools.agents import tasks as chosen_tasks
+
+    found = [find_task(task)] if task is not None else chosen_tasks(split, family, difficulty)
+    if file is not None:
+        write_whole(file, "".join(f"{one.json()}\n" for one in found).encode())
+        output().print(f"{len(found)} tasks are in {file}")
+    elif json:
+        print_json({"tasks": [one.dict() for one in found]})
+    elif task is not None:
+        output().print(found[0].prompt)
+    else:
+        columns = [name for name in SPLITS if split in (None, name)]
+        rows = table("Family", *columns, right=columns, typed=("Family",))
+        for name in dict.fromkeys(one.family for one in found):
+            counts = [sum((one.family, one.split) == (name, s) for one in found) for s in columns]
+            rows.add_row(name, *map(str, counts))
+        show(rows)

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+"""The commands that make datasets: a part of ``compiler-gym datasets``."""
+
+from compiler_gym.cli.kit.rows import Row
+
+__all__ = ["COMMANDS"]
+
+COMMANDS = {
+    "datasets import": Row(
+        "compiler_gym.tools.corpus.commands.datasets:import_dataset",
+        "Import programs as a dataset; an interrupted import goes on where it was.",
+    ),
+    "datasets export": Row(
+        "compiler_gym.tools.corpus.commands.datasets:export",
+        "Write the programs of a dataset to Parquet: a file, or a folder of splits with a card.",
+    ),
+    "datasets build": Row(
+        "compiler_gym.tools.corpus.commands.datasets:build",
+        "Build packages of a distribution in a sandbox, and keep their modules and programs.",
+    ),
+}

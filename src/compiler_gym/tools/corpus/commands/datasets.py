@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym datasets import``, ``export`` and ``build``."""
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compiler_gym.cli.kit.completing import datasets as dataset_names
+from compiler_gym.cli.kit.options import spread
+from compiler_gym.cli.kit.output import Json, errors, output, print_json
+from compiler_gym.cli.kit.programs import DEFAULT_ENVIRONMENT, EnvName, open_datasets
+from compiler_gym.errors import DatasetInitError
+from compiler_gym.options import PackageChoice, PackageLimits, ReadOptions
+from compiler_gym.tools.corpus.commands.importing import gather_packages, programs_at, starter
+
+__all__ = ["build", "export", "import_dataset"]
+
+_ENV = DEFAULT_ENVIRONMENT
+_READ = ReadOptions()
+_CHOICE = PackageChoice()
+_LIMITS = PackageLimits()
+
+
+@spread
+def import_dataset(
+    name: Annotated[str, typer.Argument(help="What to call it, for example mine-v0.")],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="A directory, archive, Parquet, JSON-lines, compile_commands.json, or packages "
+            "that were built."
+        ),
+    ],
+    options: ReadOptions = _READ,
+    description: Annotated[str, typer.Option(help="What the programs are, in one line.")] = "",
+    linked: Annotated[
+        bool, typer.Option(help="Of compile_commands.json, link the files of each target.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option(help="Start each program once; what cannot be started is unreadable.")
+    ] = False,
+    env: EnvName = _ENV,
+    json: Json = False,
+) -> None:
+    """Import programs as a dataset; an interrupted import goes on where it was."""
+    from compiler_gym.datasets import CorpusDataset, import_corpus
+    from compiler_gym.paths import site_data_path
+    from compiler_gym.tools.corpus.packages import holds_packages
+
+    with open_datasets(env) as catalogue:
+        if name in catalogue and not isinstance(catalogue.dataset(name), CorpusDataset):
+            raise DatasetInitError(f"{name} is the name of another dataset: choose one of your own")
+    if holds_packages(path.expanduser()):
+        done = gather_packages(name, path.expanduser(), env, description)
+        if json:
+            print_json({field: getattr(done, field) for field in done.__dataclass_fields__})
+        else:
+            output().print(f"{name}: {done}", soft_wrap=True)
+        return
+    with (
+        programs_at(path.expanduser(), env, linked=linked) as (programs, failed),
+        starter(env) if check else nullcontext() as starts,
+    ):
+        done = import_corpus(
+            name,
+            programs,
+            site_data_base=site_data_path(),
+            options=options,
+            description=description,
+            check=starts,
+        )
+    done.unreadable += len(failed)
+    done.problems += failed
+    if json:
+        print_json({field: getattr(done, field) for field in done.__dataclass_fields__})
+        return
+    output().print(f"{name}: {done}", soft_wrap=True)
+    for key, reason in done.problems:
+        errors().print(f"  not read: {key}: {reason}", soft_wrap=True, style="dim")
+
+
+def export(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="The name of a dataset, for example poj104-v1.", autocompletion=dataset_names
+        ),
+    ],
+    path: Annotated[
+        Path, typer.Argument(help="The Parquet file to write, or a folder: a file for each split.")
+    ],
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="At most this many programs a file.")
+    ] = None,
+    env: EnvName = _ENV,
+    json: Json = False,
+) -> None:
+    """Write the programs of a dataset to Parquet: a file, or a folder of splits with a card."""
+    from compiler_gym.datasets import export_folder, export_parquet
+
+    with open_datasets(env) as catalogue:
+        dataset = catalogue.dataset(name)
+        dataset.install()
+        write = export_parquet if path.suffix == ".parquet" else export_folder
+        count = write(dataset, path.expanduser(), limit=limit)
+    if json:
+        print_json({"name": dataset.name, "path": str(path), "programs": count})
+    else:
+        output().print(f"{count} programs of {dataset.name} in {path}", soft_wrap=True)
+
+
+@spread
+def build(
+    distribution: Annotated[str, typer.Argument(help="Whose packages: debian.")],
+    folder: Annotated[Path, typer.Option("--output", help="The folder to build into.")],
+    choice: PackageChoice = _CHOICE,
+    jobs: Annotated[int, typer.Option(min=1, help="How many are built at once.")] = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on in a folder.")] = False,
+    install_dependencies: Annotated[
+        bool,
+        typer.Option(
+            "--install-dependencies",
+            help="Install what packages need on this machine, as root, not in unpacked trees.",
+        ),
+    ] = False,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            help="Build on a Ray cluster: its address, auto, or local.", metavar="ADDRESS"
+        ),
+    ] = None,
+    limits: PackageLimits = _LIMITS,
+    env: EnvName = _ENV,
+    json: Json = False,
+) -> None:
+    """Build packages of a distribution in a sandbox, and keep their modules and programs."""
+    from msgspec import to_builtins
+
+    from compiler_gym.tools.corpus.commands.packages import (
+        Distribution,
+        builder_for,
+        built,
+        lock_for,
+        show_outcomes,
+    )
+    from compiler_gym.tools.corpus.packages import opened_output
+
+    chosen = Distribution(distribution, env)
+    folder = folder.expanduser().absolute()
+    asked = lock_for(chosen, choice)
+    with opened_output(folder, asked, resume=resume):
+        builder = builder_for(chosen, asked, folder, limits, installs=install_dependencies)
+        results = built(asked, builder, jobs=jobs, ray=ray)
+    if json:
+        left_out = ("modules", "programs", "build_depends", "log_tail")
+        rows = [
+            {name: value for name, value in to_builtins(result).items() if name not in left_out}
+            | {"modules": len(result.modules), "programs": len(result.programs)}
+            for result in results
+        ]
+        print_json({"output": str(folder), "packages": rows})
+    else:
+        show_outcomes(results, folder)

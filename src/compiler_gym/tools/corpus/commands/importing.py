@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Prepares and checks an import for ``compiler-gym datasets import``."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from compiler_gym.cli.kit.programs import suffix_of
+from compiler_gym.errors import BenchmarkInitError, DatasetInitError
+from compiler_gym.files import scratch_directory
+from compiler_gym.lazy import named
+
+__all__ = ["gather_packages", "programs_at", "starter"]
+
+
+def gather_packages(name: str, folder: Path, env: str, description: str) -> Any:
+    """Make the dataset `name` of a folder of built packages, and return what it has.
+
+    The folder stays where it is: the dataset finds the trees there that its programs are tested in.
+    """
+    from compiler_gym.paths import site_data_path
+    from compiler_gym.registration import compiler_of
+    from compiler_gym.tools.corpus.packages import gather_dataset
+
+    compiler = compiler_of(env)
+    if compiler is None or not compiler.function_shapes:
+        raise DatasetInitError(
+            f"{env} cannot read built packages: expected one whose compiler tells functions apart"
+        )
+    shapes = named(compiler.function_shapes)
+    return gather_dataset(
+        name, folder, site_data_base=site_data_path(), shapes=shapes, description=description
+    )
+
+
+@contextmanager
+def programs_at(
+    path: Path, env: str, *, linked: bool
+) -> Generator[tuple[Path, list[tuple[str, str]]]]:
+    """Yield the folder to import and the failures so far: a compilation database is compiled."""
+    if path.name != "compile_commands.json":
+        if linked:
+            raise DatasetInitError(f"--linked needs a compile_commands.json, found {path}")
+        yield path, []
+        return
+    programs, failed = _database_reader(env)(path, linked)
+    with scratch_directory("import") as folder:
+        for name, contents in programs.items():
+            kept = Path(folder) / f"{name.lstrip('/').replace('../', '')}{suffix_of(contents)}"
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_bytes(contents)
+        yield Path(folder), failed
+
+
+def _database_reader(env: str) -> Callable[[Path, bool], Any]:
+    from compiler_gym.registration import compiler_of
+
+    compiler = compiler_of(env)
+    if compiler is None or not compiler.database_reader:
+        raise DatasetInitError(
+            f"{env} cannot read a compile_commands.json: import programs or sources"
+        )
+    return named(compiler.database_reader)
+
+
+@contextmanager
+def starter(env: str) -> Generator[Callable[[bytes, str], str | None]]:
+    """Give a check that starts a program in a worker and returns what is wrong, if anything."""
+    from compiler_gym.registration import make
+
+    with make(env) as made, scratch_directory("import") as folder:
+
+        def problem(contents: bytes, suffix: str) -> str | None:
+            path = Path(folder) / f"program{suffix}"
+            path.write_bytes(contents)
+            try:
+                made.reset(benchmark=path.as_uri(), reward_space=None)
+            except BenchmarkInitError as error:
+                return str(error).replace(str(path), path.name)
+            return None
+
+        yield problem

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""What `compiler-gym datasets build` asks of the library, and what it shows meanwhile."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compiler_gym.cli.kit.output import errors, output, show, table
+from compiler_gym.errors import DatasetInitError, InvalidParameterError
+from compiler_gym.files import read_regular
+from compiler_gym.lazy import named
+from compiler_gym.options import PackageChoice, PackageLimits
+from compiler_gym.paths import cache_path
+
+if TYPE_CHECKING:
+    from compiler_gym.tools.corpus.packages import (
+        PackageBuilder,
+        PackageLock,
+        PackageResult,
+        UnitCompiler,
+    )
+
+__all__ = ["Distribution", "builder_for", "built", "lock_for", "show_outcomes"]
+
+_MIRRORS = {
+    "debian": (
+        "http://deb.debian.org/debian bookworm main",
+        "http://deb.debian.org/debian-security bookworm-security main",
+    )
+}
+"""The archive of each distribution that can be named."""
+
+
+class Distribution:
+    """A distribution whose packages are built, with the compiler of an environment."""
+
+    def __init__(self, name: str, env: str) -> None:
+        from compiler_gym.registration import compiler_of
+
+        if name not in _MIRRORS:
+            raise InvalidParameterError(
+                f"expected a distribution, found {name!r}: there is {', '.join(_MIRRORS)}"
+            )
+        compiler = compiler_of(env)
+        if compiler is None or not compiler.package_compiler:
+            raise DatasetInitError(f"{env} makes no programs of packages: name another with --env")
+        self.mirrors = _MIRRORS[name]
+        self.compiler: UnitCompiler = named(compiler.package_compiler)
+        self.cache = cache_path("packages")
+
+
+def lock_for(distribution: Distribution, choice: PackageChoice) -> "PackageLock":
+    """Return what to build: a lock that is there, or one made of names now."""
+    from compiler_gym.tools.corpus.packages import (
+        PackageLock,
+        UnpackedSupplier,
+        found_lock,
+        read_lock,
+    )
+
+    choice.require_one()
+    if choice.lock is not None:
+        return read_lock(found_lock(choice.lock))
+    newest = UnpackedSupplier(
+        distribution.cache, PackageLock(distribution.mirrors, ()), distribution.compiler.packages
+    )
+    if choice.packages is not None:
+        names = _listed_packages(Path(choice.packages).expanduser())
+    else:
+        names = newest.chosen(choice.count or 0, choice.seed)
+    errors().print(f"looking up {len(names)} packages", style="dim")
+    return newest.locked(names)
+
+
+def builder_for(
+    distribution: Distribution,
+    lock: "PackageLock",
+    output: Path,
+    limits: PackageLimits,
+    *,
+    installs: bool,
+) -> "PackageBuilder":
+    """Return what builds each package of `lock`; this machine is asked first whether it can."""
+    from compiler_gym.sandbox import require_rooted
+    from compiler_gym.tools.corpus.packages import (
+        InstalledSupplier,
+        PackageBuilder,
+        UnpackedSupplier,
+    )
+
+    require_rooted()
+    kind = InstalledSupplier if installs else UnpackedSupplier
+    supplier = kind(distribution.cache, lock, distribution.compiler.packages)
+    return PackageBuilder(output, supplier.prepare(), distribution.compiler, limits)
+
+
+def built(
+    lock: "PackageLock", builder: "PackageBuilder", *, jobs: int, ray: str | None
+) -> "list[PackageResult]":
+    """Build every package, and show how far it is, on standard error."""
+    from compiler_gym.tools.corpus.packages import build_packages, done_and_waiting
+
+    done, _ = done_and_waiting(lock, builder)
+    results: list[PackageResult] = []
+    ended = build_packages(lock, builder, jobs=jobs) if ray is None else _on(ray, lock, builder)
+    total, started = len(lock.packages), time.monotonic()
+    with _progress_bar(total) as bar:
+        for result in ended:
+            results.append(result)
+            if bar is not None:
+                bar.update(bar.task_ids[0], completed=len(results), description=result.package)
+            if len(results) <= len(done):
+                continue
+            took = (time.monotonic() - started) / (len(results) - len(done))
+            left = _roughly((total - len(results)) * took)
+            line = f"[{len(results)}/{total}] {_line_of(result)}"
+            errors().print(f"{line}; {left} left", soft_wrap=True, markup=False, highlight=False)
+    return results
+
+
+def show_outcomes(results: "Sequence[PackageResult]", folder: Path) -> None:
+    """Show how many packages ended how, and what there is now."""
+    counted = Counter(result.outcome for result in results)
+    rows = table("Outcome", "Packages", "Share", "For example", right=("Packages", "Share"))
+    for outcome, number in counted.most_common():
+        first = next(result for result in results if result.outcome is outcome)
+        example = f"{first.package}: {first.reason}" if first.reason else first.package
+        share = f"{100 * number / len(results):.0f} %"
+        rows.add_row(outcome.value, str(number), share, _cut(example, 44))
+    show(rows)
+    modules = sum(len(result.modules) for result in results)
+    programs = sum(len(result.programs) for result in results)
+    output().print(
+        f"{modules:,} modules and {programs:,} linked programs in {folder}", soft_wrap=True
+    )
+
+
+def _on(address: str, lock: "PackageLock", builder: "PackageBuilder") -> "Iterator[PackageResult]":
+    """Yield the results of tasks of a Ray cluster, which shares the output's folder."""
+    from compiler_gym.tools.corpus.packages import done_and_waiting
+    from compiler_gym.tools.learn.integrations.ray import spread_tasks
+
+    done, waiting = done_and_waiting(lock, builder)
+    yield from done
+    where = None if address == "local" else address
+    for package, result in spread_tasks(waiting, builder, address=where):
+        if isinstance(result, Exception):
+            raise DatasetInitError(
+                f"{package.name} was lost on the cluster: {str(result).splitlines()[-1]}: go on "
+                "with --resume"
+            ) from result
+        yield result
+
+
+def _progress_bar(total: int) -> AbstractContextManager[Any]:
+    if not errors().is_terminal:
+        return nullcontext()
+    from rich import progress
+
+    columns = (
+        progress.MofNCompleteColumn(),
+        progress.BarColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("after {task.description}", markup=False),
+    )
+    bar = progress.Progress(*columns, console=errors(), transient=True)
+    bar.add_task("the start", total=total)
+    return bar
+
+
+def _line_of(result: "PackageResult") -> str:
+    what = f"{result.package} {result.version}: {result.outcome.value}"
+    if result.modules:
+        what += f", {len(result.modules)} modules, {len(result.programs)} programs"
+    elif result.reason:
+        what += f": {_cut(result.reason, 100)}"
+    return f"{what}, {_roughly(result.seconds)}"
+
+
+def _roughly(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes / 60:.1f} h"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _listed_packages(path: Path) -> list[str]:
+    try:
+        text = read_regular(path).decode()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise DatasetInitError(
+            f"expected a file with the name of a package on each line in {path}: {reason}"
+        ) from error
+    lines = (line.partition("#")[0].strip() for line in text.splitlines())
+    names = [line for line in lines if line]
+    if not names:
+        raise DatasetInitError(f"expected the name of a package on each line, found none in {path}")
+    return names

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+"""The commands of the web explorer."""
+
+from compiler_gym.cli.kit.rows import Row
+
+__all__ = ["COMMANDS"]
+
+COMMANDS = {
+    "web": Row(
+        "compiler_gym.tools.explorer.commands.web:web",
+        "Open the web explorer: a tree of what passes do, with diffs, graphs and search.",
+    ),
+}

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym web``: the explorer in a browser, served from this machine."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compiler_gym.cli.kit.options import spread
+from compiler_gym.cli.kit.output import errors
+from compiler_gym.cli.kit.programs import DEFAULT_ENVIRONMENT, SUFFIXES, EnvName
+from compiler_gym.options import Limits
+
+if TYPE_CHECKING:
+    from compiler_gym.tools.explorer.records import Source
+
+__all__ = ["web"]
+
+_SESSION_LIMITS = Limits(step_seconds=60.0)
+_LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
+
+
+@spread
+def web(
+    program: Annotated[
+        str | None,
+        typer.Argument(help=f"A URI (cbench-v1/qsort), a path ({SUFFIXES}), a report.html or -."),
+    ] = None,
+    env: EnvName = DEFAULT_ENVIRONMENT,
+    host: Annotated[
+        str, typer.Option(help="The address to listen at; others can reach any but the default.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(help="The port; 0 takes one that is free.", min=0, max=65535)
+    ] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Whether to open a browser.")
+    ] = True,
+    sessions: Annotated[
+        int, typer.Option(help="How many sessions may be open at a time.", min=1)
+    ] = 8,
+    idle_minutes: Annotated[
+        float, typer.Option(help="Minutes without use after which a session is closed.", min=0.01)
+    ] = 30.0,
+    limits: Limits = _SESSION_LIMITS,
+) -> None:
+    """Open the web explorer: a tree of what passes do, with diffs, graphs and search.
+
+    It prints the address, which holds a token: whoever knows it can use the explorer.
+    Ctrl-C stops it and closes every session. Needs the extra `web`.
+    """
+    from socket import gethostname
+
+    from compiler_gym.tools.explorer.settings import Settings
+
+    report = _report_named(program)
+    program = None if report else program
+    settings = Settings(
+        report=report,
+        host=host,
+        port=port,
+        environment=env,
+        program=None if program is None or program == "-" else _absolute_program(program),
+        source=_pasted_from_stdin() if program == "-" else None,
+        most_sessions=sessions,
+        idle_seconds=60 * idle_minutes,
+        limits={"limits": limits},
+    )
+    _require_library()
+    if settings.program is not None:
+        _require_known_program(env, settings.program)
+    from compiler_gym.tools.explorer.server import Server
+
+    with Server(settings) as server:
+        if host not in _LOCAL_HOSTS:
+            named = server.address_for(gethostname()) if host in ("", "0.0.0.0", "::") else host
+            errors().print(f"others can reach {named}: whoever knows the address can use this")
+
+        def ready() -> None:
+            print(server.address, flush=True)
+            errors().print("Ctrl-C stops it", style="dim")
+            if browser:
+                _open_browser(server.address)
+
+        server.run(ready)
+
+
+def _require_library() -> None:
+    """Raise `EnvironmentNotSupported` unless the extra is installed."""
+    from importlib.util import find_spec
+
+    from compiler_gym.errors import EnvironmentNotSupported
+    from compiler_gym.version import install_hint
+
+    missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise EnvironmentNotSupported(f"{' and '.join(missing)} missing: {install_hint('web')}")
+
+
+def _require_known_program(env: str, program: str) -> None:
+    """Raise the typed error of a missing program before the server starts."""
+    from compiler_gym.cli.kit.programs import find_program
+    from compiler_gym.registration import make
+
+    with make(env) as made:
+        find_program(made, program)
+
+
+def _open_browser(address: str) -> None:
+    import threading
+    import webbrowser
+
+    # A browser may take its time, and the page waits for this server.
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+def _report_named(program: str | None) -> Path | None:
+    """Return the report that an argument names, or that lies in the folder it names."""
+    if program is None or "://" in program:
+        return None
+    path = Path(program).expanduser()
+    path = path / "report.html" if path.is_dir() else path
+    return path.absolute() if path.suffix == ".html" and path.is_file() else None
+
+
+def _absolute_program(program: str) -> str:
+    """Return a path as an absolute one, and a URI unchanged."""
+    from compiler_gym.datasets import path_and_query
+
+    path, query = path_and_query(program)
+    if "://" not in program and Path(path).expanduser().exists():
+        return os.path.abspath(Path(path).expanduser()) + query
+    return program
+
+
+def _pasted_from_stdin() -> "Source":
+    from compiler_gym.errors import BenchmarkInitError
+    from compiler_gym.tools.explorer.records import Source
+
+    text = sys.stdin.read()
+    if not text.strip():
+        raise BenchmarkInitError("standard input is empty: expected a program's text")
+    return Source(text=text, name="stdin")

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+"""The commands of the hunt."""
+
+from compiler_gym.cli.kit.rows import Row
+
+__all__ = ["COMMANDS"]
+
+COMMANDS = {
+    "hunt": Row(
+        "compiler_gym.tools.hunt.commands.hunt:hunt",
+        "Find what the compiler's own level misses in real code: reduced, proven and counted.",
+    ),
+}

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym hunt``: what a compiler's level misses in real code."""
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Protocol
+
+import typer
+
+from compiler_gym.cli.kit import completing as _completing
+from compiler_gym.cli.kit.failures import INTERRUPTED
+from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
+from compiler_gym.errors import EnvironmentNotSupported
+from compiler_gym.lazy import named
+from compiler_gym.options import seconds_in
+from compiler_gym.registration import compilers
+
+__all__ = ["Hunter", "hunt"]
+
+_SHOWN = 20
+
+
+class Goal(Enum):
+    """What is to be less."""
+
+    SIZE = "size"
+    INSTRUCTIONS = "instructions"
+    CYCLES = "cycles"
+
+
+class Hunter(Protocol):
+    """The hunt that a compiler's registration names.
+
+    It is made from where the programs are and an output folder, and by keyword the ``goal``, what
+    it ``says`` as it goes, and whether it ``is_interrupted``.
+    """
+
+    def run(self, *, seconds: float) -> dict[str, Any]:
+        """Hunt for `seconds` or go on, write what was found, and return it as plain values."""
+        ...
+
+    def compare_versions(self, *, seconds: float) -> dict[str, Any]:
+        """Compile every program with each version, and return which functions grew."""
+        ...
+
+
+def hunt(
+    where: Annotated[
+        str,
+        typer.Argument(
+            metavar="PROJECT|CORPUS",
+            help="A folder of programs or with a compile_commands.json, or a dataset.",
+            autocompletion=_completing.programs,
+        ),
+    ],
+    goal: Annotated[Goal, typer.Option(help="What is to be less.")] = Goal.SIZE,
+    output_dir: Annotated[
+        Path, typer.Option("--output", help="The folder for findings; a later hunt goes on there.")
+    ] = Path("hunt-results"),
+    time: Annotated[str, typer.Option(help="How long to hunt: 90, 10m, 1h.")] = "30m",
+    compiler: Annotated[
+        str | None, typer.Option(help="Which compiler to hunt in [default: the first that can].")
+    ] = None,
+    versions: Annotated[
+        bool,
+        typer.Option(
+            "--versions", help="List the functions that grew from version to version instead."
+        ),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Find what the compiler's own level misses in real code: reduced, proven and counted.
+
+    Writes a draft of a report for each finding, and `report.html` over all. Nothing is sent.
+    Ctrl-C ends it after the step at hand; the same command goes on.
+    """
+    from compiler_gym.cli.kit.interrupts import Interrupts
+
+    seconds = seconds_in(time)
+    with Interrupts() as interrupts:
+        hunter = _hunter(compiler)(
+            where,
+            output_dir,
+            goal=goal.value,
+            says=_says,
+            is_interrupted=lambda: interrupts.requested,
+        )
+        document = (hunter.compare_versions if versions else hunter.run)(seconds=seconds)
+    if json:
+        print_json(document)
+    elif versions:
+        _show_grown(document, output_dir)
+    else:
+        _show_findings(document, output_dir)
+    if interrupts.requested:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _says(line: str) -> None:
+    errors().print(line, style="dim", markup=False, highlight=False)
+
+
+def _hunter(name: str | None) -> Callable[..., Hunter]:
+    able = {one.name: one.hunter for one in compilers().values() if one.hunter}
+    if name is not None and name not in able:
+        raise EnvironmentNotSupported(f"{name} cannot hunt: expected {', '.join(sorted(able))}")
+    return named(able[name] if name is not None else next(iter(able.values())))
+
+
+def _show_findings(document: Mapping[str, Any], folder: Path) -> None:
+    console, figures = output(), document["figures"]
+    console.print(heading(f"{document['level']} in {document['where']}"), soft_wrap=True)
+    console.print(
+        f"{figures['examined']:,} different functions of {figures['programs_examined']:,} of "
+        f"{figures['programs']:,} programs, {figures['with_gap']:,} with a gap"
+    )
+    rows = table(
+        "", "Decision", "Functions", "Packages", "Saved",
+        right=("", "Functions", "Packages", "Saved"), typed=("Decision",),
+    )  # fmt: skip
+    for number, finding in enumerate(document["findings"][:_SHOWN], start=1):
+        rows.add_row(
+            str(number), finding["decision"], f"{finding['functions']:,}",
+            f"{finding['packages']:,}", f"{finding['saved']:,g}",
+        )  # fmt: skip
+    if document["findings"]:
+        show(rows, console)
+    more = len(document["findings"]) - _SHOWN
+    found = f"{len(document['findings'])} findings"
+    console.print(f"{found}{f', {more} not shown' if more > 0 else ''}")
+    for step, reasons in figures["dropped"].items():
+        console.print(f"dropped at {step}: {sum(reasons.values())}")
+    console.print(f"drafts and report.html in {folder}", soft_wrap=True)
+
+
+def _show_grown(document: Mapping[str, Any], folder: Path) -> None:
+    console = output()
+    console.print(heading(f"functions that grew in {document['where']}"), soft_wrap=True)
+    versions = [str(one) for one in document["versions"]]
+    rows = table("Function", "Package", *versions, right=(*versions,), typed=("Function",))
+    for row in document["grown"][:_SHOWN]:
+        sizes = (row["sizes"].get(one, "-") for one in versions)
+        rows.add_row(row["function"], row["package"], *map(str, sizes))
+    if document["grown"]:
+        show(rows, console)
+    console.print(
+        f"{len(document['grown']):,} of {document['compared']:,} functions; "
+        f"{len(document['failures']):,} programs failed with a version"
+    )
+    console.print(f"all in {folder / 'grown.json'}", soft_wrap=True)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym evaluate-heuristic``."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from compiler_gym.cli.kit.options import SandboxName
+from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
+from compiler_gym.cli.kit.programs import files_below
+from compiler_gym.errors import InvalidParameterError
+from compiler_gym.tools.learn.commands.leaderboard import print_outcome, show_metrics
+
+if TYPE_CHECKING:
+    from compiler_gym.tools.learn.leaderboard import Evaluation, Outcome, Task
+
+__all__ = ["evaluate_heuristic"]
+
+
+def evaluate_heuristic(
+    heuristic: Annotated[
+        Path, typer.Argument(help="A source in C, or a shared object, with should_inline().")
+    ],
+    corpus: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A dataset, a program or a folder of them; may be repeated [default: the task's]."
+        ),
+    ] = None,
+    define: Annotated[
+        list[str] | None, typer.Option("--define", help="A macro, as NAME=VALUE; may be repeated.")
+    ] = None,
+    most: Annotated[
+        int | None, typer.Option(help="At most so many programs, spread evenly over all.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="What the entry is called.")] = None,
+    output_dir: Annotated[
+        Path | None,
+        typer.Option("--output", help="The folder of a submission [default: none written]."),
+    ] = None,
+    sandbox: SandboxName = None,
+    json: Json = False,
+) -> None:
+    """Judge a decision function in C, or in a shared object, on many programs.
+
+    It runs in a sandbox, and each program is compiled once with its decisions. Leaves with
+    status 1 if it failed on any. With the task's own programs the result is an entry of the
+    leaderboard.
+    """
+    from compiler_gym.lazy import named
+    from compiler_gym.registration import compilers
+    from compiler_gym.sandbox import require, sandboxed
+    from compiler_gym.tools.learn.leaderboard import evaluate, find_task, write_submission
+
+    compiler = next(one for one in compilers().values() if one.heuristics)
+    task = find_task(compiler.heuristic_task)
+    programs = _programs_named(corpus or [], most, task)
+    started = time.monotonic()
+    with sandboxed(require(sandbox, what=f"the heuristic {heuristic}")):
+        policy = named(compiler.heuristics)(heuristic, _macros(define or []))
+        evaluation = evaluate(
+            policy, task, programs=programs, watch=_say_nothing if json else print_outcome
+        )
+    if output_dir is not None:
+        facts = {"name": name or heuristic.stem, "policy": str(heuristic)}
+        write_submission(output_dir, evaluation, facts)
+    seconds = time.monotonic() - started
+    failed = [outcome for outcome in evaluation.outcomes if outcome.error]
+    if json:
+        print_json(
+            {
+                "asked": policy.asked,
+                "agreed": policy.agreed,
+                "seconds": round(seconds, 3),
+                "outcomes": [outcome.to_json() for outcome in evaluation.outcomes],
+            }
+        )
+    else:
+        _show(evaluation, name or heuristic.stem, policy, seconds)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _say_nothing(outcome: "Outcome") -> None:
+    """Print nothing."""
+
+
+def _programs_named(corpus: list[str], most: int | None, task: "Task") -> list[str]:
+    """Return the programs that `corpus` names, or some of them; none: those of the task."""
+    from compiler_gym.registration import make
+
+    if most is not None and most < 1:
+        raise InvalidParameterError(f"--most is {most}: expected a number >= 1")
+    found = [uri for one in corpus for uri in (files_below(Path(one)) or [one])]
+    if most is None:
+        return found
+    with make(task.environment) as env:
+        every = list((task.only(tuple(found)) if found else task).uris(env))
+    return [every[at * len(every) // most] for at in range(most)] if len(every) > most else every
+
+
+def _macros(given: list[str]) -> dict[str, str]:
+    pairs = [one.partition("=") for one in given]
+    if wrong := [name for name, equals, _ in pairs if not equals or not name.isidentifier()]:
+        raise InvalidParameterError(f"--define {wrong[0]}: expected NAME=VALUE")
+    return {name: value for name, _, value in pairs}
+
+
+def _show(evaluation: "Evaluation", name: str, policy: Any, seconds: float) -> None:
+    console = output()
+    summary = evaluation.summary
+    console.print(heading(name, f" on {evaluation.task.name}: {summary.programs} programs"))
+    show_metrics(evaluation)
+    costs = [cost for cost in evaluation.costs if cost.baseline > 0]
+    ratios = sorted((cost.found / cost.baseline, cost.program) for cost in costs)
+    rows = table("Program", "Of the baseline", right=("Of the baseline",))
+    for ratio, program in (*ratios[:1], *ratios[-1:]):
+        rows.add_row(program, f"{ratio:.4f}")
+    show(rows, console)
+    larger = sum(ratio > 1 for ratio, _ in ratios)
+    smaller = sum(ratio < 1 for ratio, _ in ratios)
+    console.print(
+        f"smaller: {smaller}, equal: {len(ratios) - smaller - larger}, larger: {larger}; "
+        f"{policy.agreed:,} of {policy.asked:,} decisions are the compiler's own; {seconds:.1f} s"
+    )
+    for outcome in evaluation.outcomes:
+        if outcome.error:
+            errors().print(f"{outcome.state.benchmark}: {outcome.error}", soft_wrap=True)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym collect``."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from compiler_gym.cli.kit.failures import INTERRUPTED
+from compiler_gym.cli.kit.options import LimitOptions, spread
+from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
+from compiler_gym.cli.kit.programs import find_program
+from compiler_gym.options import CollectOptions
+
+if TYPE_CHECKING:
+    from compiler_gym.tools.learn.collection import Progress, Summary
+
+__all__ = ["collect"]
+
+DIFFERS = 1
+"""The exit status when an episode cannot be played again."""
+_DEFAULTS = CollectOptions()
+
+
+@spread
+def collect(
+    folder: Annotated[Path, typer.Option("--output", help="The folder of the collection.")],
+    env: Annotated[
+        str | None,
+        typer.Argument(help="The environment; none takes the options of the folder."),
+    ] = None,
+    options: CollectOptions = _DEFAULTS,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the collection in the folder.")
+    ] = False,
+    verify: Annotated[
+        int, typer.Option(help="Afterwards, replay this many episodes and compare.", min=0)
+    ] = 0,
+    limits: LimitOptions = None,
+    json: Json = False,
+) -> None:
+    """Collect transitions into a folder of Parquet files, for learning without a compiler.
+
+    The same options give the same files, with any number of processes and after any number of
+    interruptions: Ctrl-C and a kill lose the shards in work, and --resume goes on. Leaves with
+    status 1 if --verify finds an episode that cannot be played again.
+    """
+    from compiler_gym.tools.learn.collection import Collection
+    from compiler_gym.tools.learn.collection import collect as collect_into
+
+    if env is None:
+        kept = Collection(folder).options
+        options = replace(kept, jobs=options.jobs or kept.jobs, ray=options.ray)
+    else:
+        names = tuple(_address_of(env, options.benchmarks))
+        options = replace(options, env=env, benchmarks=names)
+    if limits is not None:
+        options = replace(options, limits=limits)
+    line = _ProgressLine(is_quiet=json)
+    try:
+        summary = collect_into(folder, options, resume=resume, watch=line.show)
+    except KeyboardInterrupt:
+        line.close()
+        errors().print(
+            f"\ninterrupted: go on with `compiler-gym collect --resume --output {folder}`",
+            soft_wrap=True,
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    finally:
+        line.close()
+    differences = Collection(folder).verify(verify) if verify else []
+    if json:
+        found = {"differences": list(map(str, differences))} if verify else {}
+        print_json({"output": str(folder), **summary.to_json(), **found})
+    else:
+        _show_collection(folder, summary)
+        for difference in differences:
+            output().print(str(difference), soft_wrap=True)
+        if verify:
+            output().print(f"{verify} episodes played again: {len(differences)} came out otherwise")
+    if differences:
+        raise typer.Exit(DIFFERS)
+
+
+def _address_of(env: str, names: "tuple[str, ...] | Any") -> "list[str]":
+    """Return addresses for programs that are given as paths."""
+    from compiler_gym.registration import make
+
+    with make(env) as made:
+        return [
+            str(find_program(made, name).uri)
+            if "://" not in name and Path(name.partition("?")[0]).is_file()
+            else name
+            for name in names
+        ]
+
+
+class _ProgressLine:
+    """Shows one line of progress on standard error, if that is a terminal."""
+
+    def __init__(self, *, is_quiet: bool) -> None:
+        self._status = None
+        if errors().is_terminal and not is_quiet:
+            self._status = errors().status("starting")
+            self._status.start()
+
+    def show(self, progress: "Progress") -> None:
+        if self._status is None:
+            return
+        rate = progress.steps_now / max(progress.seconds, 0.1)
+        left = (progress.steps_in_all - progress.steps) / rate if rate else 0.0
+        self._status.update(
+            f"{progress.steps:,} of {progress.steps_in_all:,} steps   {rate:,.0f} steps/s   "
+            f"{left / 60:,.0f} min left"
+        )
+
+    def close(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+
+def _show_collection(folder: Path, summary: "Summary") -> None:
+    console = output()
+    each = summary.bytes / max(summary.transitions, 1)
+    console.print(heading(str(folder)), soft_wrap=True)
+    rows = table("Transitions", "Episodes", "Shards", "Size", "Each", right=("Transitions",))
+    rows.add_row(
+        f"{summary.transitions:,}", f"{summary.episodes:,}",
+        f"{summary.shards} of {summary.shards_in_all}",
+        f"{summary.bytes / 1e6:,.1f} MB", f"{each:,.0f} bytes",
+    )  # fmt: skip
+    show(rows, console)
+    failed = sum(summary.failures.values())
+    if not failed:
+        console.print("no step failed")
+        return
+    share = failed / (failed + summary.transitions)
+    rows = table("Failed steps", "Error", right=("Failed steps",), typed=("Error",))
+    for kind, count in summary.failures.items():
+        rows.add_row(f"{count:,}", kind)
+    rows.add_row(f"{failed:,}", f"in all, {share:.2%} of steps")
+    show(rows, console)

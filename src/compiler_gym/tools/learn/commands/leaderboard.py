@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym leaderboard``: tasks, evaluations, submissions and tables."""
+
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from compiler_gym.cli.kit.options import Group, SandboxName
+from compiler_gym.cli.kit.output import (
+    Json,
+    errors,
+    heading,
+    output,
+    print_json,
+    show,
+    styled,
+    table,
+)
+from compiler_gym.cli.kit.state_files import program_name
+
+if TYPE_CHECKING:
+    from compiler_gym.tools.learn.leaderboard import Evaluation, Outcome
+    from compiler_gym.validation import ValidationError
+
+__all__ = ["leaderboard", "print_outcome", "show_metrics"]
+
+WRONG = 1
+"""The exit status when a submission cannot be trusted or a page is stale."""
+ROOT = Path("leaderboard")
+
+leaderboard = typer.Typer(
+    name="leaderboard",
+    cls=Group,
+    help="Evaluate policies on fixed tasks; verify and rank what was submitted.",
+    no_args_is_help=True,
+)
+
+Root = Annotated[Path, typer.Option("--root", help="The folder of submissions.")]
+
+
+@leaderboard.command()
+def tasks(json: Json = False) -> None:
+    """List the tasks."""
+    from compiler_gym.tools.learn.leaderboard import TASKS
+
+    if json:
+        print_json([task.to_json() for task in TASKS.values()])
+        return
+    rows = table("Task", "Limit per program", "What it is about", typed=("Task",))
+    for task in TASKS.values():
+        rows.add_row(task.name, str(task.limit), task.description)
+    show(rows)
+
+
+@leaderboard.command()
+def run(
+    task: Annotated[
+        str,
+        typer.Argument(help="A task; see `compiler-gym leaderboard tasks`."),
+    ],
+    policy: Annotated[
+        str, typer.Argument(help="level:-Oz, search:local, or a file: agents/tabular_q.py.")
+    ],
+    name: Annotated[str | None, typer.Option(help="What the entry is called.")] = None,
+    authors: Annotated[str, typer.Option(help="Who submits it.")] = "",
+    description: Annotated[str, typer.Option(help="How it works, in a sentence.")] = "",
+    program: Annotated[
+        list[str] | None, typer.Option(help="Only this program; a trial, may be repeated.")
+    ] = None,
+    output_dir: Annotated[
+        Path | None,
+        typer.Option("--output", help="The folder of the submission [default: none written]."),
+    ] = None,
+    run_folder: Annotated[
+        Path | None, typer.Option("--run", help="A run folder, to go on after a kill.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Evaluate a policy on a task and write a submission."""
+    from compiler_gym.runs import RunFolder
+    from compiler_gym.tools.learn.leaderboard import (
+        evaluate,
+        find_policy,
+        find_task,
+        write_submission,
+    )
+
+    chosen = find_task(task)
+    facts = {
+        "name": name or policy, "policy": policy, "authors": authors, "description": description,
+        "machine": f"{platform.machine()}, {platform.system()} {platform.release()}",
+    }  # fmt: skip
+    found = find_policy(policy)
+    options: dict[str, Any] = {"programs": program or (), "watch": print_outcome}
+    if run_folder is None:
+        evaluation = evaluate(found, chosen, **options)
+    else:
+        config = {**chosen.to_json(), "policy": policy, "only": program}
+        seeds = {"task": chosen.seed}
+        with RunFolder.open(run_folder, "evaluation", config, seeds=seeds) as folder:
+            evaluation = evaluate(found, chosen, run=folder, **options)
+    if output_dir is not None:
+        write_submission(output_dir, evaluation, facts)
+    if json:
+        print_json([outcome.to_json() for outcome in evaluation.outcomes])
+    else:
+        _show_evaluation(evaluation, facts["name"])
+
+
+@leaderboard.command()
+def verify(
+    folders: Annotated[
+        list[Path] | None, typer.Argument(help="Submissions [default: all of them].")
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(help="Replay this many episodes of each, drawn at random.")
+    ] = None,
+    rungs: Annotated[
+        str, typer.Option(help="Checks of each episode, separated by commas.")
+    ] = "verify,run",
+    rerun: Annotated[
+        bool,
+        typer.Option(
+            "--rerun", help="Run the policies again, which runs their code, and note what held."
+        ),
+    ] = False,
+    sandbox: SandboxName = None,
+    root: Root = ROOT,
+) -> None:
+    """Replay and validate submissions; exits with status 1 if one is wrong.
+
+    Times and compilations cannot be replayed: they are claims, and a submission is ranked once
+    --rerun has reproduced them, which is noted in ROOT/reruns.json.
+    """
+    from compiler_gym.tools.learn.leaderboard import find_submissions, read_submission
+    from compiler_gym.tools.learn.leaderboard import verify as verify_submission
+
+    names = tuple(rung.strip() for rung in rungs.split(",") if rung.strip())
+    given = (read_submission(folder, root=root) for folder in folders or ())
+    chosen = list(given) if folders else list(find_submissions(root))
+    rows = table(
+        "Submission", "Task", "Programs", "Wrong", "Times", "",
+        right=("Programs", "Wrong"), typed=("Submission", "Task"),
+    )  # fmt: skip
+    details: list[tuple[str, ValidationError]] = []
+    for submission in chosen:
+        found = verify_submission(
+            submission, sample=sample, rungs=names, rerun=rerun, sandbox=sandbox
+        )
+        details += [(submission.name, error) for error in found]
+        rows.add_row(
+            submission.name,
+            submission.task.name,
+            str(len(submission.outcomes)),
+            str(len(found)),
+            "reproduced" if submission.is_reproduced else "claimed",
+            styled("WRONG", "bold red") if found else styled("ok", "green"),
+        )
+    show(rows)
+    for name, error in details:
+        output().print(f"{name}: {error}", soft_wrap=True)
+    if details:
+        raise typer.Exit(WRONG)
+
+
+@leaderboard.command(name="table")
+def table_(
+    pages: Annotated[
+        list[Path] | None, typer.Argument(help="Pages whose tables are brought up to date.")
+    ] = None,
+    root: Root = ROOT,
+    check: Annotated[bool, typer.Option("--check", help="Change nothing; fail if stale.")] = False,
+) -> None:
+    """Print the leaderboards as Markdown, or write them into pages."""
+    from compiler_gym.errors import InvalidParameterError
+    from compiler_gym.files import read_regular
+    from compiler_gym.tools.learn.leaderboard import find_submissions, tables_of, with_tables
+
+    submissions = list(find_submissions(root))
+    if not submissions and not pages:
+        raise InvalidParameterError(
+            f"expected submissions in the folder {root}, found none: name another with --root, or "
+            f"make one with `compiler-gym leaderboard run TASK POLICY --output {root}/TASK/NAME`"
+        )
+    if not pages:
+        print(tables_of(submissions))
+        return
+    stale: list[Path] = []
+    for page in pages:
+        try:
+            text = read_regular(page).decode()
+            changed = with_tables(text, submissions)
+            if changed != text:
+                stale.append(page)
+                if not check:
+                    page.write_text(changed, encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise InvalidParameterError(
+                f"expected a page of Markdown to read and write, found {page}: {why}"
+            ) from error
+    for page in stale:
+        errors().print(f"{page} {'is stale' if check else 'was brought up to date'}")
+    if stale and check:
+        raise typer.Exit(WRONG)
+
+
+def print_outcome(outcome: "Outcome") -> None:
+    """Print on standard error what a policy made of a program."""
+    name = program_name(outcome.state.benchmark)
+    late = ", LATE" if outcome.is_late else ""
+    published = "" if outcome.published is None else f", published {outcome.published:g}"
+    errors().print(
+        f"{name}: {outcome.found:g} (baseline {outcome.baseline:g}{published}), "
+        f"{outcome.walltime:.1f} s, {outcome.compilations} compilations{late} {outcome.error}",
+        soft_wrap=True,
+    )
+
+
+def _show_evaluation(evaluation: "Evaluation", name: str) -> None:
+    summary = evaluation.summary
+    console = output()
+    console.print(heading(name, f" on {evaluation.task.name}: {summary.programs} programs"))
+    show_metrics(evaluation)
+    console.print(
+        f"improved: {summary.improved:.0%} of programs; {evaluation.walltime:.2f} s and "
+        f"{evaluation.compilations:,.0f} compilations per program"
+    )
+
+
+def show_metrics(evaluation: "Evaluation") -> None:
+    """Print the metrics of a policy on a task."""
+    summary, console = evaluation.summary, output()
+    rows = table("Metric", "Geometric mean and 95 % interval")
+    for metric, interval in (
+        ("(C0-C)/(C0-Cb)", summary.share),
+        ("(C0-C)/(C0-Cp)", summary.published_share),
+        ("Cb/C", summary.ratio),
+        ("(Cb-C)/Cb", summary.saving),
+        ("Cb/C without outliers", summary.ratio_without_outliers),
+    ):
+        rows.add_row(metric, "not defined" if interval is None else str(interval))
+    show(rows, console)
+    other = evaluation.task.published_baseline
+    console.print(f"Cb: {evaluation.task.baseline}" + (f"; Cp: {other}" if other else ""))

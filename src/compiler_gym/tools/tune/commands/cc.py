@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym cc`` and ``cxx``: compilers of C and C++ that keep what they compile.
+
+The real compiler does its work first, and its exit status is ours. Nothing that goes
+wrong with the keeping ever reaches the build: it is written to a file.
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from inspect import getdoc
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from compiler_gym.builds import CompilerCommand
+from compiler_gym.errors import PlanError, UnknownNameError
+from compiler_gym.lazy import named
+from compiler_gym.registration import Compiler, compilers
+from compiler_gym.tools.tune.commands.driver import become_driver
+from compiler_gym.tools.tune.commands.policies import run_with_policy
+from compiler_gym.tools.tune.commands.recipes import (
+    RECORDING_FOLDER,
+    command_of,
+    run_with_recipe,
+)
+
+if TYPE_CHECKING:
+    from compiler_gym.tools.tune import Plan, Tuner
+
+__all__ = ["cc", "cxx"]
+
+_COMPILERS = {"cc": "COMPILER_GYM_CC", "cxx": "COMPILER_GYM_CXX"}
+"""The variables that name another compiler."""
+
+
+def cc(context: typer.Context) -> None:
+    """Run the compiler, and keep each compilation as a program: `make CC="compiler-gym cc"`.
+
+    The bitcode goes below the folder that COMPILER_GYM_CC_OUTPUT names; import it with
+    `compiler-gym datasets import`. COMPILER_GYM_CC names another compiler to run.
+    With `--plan tuned.toml` first, what `compiler-gym tune` found is applied to what is linked.
+    With `--recipe small` first, what is compiled and linked is smaller; see `compiler-gym recipe`.
+    With `--policy size` first, how each program is linked is chosen for it, and nothing is larger
+    than with `-Oz -flto`; `--no-never-larger` behind it links once, and compares with nothing.
+    `compiler-gym-cc` takes the same three, and starts sooner: a build calls it for each file.
+    """
+    _drive("cc", context)
+
+
+def cxx(context: typer.Context) -> None:
+    """Run the C++ compiler, and keep what it compiles: `make CXX="compiler-gym cxx"`.
+
+    It is to C++ what `compiler-gym cc` is to C. COMPILER_GYM_CXX names another compiler to run.
+    """
+    _drive("cxx", context)
+
+
+def _drive(verb: str, context: typer.Context) -> None:
+    arguments = _exact_arguments(verb, context)
+    if arguments[:1] and arguments[0] in _WITH_PLAN:
+        if len(arguments) < 2:
+            example = _NAMED.get(arguments[0], "tuned.toml")
+            raise PlanError(
+                f"expected a {'name' if arguments[0] in _NAMED else 'file'} after {arguments[0]}, "
+                f"as in `compiler-gym {verb} {arguments[0]} {example}`"
+            )
+        _WITH_PLAN[arguments[0]](verb, Path(arguments[1]), arguments[2:])
+        return
+    if arguments == ["--help"]:  # of both: the compiler's own follows
+        typer.echo(f"{getdoc(cc if verb == 'cc' else cxx)}\n")
+        sys.stdout.flush()
+    words = [*_compiler(verb), *arguments]
+    status = _run(words)
+    if status == 0:
+        _keep_where_asked(words)
+    raise typer.Exit(status)
+
+
+def _use_recipe(verb: str, name: Path, arguments: list[str]) -> None:
+    """Compile and link as a recipe says."""
+    _keep_and_leave(run_with_recipe(verb, str(name), arguments), command_of(verb, arguments))
+
+
+def _use_policy(verb: str, name: Path, arguments: list[str]) -> None:
+    """Compile and link as the recipe of a policy says: nothing is chosen by it here."""
+    _keep_and_leave(run_with_policy(verb, str(name), arguments), command_of(verb, arguments))
+
+
+def _keep_and_leave(status: int, command: CompilerCommand) -> None:
+    if status == 0:
+        _keep_where_asked([*_compiler("cxx" if command.is_cxx else "cc"), *command.words[1:]])
+    raise typer.Exit(status)
+
+
+def _become_driver(verb: str, plan: Path, arguments: list[str]) -> None:
+    become_driver([verb, "--plan", str(plan), *arguments])
+
+
+def _check_plan(verb: str, plan: Path, arguments: list[str]) -> None:
+    """Print what the driver needs to know of the plan in a file; refuse an invalid plan."""
+    from compiler_gym.tools.tune import driver_facts, read_plan
+
+    read = read_plan(plan)
+    tuner = _tuner_of(read)
+    compilers = (
+        (_recorded_compiler("cc"), _recorded_compiler("cxx")) if tuner is None else tuner.compilers
+    )
+    sys.stdout.buffer.write(driver_facts(read, compilers))
+    sys.stdout.buffer.flush()
+
+
+def _apply_plan(verb: str, plan: Path, words: list[str]) -> None:
+    """Apply the plan in a file to what the command `words` has just linked."""
+    from compiler_gym.tools.tune import apply_plan, read_plan
+
+    read = read_plan(plan)
+    tuner = _tuner_of(read)
+    if tuner is not None:
+        try:
+            apply_plan(read, tuner, words, Path.cwd(), say=_say)
+        except Exception as error:  # the build must go on, whatever this is
+            _say(f"the plan is not applied: {type(error).__name__}: {error}")
+    _keep_where_asked(words)
+
+
+_WITH_PLAN = {
+    "--plan": _become_driver,
+    "--recipe": _use_recipe,
+    "--policy": _use_policy,
+    "--check-plan": _check_plan,
+    "--apply-plan": _apply_plan,
+}
+"""What a first argument asks for that a file or a name follows; the driver itself uses the last
+two."""
+_NAMED = {"--recipe": "small", "--policy": "size"}
+"""What a name follows, and an example of one."""
+
+
+def _tuner_of(plan: "Plan") -> "Tuner | None":
+    """Return the tuner that applies `plan`; print why and return None if none can."""
+    from compiler_gym.tools.tune import tuner_of
+
+    try:
+        return tuner_of(plan)
+    except UnknownNameError:
+        _say(f"the plan is for {plan.compiler}, which nothing here can apply")
+        return None
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"compiler-gym cc: {text}\n")
+
+
+def _exact_arguments(verb: str, context: typer.Context) -> list[str]:
+    # Parsing has swallowed a `--`, which means something to a compiler.
+    return sys.argv[2:] if sys.argv[1:2] == [verb] else list(context.args)
+
+
+def _compiler(verb: str) -> list[str]:
+    named = os.environ.get(_COMPILERS[verb])
+    return shlex.split(named) if named else _recorded_compiler(verb)
+
+
+def _recorded_compiler(verb: str) -> list[str]:
+    recording = _recording()
+    names = recording.recorded_commands if verb == "cc" else recording.recorded_cxx_commands
+    found = next((name for name in names if shutil.which(name)), None)
+    if found is None:
+        raise UnknownNameError(
+            f"expected one of {', '.join(names)} on PATH: install one with "
+            f"`{recording.install}`, or set {_COMPILERS[verb]}"
+        )
+    return [found]
+
+
+def _run(words: list[str]) -> int:
+    try:
+        status = subprocess.run(words, check=False).returncode
+    except OSError as error:
+        raise UnknownNameError(
+            f"cannot run {words[0]}: {error.strerror}: see COMPILER_GYM_CC"
+        ) from (error)
+    return status if status >= 0 else 128 - status
+
+
+def _keep_where_asked(words: list[str]) -> None:
+    named = os.environ.get(RECORDING_FOLDER)
+    if named:
+        _keep(words, Path(named).expanduser().absolute())
+
+
+def _keep(words: list[str], folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        named(_recording().recorder)(words, Path.cwd(), folder)
+    except Exception as error:  # the build must go on, whatever this is
+        _note(folder, f"{shlex.join(words)}\n  {type(error).__name__}: {error}\n")
+
+
+def _note(folder: Path, text: str) -> None:
+    try:
+        with (folder / "errors.log").open("a", errors="surrogateescape") as file:
+            file.write(text)
+    except OSError as error:
+        sys.stderr.write(f"compiler-gym cc: cannot write to {folder}: {error.strerror}\n")
+
+
+def _recording() -> Compiler:
+    """Return the compiler whose runs can be kept."""
+    return next(compiler for compiler in compilers().values() if compiler.recorder)

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+"""Serves calls of ``compiler-gym cc`` that a plan, a recipe or a policy decides, without Typer."""
+
+__all__ = ["serve"]
+
+
+def serve(words: list[str]) -> int | None:
+    """Become the compiler that `words` ask for, or return an exit status; None to go on."""
+    if len(words) < 3:
+        return None
+    if words[1] == "--plan":
+        from compiler_gym.tools.tune.commands.driver import become_driver
+
+        become_driver(words)
+    elif words[1] in ("--recipe", "--policy"):
+        from compiler_gym.tools.tune.commands.policies import run_known_policy, run_known_recipe
+
+        run = run_known_recipe if words[1] == "--recipe" else run_known_policy
+        return run(words[0], words[2], words[3:])
+    return None

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym recipe``."""
+
+import shlex
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compiler_gym.cli.kit.output import (
+    Json,
+    heading,
+    output,
+    print_command,
+    print_json,
+    show,
+    table,
+)
+
+if TYPE_CHECKING:
+    from compiler_gym.tools.tune import Recipe
+
+__all__ = ["recipe"]
+
+
+class _Action(StrEnum):
+    LIST = "list"
+    SHOW = "show"
+
+
+def recipe(
+    action: Annotated[_Action, typer.Argument(help="What to do.")] = _Action.LIST,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="The recipe to show."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show the recipes: decisions that need no search, as a compiler's flags.
+
+    `recipe` lists them, `recipe show NAME` prints one as a command to paste, with your sources
+    behind it. `compiler-gym tune --recipe -- make` builds a project with one.
+    """
+    from compiler_gym.errors import InvalidParameterError
+    from compiler_gym.tools.tune import recipe_named, shipped_recipes
+
+    if action is _Action.SHOW:
+        if name is None:
+            raise InvalidParameterError(
+                "which recipe? expected a name, as in `compiler-gym recipe show "
+                f"{shipped_recipes()[0].name}`"
+            )
+        _show_recipe(recipe_named(name), is_json=json)
+    elif name is not None:
+        raise InvalidParameterError(f"to see {name}: `compiler-gym recipe show {name}`")
+    elif json:
+        print_json({"recipes": [_recipe_as_json(each) for each in shipped_recipes()]})
+    else:
+        rows = table("Recipe", "Goal", "Compiler", "Machine", "What it does", typed=("Recipe",))
+        for each in shipped_recipes():
+            rows.add_row(each.name, each.goal, each.compiler, each.known.machine, each.known.about)
+        show(rows)
+        output().print(
+            "Show one:", heading(f"compiler-gym recipe show {shipped_recipes()[0].name}")
+        )
+
+
+def _show_recipe(chosen: "Recipe", *, is_json: bool) -> None:
+    if is_json:
+        print_json(_recipe_as_json(chosen))
+        return
+    print_command(shlex.join(_words(chosen)), indent="")  # one line where a Makefile reads it
+
+
+def _words(chosen: "Recipe") -> list[str]:
+    from compiler_gym.tools.tune import tuner_named
+
+    tuner = tuner_named(chosen.compiler.partition(" ")[0])
+    return list(tuner.plain_words(chosen.plan))
+
+
+def _recipe_as_json(chosen: "Recipe") -> dict[str, object]:
+    known = chosen.known
+    return {
+        "name": chosen.name,
+        "goal": chosen.goal,
+        "compiler": chosen.compiler,
+        "machine": known.machine,
+        "about": known.about,
+        "found_by": known.found_by,
+        "command": _words(chosen),
+        "decisions": list(chosen.plan.decisions()),
+        "measured": dict(known.measured),
+        "tested": dict(known.tested),
+        "left_out": dict(known.left_out),
+    }

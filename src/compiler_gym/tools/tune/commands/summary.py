@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Prints what a tuning found: sizes beside each other, where everything lies, what to do next."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compiler_gym.cli.kit.output import heading, output, print_command, show, styled, table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from compiler_gym.tools.tune import BinarySummary, Goal, Summary
+
+__all__ = ["show_summary"]
+
+_SHOWN = 8
+"""Other linked files, and decisions, that are listed by name."""
+
+
+def show_summary(summary: "Summary") -> None:
+    """Print everything."""
+    from compiler_gym.tools.tune import Goal
+
+    console, goal = output(), Goal(summary.goal)
+    for binary in summary.binaries:
+        show(_sizes(binary), console)
+        if binary.front:
+            show(_front(binary), console)
+        for line in _remarks(binary, goal):
+            console.print(line, soft_wrap=True)
+    if summary.others:
+        names = ", ".join(summary.others[:_SHOWN])
+        rest = len(summary.others) - _SHOWN
+        console.print(
+            heading(
+                "The build links more: ",
+                names + (f" and {rest} others" if rest > 0 else "") + ": add --binary NAME to tune",
+            ),
+            soft_wrap=True,
+        )
+    if summary.check is None and summary.run is None:
+        console.print(
+            heading("Not tested: ", "give --check 'make check', or --run with a command"),
+            soft_wrap=True,
+        )
+    if summary.is_interrupted:
+        console.print("interrupted: this is what was found so far", style="yellow")
+    _show_next(summary)
+
+
+def _sizes(binary: "BinarySummary") -> "Table":
+    from compiler_gym.tools.tune import columns, share
+
+    shown, key = columns(binary.sizes), binary.measure.key
+    numbers = tuple(one.label for one in shown)
+    rows = table("Built with", *numbers, "Tuned is", right=numbers,
+                 title=f"{binary.name}: bytes, stripped")  # fmt: skip
+    tuned = binary.sizes["tuned"]
+    for name, sizes in binary.sizes.items():
+        is_tuned = name == "tuned"
+        style = "bold" if is_tuned else ""
+        against = "" if is_tuned else share(sizes[key], tuned[key])
+        colour = "green" if against.endswith("smaller") else "yellow"
+        rows.add_row(
+            styled(name, style), *(styled(f"{sizes[one.key]:,}", style) for one in shown),
+            styled(against, colour),
+        )  # fmt: skip
+    return rows
+
+
+def _front(binary: "BinarySummary") -> "Table":
+    numbers = ("Code", "Times as fast", "95 % interval")
+    rows = table("Build", *numbers, right=numbers, typed=("Build",),
+                 title=f"{binary.name}: from smallest to fastest")  # fmt: skip
+    for row in binary.front:
+        style = "bold" if row.is_recommended else ""
+        low, high = row.speed.get("low"), row.speed.get("high")
+        between = "" if low is None else f"{low:.3f} to {high:.3f}"
+        name = f"{row.name} (recommended)" if row.is_recommended else row.name
+        rows.add_row(
+            styled(name, style), styled(f"{row.code:,}", style),
+            styled(f"{row.speed['speedup']:.3f}", style), styled(between, style),
+        )  # fmt: skip
+    return rows
+
+
+def _remarks(binary: "BinarySummary", goal: "Goal") -> list[str]:
+    lines: list[str] = []
+    if binary.speed.get("confirm_speedup", 1.0) < 1:
+        lines += binary.notes[:1]  # the run that confirms comes first where the result loses
+    if not binary.is_better:
+        lines.append(
+            f"nothing {goal.better} than {binary.rival} was found, in {binary.tried:,} compilations"
+        )
+    if "speedup" in binary.speed:
+        speed = binary.speed
+        between = f", between {speed['low']:.3f} and {speed['high']:.3f}" if "low" in speed else ""
+        lines.append(f"{speed['speedup']:.3f} times as fast as {binary.rival}{between}")
+    if "profile_speedup" in binary.speed:
+        against = binary.speed["profile_speedup"]
+        lines.append(f"{against:.3f} times as fast as with the profile and no other choice")
+    gains = sorted((d.gain, d.name) for d in binary.decisions if d.gain is not None and d.gain > 0)
+    if gains:
+        won = ", ".join(f"{name} {gain:,}" for gain, name in reversed(gains[-_SHOWN:]))
+        lines.append(f"Without one decision it would be larger by: {won}")
+    if names := binary.not_measured:
+        rest = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        lines.append(f"Not measured alone: {', '.join(names[:_SHOWN])}{rest}")
+    lines += [f"taken back, for a test fails with it: {name}" for name in binary.taken_back]
+    return list(dict.fromkeys([*lines, *binary.notes]))
+
+
+def _show_next(summary: "Summary") -> None:
+    from compiler_gym.tools.tune.builds import debug_name
+
+    console = output()
+    folder = _short(Path(summary.folder))
+    rows = table("Written", "What it is", typed=("Written",), title=f"In {folder}")
+    for binary in summary.binaries:
+        rows.add_row(binary.file, "the tuned binary, stripped")
+        debug = debug_name(binary.file)
+        if (Path(summary.folder) / debug).is_file():
+            rows.add_row(debug, "its debug information, where debuggers look for it")
+        rows.add_row(f"work/tree/{binary.name}", "as the project builds it itself")
+        if binary.front:
+            rows.add_row("front/", "the other builds, each with its plan and script")
+    rows.add_row("report.html", "what each decision won, and sizes by function; open it")
+    rows.add_row("tuned.toml", "every decision, to read, keep and compare")
+    rows.add_row("reproduce.sh", "the same bytes without this library")
+    show(rows, console)
+    console.print(styled("Next:", "bold"))
+    for command in _commands(summary, folder):
+        print_command(command, console)
+    if summary.rebuild:
+        console.print("In a clean tree, this build makes the same file:", soft_wrap=True)
+        print_command(summary.rebuild, console)
+
+
+def _commands(summary: "Summary", folder: Path) -> list[str]:
+    return [
+        *(shlex.quote(f"./{folder / b.file}" if not folder.is_absolute() else str(folder / b.file))
+          for b in summary.binaries),
+        shlex.join(["sh", str(folder / "reproduce.sh"), str(folder / "work" / "tree")]),
+    ]  # fmt: skip
+
+
+def _short(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) and path != here else path

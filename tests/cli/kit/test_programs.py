@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""What a user calls a program: an address, a path with or without a query, or standard input."""
+
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import compiler_gym
+from compiler_gym.cli.kit.programs import SUFFIXES, find_program, suffix_of
+from compiler_gym.core import CompilerEnv
+from compiler_gym.errors import BenchmarkInitError, UnknownNameError
+
+IR = b"define i32 @f() {\n  ret i32 1\n}\n"
+
+
+@pytest.fixture(scope="module")
+def env() -> Iterator[CompilerEnv]:
+    with compiler_gym.make("llvm-v0") as made:
+        yield made
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+
+
+def test_an_address_is_looked_up(env: CompilerEnv) -> None:
+    assert str(find_program(env, "cbench-v1/crc32")) == "benchmark://cbench-v1/crc32"
+    assert str(find_program(env, "cbench-v1/crc32?goal=speed")).endswith("crc32?goal=speed")
+    with pytest.raises(UnknownNameError, match="no program 'nothing'"):
+        find_program(env, "cbench-v1/nothing")
+
+
+def test_a_path_is_a_file_with_or_without_a_query(
+    env: CompilerEnv, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.ll", "odd name#1.ll", "a?b=1.ll", "a%20b.ll", "h\udce9llo.ll"):
+        (tmp_path / name).write_bytes(IR)
+        assert find_program(env, name).contents == IR
+    assert str(find_program(env, "./a.ll?goal=speed")) == f"file://{tmp_path}/a.ll?goal=speed"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert str(find_program(env, "~/a.ll")) == f"file://{tmp_path}/a.ll"
+
+
+@pytest.mark.parametrize(
+    "name", ["./nothing", "/nowhere/a", "~/nothing", "missing.c", "missing.bc"]
+)
+def test_what_looks_like_a_path_must_be_there(
+    env: CompilerEnv, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(BenchmarkInitError, match=f"no such file: {name}"):
+        find_program(env, name)
+
+
+def test_standard_input_is_read_as_what_it_holds(
+    env: CompilerEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed(monkeypatch, IR)
+    found = find_program(env, "-?goal=speed")
+    assert found.contents == IR
+    assert str(found) == "benchmark://user-v0/stdin?goal=speed"
+    typed(monkeypatch, b" \n")
+    with pytest.raises(BenchmarkInitError, match=r"standard input is empty: expected .* or "):
+        find_program(env, "-")
+
+
+@pytest.mark.parametrize(
+    ("contents", "suffix"),
+    [
+        (b"BC\xc0\xde\x35", ".bc"),
+        (IR, ".ll"),
+        (b"; ModuleID = 'a'\ntarget triple = \"x\"\n", ".ll"),
+        (b"int main(void) { return 0; }", ".c"),
+    ],
+)
+def test_the_kind_of_a_program_is_told_by_its_contents(contents: bytes, suffix: str) -> None:
+    assert suffix_of(contents) == suffix
+    assert suffix in SUFFIXES.split()

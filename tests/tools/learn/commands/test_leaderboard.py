@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym leaderboard`` as a shell sees it."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.tools.learn.leaderboard import TASKS
+from tests.command_line import Run
+
+CRC32 = "benchmark://cbench-v1/crc32"
+PAGE = "a\n<!-- leaderboard: by a command -->\nold\n<!-- end leaderboard -->\nb\n"
+
+
+@pytest.fixture
+def submitted(cli: Run, tmp_path: Path) -> Path:
+    """Return the folder of submissions with one in it."""
+    folder = tmp_path / "leaderboard" / "llvm-ic-1s" / "Oz"
+    ran = cli(
+        "leaderboard", "run", "llvm-ic-1s", "level:-Oz", "--name", "Oz", "--program", CRC32,
+        "--output", str(folder),
+    )  # fmt: skip
+    assert ran.status == 0, ran.errors
+    assert "Oz on llvm-ic-1s: 1 programs" in ran.output
+    assert "cbench-v1/crc32: " in ran.errors
+    return tmp_path / "leaderboard"
+
+
+def test_tasks_are_listed(cli: Run) -> None:
+    assert [task["task"] for task in cli("leaderboard", "tasks", "--json").json] == list(TASKS)
+    assert "llvm-ic-unseen" in cli("leaderboard", "tasks").output
+
+
+def test_a_submission_that_cannot_be_trusted_fails_the_check(cli: Run, submitted: Path) -> None:
+    path = submitted / "llvm-ic-1s" / "Oz" / "results.jsonl"
+    line = json.loads(path.read_text())
+    line["found"] -= 1
+    path.write_text(json.dumps(line) + "\n")
+    ran = cli("leaderboard", "verify", "--rungs", "verify")
+    assert ran.status == 1
+    assert "WRONG" in ran.output
+    assert "a program of the task is missing, benchmark='benchmark://cbench-v1/sha'" in ran.output
+    assert len(re.findall("crc32", ran.output)) >= 1
+
+
+def test_a_page_is_brought_up_to_date_and_a_stale_one_fails_the_check(
+    cli: Run, submitted: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(PAGE)
+    stale = cli("leaderboard", "table", str(page), "--check")
+    assert (stale.status, page.read_text()) == (1, PAGE)
+    assert "is stale" in stale.errors
+    assert cli("leaderboard", "table", str(page)).status == 0
+    assert "| Oz |" in page.read_text()
+    assert cli("leaderboard", "table", str(page), "--check").status == 0
+    assert cli("leaderboard", "table").output.strip() in page.read_text()
+
+
+def test_what_does_not_exist_is_named(cli: Run) -> None:
+    ran = cli("leaderboard", "run", "llvm-ic-9s", "level:-Oz")
+    assert ran.status == 2
+    assert "no task 'llvm-ic-9s'; there are llvm-ic-1s" in ran.errors
+    ran = cli("leaderboard", "run", "llvm-ic-1s", "magic")
+    assert ran.status == 2
+    assert "no policy 'magic': expected level:-Oz" in ran.errors
+    ran = cli("leaderboard", "table", "missing.md")
+    assert ran.status == 2
+    assert "found missing.md: No such file" in ran.errors
