@@ -20,7 +20,7 @@ import compiler_gym
 from benchmarks.tables import write_table
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.files import append_line, read_regular
-from compiler_gym.paths import cache_path
+from compiler_gym.files.paths import cache_path
 from compiler_gym.search import Budget, level_sequences, run_search
 from compiler_gym.spaces import action_names
 from compiler_gym.tools.agents import (

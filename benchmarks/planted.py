@@ -38,7 +38,7 @@ from compiler_gym.envs.llvm.validation.generated import Effort, corpus_of
 from compiler_gym.envs.llvm.validation.runs import FURTHER, compare_module, more_cases
 from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, reports_of
 from compiler_gym.files import scratch_directory
-from compiler_gym.paths import cache_path
+from compiler_gym.files.paths import cache_path
 from compiler_gym.runs import RunFolder
 from compiler_gym.validation import Compared, Verdict, chosen_cases, run_program
 from scripts.plant import KINDS, MARK, Edit, plant, with_marks

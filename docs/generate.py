@@ -18,13 +18,13 @@ import compiler_gym
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Dataset
 from compiler_gym.registration import Compiler, compilers
-from compiler_gym.rewards import (
+from compiler_gym.spaces import Reward
+from compiler_gym.spaces.rewards import (
     BaselineReward,
     CostReward,
     NormalizedCostReward,
     Origin,
 )
-from compiler_gym.spaces import Reward
 from docs.characterise import slug
 from docs.codegen_page import codegen_page
 from docs.dataset_pages import dataset_pages

@@ -25,8 +25,7 @@ from pathlib import Path
 
 from compiler_gym.errors import DownloadFailed
 from compiler_gym.files import scratch_directory
-from compiler_gym.lazy import named
-from compiler_gym.registration import compiler_of
+from compiler_gym.lazy import parts
 from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     PackageLock,
@@ -59,9 +58,7 @@ def main() -> None:
     cache, path, missing = Path(sys.argv[1]), Path(sys.argv[2]), set(sys.argv[3:])
     apt = PrivateApt(cache / "apt", MIRRORS).prepare()
     sources = [fields for fields in apt.sources() if _counts(fields)]
-    compiler = compiler_of("llvm-v0")
-    assert compiler is not None
-    front_end = named(compiler.package_compiler)
+    front_end = parts("corpus_builders")["llvm"].load().clang_of_packages
     supplier = UnpackedSupplier(cache, PackageLock(MIRRORS, ()), front_end.packages)
     names: list[str] = []
     for count, least, most in SIZES:

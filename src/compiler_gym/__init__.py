@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         CompilerEnvStateWriter,
     )
     from compiler_gym.datasets import download
-    from compiler_gym.paths import cache_path, site_data_path, transient_cache_path
+    from compiler_gym.files.paths import cache_path, site_data_path, transient_cache_path
     from compiler_gym.registration import COMPILER_GYM_ENVS, make, make_vec
     from compiler_gym.tools.learn import leaderboard as leaderboard
     from compiler_gym.validation import ValidationError, ValidationResult, validate_states
@@ -75,7 +75,7 @@ __getattr__ = door(
         "CompilerEnvStateWriter": "compiler_gym.core",
         "ValidationError": "compiler_gym.validation",
         "ValidationResult": "compiler_gym.validation",
-        "cache_path": "compiler_gym.paths",
+        "cache_path": "compiler_gym.files.paths",
         "download": "compiler_gym.datasets",
         "get_debug_level": "compiler_gym.compat",
         "get_logging_level": "compiler_gym.compat",
@@ -83,8 +83,8 @@ __getattr__ = door(
         "make_vec": "compiler_gym.registration",
         "random_search": "compiler_gym.compat",
         "set_debug_level": "compiler_gym.compat",
-        "site_data_path": "compiler_gym.paths",
-        "transient_cache_path": "compiler_gym.paths",
+        "site_data_path": "compiler_gym.files.paths",
+        "transient_cache_path": "compiler_gym.files.paths",
         "validate_states": "compiler_gym.validation",
     },
 )

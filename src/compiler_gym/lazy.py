@@ -9,11 +9,13 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["door", "named", "named_in_file"]
+__all__ = ["door", "named", "named_in_file", "parts"]
 
 
 def door(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
@@ -66,3 +68,14 @@ def named_in_file(path: Path, name: str) -> Any:
     sys.modules[path.stem] = module  # so that its classes can be pickled
     spec.loader.exec_module(module)
     return getattr(module, name)
+
+
+@cache
+def parts(kind: str) -> Mapping[str, EntryPoint]:
+    """Return the entry points of the group ``compiler_gym.KIND`` by name, each to be loaded on use.
+
+    Tools find the parts that compilers have for them in such groups, and the kernel those that
+    tools have for it.
+    """
+    found = entry_points(group=f"compiler_gym.{kind}")
+    return {entry.name: entry for entry in sorted(found, key=lambda entry: entry.name)}

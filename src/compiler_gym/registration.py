@@ -142,25 +142,6 @@ class Compiler:
     nondeterministic: bool = False
     formats: tuple[ProgramFormat, ...] = ()
     """The file formats that it reads."""
-    recorder: str = ""
-    """``"package.module:function"`` that runs a compile command and keeps the program it compiled;
-    its arguments are the command's words, its working directory and the output folder."""
-    recorded_commands: tuple[str, ...] = ()
-    """The compile commands that `recorder` understands, the preferred one first."""
-    recorded_cxx_commands: tuple[str, ...] = ()
-    """The same for C++."""
-    install: str = ""
-    """The shell command that installs the first of the recorded commands."""
-    database_reader: str = ""
-    """``"package.module:function"`` that compiles the entries of a ``compile_commands.json``; its
-    arguments are the file and whether to link per target, and it returns the programs by name
-    and the failures with their reasons."""
-    function_shapes: str = ""
-    """``"package.module:function"`` that returns the functions of each of some program files
-    without their names and constants, as `compiler_gym.datasets.FunctionShape`."""
-    package_compiler: str = ""
-    """``"package.module:object"`` that makes programs of the packages of a distribution: a
-    ``compiler_gym.tools.corpus.packages.UnitCompiler``."""
     pipeline_parameter: str = ""
     """The session parameter that applies a pipeline in the compiler's own syntax."""
     next_steps: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -170,44 +151,11 @@ class Compiler:
     starting_sequences: str = ""
     """``"package:file"`` of action sequences to start searches from: one sequence of action names
     a line."""
-    tasks: str = ""
-    """``"package.module:NAME"`` of the leaderboard tasks for this compiler."""
-    task_defaults: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The default values of a task's fields, by field name."""
-    tuner: str = ""
-    """``"package.module:Class"`` of the tuner for projects built with this compiler."""
-    recipes: str = ""
-    """``"package:folder"`` of recipes for `tuner`: plans for projects that nobody has seen."""
-    policies: str = ""
-    """``"package:folder"`` of policies that choose among plans of `tuner`: files NAME.json."""
-    policy_linker: str = ""
-    """``"package.module:function"`` that links by one of them; see `compiler_gym.tools.tune`."""
-    tuner_takes_program: bool = False
-    """Whether `tuner` takes the name of an installed program, such as ``cc-12``."""
-    hunter: str = ""
-    """``"package.module:Class"`` of the hunt that `compiler-gym hunt` runs."""
     version: str = ""
     """``"package.module:name"`` of its version, or of a function that returns it without starting
     an environment and raises `EnvironmentNotSupported` where the compiler cannot run."""
-    heuristics: str = ""
-    """``"package.module:function"`` that makes a policy of a heuristic in a file; its arguments are
-    the path and a mapping of macros. The policy counts what it was ``asked`` for, and where it
-    ``agreed`` with the compiler."""
-    heuristic_suffixes: tuple[str, ...] = ()
-    """What the names of heuristics' files end with."""
-    heuristic_task: str = ""
-    """The leaderboard task that judges heuristics."""
-    policy_server: str = ""
-    """``"package.module:function"`` that answers the compiler's own tools with a policy; see
-    `compiler_gym.tools.inline.commands.serve_policy`."""
-    learner: str = ""
-    """``"package.module"`` that learns from linked programs what makes others small at once; see
-    `compiler_gym.tools.tune.commands.policy` for what is asked of it."""
     external_tools: str = ""
     """``"package.module:function"`` that returns its `ExternalTool` records for `doctor`."""
-    agent_tasks: str = ""
-    """``"package.module:function"`` that yields the tasks for language models; see
-    `compiler_gym.tools.agents.Task`."""
 
 
 C_SOURCE = ProgramFormat("C", (".c", ".i"))

@@ -202,9 +202,9 @@ def cost_rewards(costs: Iterable[Cost], **options: Any) -> "list[Reward]":
 
     Args:
         costs: The costs, as `Table.costs` holds them.
-        **options: Further arguments of each `compiler_gym.rewards.CostReward`.
+        **options: Further arguments of each `compiler_gym.spaces.rewards.CostReward`.
     """
-    from compiler_gym.rewards import (  # loads Gymnasium, which no worker has
+    from compiler_gym.spaces.rewards import (  # loads Gymnasium, which no worker has
         BaselineReward,
         CostReward,
         NormalizedCostReward,

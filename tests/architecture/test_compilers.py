@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import compiler_gym
+from compiler_gym.lazy import parts
 from compiler_gym.registration import C_SOURCE, CXX_SOURCE, compilers
 
 ROOT = Path(__file__).parents[2]
@@ -105,11 +106,13 @@ ALLOWED = {
 def vocabulary() -> frozenset[str]:
     """Return the words that only a compiler can know."""
     words = set(TOOLS)
+    for recorder in parts("recorders").values():
+        words |= {*recorder.load().COMMANDS}
     for compiler in compilers().values():
         if not compiler.environment.startswith("compiler_gym."):
             continue
         words |= {environment.id for environment in compiler.environments}
-        words |= {compiler.pipeline_parameter, *compiler.recorded_commands}
+        words |= {compiler.pipeline_parameter}
         for id in [environment.id for environment in compiler.environments][:1]:
             with compiler_gym.make(id) as env:
                 words |= {*env.observation, *env.reward}

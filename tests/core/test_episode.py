@@ -31,8 +31,8 @@ from compiler_gym.errors import (
     WorkerOutOfMemoryError,
     WorkerTimeoutError,
 )
-from compiler_gym.rewards import CostReward
 from compiler_gym.service import Limits
+from compiler_gym.spaces.rewards import CostReward
 from compiler_gym.testing import FakeEnv, FakeSession, is_running, wait_until, worker_pid
 from compiler_gym.testing.behaviours import BEHAVIOURS
 

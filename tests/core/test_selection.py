@@ -15,9 +15,9 @@ import compiler_gym
 from compiler_gym.core import DerivedObservation
 from compiler_gym.core.selection import Selection
 from compiler_gym.errors import InvalidActionError, SessionNotFound, UnknownNameError
-from compiler_gym.rewards import CostReward
 from compiler_gym.service import SessionSource, describe_source
 from compiler_gym.session import ActionSpaceSpec, DiscreteSpec
+from compiler_gym.spaces.rewards import CostReward
 from compiler_gym.testing import FakeEnv
 
 MakeEnv = Callable[..., FakeEnv]

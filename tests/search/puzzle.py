@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark
-from compiler_gym.rewards import CostReward
 from compiler_gym.service import SessionSource
 from compiler_gym.session import (
     ActionSpaceSpec,
@@ -20,6 +19,7 @@ from compiler_gym.session import (
     ScalarSpec,
     SequenceSpec,
 )
+from compiler_gym.spaces.rewards import CostReward
 
 ACTIONS = ("open", "save", "trim", "grow", "nothing", "whole", "crash", "hang")
 OPEN, SAVE, TRIM, GROW, NOTHING, WHOLE, CRASH, HANG = range(len(ACTIONS))

@@ -8,10 +8,10 @@ import pytest
 
 from compiler_gym.core import CompilerEnv, KeptForks, Weight
 from compiler_gym.options import SearchOptions
-from compiler_gym.rewards import CostReward
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.tree import State
 from compiler_gym.search.walker import SearchedProgram, Walker
+from compiler_gym.spaces.rewards import CostReward
 from compiler_gym.testing import worker_pid
 from search.puzzle import CRASH, GROW, HANG, NOTHING, OPEN, SAVE, TRIM, make_trapped_puzzle
 

@@ -5,8 +5,8 @@ import copy
 
 import numpy as np
 
-from compiler_gym.rewards import CostReward
 from compiler_gym.spaces import Commandline, CommandlineFlag, NamedDiscrete
+from compiler_gym.spaces.rewards import CostReward
 
 
 def flags(seed: int | None = None) -> Commandline:

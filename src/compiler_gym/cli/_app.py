@@ -53,7 +53,8 @@ _COMMANDS = {
         "List runs of searches, trainings and evaluations, and compare them.",
     ),
     "explore": Row(
-        "compiler_gym.cli.explore:explore", "Try actions on a program by hand, with undo."
+        "compiler_gym.tools.explorer.commands.explore:explore",
+        "Try actions on a program by hand, with undo.",
     ),
     "new": Row(
         "compiler_gym.cli.new:new", "Write a package that makes another compiler an environment."

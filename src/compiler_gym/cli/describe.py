@@ -61,7 +61,7 @@ def describe(
 def _filtered(description: dict[str, Any], text: str) -> dict[str, Any]:
     """Return the rows that hold `text`; raise `UnknownNameError` if there is none."""
     from compiler_gym.errors import UnknownNameError
-    from compiler_gym.nearest import did_you_mean
+    from compiler_gym.errors.nearest import did_you_mean
 
     found = dict(description)
     for kind in _SECTIONS:

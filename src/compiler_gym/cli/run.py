@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._costs import change, levels_of, number, origin_of
 from compiler_gym.cli.kit import completing as _completing
+from compiler_gym.cli.kit.costs import change, levels_of, number, origin_of
 from compiler_gym.cli.kit.options import LimitOptions, given, spread
 from compiler_gym.cli.kit.output import (
     Json,

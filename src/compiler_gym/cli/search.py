@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._costs import Costs, change, costs_of_episode, number
 from compiler_gym.cli.kit import completing as _completing
+from compiler_gym.cli.kit.costs import Costs, change, costs_of_episode, number
 from compiler_gym.cli.kit.failures import INTERRUPTED
 from compiler_gym.cli.kit.options import MemoryLimit, given, spread
 from compiler_gym.cli.kit.output import (

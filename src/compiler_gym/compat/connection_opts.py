@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from compiler_gym.errors import CompilerGymWarning, InvalidParameterError, warn_of_the_caller
-from compiler_gym.records import Record
+from compiler_gym.errors.records import Record
 
 __all__ = ["ConnectionOpts", "explain"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.core import CompilerEnv
-from compiler_gym.paths import create_user_logs_dir
+from compiler_gym.files.paths import create_user_logs_dir
 from compiler_gym.search import (
     Budget,
     Improvement,

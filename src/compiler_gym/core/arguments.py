@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.nearest import nearest, unknown_name
+from compiler_gym.errors.nearest import nearest, unknown_name
 
 __all__ = ["OptionalArgumentValue", "ResetArguments", "StepArguments", "require_seconds"]
 

@@ -42,8 +42,8 @@ from compiler_gym.errors import (
     UnknownNameError,
     warn_of_the_caller,
 )
+from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.lazy import named
-from compiler_gym.nearest import unknown_name
 from compiler_gym.options import Limits
 from compiler_gym.sandbox import chosen
 from compiler_gym.service import Connection, SessionSource

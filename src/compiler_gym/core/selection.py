@@ -23,7 +23,7 @@ from compiler_gym.core.views import (
     RewardView,
 )
 from compiler_gym.errors import InvalidActionError, UnknownNameError
-from compiler_gym.nearest import did_you_mean, unknown_name
+from compiler_gym.errors.nearest import did_you_mean, unknown_name
 from compiler_gym.service.messages import Description
 from compiler_gym.session import ActionSpaceSpec
 from compiler_gym.spaces import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numbers import Real
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.records import Record
+from compiler_gym.errors.records import Record
 
 __all__ = ["CompilerEnvState", "StateVersionWarning", "require_state"]
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from compiler_gym.core.specs import space_from_spec, value_from_plain
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
-from compiler_gym.nearest import unknown_name
+from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.session import ObservationSpec, SpaceSpec
 from compiler_gym.spaces import Reward
 

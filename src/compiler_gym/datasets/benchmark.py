@@ -21,8 +21,8 @@ from compiler_gym.errors import (
     ValidationUnavailableError,
     program_unreadable,
 )
+from compiler_gym.errors.finding import ValidationError
 from compiler_gym.files import read_regular
-from compiler_gym.finding import ValidationError
 
 __all__ = [
     "Benchmark",

@@ -22,7 +22,7 @@ from compiler_gym.datasets.running.packed_run import unpack_run
 from compiler_gym.datasets.running.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
-from compiler_gym.nearest import unknown_name
+from compiler_gym.errors.nearest import unknown_name
 
 __all__ = ["SIZES", "BundledPrograms", "bundled_folder", "known_run", "run_spec_of"]
 

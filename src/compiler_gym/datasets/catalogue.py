@@ -14,8 +14,8 @@ from compiler_gym.datasets.benchmark import Benchmark
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, InvalidParameterError, UnknownNameError
+from compiler_gym.errors.nearest import did_you_mean, nearest
 from compiler_gym.lazy import named
-from compiler_gym.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from numpy.random import Generator

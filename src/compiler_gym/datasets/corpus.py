@@ -49,7 +49,7 @@ from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.splits import NO_SPLIT, SPLITS, FunctionShape
 from compiler_gym.datasets.uri import BenchmarkUri, quote_path
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
-from compiler_gym.nearest import did_you_mean, unknown_name
+from compiler_gym.errors.nearest import did_you_mean, unknown_name
 
 __all__ = ["CorpusDataset", "find_corpora"]
 

@@ -15,7 +15,7 @@ from compiler_gym.datasets.benchmark import Benchmark
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.uri import BenchmarkUri, quote_path
 from compiler_gym.errors import DatasetInitError, UnknownNameError
-from compiler_gym.nearest import did_you_mean
+from compiler_gym.errors.nearest import did_you_mean
 
 __all__ = ["FilesDataset"]
 

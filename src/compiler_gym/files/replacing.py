@@ -18,8 +18,8 @@ from itertools import takewhile
 from pathlib import Path
 
 from compiler_gym.errors import CacheWarning
+from compiler_gym.files.paths import cache_path
 from compiler_gym.files.temporary import process_prefix, remove_left, remove_tree
-from compiler_gym.paths import cache_path
 
 __all__ = [
     "keep",

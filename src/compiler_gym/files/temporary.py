@@ -16,7 +16,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from compiler_gym.paths import transient_cache_path
+from compiler_gym.files.paths import transient_cache_path
 
 __all__ = [
     "KeptDirectory",

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct, field
 
 from compiler_gym.errors import PluginError
-from compiler_gym.paths import site_data_path
+from compiler_gym.files.paths import site_data_path
 
 __all__ = [
     "VARIABLE",

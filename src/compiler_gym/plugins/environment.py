@@ -10,9 +10,9 @@ from compiler_gym.datasets import Dataset, FilesDataset
 from compiler_gym.errors import InvalidParameterError, PluginError
 from compiler_gym.plugins.declaration import Dialect, Plugin, RewardRow, read_plugin
 from compiler_gym.plugins.model_runner import runner_source
-from compiler_gym.rewards import CostReward
 from compiler_gym.service import SessionSource, describe_source
 from compiler_gym.session import ObservationSpec, ScalarSpec
+from compiler_gym.spaces.rewards import CostReward
 
 __all__ = ["ServiceEnv"]
 

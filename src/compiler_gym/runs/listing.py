@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from compiler_gym.files import whole_lines
-from compiler_gym.paths import cache_path
+from compiler_gym.files.paths import cache_path
 
 __all__ = [
     "RunSummary", "differences", "distinct_names", "find_runs", "runs_path", "summarise",

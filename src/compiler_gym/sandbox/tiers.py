@@ -15,7 +15,7 @@ from enum import Enum
 from functools import cache
 
 from compiler_gym.errors import SandboxError, UnknownNameError
-from compiler_gym.nearest import unknown_name
+from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.sandbox.ways import BUBBLEWRAP, OWN, Way
 
 __all__ = [

@@ -13,7 +13,7 @@ import gymnasium
 
 from compiler_gym.core import CompilerEnv, KeptForks
 from compiler_gym.errors import CompilerGymError, InvalidParameterError, UnknownNameError
-from compiler_gym.nearest import unknown_name
+from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.options import SearchOptions
 from compiler_gym.search.answers import AnswerSearch
 from compiler_gym.search.budget import Budget

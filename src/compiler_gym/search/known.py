@@ -13,6 +13,7 @@ from typing import Any
 import gymnasium
 
 from compiler_gym.errors import InvalidActionError
+from compiler_gym.lazy import parts
 from compiler_gym.registration import compilers
 from compiler_gym.spaces import action_names, find_actions
 
@@ -24,8 +25,6 @@ __all__ = [
     "starting_sequences",
 ]
 
-RECIPE = "recipe"
-"""The first word of a start that is a recipe, whose name is the second."""
 _LEVEL = re.compile(r"-?O[0-9a-z]+")
 
 
@@ -76,26 +75,18 @@ def known_sequences(names: Sequence[str]) -> list[list[int]]:
 
 
 def _start_named(space: gymnasium.Space[Any], text: str) -> list[Any]:
+    """Return the actions of a start; an entry point may read those that begin with its name."""
     first, *rest = text.split() or [""]
-    return _recipe_actions(space, *rest) if first == RECIPE else find_actions(space, text.split())
-
-
-def _recipe_actions(space: gymnasium.Space[Any], name: str = "small") -> list[Any]:
-    """Return the actions of `space` that do to a program what the recipe `name` does.
-
-    Raises `UnknownNameError` for a recipe that there is not, and `InvalidActionError` where the
-    space lacks one of its actions.
-    """
-    from compiler_gym.tools.tune import recipe_named, tuner_named
-
-    recipe = recipe_named(name)
-    words = tuner_named(recipe.compiler.partition(" ")[0]).actions(recipe.plan)
+    start = parts("starts").get(first)
+    if start is None:
+        return find_actions(space, text.split())
+    words = start.load()(*rest)
     try:
         return find_actions(space, words)
     except InvalidActionError as error:
         needed = next((word for word in words if "=" in word), "its actions")
         raise InvalidActionError(
-            f"this action space has not all actions of the recipe {name}: name one that has "
+            f"this action space does not have all actions of the {text}: choose one that has "
             f"{needed} with --action-space"
         ) from error
 

@@ -19,9 +19,9 @@ import gymnasium
 from compiler_gym.core import CompilerEnv, KeptForks, StepResult, Weight
 from compiler_gym.errors import CompilerGymError, InvalidActionError
 from compiler_gym.options import SearchOptions
-from compiler_gym.rewards import CostReward
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.tree import Arrival, Failure, Node, State, Walk
+from compiler_gym.spaces.rewards import CostReward
 
 __all__ = ["SearchedProgram", "Walker", "masks_of"]
 

@@ -23,7 +23,7 @@ from compiler_gym.errors import (
     SessionNotFound,
     UnknownNameError,
 )
-from compiler_gym.nearest import unknown_name
+from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.sandbox import Sandbox, use
 from compiler_gym.service.messages import (
     PROTOCOL,

@@ -36,8 +36,8 @@ from compiler_gym.errors import (
     ServiceTransportError,
     error_from_name,
 )
+from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.files import new_scratch, scratch_directory
-from compiler_gym.nearest import unknown_name
 from compiler_gym.service.checks import printable, require_answer
 from compiler_gym.service.foreign import SESSION, Carrier
 from compiler_gym.service.kept_programs import KeptPrograms

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from compiler_gym.errors import InvalidActionError, UnknownNameError
-from compiler_gym.nearest import nearest
+from compiler_gym.errors.nearest import nearest
 
 __all__ = ["Words"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.nearest import did_you_mean, nearest
+from compiler_gym.errors.nearest import did_you_mean, nearest
 from compiler_gym.spaces._plain import value_from_json
 from compiler_gym.spaces.action_names import action_flags, action_names, space_name
 

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from compiler_gym.core import CompilerEnv, DerivedObservation
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset
 from compiler_gym.errors import UnknownNameError
-from compiler_gym.rewards import CostReward
 from compiler_gym.service import SessionSource
+from compiler_gym.spaces.rewards import CostReward
 
 __all__ = ["FakeEnv", "NumbersDataset"]
 

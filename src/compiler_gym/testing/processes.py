@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from compiler_gym.core import CompilerEnv
-from compiler_gym.paths import transient_cache_path
+from compiler_gym.files.paths import transient_cache_path
 from compiler_gym.service import WorkerConnection
 from compiler_gym.service.limits import children_of
 

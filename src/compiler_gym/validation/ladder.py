@@ -27,7 +27,7 @@ from compiler_gym.errors import (
     UnknownNameError,
     warn_of_the_caller,
 )
-from compiler_gym.nearest import unknown_name
+from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.sandbox import chosen
 from compiler_gym.validation.replaying import replay, replay_differences
 from compiler_gym.validation.result import (

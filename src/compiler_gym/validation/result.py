@@ -8,8 +8,8 @@ from functools import wraps
 from typing import Any, ClassVar, TypeVar
 
 from compiler_gym.core import CompilerEnvState
-from compiler_gym.finding import ValidationError
-from compiler_gym.records import Record
+from compiler_gym.errors.finding import ValidationError
+from compiler_gym.errors.records import Record
 from compiler_gym.sandbox import Sandbox
 
 __all__ = ["RungResult", "ValidationError", "ValidationResult", "Verdict"]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from compiler_gym.core import StepArguments, StepResult
 from compiler_gym.errors import InvalidActionError, InvalidParameterError, UnknownNameError
-from compiler_gym.nearest import did_you_mean
+from compiler_gym.errors.nearest import did_you_mean
 from compiler_gym.spaces import Commandline, CommandlineFlag, NamedDiscrete
 from compiler_gym.wrappers._below import Environment, attribute_of
 from compiler_gym.wrappers.conversions import ActionWrapper

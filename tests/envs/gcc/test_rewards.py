@@ -3,7 +3,7 @@
 
 from compiler_gym.envs.gcc.observations import TABLE
 from compiler_gym.envs.gcc.rewards import make_rewards
-from compiler_gym.rewards import CostReward
+from compiler_gym.spaces.rewards import CostReward
 
 SCALED = ("asm_size", "obj_size", "text_size", "runtime_instructions")
 

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.lazy import named
-from compiler_gym.registration import compilers
+from compiler_gym.lazy import named, parts
 from compiler_gym.tools.tune import Tuner, require_honoured, sources_of
 from compiler_gym.tools.tune.builds import find_binaries
 from tests.tools.tune.builds.projects import record, write_project
 
-TUNERS = [compiler.tuner for compiler in compilers().values() if compiler.tuner]
+TUNERS = [entry.value for entry in parts("tuners").values()]
 
 
 @pytest.mark.parametrize("place", TUNERS)

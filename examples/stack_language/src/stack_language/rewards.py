@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What can be earned: instructions and cycles saved."""
 
-from compiler_gym.rewards import CostReward, NormalizedCostReward
 from compiler_gym.spaces import Reward
+from compiler_gym.spaces.rewards import CostReward, NormalizedCostReward
 
 __all__ = ["make_rewards"]
 

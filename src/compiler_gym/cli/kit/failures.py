@@ -13,7 +13,7 @@ from compiler_gym.errors import (
     InvalidActionError,
     UnknownNameError,
 )
-from compiler_gym.nearest import did_you_mean
+from compiler_gym.errors.nearest import did_you_mean
 from compiler_gym.registration import compilers
 
 __all__ = ["INTERRUPTED", "REFUSED", "exit_status_of"]

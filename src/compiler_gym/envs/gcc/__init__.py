@@ -60,8 +60,6 @@ gcc = Compiler(
     ),
     formats=(C_SOURCE, CXX_SOURCE),
     version="compiler_gym.envs.gcc.toolchain.gcc:usual_version",
-    tuner="compiler_gym.tools.tune.gcc.gcc_tuner:GccTuner",
-    tuner_takes_program=True,
     external_tools="compiler_gym.envs.gcc.toolchain.gcc:external_tools",
 )
 """What the entry point names."""

@@ -23,7 +23,7 @@ from compiler_gym.datasets import (
 from compiler_gym.envs.gcc.programs.own import benchmark_of
 from compiler_gym.envs.gcc.programs.source import SourceProgram, collect, headers_for, pack
 from compiler_gym.envs.gcc.toolchain.gcc import DEFAULT_GCC, Gcc
-from compiler_gym.paths import site_data_path
+from compiler_gym.files.paths import site_data_path
 
 __all__ = [
     "AnghaBenchDataset",

@@ -12,6 +12,7 @@ from compiler_gym.core import CompilerEnvState, DerivedObservation, Listing, Pan
 from compiler_gym.datasets import Benchmark, Dataset, RunSpec
 from compiler_gym.envs.gcc.actions import CHOICES, OPTION_THEN_VALUE, OutOfReachError, Replay
 from compiler_gym.envs.gcc.datasets import make_datasets
+from compiler_gym.envs.gcc.panes import ASSEMBLY, PANES
 from compiler_gym.envs.gcc.programs.own import make_benchmark
 from compiler_gym.envs.gcc.programs.source import compile_flags, is_cxx, unpack
 from compiler_gym.envs.gcc.rewards import make_rewards
@@ -25,7 +26,6 @@ from compiler_gym.errors import InvalidActionError
 from compiler_gym.sandbox import sandboxed
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Reward
-from compiler_gym.tools.explorer.gcc import ASSEMBLY, PANES
 from compiler_gym.validation import ValidationError, ValidationResult
 
 __all__ = ["GccEnv"]

@@ -11,7 +11,7 @@ an episode's module, ``panes`` are the explorer's views, ``toolchain`` has LLVM'
 import re
 from typing import TYPE_CHECKING
 
-from compiler_gym.envs.llvm.toolchain.tools import MAJOR, package_of, tool_name
+from compiler_gym.envs.llvm.toolchain.tools import MAJOR, tool_name
 from compiler_gym.lazy import door
 from compiler_gym.registration import (
     C_SOURCE,
@@ -96,13 +96,6 @@ llvm = Compiler(
     description=f"LLVM {MAJOR} middle-end passes on one module",
     environment="compiler_gym.envs.llvm.environment:LlvmEnv",
     formats=FORMATS,
-    recorder="compiler_gym.envs.llvm.programs.builds:record",
-    recorded_commands=(tool_name("clang"), "clang", "cc"),
-    recorded_cxx_commands=(tool_name("clang++"), "clang++", "c++"),
-    install=f"apt install {package_of('clang')}",
-    database_reader="compiler_gym.envs.llvm.programs.compilation_database:read_compilation_database",
-    function_shapes="compiler_gym.envs.llvm.programs.shapes:shapes_of",
-    package_compiler="compiler_gym.envs.llvm.programs.packages:clang_of_packages",
     pipeline_parameter="llvm.apply_pipeline",
     next_steps={"PipelineError": f"`{tool_name('opt')} --print-passes` lists every pass"},
     search_defaults={
@@ -110,23 +103,8 @@ llvm = Compiler(
         "reward_space": "IrInstructionCountOz",
     },
     starting_sequences="compiler_gym.envs.llvm:starting_sequences.txt",
-    tasks="compiler_gym.tools.learn.leaderboard.llvm.tasks:TASKS",
-    task_defaults={
-        "compiler_version": str(MAJOR),
-        "reward_space": "IrInstructionCountOz",
-        "cost": "IrInstructionCount",
-        "initial": "IrInstructionCountO0",
-        "baseline": "IrInstructionCountOz",
-    },
     version="compiler_gym._llvm:LLVM_VERSION",
-    tuner="compiler_gym.tools.tune.llvm.llvm_tuner:LlvmTuner",
-    hunter="compiler_gym.tools.hunt.llvm.hunt:Hunt",
-    recipes="compiler_gym.envs.llvm:recipes",
-    learner="compiler_gym.tools.tune.llvm.learning",
-    policies="compiler_gym.envs.llvm:policies",
-    policy_linker="compiler_gym.tools.tune.llvm.policies:link",
     external_tools="compiler_gym.envs.llvm.toolchain.external:external_tools",
-    agent_tasks="compiler_gym.tools.agents.llvm.families:agent_tasks",
     environments=(
         _environment("llvm-v0"),
         *(

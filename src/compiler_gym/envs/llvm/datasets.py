@@ -17,6 +17,8 @@ from compiler_gym.datasets import (
     SampleDataset,
     find_corpora,
 )
+from compiler_gym.datasets.benchmark import ValidationCallback
+from compiler_gym.datasets.corpus_store import PackageTest
 from compiler_gym.envs.llvm.programs.collections.generators import (
     CsmithBenchmark,
     CsmithDataset,
@@ -40,10 +42,10 @@ from compiler_gym.envs.llvm.programs.collections.published import (
 )
 from compiler_gym.envs.llvm.programs.collections.stored import read_stored
 from compiler_gym.envs.llvm.programs.source import read_program
-from compiler_gym.envs.llvm.validation.package_tests import PackageTests
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.files import read_regular
-from compiler_gym.paths import site_data_path
+from compiler_gym.files.paths import site_data_path
+from compiler_gym.lazy import parts
 
 __all__ = [
     "AnghaBenchDataset",
@@ -104,7 +106,8 @@ def make_datasets(site_data_base: Path | None = None) -> list[Dataset]:
     generated = [CsmithDataset(base), LlvmStressDataset(base)]
     known: list[Dataset] = [*ours, *generated, *(make(base) for make in PUBLISHED)]
     names = {dataset.name for dataset in known}
-    for corpus in find_corpora(base, reader=read_stored, tester=PackageTests):
+    tester = _run_package_tests if "llvm" in parts("package_tests") else None
+    for corpus in find_corpora(base, reader=read_stored, tester=tester):
         if corpus.name not in names:
             known.append(corpus)
         else:
@@ -119,3 +122,8 @@ def make_datasets(site_data_base: Path | None = None) -> list[Dataset]:
 def get_llvm_datasets(site_data_base: Path | None = None) -> Iterator[Dataset]:
     """Yield every dataset, as CompilerGym 0.2.5 does."""
     yield from make_datasets(site_data_base)
+
+
+def _run_package_tests(folder: Path, test: PackageTest) -> ValidationCallback:
+    """Return the check of a program that its package tests, which a tool makes."""
+    return parts("package_tests")["llvm"].load()(folder, test)

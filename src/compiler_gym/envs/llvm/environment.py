@@ -11,7 +11,6 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
 
-from compiler_gym.command_words import command_words
 from compiler_gym.core import (
     CompilerEnvState,
     DerivedObservation,
@@ -28,6 +27,7 @@ from compiler_gym.envs.llvm.actions.parameters.space import ParameterSpace
 from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.derived import derived_observations
+from compiler_gym.envs.llvm.panes import IR, PANES
 from compiler_gym.envs.llvm.programs import source
 from compiler_gym.envs.llvm.programs.builds import (
     BenchmarkFromCommandLine,
@@ -64,7 +64,7 @@ from compiler_gym.errors import (
 from compiler_gym.sandbox import sandboxed
 from compiler_gym.service import Limits, SessionSource
 from compiler_gym.spaces import Commandline, CommandlineFlag, Reward
-from compiler_gym.tools.explorer.llvm import IR, PANES
+from compiler_gym.spaces.command_words import command_words
 from compiler_gym.validation import ValidationError, ValidationResult, chosen_cases
 from compiler_gym.version import __version__
 

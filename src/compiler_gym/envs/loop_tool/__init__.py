@@ -39,7 +39,6 @@ loop_tool = Compiler(
     name="loop_tool",
     description="Loop nests of tensor programs, compiled and timed as they are changed",
     environment="compiler_gym.envs.loop_tool.environment:LoopToolEnv",
-    agent_tasks="compiler_gym.tools.agents.loop_tool.families:agent_tasks",
     environments=(
         EnvironmentId(
             "loop_tool-v0", {"observation_space": "action_state", "reward_space": "flops"}

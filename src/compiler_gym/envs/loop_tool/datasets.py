@@ -17,8 +17,8 @@ from compiler_gym.envs.loop_tool.programs.layers import HELD_OUT, LAYERS
 from compiler_gym.envs.loop_tool.state.descriptions import EINSUM, KINDS, describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.errors import BenchmarkInitError, UnknownNameError, program_unreadable
+from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.files import read_regular
-from compiler_gym.nearest import unknown_name
 
 __all__ = [
     "DescribedNests",

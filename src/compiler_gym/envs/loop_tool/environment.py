@@ -11,11 +11,11 @@ from compiler_gym.datasets import Benchmark, Dataset
 from compiler_gym.envs.loop_tool.datasets import make_benchmark, make_datasets
 from compiler_gym.envs.loop_tool.observations import TIMED
 from compiler_gym.envs.loop_tool.observations.derived import derived_observations
+from compiler_gym.envs.loop_tool.panes import PANES, TREE
 from compiler_gym.envs.loop_tool.rewards import make_rewards
 from compiler_gym.envs.loop_tool.validation import validate
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Reward
-from compiler_gym.tools.explorer.loop_tool import PANES, TREE
 from compiler_gym.validation import ValidationResult
 
 __all__ = ["SOURCE", "LoopToolEnv"]

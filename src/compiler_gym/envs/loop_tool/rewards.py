@@ -4,8 +4,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from compiler_gym.rewards import ChangeReward
 from compiler_gym.spaces import Reward
+from compiler_gym.spaces.rewards import ChangeReward
 
 __all__ = ["FLOPSReward", "GainReward", "make_rewards"]
 

@@ -13,12 +13,12 @@ from compiler_gym.core import CompilerEnvState, DerivedObservation, Panes, Runna
 from compiler_gym.datasets import Benchmark, Dataset
 from compiler_gym.envs.mlir.actions import MENU_SPACE
 from compiler_gym.envs.mlir.datasets import make_benchmark, make_datasets
+from compiler_gym.envs.mlir.panes import PANES
 from compiler_gym.envs.mlir.rewards import make_rewards
 from compiler_gym.envs.mlir.validation import validate
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Reward
-from compiler_gym.tools.explorer.mlir import PANES
 from compiler_gym.validation import ValidationResult
 
 __all__ = ["MlirEnv"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.nearest import unknown_name
+from compiler_gym.errors.nearest import unknown_name
 
 __all__ = ["Tool", "arguments_of", "tool_of"]
 

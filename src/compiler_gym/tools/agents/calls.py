@@ -14,7 +14,7 @@ from compiler_gym.errors import (
     SessionNotFound,
     UnknownNameError,
 )
-from compiler_gym.nearest import unknown_name
+from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.tools.agents.calling import arguments_of, tool_of
 from compiler_gym.tools.agents.texts import as_json, cut
 

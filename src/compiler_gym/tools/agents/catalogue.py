@@ -7,9 +7,8 @@ from types import MappingProxyType
 
 from compiler_gym.datasets import SPLITS
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
-from compiler_gym.lazy import named
-from compiler_gym.nearest import unknown_name
-from compiler_gym.registration import compilers
+from compiler_gym.errors.nearest import unknown_name
+from compiler_gym.lazy import parts
 from compiler_gym.tools.agents.task import DIFFICULTIES, Task
 
 __all__ = ["families", "find_task", "tasks"]
@@ -55,8 +54,8 @@ def find_task(id: str) -> Task:
 @cache
 def _every_task() -> Mapping[str, Task]:
     found: dict[str, Task] = {}
-    for compiler in compilers().values():
-        for task in named(compiler.agent_tasks)() if compiler.agent_tasks else ():
+    for entry in parts("agent_tasks").values():
+        for task in entry.load()():
             if task.id in found:
                 raise InvalidParameterError(f"two tasks are called {task.id}: expected one")
             found[task.id] = task

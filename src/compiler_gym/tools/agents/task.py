@@ -11,7 +11,7 @@ from typing import Any
 
 from compiler_gym.datasets import SPLITS
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.records import Record
+from compiler_gym.errors.records import Record
 
 __all__ = ["DIFFICULTIES", "MOST_LETTERS", "Decisions", "Question", "Task", "Verdict"]
 

@@ -17,7 +17,7 @@ from compiler_gym.errors import (
     SessionNotFound,
     UnknownNameError,
 )
-from compiler_gym.nearest import unknown_name
+from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.registration import make, recommended_reward
 from compiler_gym.spaces import (
     action_descriptions,

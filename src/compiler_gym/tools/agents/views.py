@@ -20,7 +20,7 @@ from compiler_gym.core import (
     runs_program,
 )
 from compiler_gym.errors import ObservationError, UnknownNameError
-from compiler_gym.nearest import unknown_name
+from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.spaces import Scalar, to_plain
 from compiler_gym.tools.agents.texts import as_json, cut, difference
 from compiler_gym.tools.agents.workbench import Workbench

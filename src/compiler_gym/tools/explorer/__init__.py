@@ -5,7 +5,7 @@
 end. ``tree`` holds the states of one program, ``explored`` a session with a tree, ``registry`` all
 sessions, ``tasks`` the background work and ``log`` the events that streams send. ``texts``,
 ``pictures``, ``describing``, ``shapes``, ``programs`` and ``porting`` make answers; ``api`` has a
-method for each route. ``app`` speaks HTTP, with the checks of `compiler_gym.serving` and the
+method for each route. ``app`` speaks HTTP, with the checks of ``cli.kit.serving`` and the
 errors of ``problems``, and ``server`` listens as ``settings`` say; both need the extra ``web``.
 
 It names no compiler: the environment's `compiler_gym.core.Panes` list the views of a program.

@@ -21,8 +21,8 @@ from starlette.responses import FileResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from compiler_gym.cli.kit.serving import Guard, status_of
 from compiler_gym.errors import CompilerGymError, ExplorerError
-from compiler_gym.serving import Guard, status_of
 from compiler_gym.tools.explorer.api import Api, Asked
 from compiler_gym.tools.explorer.log import Log
 from compiler_gym.tools.explorer.problems import problem_of

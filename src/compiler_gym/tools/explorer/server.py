@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 import uvicorn
 
+from compiler_gym.cli.kit.serving import server_settings
 from compiler_gym.errors import ExplorerError
-from compiler_gym.serving import server_settings
 from compiler_gym.tools.explorer.api import Api
 from compiler_gym.tools.explorer.app import make_app
 from compiler_gym.tools.explorer.settings import Settings

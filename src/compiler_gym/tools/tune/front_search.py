@@ -6,12 +6,12 @@ search for speed finds, are timed in turns: those that no other beats in both ar
 """
 
 from compiler_gym.builds import sizes_of
-from compiler_gym.timing import Comparison, compare_fastest
 from compiler_gym.tools.tune.comparing import as_speed
 from compiler_gym.tools.tune.front import FrontBuild, front_of
 from compiler_gym.tools.tune.journal import Tried
 from compiler_gym.tools.tune.speed_decisions import added
 from compiler_gym.tools.tune.speed_search import SpeedSearch
+from compiler_gym.validation.timing import Comparison, compare_fastest
 
 __all__ = ["search_front"]
 

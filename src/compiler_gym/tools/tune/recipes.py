@@ -17,8 +17,8 @@ from pathlib import Path
 import msgspec
 
 from compiler_gym.errors import PlanError, UnknownNameError
-from compiler_gym.nearest import unknown_name
-from compiler_gym.registration import compilers
+from compiler_gym.errors.nearest import unknown_name
+from compiler_gym.lazy import parts
 from compiler_gym.tools.tune.goal import Goal
 from compiler_gym.tools.tune.plan import BinaryPlan, SourceFile
 from compiler_gym.tools.tune.reading import read_plan
@@ -26,6 +26,7 @@ from compiler_gym.tools.tune.reading import read_plan
 __all__ = [
     "Recipe",
     "read_recipe",
+    "recipe_actions",
     "recipe_files",
     "recipe_for",
     "recipe_named",
@@ -93,11 +94,9 @@ def recipe_names() -> list[str]:
 def recipe_files() -> tuple[Path, ...]:
     """Return the files of the recipes of every installed compiler."""
     found: list[Path] = []
-    for compiler in compilers().values():
-        package, _, folder = compiler.recipes.partition(":")
-        if folder:
-            with as_file(files(package).joinpath(folder)) as path:
-                found += sorted(path.glob("*.toml"), key=lambda file: file.stem)
+    for entry in parts("recipes").values():
+        with as_file(files(entry.load())) as path:
+            found += sorted(path.glob("*.toml"), key=lambda file: file.stem)
     return tuple(found)
 
 
@@ -137,3 +136,11 @@ def _series(compiler: str) -> str:
     'llvm 22'
     """
     return compiler.partition(".")[0]
+
+
+def recipe_actions(name: str = "small") -> Sequence[str]:
+    """Return the names of the actions that do to a program what the recipe `name` does."""
+    from compiler_gym.tools.tune.tuners import tuner_named
+
+    recipe = recipe_named(name)
+    return tuner_named(recipe.compiler.partition(" ")[0]).actions(recipe.plan)

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.timing import Comparison, compare_fastest
 from compiler_gym.tools.tune.comparing import as_speed, instructions
 from compiler_gym.tools.tune.journal import Tried
 from compiler_gym.tools.tune.measuring import RunCommand
 from compiler_gym.tools.tune.plan import BinaryPlan
 from compiler_gym.tools.tune.speed_decisions import Choice, actions_of, added, plan_of
 from compiler_gym.tools.tune.timed import Bench
+from compiler_gym.validation.timing import Comparison, compare_fastest
 
 __all__ = ["SpeedSearch"]
 

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import sha256_of
-from compiler_gym.timing import Comparison
 from compiler_gym.tools.tune.comparing import FEWEST_CONFIRMING, race
 from compiler_gym.tools.tune.journal import Journal, Tried
 from compiler_gym.tools.tune.measuring import RunCommand
 from compiler_gym.tools.tune.plan import BinaryPlan
 from compiler_gym.tools.tune.speed_decisions import SpeedDecisions, actions_of
 from compiler_gym.tools.tune.tuner import Subject
+from compiler_gym.validation.timing import Comparison
 
 __all__ = ["Bench"]
 

@@ -122,7 +122,15 @@ class Found:
 
 
 class Tuner(Protocol):
-    """One compiler's part."""
+    """One compiler's part; the entry-point group ``compiler_gym.tuners`` names its class."""
+
+    @property
+    def takes_program(self) -> bool:
+        """Whether it is made with the name of an installed program, such as ``cc-12``.
+
+        The class has it, too.
+        """
+        ...
 
     @property
     def version(self) -> str:

@@ -3,11 +3,10 @@
 
 import re
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from compiler_gym.errors import UnknownNameError
-from compiler_gym.lazy import named
-from compiler_gym.registration import Compiler, compilers
+from compiler_gym.lazy import parts
 from compiler_gym.tools.tune.tuner import Tuner
 
 __all__ = ["tuner_named"]
@@ -21,21 +20,15 @@ def tuner_named(name: str | None) -> Tuner:
     A program is known by a part of its name: that of a compiler whose tuner takes any. Raises
     `UnknownNameError` with the names there are.
     """
-    able = {compiler.name: compiler for compiler in compilers().values() if compiler.tuner}
+    tuners: dict[str, Any] = {each: entry.load() for each, entry in parts("tuners").items()}
     if name is None:
-        name = min(able, key=lambda each: able[each].tuner_takes_program, default="")
-    if name in able:
-        return _made(able[name], name)
-    parts = re.split(r"[^a-z]+", Path(name).name)
-    for compiler in able.values():
-        if compiler.tuner_takes_program and compiler.name in parts:
-            return _made(compiler, name)
-    programs = [f"a program such as {c.name}-12" for c in able.values() if c.tuner_takes_program]
+        name = min(tuners, key=lambda each: tuners[each].takes_program, default="")
+    words = re.split(r"[^a-z]+", Path(name).name)
+    for compiler, tuner in tuners.items():
+        if name == compiler or (tuner.takes_program and compiler in words):
+            return tuner(name) if tuner.takes_program else tuner()
+    programs = [f"a program such as {each}-12" for each in tuners if tuners[each].takes_program]
     raise UnknownNameError(
-        f"no compiler {name!r} tunes: expected one of {', '.join([*able, *programs])}"
+        f"compiler {name!r} does not support tuning: expected one of "
+        f"{', '.join([*tuners, *programs])}"
     )
-
-
-def _made(compiler: Compiler, name: str) -> Tuner:
-    found = named(compiler.tuner)
-    return cast("Tuner", found(name) if compiler.tuner_takes_program else found())

@@ -1,23 +1,23 @@
 """What compilers offer is the contract that the builder asks for."""
 
 import inspect
+from importlib.metadata import EntryPoint
 
 import pytest
 
-from compiler_gym.lazy import named
-from compiler_gym.registration import compilers
+from compiler_gym.lazy import parts
 from compiler_gym.tools.corpus.packages import UnitCompiler
 
-OFFERED = [one for one in compilers().values() if one.package_compiler]
+OFFERED = [*parts("corpus_builders").values()]
 
 
 def test_at_least_one_compiler_makes_programs_of_packages() -> None:
     assert OFFERED
 
 
-@pytest.mark.parametrize("compiler", OFFERED, ids=lambda compiler: compiler.name)
-def test_what_a_compiler_offers_has_all_parts_of_the_contract(compiler: object) -> None:
-    offered = named(compiler.package_compiler)  # type: ignore[attr-defined]  # a Compiler
+@pytest.mark.parametrize("compiler", OFFERED, ids=lambda entry: entry.name)
+def test_what_a_compiler_offers_has_all_parts_of_the_contract(compiler: EntryPoint) -> None:
+    offered = compiler.load().clang_of_packages
 
     for name, method in inspect.getmembers(UnitCompiler, inspect.isfunction):
         if not name.startswith("_"):

@@ -9,7 +9,7 @@ import compiler_gym
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
 from compiler_gym.registration import compilers
-from compiler_gym.tools.learn.leaderboard import TASKS, Limit, Task, find_task
+from compiler_gym.tools.learn.leaderboard import TASKS, Limit, Task, find_task, task_defaults
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_a_limit_without_a_bound_is_none() -> None:
 
 def test_what_a_task_does_not_say_its_compiler_does() -> None:
     plain = Task("t", "A trial", Limit(1.0), environment="llvm-v0")
-    for name, usual in compilers()["llvm"].task_defaults.items():
+    for name, usual in task_defaults(compilers()["llvm"]).items():
         assert getattr(plain, name) == usual != ""
     own = Task("t", "A trial", Limit(1.0), environment="llvm-v0", cost="ObjectTextSizeBytes")
     assert own.cost == "ObjectTextSizeBytes"

@@ -34,7 +34,7 @@ from compiler_gym.envs.gcc.toolchain.gcc import Gcc
 from compiler_gym.envs.gcc.toolchain.timeout import DEFAULT_SECONDS
 from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError, CompilerError
 from compiler_gym.files import keep
-from compiler_gym.paths import cache_path
+from compiler_gym.files.paths import cache_path
 
 __all__ = ["Preprocessed", "Sources"]
 

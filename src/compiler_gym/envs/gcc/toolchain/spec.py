@@ -23,7 +23,7 @@ from compiler_gym.envs.gcc.toolchain.help import (
 )
 from compiler_gym.errors import EnvironmentNotSupported
 from compiler_gym.files import keep
-from compiler_gym.paths import cache_path
+from compiler_gym.files.paths import cache_path
 
 __all__ = ["GccSpec", "get_spec"]
 

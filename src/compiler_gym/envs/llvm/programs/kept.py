@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterable
 
 from compiler_gym.files import keep
-from compiler_gym.paths import cache_path
+from compiler_gym.files.paths import cache_path
 
 __all__ = ["kept"]
 

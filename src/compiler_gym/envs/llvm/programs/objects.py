@@ -11,7 +11,7 @@ from pathlib import Path
 
 from compiler_gym.builds import bitcode_of, is_archive, members_of
 from compiler_gym.files import write_whole
-from compiler_gym.paths import cache_path
+from compiler_gym.files.paths import cache_path
 
 __all__ = ["modules_of", "remember_object", "remember_output"]
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from compiler_gym.envs.loop_tool.jit._module import jit_module
 from compiler_gym.envs.loop_tool.jit.compiling import Call
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.timing import interval
+from compiler_gym.validation.timing import interval
 
 __all__ = ["Estimate", "Turns", "estimate", "estimate_in_turns", "first_run", "pinned"]
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from compiler_gym.errors import BenchmarkInitError, UnknownNameError
-from compiler_gym.nearest import unknown_name
+from compiler_gym.errors.nearest import unknown_name
 
 __all__ = ["EINSUM", "KINDS", "Kind", "describe", "einsum"]
 

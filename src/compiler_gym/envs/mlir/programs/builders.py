@@ -22,7 +22,7 @@ from compiler_gym.envs.mlir.programs.writing import (
     sum_of,
 )
 from compiler_gym.errors import BenchmarkInitError
-from compiler_gym.nearest import unknown_name
+from compiler_gym.errors.nearest import unknown_name
 
 __all__ = ["KERNELS", "Kernel", "build"]
 

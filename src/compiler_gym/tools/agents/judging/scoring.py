@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.records import Record
+from compiler_gym.errors.records import Record
 from compiler_gym.tools.agents.task import Task, Verdict
 
 __all__ = ["Score", "score"]

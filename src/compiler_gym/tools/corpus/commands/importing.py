@@ -9,9 +9,9 @@ from typing import Any
 from compiler_gym.cli.kit.programs import suffix_of
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError
 from compiler_gym.files import scratch_directory
-from compiler_gym.lazy import named
+from compiler_gym.lazy import parts
 
-__all__ = ["gather_packages", "programs_at", "starter"]
+__all__ = ["corpus_builder", "gather_packages", "programs_at", "starter"]
 
 
 def gather_packages(name: str, folder: Path, env: str, description: str) -> Any:
@@ -19,16 +19,15 @@ def gather_packages(name: str, folder: Path, env: str, description: str) -> Any:
 
     The folder stays where it is: the dataset finds the trees there that its programs are tested in.
     """
-    from compiler_gym.paths import site_data_path
-    from compiler_gym.registration import compiler_of
+    from compiler_gym.files.paths import site_data_path
     from compiler_gym.tools.corpus.packages import gather_dataset
 
-    compiler = compiler_of(env)
-    if compiler is None or not compiler.function_shapes:
+    builder = corpus_builder(env)
+    if builder is None:
         raise DatasetInitError(
             f"{env} cannot read built packages: expected one whose compiler tells functions apart"
         )
-    shapes = named(compiler.function_shapes)
+    shapes = builder.shapes_of
     return gather_dataset(
         name, folder, site_data_base=site_data_path(), shapes=shapes, description=description
     )
@@ -54,14 +53,21 @@ def programs_at(
 
 
 def _database_reader(env: str) -> Callable[[Path, bool], Any]:
-    from compiler_gym.registration import compiler_of
-
-    compiler = compiler_of(env)
-    if compiler is None or not compiler.database_reader:
+    builder = corpus_builder(env)
+    if builder is None:
         raise DatasetInitError(
             f"{env} cannot read a compile_commands.json: import programs or sources"
         )
-    return named(compiler.database_reader)
+    return builder.read_compilation_database
+
+
+def corpus_builder(env: str) -> Any | None:
+    """Return the part of the compiler of `env` that makes datasets, or None where it has none."""
+    from compiler_gym.registration import compiler_of
+
+    compiler = compiler_of(env)
+    entry = None if compiler is None else parts("corpus_builders").get(compiler.name)
+    return None if entry is None else entry.load()
 
 
 @contextmanager

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from compiler_gym.cli.kit.output import errors, output, show, table
 from compiler_gym.errors import DatasetInitError, InvalidParameterError
 from compiler_gym.files import read_regular
-from compiler_gym.lazy import named
+from compiler_gym.files.paths import cache_path
 from compiler_gym.options import PackageChoice, PackageLimits
-from compiler_gym.paths import cache_path
+from compiler_gym.tools.corpus.commands.importing import corpus_builder
 
 if TYPE_CHECKING:
     from compiler_gym.tools.corpus.packages import (
@@ -38,17 +38,15 @@ class Distribution:
     """A distribution whose packages are built, with the compiler of an environment."""
 
     def __init__(self, name: str, env: str) -> None:
-        from compiler_gym.registration import compiler_of
-
         if name not in _MIRRORS:
             raise InvalidParameterError(
                 f"expected a distribution, found {name!r}: there is {', '.join(_MIRRORS)}"
             )
-        compiler = compiler_of(env)
-        if compiler is None or not compiler.package_compiler:
+        builder = corpus_builder(env)
+        if builder is None:
             raise DatasetInitError(f"{env} makes no programs of packages: name another with --env")
         self.mirrors = _MIRRORS[name]
-        self.compiler: UnitCompiler = named(compiler.package_compiler)
+        self.compiler: UnitCompiler = builder.clang_of_packages
         self.cache = cache_path("packages")
 
 

@@ -12,9 +12,8 @@ from compiler_gym.cli.kit import completing as _completing
 from compiler_gym.cli.kit.failures import INTERRUPTED
 from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.errors import EnvironmentNotSupported
-from compiler_gym.lazy import named
+from compiler_gym.lazy import parts
 from compiler_gym.options import seconds_in
-from compiler_gym.registration import compilers
 
 __all__ = ["Hunter", "hunt"]
 
@@ -102,10 +101,11 @@ def _says(line: str) -> None:
 
 
 def _hunter(name: str | None) -> Callable[..., Hunter]:
-    able = {one.name: one.hunter for one in compilers().values() if one.hunter}
-    if name is not None and name not in able:
-        raise EnvironmentNotSupported(f"{name} cannot hunt: expected {', '.join(sorted(able))}")
-    return named(able[name] if name is not None else next(iter(able.values())))
+    hunters = parts("hunters")
+    name = next(iter(hunters), "any compiler") if name is None else name
+    if name not in hunters:
+        raise EnvironmentNotSupported(f"{name} cannot hunt: expected {', '.join(hunters)}")
+    return hunters[name].load()
 
 
 def _show_findings(document: Mapping[str, Any], folder: Path) -> None:

@@ -49,17 +49,16 @@ def evaluate_heuristic(
     status 1 if it failed on any. With the task's own programs the result is an entry of the
     leaderboard.
     """
-    from compiler_gym.lazy import named
-    from compiler_gym.registration import compilers
+    from compiler_gym.lazy import parts
     from compiler_gym.sandbox import require, sandboxed
     from compiler_gym.tools.learn.leaderboard import evaluate, find_task, write_submission
 
-    compiler = next(one for one in compilers().values() if one.heuristics)
-    task = find_task(compiler.heuristic_task)
+    heuristics = next(iter(parts("heuristics").values())).load()
+    task = find_task(heuristics.TASK)
     programs = _programs_named(corpus or [], most, task)
     started = time.monotonic()
     with sandboxed(require(sandbox, what=f"the heuristic {heuristic}")):
-        policy = named(compiler.heuristics)(heuristic, _macros(define or []))
+        policy = heuristics.heuristic_policy(heuristic, _macros(define or []))
         evaluation = evaluate(
             policy, task, programs=programs, watch=_say_nothing if json else print_outcome
         )

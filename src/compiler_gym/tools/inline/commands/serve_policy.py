@@ -28,12 +28,10 @@ def serve_policy(
     The command behind `--` finds clang, clang++ and opt on PATH that ask the policy about each
     call that they may inline. Without a command they are served until Ctrl-C.
     """
-    from compiler_gym.lazy import named
-    from compiler_gym.registration import compilers
+    from compiler_gym.lazy import parts
 
-    serving = next(compiler for compiler in compilers().values() if compiler.policy_server)
     command = context.args[1:] if context.args[:1] == ["--"] else context.args
-    serve = named(serving.policy_server)
+    serve = next(iter(parts("heuristics").values())).load().serve
     status = serve(policy, command=command, channel=channel, say=_print_note)
     raise typer.Exit(status)
 

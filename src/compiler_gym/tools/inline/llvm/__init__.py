@@ -27,10 +27,6 @@ llvm_inline = Compiler(
     formats=FORMATS,
     version="compiler_gym._llvm:LLVM_VERSION",
     search_defaults={"action_space": "InliningAndRest", "reward_space": "IrInstructionCountOz"},
-    heuristics="compiler_gym.tools.inline.llvm.policies:heuristic_policy",
-    heuristic_suffixes=(".c", ".so"),
-    heuristic_task="llvm-inline-heuristic",
-    policy_server="compiler_gym.tools.inline.llvm.serving:serve",
     environments=(
         EnvironmentId(
             "llvm-inline-v0",

@@ -2,8 +2,8 @@
 """The rewards: as for passes, but the passes that a reset runs count as part of the episode."""
 
 from compiler_gym.envs.llvm.rewards import SpeedupReward, buildtime_reward
-from compiler_gym.rewards import Origin
 from compiler_gym.spaces import Reward
+from compiler_gym.spaces.rewards import Origin
 from compiler_gym.tables import cost_rewards
 from compiler_gym.tools.inline.llvm.observations import INLINE_TABLE
 

@@ -42,6 +42,7 @@ from compiler_gym.tools.learn.leaderboard import (
     Policy,
     addresses,
     call_policy,
+    task_defaults,
 )
 from compiler_gym.wrappers import EpisodeRecord
 
@@ -64,7 +65,7 @@ def settled_options(options: CollectOptions) -> tuple[CollectOptions, str]:
     """
     policy_named(options.policy)
     compiler = compiler_of(options.env)
-    usual = {} if compiler is None else {**compiler.search_defaults, **compiler.task_defaults}
+    usual = {} if compiler is None else {**compiler.search_defaults, **task_defaults(compiler)}
     cost, reward = usual.get("cost", ""), usual.get("reward_space", "")
     with environment_of(options) as env:
         costs = tuple(options.costs or ([cost] if cost in env.observation else []))

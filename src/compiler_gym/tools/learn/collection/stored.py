@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.errors import CacheError, InvalidParameterError, UnknownNameError
-from compiler_gym.nearest import unknown_name
+from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.tools.learn.collection.collecting import (
     Summary,
     manifest_of,

@@ -17,9 +17,9 @@ from uuid import uuid4
 
 import msgspec
 
+from compiler_gym.cli.kit.serving import Gate, Guard, server_settings
 from compiler_gym.datasets import SPLITS
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.serving import Gate, Guard, server_settings
 from compiler_gym.tools.agents import AgentEpisode, Task, find_task, tasks
 from compiler_gym.tools.learn.integrations._library import library, reported_by
 from compiler_gym.tools.learn.integrations._tools import all_tools, offered_tools

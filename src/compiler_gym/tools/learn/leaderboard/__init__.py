@@ -39,7 +39,14 @@ from compiler_gym.tools.learn.leaderboard.table import (
     tables_of,
     with_tables,
 )
-from compiler_gym.tools.learn.leaderboard.task import TASKS, Limit, Task, addresses, find_task
+from compiler_gym.tools.learn.leaderboard.task import (
+    TASKS,
+    Limit,
+    Task,
+    addresses,
+    find_task,
+    task_defaults,
+)
 
 __all__ = [
     "TASKS",
@@ -70,6 +77,7 @@ __all__ = [
     "read_submission",
     "summarise",
     "tables_of",
+    "task_defaults",
     "verify",
     "with_tables",
     "write_submission",

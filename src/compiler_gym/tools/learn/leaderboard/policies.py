@@ -14,8 +14,8 @@ from typing import Any
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import UnknownNameError
-from compiler_gym.lazy import named, named_in_file
-from compiler_gym.registration import compilers, make
+from compiler_gym.lazy import named_in_file, parts
+from compiler_gym.registration import make
 from compiler_gym.search import ALGORITHMS, Budget, level_sequences, run_search
 from compiler_gym.spaces import action_names, space_name
 from compiler_gym.tools.learn.leaderboard.evaluation import Policy
@@ -124,9 +124,9 @@ def find_policy(name: str) -> Policy:
         if plus and levels != "levels":
             raise UnknownNameError(f"no starts {levels!r} for a search: expected levels or none")
         return SearchPolicy(algorithm, has_levels=bool(plus))
-    for compiler in compilers().values():
-        if compiler.heuristics and name.endswith(compiler.heuristic_suffixes):
-            return named(compiler.heuristics)(Path(name))
+    for entry in parts("heuristics").values():
+        if name.endswith((heuristics := entry.load()).SUFFIXES):
+            return heuristics.heuristic_policy(Path(name))
     if kind.endswith(".py"):
         return _policy_of_file(Path(kind), rest or "policy")
     raise UnknownNameError(

@@ -22,7 +22,7 @@ import msgspec
 
 from compiler_gym.errors import StateFileError
 from compiler_gym.files import read_regular, write_whole
-from compiler_gym.paths import site_data_path
+from compiler_gym.files.paths import site_data_path
 from compiler_gym.tools.learn.leaderboard.evaluation import Outcome, Policy, evaluate
 from compiler_gym.tools.learn.leaderboard.task import Task
 from compiler_gym.validation import ValidationError

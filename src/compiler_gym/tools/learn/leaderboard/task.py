@@ -9,10 +9,10 @@ from typing import Any
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import BenchmarkUri
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
-from compiler_gym.lazy import named
-from compiler_gym.registration import compiler_of, compilers, default_environment
+from compiler_gym.lazy import parts
+from compiler_gym.registration import Compiler, compiler_of, default_environment
 
-__all__ = ["TASKS", "Limit", "Task", "addresses", "find_task"]
+__all__ = ["TASKS", "Limit", "Task", "addresses", "find_task", "task_defaults"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Task:
 
     def __post_init__(self) -> None:
         compiler = compiler_of(self.environment)
-        for name, usual in () if compiler is None else compiler.task_defaults.items():
+        for name, usual in task_defaults(compiler).items():
             if not getattr(self, name):
                 object.__setattr__(self, name, usual)
 
@@ -118,8 +118,14 @@ class _Tasks(Mapping[str, Task]):
 
 @cache
 def _tasks() -> Mapping[str, Task]:
-    sources = [compiler.tasks for compiler in compilers().values() if compiler.tasks]
-    return {task.name: task for source in sources for task in named(source)}
+    found = [entry.load().TASKS for entry in parts("leaderboard_tasks").values()]
+    return {task.name: task for tasks in found for task in tasks}
+
+
+def task_defaults(compiler: Compiler | None) -> Mapping[str, str]:
+    """Return the usual values of a task's fields with `compiler`, by the field's name."""
+    entry = None if compiler is None else parts("leaderboard_tasks").get(compiler.name)
+    return {} if entry is None else entry.load().DEFAULTS
 
 
 TASKS: Mapping[str, Task] = _Tasks()

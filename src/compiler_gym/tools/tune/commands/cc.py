@@ -10,16 +10,16 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from inspect import getdoc
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import typer
 
 from compiler_gym.builds import CompilerCommand
 from compiler_gym.errors import PlanError, UnknownNameError
-from compiler_gym.lazy import named
-from compiler_gym.registration import Compiler, compilers
+from compiler_gym.lazy import parts
 from compiler_gym.tools.tune.commands.driver import become_driver
 from compiler_gym.tools.tune.commands.policies import run_with_policy
 from compiler_gym.tools.tune.commands.recipes import (
@@ -166,13 +166,13 @@ def _compiler(verb: str) -> list[str]:
 
 
 def _recorded_compiler(verb: str) -> list[str]:
-    recording = _recording()
-    names = recording.recorded_commands if verb == "cc" else recording.recorded_cxx_commands
+    recorder = _recorder()
+    names = recorder.COMMANDS if verb == "cc" else recorder.CXX_COMMANDS
     found = next((name for name in names if shutil.which(name)), None)
     if found is None:
         raise UnknownNameError(
             f"expected one of {', '.join(names)} on PATH: install one with "
-            f"`{recording.install}`, or set {_COMPILERS[verb]}"
+            f"`{recorder.INSTALL}`, or set {_COMPILERS[verb]}"
         )
     return [found]
 
@@ -196,7 +196,7 @@ def _keep_where_asked(words: list[str]) -> None:
 def _keep(words: list[str], folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        named(_recording().recorder)(words, Path.cwd(), folder)
+        _recorder().record(words, Path.cwd(), folder)
     except Exception as error:  # the build must go on, whatever this is
         _note(folder, f"{shlex.join(words)}\n  {type(error).__name__}: {error}\n")
 
@@ -209,6 +209,18 @@ def _note(folder: Path, text: str) -> None:
         sys.stderr.write(f"compiler-gym cc: cannot write to {folder}: {error.strerror}\n")
 
 
-def _recording() -> Compiler:
-    """Return the compiler whose runs can be kept."""
-    return next(compiler for compiler in compilers().values() if compiler.recorder)
+class _Recorder(Protocol):
+    """A compiler's part that keeps what its commands compile: a module, or an object."""
+
+    COMMANDS: Sequence[str]
+    """The commands that compile C, the preferred one first."""
+    CXX_COMMANDS: Sequence[str]
+    INSTALL: str
+    """The shell command that installs the first of them."""
+
+    def record(self, words: list[str], cwd: Path, folder: Path) -> object:
+        """Compile as `words` say and keep the program in `folder`."""
+
+
+def _recorder() -> _Recorder:
+    return next(iter(parts("recorders").values())).load()

@@ -79,14 +79,12 @@ def policy_files() -> dict[str, Path]:
     """Return the files of the policies of every installed compiler, by name."""
     from importlib.resources import as_file, files
 
-    from compiler_gym.registration import compilers
+    from compiler_gym.lazy import parts
 
     found: dict[str, Path] = {}
-    for compiler in compilers().values():
-        package, _, folder = compiler.policies.partition(":")
-        if folder:
-            with as_file(files(package).joinpath(folder)) as path:
-                found |= {file.stem: file for file in sorted(path.glob("*.json"))}
+    for entry in parts("policies").values():
+        with as_file(files(entry.load())) as path:
+            found |= {file.stem: file for file in sorted(path.glob("*.json"))}
     return found
 
 
@@ -98,7 +96,7 @@ def policy_file(name: str) -> Path | None:
 def policy_named(name: str) -> Path:
     """Return the file of the policy `name`; raise `UnknownNameError` with the names there are."""
     from compiler_gym.errors import UnknownNameError
-    from compiler_gym.nearest import unknown_name
+    from compiler_gym.errors.nearest import unknown_name
 
     path = policy_file(name)
     if path is None:
@@ -126,15 +124,14 @@ def _link_by(
     verb: str, chosen_by: "Path | BinaryPlan", command: CompilerCommand, *, is_checked: bool
 ) -> int | None:
     """Link by a policy or a plan; return None, and have done nothing, where it has no say."""
-    from compiler_gym.lazy import named
-    from compiler_gym.registration import compilers
+    from compiler_gym.lazy import parts
 
     def say(text: str) -> None:
         tell(verb, text)
 
-    linker = next(one.policy_linker for one in compilers().values() if one.policy_linker)
+    policies = next(iter(parts("policies").values())).load()
     try:
-        status: int | None = named(linker)(chosen_by, command, is_checked=is_checked, say=say)
+        status: int | None = policies.link(chosen_by, command, is_checked=is_checked, say=say)
     except Exception as error:  # the build must go on, whatever this is
         tell(verb, f"linked by the recipe: {type(error).__name__}: {error}")
         return None

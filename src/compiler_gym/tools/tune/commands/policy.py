@@ -13,7 +13,7 @@ from compiler_gym.cli.kit.failures import INTERRUPTED
 from compiler_gym.cli.kit.options import Group
 from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.errors import UnknownNameError
-from compiler_gym.nearest import unknown_name
+from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.tools.tune.commands.policies import policy_file, policy_named
 
 __all__ = ["policy"]
@@ -219,8 +219,6 @@ def _watching(beginning: str) -> Generator[Callable[[int, int], None]]:
 
 def _learner() -> Any:
     """Return the part of a compiler that learns, as a module."""
-    from importlib import import_module
+    from compiler_gym.lazy import parts
 
-    from compiler_gym.registration import compilers
-
-    return import_module(next(one.learner for one in compilers().values() if one.learner))
+    return next(iter(parts("learners").values())).load()

@@ -65,6 +65,8 @@ _DECIDING = tuple(flag for flag in LEFT_OUT if flag not in _DROPPED)
 class GccTuner:
     """Tunes one linked file at a time, with one installed GCC."""
 
+    takes_program = True
+
     def __init__(self, gcc: str = "gcc") -> None:
         self._tools = Tools.of(gcc)
 

@@ -68,6 +68,8 @@ FAIR_PACKED = f"{FAIR}, packed"
 class LlvmTuner:
     """Tunes one linked file at a time."""
 
+    takes_program = False
+
     @property
     def version(self) -> str:
         """LLVM's."""

@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from compiler_gym.errors import UnknownNameError
-from compiler_gym.nearest import did_you_mean
+from compiler_gym.errors.nearest import did_you_mean
 
 __all__ = ["BLOCK", "CHOICES", "KINDS", "Mark", "mark_at", "mark_named"]
 

@@ -10,7 +10,6 @@ from typing import Any, Self, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.command_words import split_words
 from compiler_gym.envs.llvm.actions import codegen_options
 from compiler_gym.envs.llvm.actions.marks.choices import (
     BLOCK,
@@ -22,6 +21,7 @@ from compiler_gym.envs.llvm.actions.marks.choices import (
 )
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.spaces import ActionPart, CommandlineFlag, Decision, Discrete, NamedDiscrete
+from compiler_gym.spaces.command_words import split_words
 
 __all__ = ["DecisionPoint", "MarksSpace", "command_words_of"]
 

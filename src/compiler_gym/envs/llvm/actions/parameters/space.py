@@ -14,7 +14,6 @@ from typing import Any, cast
 import gymnasium
 import numpy as np
 
-from compiler_gym.command_words import command_words
 from compiler_gym.envs.llvm.actions.parameters.table import (
     PARAMETERS,
     SLOTS,
@@ -33,6 +32,7 @@ from compiler_gym.envs.llvm.toolchain.commands import (
 )
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.spaces import ActionPart, Dict
+from compiler_gym.spaces.command_words import command_words
 
 __all__ = ["ParameterSpace"]
 

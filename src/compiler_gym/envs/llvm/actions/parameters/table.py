@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any, cast
 
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.nearest import did_you_mean
+from compiler_gym.errors.nearest import did_you_mean
 
 __all__ = ["NAME", "PARAMETERS", "SLOTS", "STYLE", "Form", "Parameter", "Setting", "setting_of"]
 

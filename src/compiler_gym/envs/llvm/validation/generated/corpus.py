@@ -30,7 +30,7 @@ from compiler_gym.envs.llvm.validation.build import find_opt
 from compiler_gym.envs.llvm.validation.generated.coverage import Counted, counted
 from compiler_gym.envs.llvm.validation.generated.soundness import Judge, judge_of
 from compiler_gym.files import keep, tool_identity
-from compiler_gym.paths import cache_path
+from compiler_gym.files.paths import cache_path
 from compiler_gym.validation import Draw, Mutator, chosen_cases
 
 __all__ = ["Corpus", "Effort", "corpus_of"]

@@ -17,7 +17,7 @@ from compiler_gym.envs.loop_tool.toolchain.code.card_process import call_on_card
 from compiler_gym.envs.loop_tool.toolchain.code.compiled import tensor_memory
 from compiler_gym.envs.loop_tool.toolchain.code.driver import Loaded, open_card
 from compiler_gym.envs.loop_tool.toolchain.code.gpu import Kernels, lower_gpu, ptx
-from compiler_gym.timing import interval
+from compiler_gym.validation.timing import interval
 
 __all__ = ["CardedNest", "card_nest", "card_seconds", "time_carded"]
 

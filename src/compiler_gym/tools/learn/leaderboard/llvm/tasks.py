@@ -1,9 +1,19 @@
 # SPDX-License-Identifier: MIT
 """The leaderboards of LLVM: instructions, bytes of code, retired instructions, inlining."""
 
+from compiler_gym.envs.llvm.toolchain.tools import MAJOR
 from compiler_gym.tools.learn.leaderboard import Limit, Task
 
-__all__ = ["TASKS"]
+__all__ = ["DEFAULTS", "TASKS"]
+
+DEFAULTS = {
+    "compiler_version": str(MAJOR),
+    "reward_space": "IrInstructionCountOz",
+    "cost": "IrInstructionCount",
+    "initial": "IrInstructionCountO0",
+    "baseline": "IrInstructionCountOz",
+}
+"""The usual values of a task's fields; tasks that are made below read them."""
 
 _ENVIRONMENT = "llvm-v0"
 

@@ -17,7 +17,7 @@ from compiler_gym.datasets import CorpusDataset, Dataset
 from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.programs.shapes import shapes_of
 from compiler_gym.errors import DatasetInitError, UnknownNameError
-from compiler_gym.nearest import unknown_name
+from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.registration import make
 from compiler_gym.tools.corpus.packages import gather, holds_packages
 from compiler_gym.tools.tune.builds import Binary, Input, Unit

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""The costs of a program before and after an episode, in their own units.
+
+A reward of 0.9 does not say how many bytes or instructions that is. So results show the cost
+before the episode, at the compiler's own levels, and after it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from compiler_gym.errors import CompilerGymError, ObservationError
+
+if TYPE_CHECKING:
+    from compiler_gym.core import CompilerEnv
+    from compiler_gym.datasets import Benchmark
+
+__all__ = ["Costs", "change", "costs_of_episode", "levels_of", "number", "origin_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """One cost of one program; None where it could not be measured."""
+
+    name: str
+    """The observation."""
+    unit: str
+    before: float | None
+    levels: dict[str, float | None]
+    """At each level of the compiler, by its option."""
+    found: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "observation": self.name, "unit": self.unit, "before": self.before,
+            "levels": self.levels, "found": self.found,
+        }  # fmt: skip
+
+
+def levels_of(env: "CompilerEnv", reward: str) -> dict[str, str]:
+    """Return the observations of a reward's cost at the compiler's levels, by their options.
+
+    The level that scales the reward comes first. Empty for a reward that lowers no cost.
+    """
+    spec = env.reward.spec(reward)
+    levels: dict[str, str] = getattr(spec, "levels", {})
+    own = getattr(spec, "baseline", None)
+    return dict(sorted(levels.items(), key=lambda item: item[1] != own))
+
+
+def origin_of(env: "CompilerEnv", reward: str) -> str:
+    """Return the observation from which a reward counts savings: usually the cost at reset.
+
+    If a reset already changes the program, it is the cost before that change.
+    """
+    from compiler_gym.spaces.rewards import CostReward, Origin
+
+    spec = env.reward.spec(reward)
+    if isinstance(spec, CostReward) and spec.counts_from is Origin.INITIAL:
+        return spec.initial
+    return spec.observation_spaces[0]
+
+
+def costs_of_episode(
+    env: "CompilerEnv", benchmark: "str | Benchmark", actions: Sequence[Any], reward: str
+) -> Costs | None:
+    """Replay `actions` and return the cost that `reward` lowers, before and after.
+
+    None for a reward that lowers no cost.
+    """
+    spec = env.reward.spec(reward)
+    levels = levels_of(env, reward)
+    if not levels:
+        return None
+    name = spec.observation_spaces[0]
+    found: float | None = None
+    try:
+        env.reset(benchmark=benchmark, reward_space=None)
+        before = _observed(env, origin_of(env, reward))
+        at = {option: _observed(env, level) for option, level in levels.items()}
+        if not actions or "error" not in env.multistep(actions)[4]:
+            found = _observed(env, name)
+    except CompilerGymError:  # the worker was lost: show the known costs
+        before, at = None, dict.fromkeys(levels)
+    return Costs(name, getattr(spec, "unit", ""), before, at, found)
+
+
+def change(before: float | None, after: float | None) -> str:
+    """Return the change from `before` to `after` in per cent; empty if either is unknown."""
+    if not before or after is None:
+        return ""
+    return f"{(after - before) / before:+.1%}"
+
+
+def number(value: float | None) -> str:
+    """Return a cost as text for tables.
+
+    >>> number(46554), number(0.00125), number(None)
+    ('46,554', '0.00125', '-')
+    """
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.4g}"
+
+
+def _observed(env: "CompilerEnv", name: str) -> float | None:
+    """Return an observation that is one number, or of many the median."""
+    from statistics import median
+
+    try:
+        value = env.observation[name]
+    except ObservationError:
+        return None
+    tolist = getattr(value, "tolist", None)
+    plain: Any = value if tolist is None else tolist()
+    if not isinstance(plain, list):
+        return plain
+    times = cast("list[float]", plain)
+    return median(times) if times else None

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""Protection that every HTTP server of this library shares; it knows no route.
+
+``guard`` checks the host and the origin of a request, ``statuses`` maps errors to HTTP statuses,
+``bodies`` refuses requests before an application reads them, and ``deadlines`` closes connections
+that send too slowly. ``deadlines`` needs uvicorn and is imported on use.
+"""
+
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
+
+if TYPE_CHECKING:
+    from compiler_gym.cli.kit.serving.bodies import Gate
+    from compiler_gym.cli.kit.serving.deadlines import server_settings
+    from compiler_gym.cli.kit.serving.guard import EVERYWHERE, Guard
+    from compiler_gym.cli.kit.serving.statuses import status_of
+
+__all__ = ["EVERYWHERE", "Gate", "Guard", "server_settings", "status_of"]
+
+_WHERE = {
+    "EVERYWHERE": "guard",
+    "Gate": "bodies",
+    "Guard": "guard",
+    "server_settings": "deadlines",
+    "status_of": "statuses",
+}
+__getattr__ = door(__name__, {name: f"{__name__}.{where}" for name, where in _WHERE.items()})

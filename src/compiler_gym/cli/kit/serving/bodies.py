@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""A gate before an application of another library: it refuses what that cannot read.
+
+It checks the names in the head, reads a body of bounded length, and accepts JSON alone. It has no
+opinion on the fields of the JSON.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import msgspec
+
+from compiler_gym.cli.kit.serving.guard import Guard
+from compiler_gym.cli.kit.serving.statuses import status_of
+from compiler_gym.errors import CompilerGymError, ExplorerError
+
+__all__ = ["MOST_BODY_BYTES", "Gate"]
+
+MOST_BODY_BYTES = 16 << 20
+"""The longest body of a request, and the longest message of a web socket."""
+_IDLE_SECONDS = 1800.0
+"""The time after which a web socket that sends nothing is closed."""
+_GOING_AWAY, _BAD_DATA, _REFUSED = 1001, 1007, 1008
+"""Codes with which a web socket is closed (RFC 6455)."""
+_MOST_REASON = 40
+"""The most letters of a reason, which may have 123 bytes."""
+_BAD_VALUES = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""Errors of an application that takes JSON of another shape for granted."""
+_MOST_LETTERS = 2_000
+_MOST_DIGITS = 15
+_log = logging.getLogger(__name__)
+
+_Message = MutableMapping[str, Any]
+_Receive = Callable[[], Awaitable[_Message]]
+_Send = Callable[[_Message], Awaitable[None]]
+_App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
+
+
+class Gate:
+    """Middleware of ASGI that answers 4xx with a JSON ``detail`` instead of calling `app`.
+
+    An error that the application raises before it answers is answered here, too.
+    """
+
+    def __init__(self, app: _App, guard: Guard, idle_seconds: float = _IDLE_SECONDS) -> None:
+        self._app = app
+        self._guard = guard
+        self._idle_seconds = idle_seconds
+
+    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+        """Serve one request or one web socket."""
+        if scope["type"] == "websocket":
+            await self._serve_socket(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._serve_request(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _serve_request(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+        headers, has_answered, is_read = _headers(scope), False, False
+
+        async def replay() -> _Message:
+            nonlocal is_read
+            if is_read:
+                return await receive()
+            is_read = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def note(message: _Message) -> None:
+            nonlocal has_answered
+            has_answered = True
+            await send(message)
+
+        try:
+            self._guard.check_names(headers)
+            body = await _read_body(headers, receive)
+            if body is None:  # the client has gone
+                return
+            await self._app(scope, replay, note)
+        except (CompilerGymError, *_BAD_VALUES) as error:
+            if has_answered:
+                raise
+            if not isinstance(error, CompilerGymError):
+                _log.warning("a request was refused with %r", error)
+            await _refuse_body(error, send)
+
+    async def _serve_socket(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+        async def receive_checked() -> _Message:
+            try:
+                message = await asyncio.wait_for(receive(), self._idle_seconds)
+                if message["type"] == "websocket.receive":
+                    _check_message(message)
+            except TimeoutError:
+                code, reason = _GOING_AWAY, "no message for too long: connect again"
+            except ExplorerError as error:
+                code, reason = _BAD_DATA, str(error)
+            else:
+                return message
+            await send({"type": "websocket.close", "code": code, "reason": reason[:_MOST_REASON]})
+            return {"type": "websocket.disconnect", "code": code, "reason": ""}
+
+        try:
+            self._guard.check_names(_headers(scope))
+        except ExplorerError as error:
+            await receive()
+            reason = str(error)[:_MOST_REASON]
+            await send({"type": "websocket.close", "code": _REFUSED, "reason": reason})
+            return
+        await self._app(scope, receive_checked, send)
+
+
+def _headers(scope: _Message) -> dict[str, str]:
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+async def _read_body(headers: dict[str, str], receive: _Receive) -> bytes | None:
+    """Return a body that is empty or JSON; None where the client went away.
+
+    A body that is too long is read to its end, though not kept: a client that still sends would
+    see a broken connection instead of the answer.
+    """
+    declared = headers.get("content-length", "0")
+    too_long = len(declared) > _MOST_DIGITS or int(declared) > MOST_BODY_BYTES
+    data, more = bytearray(), not (too_long and "expect" in headers)
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        data += message.get("body", b"")
+        more = message.get("more_body", False)
+        if too_long := too_long or len(data) > MOST_BODY_BYTES:
+            data.clear()
+    if too_long:
+        raise ExplorerError(
+            f"the body is longer than {MOST_BODY_BYTES:,} bytes: send a shorter one", status=413
+        )
+    if data:
+        _check_json(headers, bytes(data))
+    return bytes(data)
+
+
+def _check_json(headers: dict[str, str], data: bytes) -> None:
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise ExplorerError(f"content type is {kind!r:.100}: expected application/json", status=415)
+    _parse_json(data)
+
+
+def _check_message(message: _Message) -> None:
+    """Raise `ExplorerError` unless a web socket's message is an object, or text that is not JSON.
+
+    Applications answer the latter themselves.
+    """
+    text = message.get("text")
+    try:
+        json.loads(text or "")
+    except json.JSONDecodeError:
+        if text:
+            return
+    except (ValueError, RecursionError):  # `_parse_json` reports it
+        pass
+    if not isinstance(_parse_json((text or "").encode(errors="surrogatepass")), dict):
+        raise ExplorerError("a message must be an object of JSON")
+
+
+def _parse_json(data: bytes) -> Any:
+    try:
+        json.loads(data)  # it nests less deeply than the other, and limits digits
+        return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise ExplorerError(f"the body cannot be read as JSON: {error}") from error
+
+
+async def _refuse_body(error: Exception, send: _Send) -> None:
+    status = status_of(error) if isinstance(error, CompilerGymError) else 400
+    reason = str(error)[:_MOST_LETTERS] or type(error).__name__
+    body = json.dumps({"detail": f"{type(error).__name__}: {reason}"}).encode()
+    head = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": status, "headers": head})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""LLVM's part of making datasets; the entry-point group ``compiler_gym.corpus_builders`` names it.
+
+``packages`` compiles the sources of packages, and ``package_tests`` runs the tests that packages
+have of their own.
+"""
+
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
+
+if TYPE_CHECKING:
+    from compiler_gym.envs.llvm.programs.compilation_database import read_compilation_database
+    from compiler_gym.envs.llvm.programs.shapes import shapes_of
+    from compiler_gym.tools.corpus.llvm.packages import clang_of_packages
+
+__all__ = ["clang_of_packages", "read_compilation_database", "shapes_of"]
+
+__getattr__ = door(
+    __name__,
+    {
+        "clang_of_packages": f"{__name__}.packages",
+        "read_compilation_database": "compiler_gym.envs.llvm.programs.compilation_database",
+        "shapes_of": "compiler_gym.envs.llvm.programs.shapes",
+    },
+)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Recipes: plans that suit most programs, one file each."""

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""Keeps what clang compiles; loaded from the entry-point group ``compiler_gym.recorders``."""
+
+from compiler_gym.envs.llvm.programs.builds import record
+from compiler_gym.envs.llvm.toolchain.tools import package_of, tool_name
+
+__all__ = ["COMMANDS", "CXX_COMMANDS", "INSTALL", "record"]
+
+COMMANDS = (tool_name("clang"), "clang", "cc")
+"""The commands that compile C, the preferred one first."""
+CXX_COMMANDS = (tool_name("clang++"), "clang++", "c++")
+"""The same for C++."""
+INSTALL = f"apt install {package_of('clang')}"
+"""The shell command that installs the first of them."""
