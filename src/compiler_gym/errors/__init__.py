@@ -129,7 +129,6 @@ __all__ = [
     "warn_of_the_caller",
     "warning_from_name",
 ]
-__path__: list[str] = []  # `compat` serves the old submodule paths below this one
 
 
 class CompilerGymError(Exception):
