@@ -73,14 +73,14 @@ test-agents: $(BIN)/.tested ## Test each library for language models in an envir
 	    hypothesis pytest pytest-randomly pytest-timeout; \
 	  theirs=$$($$own/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
 	  for ours in $(OURS) $$(cd $$site && echo compiler_gym_next-*.dist-info); do ln -sfn $$site/$$ours $$theirs/; done; \
-	  $$own/bin/python -m pytest -q -m slow -W default tests/tools/learn/integrations/test_$${library//-/_}.py; \
+	  $$own/bin/python -m pytest -q -m slow -W default tests/tools/*/*/test_$${library//-/_}.py; \
 	  $$own/bin/python -m pytest -q -m slow -W default tests/docs/test_pages.py -k 'gigabytes and training'; \
 	done
 	@if $(HARBOR_PYTHON) -c '' 2>/dev/null; then \
 	  [ -x $(AGENTS)/harbor/bin/python ] || $(HARBOR_PYTHON) -m venv --without-pip $(AGENTS)/harbor; \
 	  $(BIN)/uv pip install --quiet --python $(AGENTS)/harbor/bin/python harbor; \
 	else echo "Harbor does not read its folders: it needs Python 3.12, and HARBOR_PYTHON names none"; fi
-	$(BIN)/python -m pytest -q -m slow tests/tools/learn/integrations/test_harbor.py
+	$(BIN)/python -m pytest -q -m slow tests/tools/agents/libraries/test_harbor.py
 
 bench: $(BIN)/.tested ## Measure speed and print it beside the raw engine
 	$(BIN)/python -m benchmarks

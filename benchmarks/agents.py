@@ -119,7 +119,7 @@ def _play(task: Task, *, judged: bool) -> None:
 
 
 def _start() -> None:
-    words = [sys.executable, "-m", "compiler_gym.tools.learn.integrations.mcp", "llvm-ic-v0"]
+    words = [sys.executable, "-m", "compiler_gym.tools.agents.libraries.mcp", "llvm-ic-v0"]
     with subprocess.Popen(
         [*words, "--benchmark", "cbench-v1/crc32"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as server:

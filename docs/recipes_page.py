@@ -12,9 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from compiler_gym.tools.learn.leaderboard import Interval
-from compiler_gym.tools.tune import recipe_named
-from compiler_gym.tools.tune.llvm.learning import (
+from compiler_gym.tools.corpus.llvm.learning import (
     FAIR,
     PLAIN,
     Outcome,
@@ -23,7 +21,9 @@ from compiler_gym.tools.tune.llvm.learning import (
     plan_key,
     verdict_of,
 )
-from compiler_gym.tools.tune.llvm.learning.plans import with_options
+from compiler_gym.tools.corpus.llvm.learning.plans import with_options
+from compiler_gym.tools.learn.leaderboard import Interval
+from compiler_gym.tools.tune import recipe_named
 
 __all__ = ["keep_outcomes", "recipes_page"]
 

@@ -17,7 +17,7 @@ import torch
 from trl import GRPOConfig, GRPOTrainer
 
 from compiler_gym.tools.agents import tasks
-from compiler_gym.tools.learn.integrations.trl import TrainingTasks
+from compiler_gym.tools.agents.libraries.trl import TrainingTasks
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from compiler_gym import errors as errors
     from compiler_gym import service as service
     from compiler_gym import spaces as spaces
-    from compiler_gym import views as views
     from compiler_gym import wrappers as wrappers
     from compiler_gym.compat import (
         get_debug_level,
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from compiler_gym.datasets import download
     from compiler_gym.files.paths import cache_path, site_data_path, transient_cache_path
     from compiler_gym.registration import COMPILER_GYM_ENVS, make, make_vec
-    from compiler_gym.tools.learn import leaderboard as leaderboard
     from compiler_gym.validation import ValidationError, ValidationResult, validate_states
 
 __all__ = [

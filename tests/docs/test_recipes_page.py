@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from compiler_gym.tools.corpus.llvm.learning import FAIR, PLAIN, Outcome, plan_key
 from compiler_gym.tools.tune import recipe_named
-from compiler_gym.tools.tune.llvm.learning import FAIR, PLAIN, Outcome, plan_key
 from docs import recipes_page
 from docs.recipes_page import KEPT, keep_outcomes
 

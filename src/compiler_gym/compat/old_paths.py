@@ -6,6 +6,7 @@ equivalent is not found, and the error says what to write instead. Real modules 
 """
 
 import importlib
+import importlib.util
 import sys
 import warnings
 from collections.abc import Mapping
@@ -96,15 +97,16 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "util.registration": {"": "COMPILER_GYM_ENVS make"},
     "util.runfiles_path": {
         "": "cache_path site_data_path transient_cache_path",
-        "paths": "create_user_logs_dir",
+        "files.paths": "create_user_logs_dir",
     },
     "util.shell_format": {"compat.old_helpers": "emph indent join_cmd plural"},
     "util.statistics": {"compat.old_helpers": "arithmetic_mean geometric_mean stdev"},
     "util.timer": {"compat.old_helpers": "Timer humanize_duration"},
     "util.version": {"": "__version__"},
-    "views.observation": {"views": "ObservationView"},
-    "views.observation_space_spec": {"views": "ObservationSpaceSpec"},
-    "views.reward": {"views": "RewardView"},
+    "views": {"core.views": "ObservationSpaceSpec ObservationView RewardView"},
+    "views.observation": {"core.views": "ObservationView"},
+    "views.observation_space_spec": {"core.views": "ObservationSpaceSpec"},
+    "views.reward": {"core.views": "RewardView"},
     "wrappers.commandline": {"wrappers": "CommandlineWithTerminalAction ConstrainedCommandline"},
     "wrappers.core": {
         "wrappers": "ActionWrapper CompilerEnvWrapper ObservationWrapper RewardWrapper"
@@ -131,6 +133,39 @@ _RENAMED = {
 """Old names of what a module in the table holds under another name."""
 
 _COMMANDS = ("manual_env", "random_eval", "random_replay", "random_search", "service", "validate")
+
+_MOVED = {
+    "agents": "tools.agents",
+    "caching": "service.caching",
+    "collection": "tools.learn.collection",
+    "command_words": "spaces.command_words",
+    "datasets.packages": "tools.corpus.packages",
+    "envs.gcc.tuning": "tools.tune.gcc",
+    "envs.llvm.agent_tasks": "tools.agents.llvm",
+    "envs.llvm.hunting": "tools.hunt.llvm",
+    "envs.llvm.inlining": "tools.inline.llvm",
+    "envs.llvm.learning": "tools.corpus.llvm.learning",
+    "envs.llvm.policies": "tools.tune.llvm.policies",
+    "envs.llvm.tuning": "tools.tune.llvm",
+    "explorer": "tools.explorer",
+    "finding": "errors.finding",
+    **{
+        f"integrations.{name}": f"tools.agents.libraries.{name}"
+        for name in ("harbor", "inspect_ai", "mcp", "openenv", "trl", "verifiers")
+    },
+    "integrations": "tools.learn.integrations",
+    "interactive": "plugins.interactive",
+    "jit": "envs.loop_tool.jit",
+    "leaderboard": "tools.learn.leaderboard",
+    "nearest": "errors.nearest",
+    "paths": "files.paths",
+    "records": "errors.records",
+    "rewards": "spaces.rewards",
+    "serving": "cli.kit.serving",
+    "timing": "validation.timing",
+    "tuning": "tools.tune",
+}
+"""The packages and modules that have moved: an import of the old path gives the new module."""
 
 _GONE = {
     "config": "compiler_gym.COMPILER_GYM_ENVS: what is installed is there",
@@ -225,6 +260,34 @@ class _Loader:
         return compile(text, f"<{fullname}>", "exec")
 
 
+class _Alias:
+    """Loads a module under an old path: the module of today itself."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(self._path)
+        self._spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec  # the import has replaced it
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return what ``python -m`` runs."""
+        text = (
+            f"import runpy\nrunpy.run_module({self._path!r}, run_name='__main__', alter_sys=True)\n"
+        )
+        return compile(text, f"<{fullname}>", "exec")
+
+
+def _moved_to(old: str) -> str | None:
+    """Return where the module `old` is now, or None if it has not moved."""
+    place = next((place for place in _MOVED if f"{old}.".startswith(f"{place}.")), None)
+    return None if place is None else f"{_PACKAGE}.{_MOVED[place]}{old.removeprefix(place)}"
+
+
 def find_old_module(fullname: str) -> ModuleSpec | None:
     """Return how to make the old module `fullname`, or None if 0.2.5 had none of that name.
 
@@ -232,9 +295,12 @@ def find_old_module(fullname: str) -> ModuleSpec | None:
     """
     old = fullname.removeprefix(f"{_PACKAGE}.")
     if old in _NAMES or old in {f"bin.{command}" for command in _COMMANDS}:
-        is_package = not _NAMES.get(old) and not old.startswith("bin.")
+        is_package = any(name.startswith(f"{old}.") for name in _NAMES)
         loader: Any = _Loader()
         return ModuleSpec(fullname, loader, is_package=is_package)
+    if (path := _moved_to(old)) is not None and importlib.util.find_spec(path) is not None:
+        aliased: Any = _Alias(path)
+        return ModuleSpec(fullname, aliased, is_package=True)
     advice = next((_GONE[gone] for gone in _GONE if f"{old}.".startswith(f"{gone}.")), None)
     if advice is None and old.startswith("util."):
         advice = "the standard library"

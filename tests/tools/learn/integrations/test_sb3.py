@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from compiler_gym.cli.kit import library as _library
 from compiler_gym.errors import EnvironmentNotSupported, InvalidParameterError
 from compiler_gym.testing import FakeEnv
-from compiler_gym.tools.learn.integrations import _library
 from compiler_gym.tools.learn.integrations.learning import Recipe, learning_vec
 from compiler_gym.tools.learn.integrations.sb3 import as_sb3
 from compiler_gym.vector import CompilerVectorEnv

@@ -5,9 +5,7 @@
 to Stable-Baselines3, ``objective`` makes a function to minimise for Optuna and
 Nevergrad, ``tracking`` reports to TensorBoard, Weights & Biases and MLflow,
 ``transitions`` and ``minari`` keep what was experienced, ``torch`` loads it, ``ray``
-spreads work over a cluster, ``rllib`` trains there, and ``mcp`` serves language models.
-``openenv``, ``verifiers``, ``trl`` and ``inspect_ai`` let tasks be played where language models
-are trained and evaluated; ``harbor`` writes them as folders.
+spreads work over a cluster, and ``rllib`` trains there.
 Nothing is imported here: each file needs a library of its own, and says which when it is missing.
 """
 

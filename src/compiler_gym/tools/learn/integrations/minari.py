@@ -13,11 +13,11 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.cli.kit.library import library
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
 from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.registration import make
 from compiler_gym.tools.learn.collection import Collection
-from compiler_gym.tools.learn.integrations._library import library
 from compiler_gym.wrappers import EpisodeRecord, EpisodeStream, StepRecord
 
 __all__ = ["ClonedPolicy", "clone_behaviour", "export_collection", "record_episodes"]

@@ -12,11 +12,11 @@ from typing import Any, Self
 
 import gymnasium
 
+from compiler_gym.cli.kit.library import library
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.registration import Use, default_environment, make
 from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.spaces import action_names
-from compiler_gym.tools.learn.integrations._library import library
 
 __all__ = ["Evaluation", "SequenceObjective"]
 

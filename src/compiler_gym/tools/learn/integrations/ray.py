@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from compiler_gym.cli.kit.library import library
 from compiler_gym.errors import InvalidParameterError, RecordingError
 from compiler_gym.files import append_line, whole_lines, writing
 from compiler_gym.registration import Use, default_environment
-from compiler_gym.tools.learn.integrations._library import library
 
 __all__ = [
     "Job",

@@ -11,9 +11,9 @@ from typing import Any
 
 import gymnasium
 
+from compiler_gym.cli.kit.library import library
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.registration import make
-from compiler_gym.tools.learn.integrations._library import library
 from compiler_gym.tools.learn.integrations.learning import Recipe
 from compiler_gym.wrappers import RandomOrderBenchmarks
 

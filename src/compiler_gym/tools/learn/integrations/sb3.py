@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from compiler_gym.cli.kit.library import library
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.tools.learn.integrations._library import library
 from compiler_gym.vector import CompilerVectorEnv
 
 __all__ = ["as_sb3"]

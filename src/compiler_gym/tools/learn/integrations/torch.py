@@ -4,8 +4,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from compiler_gym.cli.kit.library import library
 from compiler_gym.tools.learn.collection import Collection
-from compiler_gym.tools.learn.integrations._library import library
 
 __all__ = ["torch_transitions"]
 

@@ -12,10 +12,10 @@ from typing import Any, Protocol, Self, cast
 
 import gymnasium
 
+from compiler_gym.cli.kit.library import library
 from compiler_gym.errors import RecordingError
 from compiler_gym.files import append_line, writing
 from compiler_gym.runs import open_scalars
-from compiler_gym.tools.learn.integrations._library import library
 from compiler_gym.wrappers import EpisodeStream, Lasting, StepRecord
 
 __all__ = [

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from compiler_gym.cli.kit.library import library
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import InvalidParameterError, RecordingError
 from compiler_gym.files import writing
 from compiler_gym.spaces import action_names
 from compiler_gym.tools.learn.collection import recorded_randomly
-from compiler_gym.tools.learn.integrations._library import library
 from compiler_gym.wrappers import EpisodeRecord
 
 __all__ = ["StateTransition", "random_transitions", "read_transitions", "write_transitions"]

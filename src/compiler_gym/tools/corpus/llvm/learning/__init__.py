@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
-    from compiler_gym.tools.tune.llvm.learning.judging import (
+    from compiler_gym.tools.corpus.llvm.learning.judging import (
         RIVALS,
         Arm,
         Verdict,
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
         judge,
         verdict_of,
     )
-    from compiler_gym.tools.tune.llvm.learning.linked import (
+    from compiler_gym.tools.corpus.llvm.learning.linked import (
         Choice,
         LinkedProgram,
         open_corpus,
         programs_of,
     )
-    from compiler_gym.tools.tune.llvm.learning.outcomes import (
+    from compiler_gym.tools.corpus.llvm.learning.outcomes import (
         OUTCOMES,
         Bench,
         Outcome,
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
         measure,
         outcomes_of,
     )
-    from compiler_gym.tools.tune.llvm.learning.plans import FAIR, PLAIN, plan_key, plans_around
-    from compiler_gym.tools.tune.llvm.learning.training import Loss, Training, train
+    from compiler_gym.tools.corpus.llvm.learning.plans import FAIR, PLAIN, plan_key, plans_around
+    from compiler_gym.tools.corpus.llvm.learning.training import Loss, Training, train
     from compiler_gym.tools.tune.llvm.policies import Policy, read_policy, write_policy
 
 __all__ = [

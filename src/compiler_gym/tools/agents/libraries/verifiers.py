@@ -11,9 +11,9 @@ import atexit
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from compiler_gym.cli.kit.library import library
 from compiler_gym.tools.agents import AgentEpisode, Decisions, Verdict, find_task, judge, tasks
-from compiler_gym.tools.learn.integrations._library import library
-from compiler_gym.tools.learn.integrations._tools import offered_tools, tool_function
+from compiler_gym.tools.agents.libraries._tools import offered_tools, tool_function
 
 __all__ = ["CompilerTaskset"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from compiler_gym.datasets import SPLITS
 from compiler_gym.errors import UnknownNameError
-from compiler_gym.tools.tune.llvm.learning import Choice, open_corpus, programs_of
+from compiler_gym.tools.corpus.llvm.learning import Choice, open_corpus, programs_of
 
 SAMPLE = "debian-sample-v0"
 

@@ -9,6 +9,7 @@ The decisions of a sample are kept in its store, so that ``inspect score`` judge
 import asyncio
 from typing import Any
 
+from compiler_gym.cli.kit.library import library
 from compiler_gym.tools.agents import (
     AgentEpisode,
     Decisions,
@@ -18,8 +19,7 @@ from compiler_gym.tools.agents import (
     judge,
     tasks,
 )
-from compiler_gym.tools.learn.integrations._library import library
-from compiler_gym.tools.learn.integrations._tools import offered_tools
+from compiler_gym.tools.agents.libraries._tools import offered_tools
 
 __all__ = ["episode", "judged", "verified_gain"]
 

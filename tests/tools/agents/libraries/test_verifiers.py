@@ -20,7 +20,7 @@ BETTER = [
 
 MODULES = {
     "our_compiler_tasks": """
-from compiler_gym.tools.learn.integrations.verifiers import CompilerTaskset
+from compiler_gym.tools.agents.libraries.verifiers import CompilerTaskset
 
 __all__ = ["CompilerTaskset"]
 """,

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.builds import sizes_of
+from compiler_gym.tools.corpus.llvm.learning import FAIR, PLAIN, Outcomes, open_corpus, outcomes_of
+from compiler_gym.tools.corpus.llvm.learning.linked import LinkedProgram, programs_of
 from compiler_gym.tools.tune import recipe_named
-from compiler_gym.tools.tune.llvm.learning import FAIR, PLAIN, Outcomes, open_corpus, outcomes_of
-from compiler_gym.tools.tune.llvm.learning.linked import LinkedProgram, programs_of
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
 from tests.tools.tune.llvm.conftest import needs_lld
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.tools.tune import recipe_named
-from compiler_gym.tools.tune.llvm.learning import (
+from compiler_gym.tools.corpus.llvm.learning import (
     FAIR,
     Loss,
     Outcome,
@@ -18,7 +17,8 @@ from compiler_gym.tools.tune.llvm.learning import (
     train,
     training,
 )
-from compiler_gym.tools.tune.llvm.learning.plans import with_options
+from compiler_gym.tools.corpus.llvm.learning.plans import with_options
+from compiler_gym.tools.tune import recipe_named
 from compiler_gym.tools.tune.llvm.policies import FEATURES
 
 SMALL = recipe_named("small").plan

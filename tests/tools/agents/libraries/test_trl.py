@@ -35,7 +35,7 @@ def library(name: str) -> Any:
 
 
 def training_of(*ids: str) -> Any:
-    ours = importlib.import_module("compiler_gym.tools.learn.integrations.trl")
+    ours = importlib.import_module("compiler_gym.tools.agents.libraries.trl")
     return ours.TrainingTasks([find_task(id) for id in ids])
 
 

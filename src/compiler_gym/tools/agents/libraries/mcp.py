@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A server of the Model Context Protocol whose tools are those of an environment, or of a task.
 
-    python -m compiler_gym.tools.learn.integrations.mcp llvm-ic-v0
+    python -m compiler_gym.tools.agents.libraries.mcp llvm-ic-v0
 
 It serves one agent over standard input and output. Needs the extra ``mcp``.
 """
@@ -11,8 +11,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from compiler_gym.cli.kit.library import library, reported_by
 from compiler_gym.tools.agents import AgentEpisode, Tool, Toolbox, find_task
-from compiler_gym.tools.learn.integrations._library import library, reported_by
 from compiler_gym.version import __version__
 
 __all__ = ["main", "make_server", "serve"]
@@ -72,7 +72,7 @@ def serve(server: Any) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Serve one environment, or one task."""
-    parser = argparse.ArgumentParser(prog="python -m compiler_gym.tools.learn.integrations.mcp")
+    parser = argparse.ArgumentParser(prog="python -m compiler_gym.tools.agents.libraries.mcp")
     parser.add_argument("env", nargs="?", help="the id of an environment")
     parser.add_argument("--benchmark", help="the only program; without, the agent may choose")
     parser.add_argument("--action-space", help="the action space, if not the first one")

@@ -34,7 +34,7 @@ def library(name: str) -> Any:
 def address() -> Iterator[str]:
     library("openenv")
     server = subprocess.Popen(
-        [sys.executable, "-m", "compiler_gym.tools.learn.integrations.openenv", "--port", "0"],
+        [sys.executable, "-m", "compiler_gym.tools.agents.libraries.openenv", "--port", "0"],
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -93,7 +93,7 @@ def test_sessions_do_not_see_each_other_and_nonsense_is_answered(address: str) -
 @pytest.mark.slow
 def test_tasks_are_listed_by_split(address: str) -> None:
     kind = importlib.import_module(
-        "compiler_gym.tools.learn.integrations.openenv"
+        "compiler_gym.tools.agents.libraries.openenv"
     ).make_environment_class()
     provider = kind()
     assert provider.list_splits() == ["train", "validation", "test"]

@@ -3,7 +3,7 @@
 
 import pytest
 
-from compiler_gym.tools.tune.llvm.learning import Outcome, verdict_of
+from compiler_gym.tools.corpus.llvm.learning import Outcome, verdict_of
 
 
 def row(program: str, loaded: int, *, code: int = 100, package: str = "", left: int = 0) -> Outcome:

@@ -5,7 +5,7 @@ import inspect
 from typing import Any, get_type_hints
 
 from compiler_gym.tools.agents import Tool
-from compiler_gym.tools.learn.integrations._tools import all_tools, tool_function
+from compiler_gym.tools.agents.libraries._tools import all_tools, tool_function
 
 LOOK = Tool(
     "look",

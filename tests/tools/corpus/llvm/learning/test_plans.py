@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What is measured is a recipe, its rivals and single changes, all of which a tuner may decide."""
 
+from compiler_gym.tools.corpus.llvm.learning import FAIR, PLAIN, plan_key, plans_around
+from compiler_gym.tools.corpus.llvm.learning.plans import with_options
 from compiler_gym.tools.tune import recipe_named
-from compiler_gym.tools.tune.llvm.learning import FAIR, PLAIN, plan_key, plans_around
-from compiler_gym.tools.tune.llvm.learning.plans import with_options
 from compiler_gym.tools.tune.llvm.possible import require_possible
 
 SMALL = recipe_named("small").plan

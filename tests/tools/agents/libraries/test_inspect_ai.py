@@ -34,7 +34,7 @@ def scripted(*calls: tuple[str, dict[str, Any]]) -> Any:
 
 
 def evaluated(model: Any, folder: Path) -> Any:
-    ours = importlib.import_module("compiler_gym.tools.learn.integrations.inspect_ai")
+    ours = importlib.import_module("compiler_gym.tools.agents.libraries.inspect_ai")
     (log,) = library("inspect_ai").eval(
         ours.verified_gain(split=find_task(TASK).split, difficulty=find_task(TASK).difficulty),
         model=model, sample_id=TASK, log_dir=str(folder), display="none",
@@ -53,7 +53,7 @@ def test_what_a_model_applied_is_judged_and_a_log_is_scored_again(tmp_path: Path
     assert "IrInstructionCount is 263" in score.explanation
     assert score.metadata["valid"]
     assert len(sample.messages) == 5  # the prompt, and two calls with their answers
-    ours = importlib.import_module("compiler_gym.tools.learn.integrations.inspect_ai")
+    ours = importlib.import_module("compiler_gym.tools.agents.libraries.inspect_ai")
     again = library("inspect_ai").score(log, ours.judged(), action="overwrite", display="none")
     assert again.samples[0].scores["judged"].value == score.value
 

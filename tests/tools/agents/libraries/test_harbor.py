@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.tools.agents import Decisions, find_task, tasks
-from compiler_gym.tools.learn.integrations.harbor import export_tasks, main
+from compiler_gym.tools.agents.libraries.harbor import export_tasks, main
 
 TASK = "fewer-instructions/cbench-v1/crc32"
 HARBOR = Path(__file__).parents[4] / ".venv-agents" / "harbor" / "bin" / "python"
@@ -76,7 +76,7 @@ def test_a_served_tool_leaves_the_decisions_in_the_file(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
-        "compiler_gym.tools.learn.integrations.harbor",
+        "compiler_gym.tools.agents.libraries.harbor",
         "serve",
         TASK,
         str(kept),

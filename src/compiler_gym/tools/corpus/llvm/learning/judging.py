@@ -11,15 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.tools.learn.leaderboard import Interval, geometric_interval
-from compiler_gym.tools.tune import BinaryPlan, recipe_named
-from compiler_gym.tools.tune.llvm.learning.linked import (
+from compiler_gym.tools.corpus.llvm.learning.linked import (
     Choice,
     LinkedProgram,
     chosen_programs,
 )
-from compiler_gym.tools.tune.llvm.learning.outcomes import Outcome, Outcomes, outcomes_of
-from compiler_gym.tools.tune.llvm.learning.plans import FAIR, PLAIN
+from compiler_gym.tools.corpus.llvm.learning.outcomes import Outcome, Outcomes, outcomes_of
+from compiler_gym.tools.corpus.llvm.learning.plans import FAIR, PLAIN
+from compiler_gym.tools.learn.leaderboard import Interval, geometric_interval
+from compiler_gym.tools.tune import BinaryPlan, recipe_named
 from compiler_gym.tools.tune.llvm.policies import features_of, read_policy
 
 __all__ = [

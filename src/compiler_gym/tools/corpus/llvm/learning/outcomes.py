@@ -17,14 +17,14 @@ from compiler_gym.builds import Sizes, sizes_of
 from compiler_gym.envs.llvm.toolchain.engine import run_engine
 from compiler_gym.errors import CacheError, ProjectError
 from compiler_gym.files import append_line, scratch_directory, whole_lines
-from compiler_gym.tools.tune import BinaryPlan, recipe_named
-from compiler_gym.tools.tune.builds import Binary, Unit
-from compiler_gym.tools.tune.llvm.learning.linked import (
+from compiler_gym.tools.corpus.llvm.learning.linked import (
     Choice,
     LinkedProgram,
     chosen_programs,
 )
-from compiler_gym.tools.tune.llvm.learning.plans import is_plain, plan_key, plans_around
+from compiler_gym.tools.corpus.llvm.learning.plans import is_plain, plan_key, plans_around
+from compiler_gym.tools.tune import BinaryPlan, recipe_named
+from compiler_gym.tools.tune.builds import Binary, Unit
 from compiler_gym.tools.tune.llvm.linking import (
     FRAMES,
     Linker,

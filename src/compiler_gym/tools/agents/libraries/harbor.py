@@ -16,6 +16,7 @@ from typing import Any
 
 import tomli_w
 
+from compiler_gym.cli.kit.library import reported_by
 from compiler_gym.files import read_regular, write_whole
 from compiler_gym.tools.agents import (
     AgentEpisode,
@@ -26,15 +27,14 @@ from compiler_gym.tools.agents import (
     judge,
     tasks,
 )
-from compiler_gym.tools.learn.integrations import mcp
-from compiler_gym.tools.learn.integrations._library import reported_by
+from compiler_gym.tools.agents.libraries import mcp
 
 __all__ = ["export_tasks"]
 
 _IMAGE = "compiler-gym"
 _DECISIONS = "/logs/artifacts/decisions.json"
 _REWARD = "/logs/verifier/reward.json"
-_MODULE = "compiler_gym.tools.learn.integrations.harbor"
+_MODULE = "compiler_gym.tools.agents.libraries.harbor"
 _MOST_BYTES = 1 << 22
 _NEXT = """
 The tools of the server `compiler` are the only way to act on the program. Call `submit` when you

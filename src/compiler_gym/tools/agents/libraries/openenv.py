@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A server of tasks in the protocol of OpenEnv. Needs the extra ``openenv``.
 
-    python -m compiler_gym.tools.learn.integrations.openenv --port 8000
+    python -m compiler_gym.tools.agents.libraries.openenv --port 8000
 
 Every session is an episode of its own. Clients are OpenEnv's: ``MCPToolClient`` calls tools by
 their names. The reward of a call is 0 until the one that ends the episode, whose reward is the
@@ -17,12 +17,12 @@ from uuid import uuid4
 
 import msgspec
 
+from compiler_gym.cli.kit.library import library, reported_by
 from compiler_gym.cli.kit.serving import Gate, Guard, server_settings
 from compiler_gym.datasets import SPLITS
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.agents import AgentEpisode, Task, find_task, tasks
-from compiler_gym.tools.learn.integrations._library import library, reported_by
-from compiler_gym.tools.learn.integrations._tools import all_tools, offered_tools
+from compiler_gym.tools.agents.libraries._tools import all_tools, offered_tools
 from compiler_gym.version import __version__
 
 __all__ = ["make_app", "make_environment_class"]
@@ -180,7 +180,7 @@ def _public_task(task: Task) -> dict[str, Any]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Serve."""
-    parser = argparse.ArgumentParser(prog="python -m compiler_gym.tools.learn.integrations.openenv")
+    parser = argparse.ArgumentParser(prog="python -m compiler_gym.tools.agents.libraries.openenv")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--sessions", type=int, default=16, help="episodes at the same time")

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.tools.corpus.llvm.learning.linked import LinkedProgram, open_corpus, programs_of
+from compiler_gym.tools.corpus.llvm.learning.outcomes import Outcomes
+from compiler_gym.tools.corpus.llvm.learning.plans import FAIR, plans_around
 from compiler_gym.tools.tune import BinaryPlan, Recipe, recipe_named
-from compiler_gym.tools.tune.llvm.learning.linked import LinkedProgram, open_corpus, programs_of
-from compiler_gym.tools.tune.llvm.learning.outcomes import Outcomes
-from compiler_gym.tools.tune.llvm.learning.plans import FAIR, plans_around
 from compiler_gym.tools.tune.llvm.policies import Policy, features_of
 
 __all__ = ["Estimate", "Loss", "Training", "train"]

@@ -11,10 +11,10 @@ of the tasks. It never closes an environment, so whoever made them does.
 from collections.abc import Sequence
 from typing import Any
 
+from compiler_gym.cli.kit.library import library
 from compiler_gym.errors import InvalidParameterError, SessionNotFound
 from compiler_gym.tools.agents import AgentEpisode, Task, find_task
-from compiler_gym.tools.learn.integrations._library import library
-from compiler_gym.tools.learn.integrations._tools import all_tools, tool_function
+from compiler_gym.tools.agents.libraries._tools import all_tools, tool_function
 
 __all__ = ["TrainingTasks"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.cli.kit.library import library
 from compiler_gym.errors import EnvironmentNotSupported
-from compiler_gym.tools.learn.integrations._library import library
 
 
 def test_a_library_that_is_there_is_its_module() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from compiler_gym.tools.agents.calling import Tool
-from compiler_gym.tools.learn.integrations.mcp import main, make_server
+from compiler_gym.tools.agents.libraries.mcp import main, make_server
 
 pytest.importorskip("mcp", reason="mcp is missing")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -25,7 +25,7 @@ def talk(words: list[str], conversation: Callable[[Any], Coroutine[Any, Any, Non
     async def held() -> None:
         server = StdioServerParameters(
             command=sys.executable,
-            args=["-m", "compiler_gym.tools.learn.integrations.mcp", *words],
+            args=["-m", "compiler_gym.tools.agents.libraries.mcp", *words],
             env=dict(os.environ),
         )
         async with Client(server) as client:
