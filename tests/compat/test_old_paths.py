@@ -14,9 +14,11 @@ import pytest
 import compiler_gym
 from compiler_gym import _import_hooks
 from compiler_gym.compat import old_paths
+from compiler_gym.errors import EnvironmentNotSupported
 
 TABLE: dict[str, dict[str, str]] = vars(old_paths)["_NAMES"]
-HOLDING_NAMES = sorted(old for old, doors in TABLE.items() if doors)
+HOLDING_NAMES = sorted(old for old, doors in TABLE.items() if doors and old != "views")
+MOVED: dict[str, str] = vars(old_paths)["_MOVED"]
 GONE: dict[str, str] = vars(old_paths)["_GONE"]
 
 
@@ -45,8 +47,27 @@ def test_an_old_module_has_the_names_of_todays_door_and_says_so_in_one_line(old:
         _ = module.nothing
 
 
+@pytest.mark.parametrize("old", MOVED)
+def test_a_module_that_has_moved_is_the_module_of_today(old: str) -> None:
+    try:
+        module, warned = imported(f"compiler_gym.{old}")
+    except EnvironmentNotSupported as error:
+        pytest.skip(str(error))
+    today = importlib.import_module(f"compiler_gym.{MOVED[old]}")
+    assert module is today
+    assert today.__spec__ is not None
+    assert today.__spec__.name == f"compiler_gym.{MOVED[old]}"
+    assert warned == []
+
+
+def test_the_documented_views_give_no_warning() -> None:
+    module, warned = imported("compiler_gym.views")
+    assert module.ObservationView.__name__ == "ObservationView"
+    assert warned == []
+
+
 def test_no_old_path_hides_a_module_of_today() -> None:
-    for old in [*TABLE, *GONE]:
+    for old in [*TABLE, *GONE, *MOVED]:
         path = Path(compiler_gym.__file__).parent.joinpath(*old.split("."))
         assert not path.with_suffix(".py").exists(), old
         assert not (path / "__init__.py").exists(), old

@@ -124,6 +124,9 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
 }  # fmt: skip
 """What an old module held, by the door that has it now; nothing where it only held modules."""
 
+_DOCUMENTED = {"views"}
+"""Old modules that are the documented place of their names, so importing them gives no warning."""
+
 _RENAMED = {
     "ClientServiceCompilerEnv": "CompilerEnv",
     "HostCompilerFailure": "BenchmarkInitError",
@@ -150,7 +153,8 @@ _MOVED = {
     "explorer": "tools.explorer",
     "finding": "errors.finding",
     **{
-        f"integrations.{name}": f"tools.agents.libraries.{name}"
+        f"{place}.{name}": f"tools.agents.libraries.{name}"
+        for place in ("integrations", "tools.learn.integrations")
         for name in ("harbor", "inspect_ai", "mcp", "openenv", "trl", "verifiers")
     },
     "integrations": "tools.learn.integrations",
@@ -238,6 +242,8 @@ class _Loader:
             importlib.import_module(f"{_PACKAGE}.compat.old_flags").define_flags(own)
         if doors := _doors_of(name):
             module.__dict__["__all__"] = dir(module)
+            if own in _DOCUMENTED:
+                return
             lines = [
                 f"from {_path_of(d)} import {', '.join(n.split()) or 'define_flags'}"
                 for d, n in doors.items()
@@ -298,9 +304,11 @@ def find_old_module(fullname: str) -> ModuleSpec | None:
         is_package = any(name.startswith(f"{old}.") for name in _NAMES)
         loader: Any = _Loader()
         return ModuleSpec(fullname, loader, is_package=is_package)
-    if (path := _moved_to(old)) is not None and importlib.util.find_spec(path) is not None:
+    path = _moved_to(old)
+    if path is not None and (today := importlib.util.find_spec(path)) is not None:
         aliased: Any = _Alias(path)
-        return ModuleSpec(fullname, aliased, is_package=True)
+        is_package = today.submodule_search_locations is not None
+        return ModuleSpec(fullname, aliased, is_package=is_package)
     advice = next((_GONE[gone] for gone in _GONE if f"{old}.".startswith(f"{gone}.")), None)
     if advice is None and old.startswith("util."):
         advice = "the standard library"
