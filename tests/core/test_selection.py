@@ -127,25 +127,25 @@ def test_at_first_nothing_is_chosen_but_actions(selection: Selection) -> None:
 def test_names_make_a_choice_and_the_choice_has_them(
     selection: Selection, observations: Any, rewards: Any
 ) -> None:
-    selection.choose_observations(observations)
-    selection.choose_rewards(rewards)
+    selection.choose_spaces(observations=observations)
+    selection.choose_spaces(rewards=rewards)
     assert selection.observations.names == observations
     assert selection.rewards.names == rewards
     assert (selection.observation_space is None) == (observations is None)
     assert len(set(selection.plan.names)) == len(selection.plan.names)
     again = selection.plan.names
-    selection.choose_observations(selection.observations.names)
-    selection.choose_rewards(selection.rewards.names)
+    selection.choose_spaces(observations=selection.observations.names)
+    selection.choose_spaces(rewards=selection.rewards.names)
     assert selection.plan.names == again
 
 
 def test_spaces_stand_for_their_names(selection: Selection) -> None:
     selection.choose_actions(selection.action_space_named("Menu"))
     assert selection.action_space_name == "Menu"
-    selection.choose_observations(selection.observation.spec("half"))
+    selection.choose_spaces(observations=selection.observation.spec("half"))
     assert selection.observations.names == "half"
     mine = CostReward("mine", cost="number", initial="number", platform_dependent=False)
-    selection.choose_rewards(mine)
+    selection.choose_spaces(rewards=mine)
     assert selection.rewards.rewards[0] is mine is selection.reward.spec("mine")
     selection.choose_actions(None)
     assert selection.action_space_name == "Safe"
@@ -156,20 +156,20 @@ def test_what_does_not_exist_is_not_chosen(selection: Selection, name: Any) -> N
     with pytest.raises(UnknownNameError, match=r"no action space .*; there are Safe, Behaviours"):
         selection.choose_actions(name)
     with pytest.raises(UnknownNameError, match="no observation space"):
-        selection.choose_observations(["number", name])
+        selection.choose_spaces(observations=["number", name])
     with pytest.raises(UnknownNameError, match=r"no reward space .*; there are cost"):
-        selection.choose_rewards(name)
+        selection.choose_spaces(rewards=name)
     assert (selection.action_space_name, selection.observations.names) == ("Safe", None)
     assert selection.rewards.names is None
     assert selection.plan.is_bare
 
 
 def test_a_reward_of_something_unknown_is_not_chosen(selection: Selection) -> None:
-    selection.choose_rewards("cost")
+    selection.choose_spaces(rewards="cost")
     plan = selection.plan
     odd = CostReward("odd", cost="weight", initial="weight", platform_dependent=False)
     with pytest.raises(UnknownNameError, match="no observation space 'weight'"):
-        selection.choose_rewards(odd)
+        selection.choose_spaces(rewards=odd)
     assert selection.rewards.names == "cost"
     assert selection.plan is plan
     assert selection.copy(unasked).rewards.names == "cost"
@@ -235,8 +235,8 @@ def test_actions_are_plain_if_each_is_taken(selection: Selection, actions: list[
 
 
 def test_a_step_that_asks_for_others_leaves_what_is_chosen(selection: Selection) -> None:
-    selection.choose_observations("number")
-    selection.choose_rewards("cost")
+    selection.choose_spaces(observations="number")
+    selection.choose_spaces(rewards="cost")
     plan = selection.plan
     for observations, rewards, names in (
         ("digits", None, ["digits", "number"]),
@@ -279,7 +279,7 @@ def test_a_copy_has_actions_that_were_replaced(selection: Selection) -> None:
 
 
 def test_a_copy_shares_no_numbers_of_rewards(selection: Selection) -> None:
-    selection.choose_rewards("cost")
+    selection.choose_spaces(rewards="cost")
     view = selection.observation
     selection.plan.start([8], view)
     twin = selection.copy(unasked)
@@ -296,8 +296,8 @@ def test_what_is_added_to_a_copy_is_its_own(selection: Selection) -> None:
     twin.reward.add_space(
         CostReward("mine", cost="number", initial="number", platform_dependent=False)
     )
-    twin.choose_observations(["double"])
-    twin.choose_rewards("mine")
+    twin.choose_spaces(["double"])
+    twin.choose_spaces("mine")
     assert "double" not in selection.observation
     assert "mine" not in selection.reward
     assert selection.plan.is_bare

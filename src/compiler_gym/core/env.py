@@ -161,8 +161,7 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
             )
         selection = self._episode.selection
         selection.choose_actions(action_space)
-        selection.choose_observations(observation_space)
-        selection.choose_rewards(_copies(reward_space))
+        selection.choose_spaces(observation_space, _copies(reward_space))
 
     @property
     def episode(self) -> Episode:
@@ -254,7 +253,7 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
 
     @observation_space.setter
     def observation_space(self, value: Any) -> None:  # type: ignore[override]  # an attribute there
-        self.episode.selection.choose_observations(value)
+        self.episode.selection.choose_spaces(observations=value)
 
     @property
     def observation_space_spec(self) -> ObservationSpaceSpec | None:

@@ -57,9 +57,9 @@ class EpisodeSnapshot:
     run_settings: Mapping[str, float]
     action_space: str
     observation_space: Any
-    """What `Selection.choose_observations` takes."""
+    """What `Selection.choose_spaces` takes."""
     reward_space: Any
-    """What `Selection.choose_rewards` takes."""
+    """What `Selection.choose_spaces` takes."""
     rewards: Mapping[str, Reward]
     """Every reward by its name, with the numbers it has."""
 
@@ -138,7 +138,7 @@ class Episode:
         """
         selection, history = self.selection, self.history
         before = selection.rewards.rewards
-        selection.choose_rewards(value)
+        selection.choose_spaces(rewards=value)
         chosen = selection.rewards.rewards
         if history is not None and not _same_objects(before, chosen):
             history.reward = 0.0 if chosen else None
@@ -389,13 +389,13 @@ class Episode:
         self.program = snapshot.program
         self.run_settings = dict(snapshot.run_settings)
         selection.choose_actions(snapshot.action_space)
-        selection.choose_observations(snapshot.observation_space)
+        selection.choose_spaces(observations=snapshot.observation_space)
         chosen = snapshot.reward_space
         in_use = {chosen} if isinstance(chosen, str) else set(chosen or ())
         for name, reward in snapshot.rewards.items():
             if name in selection.reward or name in in_use:
                 selection.reward.add_space(reward)
-        selection.choose_rewards(chosen)
+        selection.choose_spaces(rewards=chosen)
         self.history = snapshot.history
         if self.history is not None:
             self._replay()

@@ -41,6 +41,7 @@ __all__ = ["Ask", "Selection"]
 Ask = Callable[[list[str]], list[Any]]
 """Returns the values of observations, given their names, as the session sends them."""
 _Space = gymnasium.Space[Any]
+_UNCHANGED = OptionalArgumentValue.UNCHANGED
 
 
 class Selection:
@@ -112,26 +113,29 @@ class Selection:
             self.choose_actions(asked.action_space)
             if asked.seed is not None:
                 self.action_space.seed(asked.seed)
-        if asked.observation_space is not OptionalArgumentValue.UNCHANGED:
-            self.choose_observations(asked.observation_space)
-        if asked.reward_space is not OptionalArgumentValue.UNCHANGED:
-            self.choose_rewards(asked.reward_space)
+        observations, rewards = asked.observation_space, asked.reward_space
+        if observations is not _UNCHANGED or rewards is not _UNCHANGED:
+            self.choose_spaces(observations, rewards)
         self.restore_actions()
 
-    def choose_observations(self, value: Any) -> None:
-        """Choose what a step returns: a name, a list of names (a dictionary of them) or None."""
-        self.observations = ObservationChoice.named(value, self.observation)
-        for spec in self.observations.specs:  # one that was derived by hand gets its name
-            self.observation.spaces[spec.id] = spec
-        self._replan()
+    def choose_spaces(self, observations: Any = _UNCHANGED, rewards: Any = _UNCHANGED) -> None:
+        """Choose what a step returns and what it earns, both or neither.
 
-    def choose_rewards(self, value: Any) -> None:
-        """Choose what a step earns: a name, a `Reward`, a list of names or None."""
-        if isinstance(value, Reward):
-            self.reward.add_space(value)
-        rewards = RewardChoice.named(value, self.reward.spec)
-        self.plan = Plan(self.observations, rewards, self.observation)  # or it is not chosen
-        self.rewards = rewards
+        Args:
+            observations: A name, a list of names (a dictionary of them) or None.
+            rewards: A name, a `Reward`, a list of names or None.
+        """
+        chosen, earned = self.observations, self.rewards
+        if observations is not _UNCHANGED:
+            chosen = ObservationChoice.named(observations, self.observation)
+            for spec in chosen.specs:  # one that was derived by hand gets its name
+                self.observation.spaces[spec.id] = spec
+        if rewards is not _UNCHANGED:
+            if isinstance(rewards, Reward):
+                self.reward.add_space(rewards)
+            earned = RewardChoice.named(rewards, self.reward.spec)
+        self.plan = Plan(chosen, earned, self.observation)
+        self.observations, self.rewards = chosen, earned
 
     def action_space_named(self, name: Any) -> _Space:
         """Return the action space `name`, or raise `UnknownNameError`."""
