@@ -297,7 +297,7 @@ def test_what_is_added_to_a_copy_is_its_own(selection: Selection) -> None:
         CostReward("mine", cost="number", initial="number", platform_dependent=False)
     )
     twin.choose_spaces(["double"])
-    twin.choose_spaces("mine")
+    twin.choose_spaces(rewards="mine")
     assert "double" not in selection.observation
     assert "mine" not in selection.reward
     assert selection.plan.is_bare
