@@ -60,7 +60,7 @@ def test_folders_are_there_without_an_import_of_their_own() -> None:
         "print(compiler_gym.errors.ServiceError.__name__, compiler_gym.envs.CompilerEnv.__name__,"
         " compiler_gym.spaces.Reward.__name__, compiler_gym.datasets.Benchmark.__name__,"
         " compiler_gym.views.RewardView.__name__, compiler_gym.wrappers.TimeLimit.__name__,"
-        " compiler_gym.service.Limits.__name__, compiler_gym.tools.learn.leaderboard.__name__,"
+        " compiler_gym.service.Limits.__name__, compiler_gym.leaderboard.__name__,"
         " compiler_gym.envs.llvm.datasets.CBenchDataset.__name__)"
     )
     done = subprocess.run(

@@ -60,7 +60,7 @@ _PROGRAMS = (
 )
 """What is run and not imported, by how its path ends."""
 _NEVER = re.compile(
-    r"(^|/)(tests?|benchmarks|tools|docs|\.git|\.venv|__pycache__)/|(^|/)(conftest|test_\w+)\.py$"
+    r"(^|/)(tests?|benchmarks|docs|\.git|\.venv|__pycache__)/|^scripts/|(^|/)(conftest|test_\w+)\.py$"
     r"|\.(cpp|h|o|a|pyc|cmake|orig)$|(^|/)(CMakeLists\.txt|Makefile)$"
 )
 _NEVER_BUT = re.compile(r"^compiler_gym/(programs|cli/_skeleton|testing)/")

@@ -10,10 +10,12 @@ import importlib.util
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["door", "named", "named_in_file", "parts"]
 
@@ -71,11 +73,13 @@ def named_in_file(path: Path, name: str) -> Any:
 
 
 @cache
-def parts(kind: str) -> Mapping[str, EntryPoint]:
+def parts(kind: str) -> "Mapping[str, EntryPoint]":
     """Return the entry points of the group ``compiler_gym.KIND`` by name, each to be loaded on use.
 
     Tools find the parts that compilers have for them in such groups, and the kernel those that
     tools have for it.
     """
+    from importlib.metadata import entry_points
+
     found = entry_points(group=f"compiler_gym.{kind}")
     return {entry.name: entry for entry in sorted(found, key=lambda entry: entry.name)}

@@ -24,7 +24,8 @@ def test_the_glossary_names_classes_of_the_code() -> None:
     assert len(paths) > 20
     for module, name in paths:
         found = named(f"{module}:{name}")
-        assert isinstance(found, type) and found.__module__ == module, f"{module}.{name}"
+        assert isinstance(found, type), f"{module}.{name}"
+        assert found.__module__ == module
 
 
 def test_few_words_name_several_classes() -> None:

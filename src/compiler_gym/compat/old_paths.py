@@ -141,7 +141,7 @@ _MOVED = {
     "agents": "tools.agents",
     "caching": "service.caching",
     "collection": "tools.learn.collection",
-    "command_words": "spaces.command_words",
+    "command_words": "builds.command_words",
     "datasets.packages": "tools.corpus.packages",
     "envs.gcc.tuning": "tools.tune.gcc",
     "envs.llvm.agent_tasks": "tools.agents.llvm",
@@ -301,7 +301,7 @@ def find_old_module(fullname: str) -> ModuleSpec | None:
     """
     old = fullname.removeprefix(f"{_PACKAGE}.")
     if old in _NAMES or old in {f"bin.{command}" for command in _COMMANDS}:
-        is_package = any(name.startswith(f"{old}.") for name in _NAMES)
+        is_package = old in _DOCUMENTED or not (_NAMES.get(old) or old.startswith("bin."))
         loader: Any = _Loader()
         return ModuleSpec(fullname, loader, is_package=is_package)
     path = _moved_to(old)

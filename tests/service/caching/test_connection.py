@@ -10,7 +10,6 @@ from typing import Any, cast
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from caching.conftest import session_of
 from hypothesis import HealthCheck, given, settings
 
 import compiler_gym
@@ -23,6 +22,7 @@ from compiler_gym.session import BenchmarkSpec
 from compiler_gym.testing import FakeEnv, same
 from compiler_gym.testing.behaviours import BEHAVIOURS
 from compiler_gym.vector import CompilerVectorEnv
+from tests.service.caching.conftest import session_of
 
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}
 HARMLESS = ("add", "double", "negate", "nothing", "end", "raise", "fatal")

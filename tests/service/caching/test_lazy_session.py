@@ -9,7 +9,6 @@ import signal
 from collections.abc import Callable, Iterator
 
 import pytest
-from caching.conftest import session_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -32,6 +31,7 @@ from compiler_gym.service.messages import Failed, Parameter, Start, Step, Steppe
 from compiler_gym.session import BenchmarkSpec
 from compiler_gym.testing import FakeEnv, is_running, wait_until
 from compiler_gym.testing.behaviours import BEHAVIOURS
+from tests.service.caching.conftest import session_of
 
 
 def test_a_fork_of_a_lazy_episode_is_exact(cache: TranspositionCache) -> None:

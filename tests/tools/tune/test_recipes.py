@@ -20,7 +20,9 @@ from compiler_gym.tools.tune import (
 )
 from compiler_gym.tools.tune.llvm.deciding import of_modules
 
-TEXT = files("compiler_gym.envs.llvm").joinpath("recipes", "small.toml").read_text(encoding="utf-8")
+TEXT = (
+    files("compiler_gym.tools.tune.llvm.recipes").joinpath("small.toml").read_text(encoding="utf-8")
+)
 
 
 def write(folder: Path, text: str) -> Path:

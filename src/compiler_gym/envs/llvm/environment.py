@@ -11,6 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
 
+from compiler_gym.builds.command_words import command_words
 from compiler_gym.core import (
     CompilerEnvState,
     DerivedObservation,
@@ -64,7 +65,6 @@ from compiler_gym.errors import (
 from compiler_gym.sandbox import sandboxed
 from compiler_gym.service import Limits, SessionSource
 from compiler_gym.spaces import Commandline, CommandlineFlag, Reward
-from compiler_gym.spaces.command_words import command_words
 from compiler_gym.validation import ValidationError, ValidationResult, chosen_cases
 from compiler_gym.version import __version__
 

@@ -3,6 +3,7 @@
 
 import pytest
 
+from compiler_gym.builds.command_words import command_words
 from compiler_gym.envs.llvm.toolchain.commands import (
     CLEAR,
     is_llc,
@@ -15,7 +16,6 @@ from compiler_gym.envs.llvm.toolchain.commands import (
     split_pipeline,
 )
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.spaces.command_words import command_words
 
 
 def test_a_pipeline_is_split_at_commas_outside_brackets() -> None:

@@ -12,7 +12,7 @@ import pytest
 import compiler_gym
 from compiler_gym.tools.agents.llvm.compiler_r1 import CompilerR1
 
-ROOT = Path(__file__).parents[5]
+ROOT = Path(__file__).parents[4]
 ROWS = {
     "nobody: `-Oz` alone": "llvm-ic-60s/Oz",
     "random search, 10 s": "llvm-ic-10s/random",

@@ -22,7 +22,7 @@ from compiler_gym.tools.learn.leaderboard.rerun import find_rerun, note_rerun, r
 
 
 def test_a_note_belongs_to_the_results_as_they_were(submission: Submission) -> None:
-    root, folder, digest = submission.folder.parents[3], submission.folder, submission.digest
+    root, folder, digest = submission.folder.parents[1], submission.folder, submission.digest
     assert find_rerun(root, folder, digest) is None
     note_rerun(root, folder, digest, submission.outcomes)
     found = find_rerun(root, folder, digest)
@@ -36,7 +36,7 @@ def test_a_note_belongs_to_the_results_as_they_were(submission: Submission) -> N
 
 @pytest.mark.parametrize("text", ["", "[]", "[" * 100_000, '{"a": 7}', '{"a": {"results": "x"}}'])
 def test_damaged_notes_are_not_written_over(text: str, submission: Submission) -> None:
-    root = submission.folder.parents[3]
+    root = submission.folder.parents[1]
     (root / "reruns.json").write_text(text)
     with pytest.raises(StateFileError, match="damaged"):
         find_rerun(root, submission.folder, submission.digest)
@@ -46,7 +46,7 @@ def test_damaged_notes_are_not_written_over(text: str, submission: Submission) -
 
 
 def test_nothing_that_a_submission_brings_is_evidence_of_itself(submission: Submission) -> None:
-    root = submission.folder.parents[3]
+    root = submission.folder.parents[1]
     note_rerun(root, submission.folder, submission.digest, submission.outcomes)
     notes = (root / "reruns.json").read_bytes()
     (root / "reruns.json").unlink()
@@ -68,7 +68,7 @@ def test_nothing_that_a_submission_brings_is_evidence_of_itself(submission: Subm
 
 
 def test_a_note_is_of_everything_that_was_verified(submission: Submission) -> None:
-    root = submission.folder.parents[3]
+    root = submission.folder.parents[1]
     (mine,) = find_submissions(root)
     note_rerun(root, mine.folder, mine.digest, mine.outcomes)
     assert mine.is_ranked
@@ -84,7 +84,7 @@ def test_a_note_is_of_everything_that_was_verified(submission: Submission) -> No
 
 
 def test_the_table_has_what_was_measured_and_not_what_was_claimed(submission: Submission) -> None:
-    root = submission.folder.parents[3]
+    root = submission.folder.parents[1]
     claimed = [replace(o, walltime=0.0, compilations=1) for o in submission.outcomes]
     measured = [replace(o, walltime=0.75, compilations=20) for o in submission.outcomes]
     mine = replace(submission, outcomes=tuple(claimed), root=root)

@@ -40,7 +40,7 @@ def wrong(submission: Submission, **options: object) -> list[str]:
 
 def test_what_was_written_is_read_and_verified(submission: Submission) -> None:
     assert wrong(submission, rungs=("run",)) == []
-    (found,) = find_submissions(submission.folder.parents[3])
+    (found,) = find_submissions(submission.folder.parents[1])
     assert found.name == "Oz"
     assert found.evaluation.summary == submission.evaluation.summary
     states = list(CompilerEnvStateReader.read_paths([submission.folder / "results.jsonl"]))

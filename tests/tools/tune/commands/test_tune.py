@@ -111,7 +111,10 @@ def test_a_build_is_needed(cli: Run) -> None:
         (("--goal", "beauty"), "goal is 'beauty': expected size or speed"),
         (("--time", "soon"), "--time is soon: expected seconds, or a time such as 90s, 10m or 2h"),
         (("--max-slowdown", "little"), "'little': expected a share such as 3%"),
-        (("--compiler", "tcc"), "no compiler 'tcc' tunes: expected one of gcc, llvm"),
+        (
+            ("--compiler", "tcc"),
+            "compiler 'tcc' does not support tuning: expected one of gcc",
+        ),
         (("--resume",), "nothing to resume"),
     ],
 )

@@ -34,7 +34,7 @@ from tests.tools.tune.builds.projects import record
 from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld
-PAGE = Path(__file__).parents[5] / "docs" / "guide" / "recipes.md"
+PAGE = Path(__file__).parents[4] / "docs" / "guide" / "recipes.md"
 KEPT = "-Wl,-z,nostart-stop-gc"
 ADDED = {
     *FOLDING, *LLD_LAYOUT, *FRONT_END_FLAGS, *LAYOUT, NO_UNWINDING, *SECTIONS, KEPT, RELOCATIONS,

@@ -13,9 +13,9 @@ from itertools import pairwise
 from operator import index
 from typing import SupportsIndex
 
+from compiler_gym.builds.command_words import command_words, is_file_name
 from compiler_gym.envs.gcc.actions.options import ABSENT, Option
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.spaces.command_words import command_words, is_file_name
 
 __all__ = ["CommandReader", "Settings", "checked", "command_line", "words_of"]
 

@@ -5,8 +5,8 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 
+from compiler_gym.builds.command_words import is_file_name
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.spaces.command_words import is_file_name
 
 __all__ = [
     "CLEAR",

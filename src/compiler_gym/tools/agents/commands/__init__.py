@@ -12,3 +12,4 @@ COMMANDS = {
         completions={"--difficulty": "compiler_gym.tools.agents.task:DIFFICULTIES"},
     ),
 }
+"""The commands by name."""

@@ -19,3 +19,4 @@ COMMANDS = {
         "Build packages of a distribution in a sandbox, and keep their modules and programs.",
     ),
 }
+"""The commands by name."""

@@ -11,3 +11,4 @@ COMMANDS = {
         "Open the web explorer: a tree of what passes do, with diffs, graphs and search.",
     ),
 }
+"""The commands by name."""

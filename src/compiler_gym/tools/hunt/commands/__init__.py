@@ -11,3 +11,4 @@ COMMANDS = {
         "Find what the compiler's own level misses in real code: reduced, proven and counted.",
     ),
 }
+"""The commands by name."""

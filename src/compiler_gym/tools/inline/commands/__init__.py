@@ -16,3 +16,4 @@ COMMANDS = {
         "Judge a decision function in C, or in a shared object, on many programs.",
     ),
 }
+"""The commands by name."""

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, SupportsIndex
 
+from compiler_gym.builds.command_words import command_words
 from compiler_gym.core import DerivedObservation, Panes
 from compiler_gym.envs.llvm.environment import LlvmEnv
 from compiler_gym.envs.llvm.validation.bug_report import BugReport
 from compiler_gym.errors import InvalidActionError, MinimizationError
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Commandline, Reward
-from compiler_gym.spaces.command_words import command_words
 from compiler_gym.tools.inline.llvm.actions import LEVEL_OF, REST, STYLE
 from compiler_gym.tools.inline.llvm.observations import feature_dictionary
 from compiler_gym.tools.inline.llvm.rewards import make_inline_rewards

@@ -51,7 +51,7 @@ class Shard:
             reason = str(error)
         raise CacheError(
             f"the line of {path.name} in the manifest is damaged ({reason}): remove the line from "
-            f"{path.parents[3] / 'episodes.jsonl'}, and resume the collection"
+            f"{path.parents[1] / 'episodes.jsonl'}, and resume the collection"
         )
 
     def check(self, path: Path) -> None:

@@ -16,3 +16,4 @@ COMMANDS = {
         completions={"task": "compiler_gym.tools.learn.leaderboard:TASKS"},
     ),
 }
+"""The commands by name."""

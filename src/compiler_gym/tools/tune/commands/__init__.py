@@ -47,3 +47,4 @@ COMMANDS = {
         "Learn what makes the linked programs of a corpus small, and judge it on others.",
     ),
 }
+"""The commands by name."""

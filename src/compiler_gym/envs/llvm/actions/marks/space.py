@@ -10,6 +10,7 @@ from typing import Any, Self, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.builds.command_words import split_words
 from compiler_gym.envs.llvm.actions import codegen_options
 from compiler_gym.envs.llvm.actions.marks.choices import (
     BLOCK,
@@ -21,7 +22,6 @@ from compiler_gym.envs.llvm.actions.marks.choices import (
 )
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.spaces import ActionPart, CommandlineFlag, Decision, Discrete, NamedDiscrete
-from compiler_gym.spaces.command_words import split_words
 
 __all__ = ["DecisionPoint", "MarksSpace", "command_words_of"]
 

@@ -14,6 +14,7 @@ from typing import Any, cast
 import gymnasium
 import numpy as np
 
+from compiler_gym.builds.command_words import command_words
 from compiler_gym.envs.llvm.actions.parameters.table import (
     PARAMETERS,
     SLOTS,
@@ -32,7 +33,6 @@ from compiler_gym.envs.llvm.toolchain.commands import (
 )
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.spaces import ActionPart, Dict
-from compiler_gym.spaces.command_words import command_words
 
 __all__ = ["ParameterSpace"]
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compiler_gym.builds.command_words import command_words, is_file_name, split_words
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.spaces.command_words import command_words, is_file_name, split_words
 
 
 @pytest.mark.parametrize(
