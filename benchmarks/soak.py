@@ -14,6 +14,7 @@ interrupted and all is well.
 """
 
 import argparse
+import gc
 import json
 import os
 import random
@@ -282,6 +283,7 @@ class Soak:
 
     def _look_for_the_rest(self, before: Counter[str], processes: set[int]) -> None:
         wait_until(lambda: descendants(os.getpid()) <= processes, seconds=10)
+        gc.collect()  # closed environments hold their datasets
         left = [f"descriptor of {target}" for target in (_descriptors() - before)]
         left += [f"process {_command(pid)}" for pid in descendants(os.getpid()) - processes]
         others = [one for one in threading.enumerate() if one is not threading.main_thread()]
