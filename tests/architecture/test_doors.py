@@ -24,8 +24,7 @@ COMPILER_FILES = {
 }
 COMPILER_FOLDERS = {"actions", "observations", "programs", "state", "toolchain", "validation"}
 OFFERED_FOLDERS = {
-    *("agent_tasks", "hunting", "inlining", "leaderboard", "learning"),
-    *("policies", "panes", "pictures", "tuning"),
+    *("jit", "panes", "pictures"),
 }
 """What a compiler's registration may name besides."""
 
