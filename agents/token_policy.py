@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 import compiler_gym
 from compiler_gym.search import run_search
 from compiler_gym.service.caching import TranspositionCache
-from compiler_gym.tools.agents import Decisions, Task, judge, tasks
+from compiler_gym.tools.agents import AgentTask, TaskDecisions, judge, tasks
 from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env
 
 __all__ = ["Game", "Network", "Options", "clone", "improve", "main", "parse", "traces_of"]
@@ -137,7 +137,7 @@ class Game:
         """How long an observation is."""
         return int(self.env.observation_space.shape[0])
 
-    def play(self, task: Task, choose: Callable[[Array], int]) -> Played:
+    def play(self, task: AgentTask, choose: Callable[[Array], int]) -> Played:
         """Play one episode of a task."""
         seen, _ = self.env.reset(options={"benchmark": task.benchmark})
         inner = self.env.unwrapped
@@ -159,7 +159,7 @@ class Game:
         self.env.close()
 
 
-def traces_of(chosen: Sequence[Task], path: Path, steps: int) -> Iterator[dict[str, Any]]:
+def traces_of(chosen: Sequence[AgentTask], path: Path, steps: int) -> Iterator[dict[str, Any]]:
     """Yield what our search finds for each task; what is in the file `path` is not searched."""
     known = {}
     if path.exists():
@@ -168,7 +168,7 @@ def traces_of(chosen: Sequence[Task], path: Path, steps: int) -> Iterator[dict[s
     for task in chosen:
         if task.id not in known:
 
-            def make(task: Task = task) -> Any:
+            def make(task: AgentTask = task) -> Any:
                 reward = task.baseline
                 return compiler_gym.make(
                     task.env_id, action_space=task.action_space, reward_space=reward
@@ -182,7 +182,11 @@ def traces_of(chosen: Sequence[Task], path: Path, steps: int) -> Iterator[dict[s
 
 
 def clone(
-    game: Game, network: Network, chosen: Sequence[Task], traces: Sequence[Any], options: Options
+    game: Game,
+    network: Network,
+    chosen: Sequence[AgentTask],
+    traces: Sequence[Any],
+    options: Options,
 ) -> None:
     """Learn to repeat the traces, without the actions that are not in the vocabulary."""
     by_id = {task.id: task for task in chosen}
@@ -202,7 +206,7 @@ def clone(
 
 
 def improve(
-    game: Game, network: Network, chosen: Sequence[Task], options: Options
+    game: Game, network: Network, chosen: Sequence[AgentTask], options: Options
 ) -> Iterator[float]:
     """Train by GRPO; yield the mean gain of each update's episodes."""
     for _ in range(options.updates):
@@ -220,10 +224,10 @@ def improve(
         yield float(np.mean([played.gain for played, _ in batch]))
 
 
-def judged(game: Game, chosen: Sequence[Task], choose: Callable[[Array], int]) -> Array:
+def judged(game: Game, chosen: Sequence[AgentTask], choose: Callable[[Array], int]) -> Array:
     """Return the gains that the judge measures, one for each task; 0 for what is not valid."""
     return np.array([
-        judge(task, Decisions(task.id, game.play(task, choose).commandline)).gain
+        judge(task, TaskDecisions(task.id, game.play(task, choose).commandline)).gain
         for task in chosen
     ])  # fmt: skip
 
@@ -235,9 +239,9 @@ def interval(values: Array, seed: int = 0) -> dict[str, float]:
     return {"mean": float(values.mean()), "low": float(low), "high": float(high)}
 
 
-def tasks_of(split: str, options: Options) -> list[Task]:
+def tasks_of(split: str, options: Options) -> list[AgentTask]:
     """Return the tasks of a split whose programs are neither too small nor too large."""
-    found: list[Task] = []
+    found: list[AgentTask] = []
     with compiler_gym.make("llvm-v0") as env:
         for task in tasks(split):
             if task.id.startswith(options.prefix):

@@ -13,7 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.measure import Figure, median_seconds
-from compiler_gym.tools.agents import AgentEpisode, Task, tasks
+from compiler_gym.tools.agents import AgentEpisode, AgentTask, tasks
 
 SECONDS = 10.0
 CORES = 16
@@ -106,11 +106,11 @@ def _played(seconds: float, judged: bool) -> float:
     return 60 * count / (time.perf_counter() - began)
 
 
-def _programs() -> list[Task]:
+def _programs() -> list[AgentTask]:
     return [one for one in tasks("train", "fewer-instructions") if "cbench" in one.id]
 
 
-def _play(task: Task, *, judged: bool) -> None:
+def _play(task: AgentTask, *, judged: bool) -> None:
     with AgentEpisode(task) as episode:
         for tool, arguments in CALLS:
             episode.call(tool, arguments)

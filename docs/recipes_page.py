@@ -15,14 +15,14 @@ from pathlib import Path
 from compiler_gym.tools.corpus.llvm.learning import (
     FAIR,
     PLAIN,
-    Outcome,
+    Judgement,
     Outcomes,
-    Verdict,
+    PlanOutcome,
     plan_key,
     verdict_of,
 )
 from compiler_gym.tools.corpus.llvm.learning.plans import with_options
-from compiler_gym.tools.learn.leaderboard import Interval
+from compiler_gym.tools.learn.leaderboard import ScoreInterval
 from compiler_gym.tools.tune import recipe_named
 
 __all__ = ["keep_outcomes", "recipes_page"]
@@ -63,7 +63,7 @@ def keep_outcomes(files: Sequence[Path], kept: Path = KEPT) -> None:
     tried = _decisions(_tried())
     judged = {plan_key(PLAIN), plan_key(FAIR), *map(_key, _RECIPES)}
 
-    def is_kept(row: Outcome) -> bool:
+    def is_kept(row: PlanOutcome) -> bool:
         is_change = _names(tried, _decisions(row.plan)) <= 1
         return bool(row.code) and (row.plan in judged if row.split == _TEST else is_change)
 
@@ -85,9 +85,9 @@ def recipes_page(kept: Path = KEPT) -> str:
     return page.replace(_FOLDED, f"{_FOLDED}\n{_BEFORE}")
 
 
-def _read(kept: Path) -> list[Outcome]:
+def _read(kept: Path) -> list[PlanOutcome]:
     plans = dict[str, str]()
-    rows = list[Outcome]()
+    rows = list[PlanOutcome]()
     for line in kept.read_text(encoding="utf-8").splitlines():
         first, *rest = line.split("\t")
         if first == "plan":
@@ -95,7 +95,7 @@ def _read(kept: Path) -> list[Outcome]:
             continue
         program, package, split, size, code, loaded, file, seconds, left = rest
         rows.append(
-            Outcome(
+            PlanOutcome(
                 program, package, split, int(size), plans[first], int(code), int(loaded), int(file),
                 float(seconds), left=int(left),
             )
@@ -103,7 +103,7 @@ def _read(kept: Path) -> list[Outcome]:
     return rows
 
 
-def _page(rows: Sequence[Outcome]) -> Iterator[str]:
+def _page(rows: Sequence[PlanOutcome]) -> Iterator[str]:
     judged = [row for row in rows if row.split == _TEST]
     learnt = [row for row in rows if row.split != _TEST]
     yield "# What recipes win"
@@ -173,8 +173,8 @@ def _page(rows: Sequence[Outcome]) -> Iterator[str]:
     yield ""
 
 
-def _compared(rows: Sequence[Outcome], plan: str, rival: str) -> Verdict:
-    by_program = defaultdict[str, dict[str, Outcome]](dict)
+def _compared(rows: Sequence[PlanOutcome], plan: str, rival: str) -> Judgement:
+    by_program = defaultdict[str, dict[str, PlanOutcome]](dict)
     for row in rows:
         by_program[row.program][row.plan] = row
     both = [found for found in by_program.values() if plan in found and rival in found]
@@ -204,7 +204,7 @@ def _written(every: frozenset[str], plan: frozenset[str]) -> str:
     return " ".join([*out, *added])
 
 
-def _change(ratio: Interval, digits: int = 1) -> str:
+def _change(ratio: ScoreInterval, digits: int = 1) -> str:
     mean, low, high = (f"{each - 1:+.{digits}%}" for each in (ratio.mean, ratio.low, ratio.high))
     return f"{mean} [{low}, {high}]"
 

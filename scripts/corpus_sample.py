@@ -22,8 +22,8 @@ from compiler_gym.datasets import CorpusDataset
 from compiler_gym.datasets.sample import SAMPLE, sample_folder
 from compiler_gym.envs.llvm.programs.shapes import shapes_of
 from compiler_gym.tools.corpus.packages import (
+    BuildOutcome,
     BuiltModule,
-    Outcome,
     PackageResult,
     gather,
     read_results,
@@ -114,7 +114,7 @@ def notices(packages: Sequence[Any], sources: Path) -> str:
 def join(folders: Sequence[Path], joined: Path) -> None:
     """Make one folder of the packages in `folders`, without the trees that tests are run in."""
     for place, result in (found for one in folders for found in read_results(one.absolute())):
-        if result.outcome is not Outcome.BUILT:
+        if result.outcome is not BuildOutcome.BUILT:
             continue
         target = joined / "packages" / place.name
         target.mkdir(parents=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import compiler_gym
 from compiler_gym.core import CompilerEnv
-from compiler_gym.tools.learn.leaderboard import TASKS, Task, geometric_mean
+from compiler_gym.tools.learn.leaderboard import TASKS, LeaderboardTask, geometric_mean
 
 __all__ = ["Costs", "bundled", "fill", "generated", "measure", "published", "table", "totals"]
 
@@ -133,7 +133,7 @@ def fill(text: str, tables: dict[str, str]) -> str:
     return _MARKS.sub(filled, text)
 
 
-def published(env: CompilerEnv, task: Task) -> dict[str, dict[str, float]]:
+def published(env: CompilerEnv, task: LeaderboardTask) -> dict[str, dict[str, float]]:
     """Return what ``published.json`` holds of a task: costs by program."""
     found: dict[str, float] = {}
     for uri in task.uris(env):

@@ -15,8 +15,8 @@ import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 
-from compiler_gym.integrations.learning import Recipe, learning_env, learning_vec
-from compiler_gym.integrations.sb3 import as_sb3
+from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env, learning_vec
+from compiler_gym.tools.learn.integrations.sb3 import as_sb3
 
 # %% [markdown]
 # A `Recipe` says how to learn: which actions, how long an episode is.

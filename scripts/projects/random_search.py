@@ -18,7 +18,7 @@ from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import Binary, find_binaries, record_build
 from compiler_gym.tools.tune.llvm.linking import FOLDING, Linker
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
-from compiler_gym.tools.tune.llvm.making import Maker
+from compiler_gym.tools.tune.llvm.making import LlvmMaker
 from compiler_gym.tools.tune.llvm.whole import Whole, make_whole
 from scripts.projects.measuring import sizes
 from scripts.projects.table import Project
@@ -37,7 +37,7 @@ def random_text(project: Project, into: Path, compilations: int, seed: int = 0) 
         whole = make_whole(binary, binary.path, jobs=2)
         passes = _best(whole, compilations, random.Random(seed))
         plan = BinaryPlan(binary.name, "program", passes, linker=FOLDING)
-        made = Maker(Linker(binary, Path(folder), 2), whole, plan).make("random")
+        made = LlvmMaker(Linker(binary, Path(folder), 2), whole, plan).make("random")
         return sizes(made).text
 
 

@@ -20,12 +20,12 @@ from compiler_gym.service import WorkerConnection, exchange, finish
 from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
 from compiler_gym.testing.behaviours import BEHAVIOURS
-from compiler_gym.vector.rows import DirectRow, Row, Rows
+from compiler_gym.vector.rows import DirectRow, Rows, VectorRow
 from compiler_gym.wrappers import Counter
 
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}
 KINDS = ("process", "in-process", "cached", "known", "thread")
-Begin = Callable[[Row], Pending[Any]]
+Begin = Callable[[VectorRow], Pending[Any]]
 
 
 def fake(**arguments: Any) -> FakeEnv:
@@ -39,7 +39,7 @@ def fake(**arguments: Any) -> FakeEnv:
 
 
 @pytest.fixture(params=KINDS)
-def row(request: pytest.FixtureRequest) -> Iterator[Row]:
+def row(request: pytest.FixtureRequest) -> Iterator[VectorRow]:
     """Give a row in an episode: in a process, here, with a cache, or driven by a thread."""
     cache = TranspositionCache() if request.param in ("cached", "known") else None
     isolation = "in-process" if request.param == "in-process" else "process"
@@ -55,11 +55,11 @@ def row(request: pytest.FixtureRequest) -> Iterator[Row]:
         cache.close()
 
 
-def begin_step(row: Row) -> Pending[Any]:
+def begin_step(row: VectorRow) -> Pending[Any]:
     return row.begin_step(0)
 
 
-def begin_reset(row: Row) -> Pending[Any]:
+def begin_reset(row: VectorRow) -> Pending[Any]:
     return row.begin_reset(None, None)
 
 
@@ -97,7 +97,7 @@ WAYS = pytest.mark.parametrize("drive", [alone, sent, exchanged, polled, advance
 
 @WAYS
 def test_a_step_is_the_same_however_it_is_driven(
-    row: Row, drive: Callable[[Pending[Any]], None]
+    row: VectorRow, drive: Callable[[Pending[Any]], None]
 ) -> None:
     pending = row.begin_step(0)
     drive(pending)
@@ -109,7 +109,7 @@ def test_a_step_is_the_same_however_it_is_driven(
 
 @WAYS
 def test_a_reset_is_the_same_however_it_is_driven(
-    row: Row, drive: Callable[[Pending[Any]], None]
+    row: VectorRow, drive: Callable[[Pending[Any]], None]
 ) -> None:
     pending = row.begin_reset(3, {"benchmark": "benchmark://fake-v0/9"})
     drive(pending)
@@ -121,7 +121,7 @@ def test_a_reset_is_the_same_however_it_is_driven(
 
 @WAYS
 def test_what_a_worker_does_wrong_is_a_result(
-    row: Row, drive: Callable[[Pending[Any]], None]
+    row: VectorRow, drive: Callable[[Pending[Any]], None]
 ) -> None:
     pending = row.begin_step(ACTIONS["raise"])
     drive(pending)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from compiler_gym import spaces
 from compiler_gym.core import ObservationSpaceSpec, ObservationView
-from compiler_gym.core.plan import ObservationChoice, Plan, RewardChoice
+from compiler_gym.core.plan import ObservationChoice, ObservationPlan, RewardChoice
 from compiler_gym.errors import UnknownNameError
 from compiler_gym.session import BoxSpec, ScalarSpec, TextSpec
 from compiler_gym.session import ObservationSpaceSpec as PlainSpec
@@ -75,10 +75,10 @@ class Sum(Reward):
 
 def plan_of(
     view: ObservationView, observations: Any, *rewards: Reward, shape: Any = "list"
-) -> Plan:
+) -> ObservationPlan:
     found = {reward.name: reward for reward in rewards}
     names: Any = list(found) if shape == "list" else next(iter(found), None)
-    return Plan(
+    return ObservationPlan(
         ObservationChoice.named(observations, view),
         RewardChoice.named(names, found.__getitem__),
         view,

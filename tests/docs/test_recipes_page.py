@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from compiler_gym.tools.corpus.llvm.learning import FAIR, PLAIN, Outcome, plan_key
+from compiler_gym.tools.corpus.llvm.learning import FAIR, PLAIN, PlanOutcome, plan_key
 from compiler_gym.tools.tune import recipe_named
 from docs import recipes_page
 from docs.recipes_page import KEPT, keep_outcomes
@@ -15,8 +15,10 @@ from docs.recipes_page import KEPT, keep_outcomes
 SMALL, PACKED = (recipe_named(name).plan for name in ("small", "small-packed"))
 
 
-def row(program: str, split: str, plan: str, loaded: int) -> Outcome:
-    return Outcome(program, program, split, 3000, plan, loaded, loaded, loaded, 1.0, left=loaded)
+def row(program: str, split: str, plan: str, loaded: int) -> PlanOutcome:
+    return PlanOutcome(
+        program, program, split, 3000, plan, loaded, loaded, loaded, 1.0, left=loaded
+    )
 
 
 @pytest.fixture(name="page")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 import json
 
-from compiler_gym.profiling import Layer, Profile, Row, Span
+from compiler_gym.profiling import Layer, Profile, ProfileRow, Span
 
 
 def test_every_nanosecond_is_in_one_layer(known: Profile) -> None:
@@ -19,10 +19,10 @@ def test_every_nanosecond_is_in_one_layer(known: Profile) -> None:
 
 
 def test_a_row_has_what_is_within_it_but_for_its_own_kind(known: Profile) -> None:
-    assert known.rows(Layer.PASSES) == [Row("fold;all", 2, 30), Row("manager", 1, 5)]
-    assert known.rows(Layer.ANALYSES) == [Row("dominators", 3, 15)]
-    assert known.rows(Layer.OBSERVATIONS) == [Row("size", 2, 25)]
-    assert known.rows(Layer.ACTIONS) == [Row("fold", 1, 50)]
+    assert known.rows(Layer.PASSES) == [ProfileRow("fold;all", 2, 30), ProfileRow("manager", 1, 5)]
+    assert known.rows(Layer.ANALYSES) == [ProfileRow("dominators", 3, 15)]
+    assert known.rows(Layer.OBSERVATIONS) == [ProfileRow("size", 2, 25)]
+    assert known.rows(Layer.ACTIONS) == [ProfileRow("fold", 1, 50)]
     assert known.rows(Layer.PROCESSES) == []
     assert known.rows(Layer.ANALYSES)[0].mean_nanoseconds == 5
 
@@ -31,17 +31,17 @@ def test_rows_of_a_layer_count_nothing_twice() -> None:
     inner = Span(Layer.PASSES, "a", 30)
     between = Span(Layer.ANALYSES, "asks", 40, parts=(inner,))
     outer = Span(Layer.PASSES, "a", 100, parts=(between,))
-    assert Profile("", (), 100, (outer,)).rows(Layer.PASSES) == [Row("a", 2, 100)]
+    assert Profile("", (), 100, (outer,)).rows(Layer.PASSES) == [ProfileRow("a", 2, 100)]
 
 
 def test_no_pass_counts_with_telling_what_it_changed() -> None:
     asks = Span(Layer.ANALYSES, "asks", 20, parts=(Span(Layer.DETECTION, "compare", 5),))
     fold = Span(Layer.PASSES, "fold", 100, parts=(asks, Span(Layer.DETECTION, "compare", 10)))
     whole = Profile("", (), 100, (Span(Layer.ACTIONS, "fold", 100, parts=(fold,)),))
-    assert whole.rows(Layer.PASSES) == [Row("fold", 1, 85)]
-    assert whole.rows(Layer.ANALYSES) == [Row("asks", 1, 15)]
-    assert whole.rows(Layer.DETECTION) == [Row("compare", 2, 15)]
-    assert whole.rows(Layer.ACTIONS) == [Row("fold", 1, 100)]
+    assert whole.rows(Layer.PASSES) == [ProfileRow("fold", 1, 85)]
+    assert whole.rows(Layer.ANALYSES) == [ProfileRow("asks", 1, 15)]
+    assert whole.rows(Layer.DETECTION) == [ProfileRow("compare", 2, 15)]
+    assert whole.rows(Layer.ACTIONS) == [ProfileRow("fold", 1, 100)]
 
 
 def test_parts_that_seem_longer_than_the_whole_leave_nothing_and_not_less() -> None:

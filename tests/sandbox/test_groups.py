@@ -69,12 +69,12 @@ def test_a_box_starts_in_its_group(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     before = groups._new_group  # pyright: ignore[reportPrivateUsage]
 
-    def bare(parent: Path, memory_bytes: int, processes: int) -> groups.Group | None:
+    def bare(parent: Path, memory_bytes: int, processes: int) -> groups.ControlGroup | None:
         group = before(parent, memory_bytes, processes)
         if group is None:  # no controllers here: a group without bounds shows where a box starts
             path = parent / "bare"
             path.mkdir(exist_ok=True)
-            group = groups.Group(path, groups.os.open(path, groups.os.O_RDONLY))
+            group = groups.ControlGroup(path, groups.os.open(path, groups.os.O_RDONLY))
         made.append(group.path.name)
         return group
 

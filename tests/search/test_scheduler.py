@@ -18,7 +18,7 @@ from compiler_gym.search.random_strategy import RandomSearch
 from compiler_gym.search.scheduler import Scheduler
 from compiler_gym.search.strategy import Moveset
 from compiler_gym.search.walker import SearchedProgram
-from compiler_gym.search.watching import Progress, Silent, Watcher
+from compiler_gym.search.watching import SearchProgress, SearchWatcher, Silent
 
 from .puzzle import make_puzzle
 
@@ -46,7 +46,7 @@ def scheduler(
     budget: Budget,
     jobs: int = 2,
     make_env: Callable[[], CompilerEnv] = make_puzzle,
-    watcher: Watcher | None = None,
+    watcher: SearchWatcher | None = None,
 ) -> Scheduler:
     return Scheduler(
         make_env,
@@ -97,7 +97,7 @@ def test_a_watcher_hears_of_every_improvement_in_the_calling_thread(env: Compile
             self.rewards.append(improvement.reward)  # type: ignore[attr-defined]
             self.threads.add(threading.get_ident())
 
-        def tick(self, seconds: float, programs: Sequence[Progress]) -> None:
+        def tick(self, seconds: float, programs: Sequence[SearchProgress]) -> None:
             self.phases.update(program.phase for program in programs)
 
     watcher, (one,) = Noting(), campaigns(env, 1, steps=60)

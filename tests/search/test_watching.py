@@ -5,7 +5,7 @@ import dataclasses
 
 import pytest
 
-from compiler_gym.search.watching import Improvement, Progress, Silent
+from compiler_gym.search.watching import Improvement, SearchProgress, Silent
 
 
 def test_a_report_is_a_record() -> None:
@@ -17,6 +17,6 @@ def test_a_report_is_a_record() -> None:
 
 
 def test_a_silent_watcher_lets_a_search_go_on() -> None:
-    progress = Progress("benchmark://puzzle-v0/door", 1.0, 1, 2, 1, 0, "searching")
+    progress = SearchProgress("benchmark://puzzle-v0/door", 1.0, 1, 2, 1, 0, "searching")
     Silent().improved(Improvement(0, progress.benchmark, 0.0, 1, 1, 1.0, (0,)))
     Silent().tick(1.0, [progress])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli.kit import completing as _completing
-from compiler_gym.cli.kit.options import Group
+from compiler_gym.cli.kit.options import CommandGroup
 from compiler_gym.cli.kit.output import (
     Json,
     heading,
@@ -28,7 +28,7 @@ __all__ = ["datasets"]
 
 datasets = typer.Typer(
     name="datasets",
-    cls=Group,
+    cls=CommandGroup,
     help="List, install, remove, verify, import, build, export and sample sets of programs.",
     context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,

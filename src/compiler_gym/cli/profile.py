@@ -33,7 +33,7 @@ _ACTIONS = 100
 _UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
 
 
-class Format(StrEnum):
+class ProfileFormat(StrEnum):
     """How a flame graph is written."""
 
     SPEEDSCOPE = "speedscope"
@@ -66,7 +66,9 @@ class _FlameGraph:
     """Where a flame graph is written, and how."""
 
     output: Path | None = option(None, "Write a flame graph to this file; - prints it")
-    format: Format = option(Format.SPEEDSCOPE, "How: for speedscope.app, or folded stacks")
+    format: ProfileFormat = option(
+        ProfileFormat.SPEEDSCOPE, "How: for speedscope.app, or folded stacks"
+    )
 
 
 @spread
@@ -187,12 +189,12 @@ def _drawn(env: "CompilerEnv", count: int, seed: int) -> list[Any]:
     return [space.sample() for _ in range(count)]
 
 
-def _write(profile: "Profile", format: Format, path: Path) -> None:
+def _write(profile: "Profile", format: ProfileFormat, path: Path) -> None:
     from compiler_gym.errors import CacheError
     from compiler_gym.files import writing
     from compiler_gym.profiling import to_folded, to_speedscope
 
-    text = (to_folded if format is Format.FOLDED else to_speedscope)(profile)
+    text = (to_folded if format is ProfileFormat.FOLDED else to_speedscope)(profile)
     if str(path) == "-":
         print(text, end="")
         return

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv
     from compiler_gym.datasets import Benchmark
     from compiler_gym.runs import RunFolder
-    from compiler_gym.search import Improvement, Progress, ProgressLog, SearchResult
+    from compiler_gym.search import Improvement, ProgressLog, SearchProgress, SearchResult
 
 __all__ = ["search"]
 
@@ -213,7 +213,7 @@ class _ProgressLine:
         if self._log is not None:
             self._log.add(improvement)
 
-    def tick(self, seconds: float, programs: "Sequence[Progress]") -> None:
+    def tick(self, seconds: float, programs: "Sequence[SearchProgress]") -> None:
         if self._status is None:
             return
         steps = sum(program.steps for program in programs)

@@ -12,8 +12,8 @@ from compiler_gym.files.paths import create_user_logs_dir
 from compiler_gym.search import (
     Budget,
     Improvement,
-    Progress,
     ProgressLog,
+    SearchProgress,
     available_jobs,
     run_search,
     write_results,
@@ -72,6 +72,6 @@ class _Patience:
         self._log.add(improvement)
         self._sequences = improvement.sequences
 
-    def tick(self, seconds: float, programs: Sequence[Progress]) -> None:
+    def tick(self, seconds: float, programs: Sequence[SearchProgress]) -> None:
         if self._patience and programs[0].sequences - self._sequences > self._patience:
             raise KeyboardInterrupt

@@ -14,7 +14,7 @@ from typing import Any
 from compiler_gym.core.arguments import require_seconds
 from compiler_gym.core.history import History
 from compiler_gym.core.pending import ResetPending, ResetResult, StepPending, StepResult
-from compiler_gym.core.plan import Plan
+from compiler_gym.core.plan import ObservationPlan
 from compiler_gym.core.selection import Ask, Selection
 from compiler_gym.core.sessions import Sessions
 from compiler_gym.datasets import Benchmark
@@ -262,7 +262,9 @@ class Episode:
             history.reward = 0.0
         return plan.observe(reply.observations), {"benchmark": uri}
 
-    def conclude(self, reply: Reply | bool, actions: list[Any], plan: Plan) -> StepResult:
+    def conclude(
+        self, reply: Reply | bool, actions: list[Any], plan: ObservationPlan
+    ) -> StepResult:
         """Return the result of a step, given the session's reply to it.
 
         Args:
@@ -292,7 +294,7 @@ class Episode:
             return None, None, end, False, info
         return self._valued(reply, actions, plan, info)
 
-    def fail(self, error: CompilerGymError, plan: Plan) -> StepResult:
+    def fail(self, error: CompilerGymError, plan: ObservationPlan) -> StepResult:
         """End the episode and return the result of the step that failed with `error`."""
         history = self.history
         if history is None:  # closed by another thread
@@ -466,7 +468,7 @@ class Episode:
             history.running, history.concluded = False, True
 
     def _valued(
-        self, reply: Stepped, actions: list[Any], plan: Plan, info: dict[str, Any]
+        self, reply: Stepped, actions: list[Any], plan: ObservationPlan, info: dict[str, Any]
     ) -> StepResult:
         view = self.selection.observation
         try:

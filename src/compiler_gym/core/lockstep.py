@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from compiler_gym._service import hold_all, settle
 from compiler_gym.core.episode import Episode
 from compiler_gym.core.pending import StepPending, StepResult
-from compiler_gym.core.plan import Plan, RawValues
+from compiler_gym.core.plan import ObservationPlan, RawValues
 from compiler_gym.errors import CompilerError, ServiceError
 from compiler_gym.service import Channel, WorkerConnection, busy_workers
 from compiler_gym.service.messages import Step, encode
@@ -42,7 +42,7 @@ class Lockstep:
         """False for every row, bool[rows]."""
         self.all_true = np.ones(len(episodes), dtype=np.bool_)
         """True for every row, bool[rows]."""
-        self._plans: list[Plan] = []
+        self._plans: list[ObservationPlan] = []
         self._values: list[RawValues] = []
         self._connections: list[WorkerConnection] = []
         self._channels: list[Channel] = []
@@ -172,7 +172,11 @@ class Lockstep:
     def _adopt(self) -> None:
         """Remember the plans and workers of the episodes, if they can be stepped together."""
         self._plans, self._connections, self._payloads = [], [], {}
-        plans, connections, channels = list[Plan](), list[WorkerConnection](), list[Channel]()
+        plans, connections, channels = (
+            list[ObservationPlan](),
+            list[WorkerConnection](),
+            list[Channel](),
+        )
         first = self._episodes[0].selection.plan
         kind = self._observations.dtype.name, self._observations.shape[1:]
         for episode in self._episodes:

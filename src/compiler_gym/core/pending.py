@@ -7,7 +7,7 @@ result of whichever is done first. They all use the protocol `Pending`.
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from compiler_gym.core.plan import Plan
+from compiler_gym.core.plan import ObservationPlan
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import (
     BenchmarkInitError,
@@ -81,7 +81,7 @@ class StepPending:
         connection: Connection,
         request: Step | None,
         actions: list[Any],
-        plan: Plan,
+        plan: ObservationPlan,
         timeout: float | None = None,
     ) -> None:
         self._episode = episode

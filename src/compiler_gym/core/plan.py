@@ -15,7 +15,7 @@ from compiler_gym.session import BoxSpec, ScalarSpec
 from compiler_gym.spaces import Dict as DictSpace
 from compiler_gym.spaces import Reward
 
-__all__ = ["ObservationChoice", "Plan", "RawValues", "RewardChoice"]
+__all__ = ["ObservationChoice", "ObservationPlan", "RawValues", "RewardChoice"]
 
 
 class ObservationChoice:
@@ -121,7 +121,7 @@ class RawValues(NamedTuple):
     reward: Reward
 
 
-class Plan:
+class ObservationPlan:
     """The observations that a choice of spaces needs, and what their values become."""
 
     def __init__(

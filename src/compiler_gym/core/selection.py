@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments
-from compiler_gym.core.plan import ObservationChoice, Plan, RewardChoice
+from compiler_gym.core.plan import ObservationChoice, ObservationPlan, RewardChoice
 from compiler_gym.core.specs import plain_from_value, space_from_spec
 from compiler_gym.core.views import (
     DerivedObservation,
@@ -79,7 +79,7 @@ class Selection:
         """The observations that a step returns."""
         self.rewards = RewardChoice.named(None, self.reward.spec)
         """The rewards that a step returns."""
-        self.plan = Plan(self.observations, self.rewards, self.observation)
+        self.plan = ObservationPlan(self.observations, self.rewards, self.observation)
         """Which observations a step asks for."""
         self.choose_actions(None)
 
@@ -134,7 +134,7 @@ class Selection:
             if isinstance(rewards, Reward):
                 self.reward.add_space(rewards)
             earned = RewardChoice.named(rewards, self.reward.spec)
-        self.plan = Plan(chosen, earned, self.observation)
+        self.plan = ObservationPlan(chosen, earned, self.observation)
         self.observations, self.rewards = chosen, earned
 
     def action_space_named(self, name: Any) -> _Space:
@@ -200,14 +200,14 @@ class Selection:
             return f": several actions are for multistep({list(several)!r})"
         return ""
 
-    def plan_for(self, observation_spaces: Any, reward_spaces: Any) -> Plan:
+    def plan_for(self, observation_spaces: Any, reward_spaces: Any) -> ObservationPlan:
         """Return the plan of a step that asks for other spaces; None keeps the chosen ones."""
         observations, rewards = self.observations, self.rewards
         if observation_spaces is not None:
             observations = ObservationChoice.requested(observation_spaces, self.observation)
         if reward_spaces is not None:
             rewards = RewardChoice.named(reward_spaces, self.reward.spec)
-        return Plan(observations, rewards, self.observation)
+        return ObservationPlan(observations, rewards, self.observation)
 
     def copy(self, ask: Ask) -> "Selection":
         """Return a copy with its own random generators and its own copies of the rewards."""
@@ -237,7 +237,7 @@ class Selection:
         return space
 
     def _replan(self) -> None:
-        self.plan = Plan(self.observations, self.rewards, self.observation)
+        self.plan = ObservationPlan(self.observations, self.rewards, self.observation)
 
 
 def _drawing_on(space: _Space, before: _Space) -> _Space:

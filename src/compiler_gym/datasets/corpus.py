@@ -43,7 +43,7 @@ from compiler_gym.datasets.corpus_store import (
     PackageFacts,
     PackageTest,
     ProgramFacts,
-    Selection,
+    StoredSelection,
 )
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.splits import NO_SPLIT, SPLITS, FunctionShape
@@ -239,7 +239,7 @@ class CorpusDataset(Dataset):
                 "from packages, such as debian-sample-v0"
             )
         other = copy.copy(self)
-        other._store = CorpusStore(self.path, Selection(split, KINDS.get(kind, 0)))
+        other._store = CorpusStore(self.path, StoredSelection(split, KINDS.get(kind, 0)))
         return other
 
     def facts(self, uri: str | BenchmarkUri) -> ProgramFacts:

@@ -28,7 +28,7 @@ __all__ = [
     "PackageTest",
     "Place",
     "ProgramFacts",
-    "Selection",
+    "StoredSelection",
 ]
 
 FORMAT = 1
@@ -92,7 +92,7 @@ class CorpusProgram(Struct, frozen=True):
     """The language it was written in, where that is known."""
 
 
-class Selection(Struct, frozen=True):
+class StoredSelection(Struct, frozen=True):
     """Some of the programs of a corpus."""
 
     split: str = ""
@@ -179,7 +179,7 @@ class ProgramFacts(Struct, frozen=True):
 class CorpusStore:
     """The open file: one connection for each thread of each process that reads it."""
 
-    def __init__(self, path: Path, selection: Selection = Selection()) -> None:  # noqa: B008
+    def __init__(self, path: Path, selection: StoredSelection = StoredSelection()) -> None:  # noqa: B008
         self._path = path
         self._selection = selection
         self._local = threading.local()
@@ -386,7 +386,7 @@ class _Connection:
         self._dictionaries: dict[int, Any] = {}
         self._origins: dict[int, tuple[str, str, str, str]] = {}
         self._size: int | None = None
-        self._selected: dict[Selection, list[int]] = {}
+        self._selected: dict[StoredSelection, list[int]] = {}
         self._has_facts: bool | None = None
 
     def __del__(self) -> None:
@@ -410,7 +410,7 @@ class _Connection:
             )
         return self._has_facts
 
-    def selected(self, chosen: Selection) -> list[int]:
+    def selected(self, chosen: StoredSelection) -> list[int]:
         if chosen not in self._selected:
             query = f"SELECT program.id FROM program {_SELECTED} ORDER BY program.id"
             values = {"split": chosen.split, "kinds": chosen.kinds}

@@ -18,7 +18,7 @@ __all__ = [
     "FROM_0",
     "WHOLE_ABOVE_0",
     "WHOLE_FROM_0",
-    "Option",
+    "DeclaredOption",
     "Range",
     "Spelling",
     "check",
@@ -110,7 +110,7 @@ class Spelling:
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class DeclaredOption:
     """One option, as its field declares it."""
 
     help: str
@@ -147,11 +147,11 @@ def option(
     """
     return field(
         default=default,
-        metadata={_KEY: Option(help, range, may_change, spelling or Spelling())},
+        metadata={_KEY: DeclaredOption(help, range, may_change, spelling or Spelling())},
     )
 
 
-def declared(record: Any) -> Mapping[str, Option]:
+def declared(record: Any) -> Mapping[str, DeclaredOption]:
     """Return the options of a record or of its class, by the names of their fields."""
     return {one.name: one.metadata[_KEY] for one in fields(record) if _KEY in one.metadata}
 

@@ -23,7 +23,7 @@ from compiler_gym.errors import (
     ObservationError,
     ServiceTransportError,
 )
-from compiler_gym.plugins.interactive import Ended, Header, Pipes, Question
+from compiler_gym.plugins.interactive import CompilerQuestion, EndedConversation, Header, Pipes
 from compiler_gym.sandbox.sessions import in_own_session
 from compiler_gym.service import SessionSource
 from compiler_gym.session import (
@@ -108,7 +108,7 @@ class ModelRunnerSession(CompilerSession):
         self._said = working_dir / "said"
         self._answered = 0
         self._header: Header | None = None
-        self._question: Question | None = None
+        self._question: CompilerQuestion | None = None
         self._pipes = Pipes(working_dir / "channel")
         self._ending = ExitStack()
         self._process = self._begin()
@@ -193,9 +193,9 @@ class ModelRunnerSession(CompilerSession):
                 message = self._pipes.receive(until - time.monotonic(), wakes=wakes)
                 if isinstance(message, Header):
                     self._header = message
-                elif isinstance(message, Question):
+                elif isinstance(message, CompilerQuestion):
                     self._question = message
-                elif isinstance(message, Ended) or self._process.poll() is not None:
+                elif isinstance(message, EndedConversation) or self._process.poll() is not None:
                     break
         finally:
             os.close(wakes)

@@ -6,8 +6,8 @@ that as a flame graph.
 """
 
 from compiler_gym.profiling.flame import to_folded, to_speedscope
-from compiler_gym.profiling.profile import Profile, Row, Span
+from compiler_gym.profiling.profile import Profile, ProfileRow, Span
 from compiler_gym.profiling.recording import profile
 from compiler_gym.session import Layer
 
-__all__ = ["Layer", "Profile", "Row", "Span", "profile", "to_folded", "to_speedscope"]
+__all__ = ["Layer", "Profile", "ProfileRow", "Span", "profile", "to_folded", "to_speedscope"]

@@ -12,7 +12,7 @@ from typing import Any
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.session import Layer
 
-__all__ = ["Profile", "Row", "Span"]
+__all__ = ["Profile", "ProfileRow", "Span"]
 
 _TOLD_APART = (Layer.PASSES, Layer.ANALYSES)
 
@@ -58,7 +58,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ProfileRow:
     """All spans of one name together."""
 
     name: str
@@ -102,7 +102,7 @@ class Profile:
             found[span.layer] += span.own_nanoseconds
         return {layer: taken for layer, taken in found.items() if taken}
 
-    def rows(self, layer: Layer) -> list[Row]:
+    def rows(self, layer: Layer) -> list[ProfileRow]:
         """Return the spans of `layer` by name, the longest first.
 
         A pass counts with its analyses, an observation with the processes it ran: with all
@@ -110,11 +110,11 @@ class Profile:
         counts with telling what it changed.
         """
         apart = (layer, Layer.DETECTION) if layer in _TOLD_APART else (layer,)
-        found: dict[str, Row] = {}
+        found: dict[str, ProfileRow] = {}
         for span in self.walk():
             if span.layer is layer:
-                known = found.get(span.name, Row(span.name, 0, 0))
-                found[span.name] = Row(
+                known = found.get(span.name, ProfileRow(span.name, 0, 0))
+                found[span.name] = ProfileRow(
                     span.name,
                     known.calls + span.calls,
                     known.nanoseconds + max(0, span.without(*apart)),

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from compiler_gym.errors import SandboxError
 from compiler_gym.files import scratch_directory
-from compiler_gym.sandbox.groups import Group, group_for
+from compiler_gym.sandbox.groups import ControlGroup, group_for
 from compiler_gym.sandbox.paths import DEVICES, SYSTEM, is_system
 from compiler_gym.sandbox.reasons import explained
 from compiler_gym.sandbox.tiers import Sandbox, way
@@ -265,7 +265,7 @@ class _Order:
             self.words.append(f"--outputs={self._opened(outputs)}")
             self.words += [f"--collect={name}" for name in collect]
 
-    def join_group(self) -> Group | None:
+    def join_group(self) -> ControlGroup | None:
         """Bound the sandbox by a control group, if one can be made."""
         limits = self._limits
         made = group_for(limits.total_memory_bytes, limits.processes)
@@ -379,7 +379,7 @@ def _end(process: "subprocess.Popen[bytes]", *, is_apart: bool) -> None:
         process.kill()
 
 
-def box_report(said: bytes, sandbox: Sandbox, group: Group | None) -> BoxReport:
+def box_report(said: bytes, sandbox: Sandbox, group: ControlGroup | None) -> BoxReport:
     """Return what the helper's report line says."""
     kind, *words = said.decode(errors="replace").split() or [""]
     if kind == "ended":

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = ["Group", "group_for"]
+__all__ = ["ControlGroup", "group_for"]
 
 _MOUNTS = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
 _NEEDED = {"memory", "pids"}
@@ -21,7 +21,7 @@ _count = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ControlGroup:
     """The control group of one sandbox while it runs."""
 
     path: Path
@@ -35,7 +35,7 @@ class Group:
 
 
 @contextmanager
-def group_for(memory_bytes: int, processes: int) -> Generator[Group | None]:
+def group_for(memory_bytes: int, processes: int) -> Generator[ControlGroup | None]:
     """Yield a group with these bounds, removed at the end; None if none can be made."""
     parent = _parent()
     group = None if parent is None else _new_group(parent, memory_bytes, processes)
@@ -50,7 +50,7 @@ def group_for(memory_bytes: int, processes: int) -> Generator[Group | None]:
                 pass
 
 
-def _new_group(parent: Path, memory_bytes: int, processes: int) -> Group | None:
+def _new_group(parent: Path, memory_bytes: int, processes: int) -> ControlGroup | None:
     path = parent / f"compiler_gym-{os.getpid()}-{next(_count)}"
     try:
         path.mkdir()
@@ -63,7 +63,7 @@ def _new_group(parent: Path, memory_bytes: int, processes: int) -> Group | None:
         for name, text in (("memory.swap.max", "0"), ("memory.oom.group", "0")):
             if (path / name).exists():
                 (path / name).write_text(text)
-        return Group(path, os.open(path, os.O_RDONLY | os.O_DIRECTORY))
+        return ControlGroup(path, os.open(path, os.O_RDONLY | os.O_DIRECTORY))
     except OSError:
         path.rmdir()
         return None

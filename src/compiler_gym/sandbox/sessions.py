@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["Ended", "Printed", "build_variables", "in_own_session", "run_in_own_session"]
+__all__ = ["EndedCommand", "Printed", "build_variables", "in_own_session", "run_in_own_session"]
 
 _PATIENCE = 20.0
 _CHUNK = 1 << 16
@@ -72,7 +72,7 @@ class Printed:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedCommand:
     """How a command ended."""
 
     status: int
@@ -105,7 +105,7 @@ class _Kept(subprocess.Popen[Any]):
             os.close(life)
             os.close(report)
 
-    def let_go(self) -> Ended:
+    def let_go(self) -> EndedCommand:
         """End what is still there; raise `OSError` where the command could not be started."""
         os.close(self._life)
         try:
@@ -118,7 +118,7 @@ class _Kept(subprocess.Popen[Any]):
             os.close(self._said)
         if kind == "failed":
             raise OSError(int(said), os.strerror(int(said)))
-        return Ended(self.returncode, float(said) if kind == "ended" else 0.0)
+        return EndedCommand(self.returncode, float(said) if kind == "ended" else 0.0)
 
 
 @contextmanager
@@ -147,7 +147,7 @@ def run_in_own_session(
     takes_errors: Callable[[bytes], None] | None = None,
     seconds: float | None = None,
     poll: Callable[[], None] = lambda: None,
-) -> Ended:
+) -> EndedCommand:
     """Run `words` to the end of the command, and hand over what it prints as it comes.
 
     Without `takes_errors` both streams are one. `poll` is called now and then, and may raise.

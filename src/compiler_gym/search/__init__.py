@@ -48,7 +48,7 @@ from compiler_gym.search.trajectory import (
     validation_fails,
 )
 from compiler_gym.search.tree import Failure, Node, Walk
-from compiler_gym.search.watching import Improvement, Progress, Silent, Watcher
+from compiler_gym.search.watching import Improvement, SearchProgress, SearchWatcher, Silent
 
 if TYPE_CHECKING:
     from compiler_gym.compat import random_search
@@ -67,14 +67,14 @@ __all__ = [
     "MakeStrategy",
     "Moveset",
     "Node",
-    "Progress",
     "ProgressLog",
     "SearchOptions",
+    "SearchProgress",
     "SearchResult",
+    "SearchWatcher",
     "Silent",
     "Strategy",
     "Walk",
-    "Watcher",
     "attribute",
     "available_jobs",
     "bisect_trajectory",

@@ -15,7 +15,7 @@ from compiler_gym.search.moves import Moves
 from compiler_gym.search.strategy import MoveSequence, Strategy, is_better
 from compiler_gym.search.tree import Failure, Node, State, Walk
 from compiler_gym.search.walker import SearchedProgram
-from compiler_gym.search.watching import Improvement, Progress
+from compiler_gym.search.watching import Improvement, SearchProgress
 
 __all__ = ["Campaign", "WalkTask"]
 
@@ -135,10 +135,10 @@ class Campaign:
         self.phase = "done"
         self._waiting.clear()
 
-    def progress(self) -> Progress:
+    def progress(self) -> SearchProgress:
         """Return the progress of this program's search."""
         best, counts = self.best, self.counts
-        return Progress(
+        return SearchProgress(
             benchmark=self.name,
             reward=best.reward,
             length=best.length,

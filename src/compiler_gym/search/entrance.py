@@ -32,7 +32,7 @@ from compiler_gym.search.settings import SettingsSearch
 from compiler_gym.search.strategy import MakeStrategy, Moveset
 from compiler_gym.search.tree import Node, State
 from compiler_gym.search.walker import SearchedProgram, Walker
-from compiler_gym.search.watching import Silent, Watcher
+from compiler_gym.search.watching import SearchWatcher, Silent
 from compiler_gym.spaces import Reward, space_name
 
 _MOST_WORDS = 300
@@ -77,7 +77,7 @@ def run_search(
     benchmarks: Sequence[Any] = (None,),
     options: SearchOptions | None = None,
     *,
-    watcher: Watcher | None = None,
+    watcher: SearchWatcher | None = None,
     **given: Any,
 ) -> list[SearchResult]:
     """Return the best sequence found for each of `benchmarks`, shortened.

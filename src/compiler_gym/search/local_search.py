@@ -4,7 +4,7 @@
 import random
 from collections.abc import Hashable, Sequence
 
-from compiler_gym.search.mutation import Mutator
+from compiler_gym.search.mutation import SequenceMutator
 from compiler_gym.search.strategy import MoveSequence, Moveset, is_better
 from compiler_gym.search.tree import Node, Walk
 
@@ -36,7 +36,7 @@ class LocalSearch:
         self._random = generator
         self._whole = frozenset(start[0] for start in moves.starts if len(start) == 1)
         """Actions that are programs of their own, such as -Oz."""
-        self._mutator = Mutator(
+        self._mutator = SequenceMutator(
             [move for move in range(moves.size) if move not in self._whole]
             or list(range(moves.size)),
             generator,

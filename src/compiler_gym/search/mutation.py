@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import ClassVar, TypeAlias
 
-__all__ = ["Mutator"]
+__all__ = ["SequenceMutator"]
 
 _ATTEMPTS = 5
 _LATENESS = 4
@@ -16,10 +16,10 @@ With 2 it is the last third and costs 7, and the same number of actions found a 
 _VARIED = 0.4
 """The probability that a change varies a part of a move, if moves have parts."""
 
-_Change: TypeAlias = Callable[["Mutator", list[int], Sequence[Sequence[int]]], None]
+_Change: TypeAlias = Callable[["SequenceMutator", list[int], Sequence[Sequence[int]]], None]
 
 
-class Mutator:
+class SequenceMutator:
     """Makes neighbours of sequences, preferring actions that have paid off."""
 
     def __init__(

@@ -14,7 +14,7 @@ from compiler_gym.options import SearchOptions, declared, to_plain
 from compiler_gym.runs import RunFolder
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.search_result import SearchResult
-from compiler_gym.search.watching import Improvement, Progress, Watcher
+from compiler_gym.search.watching import Improvement, SearchProgress, SearchWatcher
 
 __all__ = ["KeepingWatcher", "keep_results", "kept_starts", "left_of", "take_up"]
 
@@ -49,7 +49,7 @@ def take_up(
 class KeepingWatcher:
     """Writes the reports of a search to a run folder and passes them to another watcher."""
 
-    def __init__(self, folder: RunFolder, watcher: Watcher) -> None:
+    def __init__(self, folder: RunFolder, watcher: SearchWatcher) -> None:
         self._folder = folder
         self._watcher = watcher
         self._before = _seconds_spent(folder)
@@ -71,7 +71,7 @@ class KeepingWatcher:
             )
         self._watcher.improved(improvement)
 
-    def tick(self, seconds: float, programs: Sequence[Progress]) -> None:
+    def tick(self, seconds: float, programs: Sequence[SearchProgress]) -> None:
         """Write the time and the best rewards once a second, and pass them on."""
         if int(seconds) > self._noted:
             self._noted = int(seconds)

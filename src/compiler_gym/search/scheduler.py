@@ -18,7 +18,7 @@ from compiler_gym.search.campaign import Campaign, WalkTask
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.tree import State
 from compiler_gym.search.walker import Walker
-from compiler_gym.search.watching import Improvement, Watcher
+from compiler_gym.search.watching import Improvement, SearchWatcher
 
 __all__ = ["Scheduler", "available_jobs"]
 
@@ -44,7 +44,7 @@ class Scheduler:
         campaigns: Sequence[Campaign],
         options: SearchOptions,
         kept: KeptForks[State],
-        watcher: Watcher,
+        watcher: SearchWatcher,
     ) -> None:
         self._make_env = make_env
         self._moves = moves

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["Improvement", "Progress", "Silent", "Watcher"]
+__all__ = ["Improvement", "SearchProgress", "SearchWatcher", "Silent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Improvement:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class SearchProgress:
     """The progress of one program's search."""
 
     benchmark: str
@@ -42,7 +42,7 @@ class Progress:
     """``waiting``, ``searching``, ``minimising`` or ``done``."""
 
 
-class Watcher(Protocol):
+class SearchWatcher(Protocol):
     """Receives the reports of a search, in the thread that called it.
 
     A watcher may raise: the search then stops and the exception passes through.
@@ -52,7 +52,7 @@ class Watcher(Protocol):
         """Receive a better sequence."""
         ...
 
-    def tick(self, seconds: float, programs: Sequence[Progress]) -> None:
+    def tick(self, seconds: float, programs: Sequence[SearchProgress]) -> None:
         """Receive the progress of all programs; called a few times a second."""
         ...
 
@@ -63,5 +63,5 @@ class Silent:
     def improved(self, improvement: Improvement) -> None:
         """Do nothing."""
 
-    def tick(self, seconds: float, programs: Sequence[Progress]) -> None:
+    def tick(self, seconds: float, programs: Sequence[SearchProgress]) -> None:
         """Do nothing."""

@@ -24,13 +24,13 @@ from compiler_gym.validation.ladder import (
     REPLAY,
     Finding,
     Rung,
-    Subject,
+    ValidatedState,
     choose_rungs,
     climb,
     validate_by_replay,
 )
 from compiler_gym.validation.many_states import validate_states
-from compiler_gym.validation.mutation import MOST_BYTES, Draw, Mutator, is_mutable
+from compiler_gym.validation.mutation import MOST_BYTES, CaseMutator, Draw, is_mutable
 from compiler_gym.validation.replaying import replay, replay_differences
 from compiler_gym.validation.result import RungResult, ValidationError, ValidationResult, Verdict
 from compiler_gym.validation.trace import Trace, first_disagreement, trace
@@ -41,15 +41,15 @@ __all__ = [
     "MOST_BYTES",
     "MOST_CASES",
     "REPLAY",
+    "CaseMutator",
     "Compared",
     "Draw",
     "Finding",
-    "Mutator",
     "Reference",
     "Rung",
     "RungResult",
-    "Subject",
     "Trace",
+    "ValidatedState",
     "ValidationError",
     "ValidationResult",
     "Verdict",

@@ -22,14 +22,14 @@ from compiler_gym.core import (
     StepResult,
 )
 
-__all__ = ["DirectRow", "Row", "Rows", "ThreadRow"]
+__all__ = ["DirectRow", "Rows", "ThreadRow", "VectorRow"]
 
 _Result = TypeVar("_Result")
 _PATIENCE_SECONDS = 0.05
 """How long to wait for a thread whose session was closed, before it is closed again."""
 
 
-class Row(Protocol):
+class VectorRow(Protocol):
     """A sub-environment, as the vector uses it."""
 
     env: Any
@@ -70,10 +70,10 @@ class Rows:
         if len(episodes) == len(envs) > 0 and isinstance(observations, np.ndarray):
             self.lockstep = Lockstep(episodes, cast("NDArray[Any]", observations))
 
-    def __getitem__(self, number: int) -> Row:
+    def __getitem__(self, number: int) -> VectorRow:
         return self._rows[number]
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[VectorRow]:
         return iter(self._rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -86,7 +86,7 @@ class Rows:
         if self._executor is not None:
             self._executor.shutdown(wait=True)
 
-    def _row(self, env: Any) -> Row:
+    def _row(self, env: Any) -> VectorRow:
         if isinstance(env, CompilerEnv) and not isinstance(env, gymnasium.Wrapper):
             return DirectRow(env)
         return ThreadRow(env, self._threads)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from compiler_gym.errors import ServiceTransportError
-from compiler_gym.plugins.interactive import Header, Question, Reader, Tensor
+from compiler_gym.plugins.interactive import CompilerQuestion, FeatureTensor, Header, Reader
 
-FEATURES = (Tensor("cost", "int64_t", (1,)), Tensor("grid", "float", (2, 2)))
-ADVICE = Tensor("inline", "int64_t", (1,))
+FEATURES = (FeatureTensor("cost", "int64_t", (1,)), FeatureTensor("grid", "float", (2, 2)))
+ADVICE = FeatureTensor("inline", "int64_t", (1,))
 
 
 def line(said: object) -> bytes:
@@ -19,7 +19,7 @@ def line(said: object) -> bytes:
 
 
 def header() -> bytes:
-    def described(tensor: Tensor) -> dict[str, object]:
+    def described(tensor: FeatureTensor) -> dict[str, object]:
         return {"name": tensor.name, "type": tensor.type, "port": 0, "shape": list(tensor.shape)}
 
     return line({"features": list(map(described, FEATURES)), "advice": described(ADVICE)})
@@ -30,7 +30,7 @@ def question(number: int, cost: int) -> bytes:
     return line({"observation": number}) + np.int64(cost).tobytes() + grid.tobytes() + b"\n"
 
 
-def read(parts: Iterable[bytes]) -> list[Header | Question]:
+def read(parts: Iterable[bytes]) -> list[Header | CompilerQuestion]:
     reader = Reader()
     return [message for part in parts for message in reader.feed(part)]
 
@@ -40,24 +40,26 @@ def test_messages_are_the_same_in_whatever_parts_they_come() -> None:
     for parts in ([stream], [stream[i : i + 1] for i in range(len(stream))]):
         first, *asked = read(parts)
         assert first == Header(FEATURES, ADVICE)
-        assert [(one.context, one.number) for one in asked if isinstance(one, Question)] == [
+        assert [
+            (one.context, one.number) for one in asked if isinstance(one, CompilerQuestion)
+        ] == [
             ("f", 0),
             ("f", 1),
         ]
-        assert isinstance(asked[1], Question)
+        assert isinstance(asked[1], CompilerQuestion)
         assert asked[1].tensors[0].tolist() == [-1]
         assert asked[1].tensors[1].tolist() == [[-0.5, -0.5], [-0.5, -0.5]]
 
 
 def test_a_number_that_holds_a_newline_is_no_end_of_a_line() -> None:
     (_, asked) = read([header() + question(0, 0x0A0A0A0A)])
-    assert isinstance(asked, Question)
+    assert isinstance(asked, CompilerQuestion)
     assert asked.tensors[0].tolist() == [0x0A0A0A0A]
 
 
 def test_a_second_header_begins_another_compilation() -> None:
     messages = read([header() + line({"context": "f"}) + header() + question(0, 1)])
-    assert isinstance(messages[2], Question)
+    assert isinstance(messages[2], CompilerQuestion)
     assert messages[2].context == ""
 
 
@@ -95,6 +97,9 @@ def test_other_bytes_are_refused_with_what_was_expected(stream: bytes, expected:
 
 def test_an_answer_has_the_type_and_the_shape_of_the_advice() -> None:
     assert ADVICE.packed(True) == np.int64(1).tobytes()
-    assert Tensor("scores", "float", (2,)).packed([1, 2]) == np.array([1, 2], np.float32).tobytes()
+    assert (
+        FeatureTensor("scores", "float", (2,)).packed([1, 2])
+        == np.array([1, 2], np.float32).tobytes()
+    )
     with pytest.raises(ServiceTransportError, match="expected 1 numbers, found 2"):
         ADVICE.packed([1, 2])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import ServiceOSError, ServiceTransportError
-from compiler_gym.plugins.interactive import Ended, Header, Pipes, Question
+from compiler_gym.plugins.interactive import CompilerQuestion, EndedConversation, Header, Pipes
 
 ASKING = """
 import json, os, struct, sys
@@ -36,10 +36,10 @@ def answered(pipes: Pipes, add: int = 1) -> list[int]:
     asked: list[int] = []
     header = pipes.receive(30)
     assert isinstance(header, Header)
-    while isinstance(message := pipes.receive(30), Question):
+    while isinstance(message := pipes.receive(30), CompilerQuestion):
         asked.append(int(message.tensors[0][0]))
         pipes.answer(header.advice.packed(asked[-1] + add))
-    assert message == Ended(is_within_message=False)
+    assert message == EndedConversation(is_within_message=False)
     return asked
 
 
@@ -56,11 +56,11 @@ def test_an_answer_to_a_compiler_that_died_is_not_given_to_the_next(tmp_path: Pa
     with Pipes(tmp_path / "channel") as pipes:
         with asking(pipes, 5) as compiler:
             assert isinstance(pipes.receive(30), Header)
-            assert isinstance(pipes.receive(30), Question)
+            assert isinstance(pipes.receive(30), CompilerQuestion)
             compiler.kill()
         assert compiler.returncode == -signal.SIGKILL
         pipes.answer((77).to_bytes(8, "little"))
-        assert pipes.receive(30) == Ended(is_within_message=False)
+        assert pipes.receive(30) == EndedConversation(is_within_message=False)
         with asking(pipes, 1) as compiler:
             assert answered(pipes) == [1]
             assert compiler.communicate()[0] == b"2\n"
@@ -76,7 +76,7 @@ def test_a_compiler_that_comes_before_the_end_of_the_last_is_noted_is_not_lost(
         with asking(pipes, 3) as second:  # both have written when the first is read
             assert isinstance(pipes.receive(30), Header)
             message = pipes.receive(30)
-            while not isinstance(message, Question):
+            while not isinstance(message, CompilerQuestion):
                 message = pipes.receive(30)
             pipes.answer((9).to_bytes(8, "little"))
             assert second.communicate()[0] == b"9\n"
@@ -96,7 +96,7 @@ def test_a_compiler_that_stops_within_a_message_is_known(tmp_path: Path) -> None
     with Pipes(tmp_path / "channel") as pipes:
         with open(f"{pipes.base}.out", "wb") as questions:
             questions.write(b'{"features"')
-        assert pipes.receive(30) == Ended(is_within_message=True)
+        assert pipes.receive(30) == EndedConversation(is_within_message=True)
 
 
 def test_bytes_of_something_else_are_refused(tmp_path: Path) -> None:

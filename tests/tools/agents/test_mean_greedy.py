@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import compiler_gym
-from compiler_gym.tools.learn.leaderboard import Limit, Task, evaluate, find_policy
+from compiler_gym.tools.learn.leaderboard import LeaderboardTask, Limit, evaluate, find_policy
 
 from .conftest import AGENTS, load_agent
 
@@ -49,7 +49,9 @@ def test_a_leaderboard_lets_it_learn_before_it_judges() -> None:
     policy = find_policy(str(AGENTS / "mean_greedy.py"))
     policy.options = load_agent("mean_greedy").Options(programs=1, length=1)  # type: ignore[attr-defined]  # the agent's
     limit = Limit(compilations=5)
-    task = Task("demo", "A trial", limit, programs=(CRC,), train=(SHA,), train_seconds=300.0)
+    task = LeaderboardTask(
+        "demo", "A trial", limit, programs=(CRC,), train=(SHA,), train_seconds=300.0
+    )
     (outcome,) = evaluate(policy, task).outcomes
     assert not outcome.error
     assert outcome.compilations == 1

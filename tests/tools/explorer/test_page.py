@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.tools.tune import PLAN_FILE, BinaryPlan, Plan, write_plan
+from compiler_gym.tools.tune import PLAN_FILE, BinaryPlan, BuildPlan, write_plan
 from tests.tools.explorer.conftest import LOOP, Client, serving
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is missing")
@@ -585,7 +585,7 @@ def test_a_tuned_project_and_a_leaderboard_entry_open_by_clicking(
     monkeypatch.chdir(tmp_path)
     binary = BinaryPlan("bin/x", "program", passes="function(gvn)")
     (tmp_path / "tuned").mkdir()
-    write_plan(tmp_path / "tuned" / PLAN_FILE, Plan("llvm 22", "size", "1", (binary,)))
+    write_plan(tmp_path / "tuned" / PLAN_FILE, BuildPlan("llvm 22", "size", "1", (binary,)))
     task = Path(__file__).parents[3] / "leaderboard" / "llvm-ic-10s"
     shutil.copytree(task / "greedy", tmp_path / task.name / "greedy")
     dialog = page.get_by_role("dialog")

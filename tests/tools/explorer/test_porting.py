@@ -12,7 +12,7 @@ from compiler_gym.errors import CompilerGymError, StateFileError
 from compiler_gym.runs import RunFolder
 from compiler_gym.tools.explorer.porting import fragment_of, imported, read_fragment, recordings
 from compiler_gym.tools.explorer.records import Episode, ImportRequest, Source
-from compiler_gym.tools.tune import PLAN_FILE, BinaryPlan, Plan, write_plan
+from compiler_gym.tools.tune import PLAN_FILE, BinaryPlan, BuildPlan, write_plan
 
 from .conftest import Client, Session
 
@@ -65,7 +65,9 @@ def test_runs_entries_and_plans_are_read_from_where_they_lie(tmp_path: Path) -> 
     found = imported(ImportRequest(path=str(tmp_path / "run")))
     assert (found.kind, found.episodes[0].commandline) == ("run", STATE.commandline)
 
-    plan = Plan("llvm 22", "size", "1", (BinaryPlan("bin/x", "program", passes="function(gvn)"),))
+    plan = BuildPlan(
+        "llvm 22", "size", "1", (BinaryPlan("bin/x", "program", passes="function(gvn)"),)
+    )
     write_plan(tmp_path / PLAN_FILE, plan)
     (tmp_path / "report.json").write_text("{}")
     shutil.copy(tmp_path / PLAN_FILE, tmp_path / "kept.toml")

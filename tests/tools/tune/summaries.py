@@ -3,7 +3,13 @@
 
 from dataclasses import replace
 
-from compiler_gym.tools.tune import BinarySummary, Decision, FunctionSize, SourceSize, Summary
+from compiler_gym.tools.tune import (
+    BinarySummary,
+    FunctionSize,
+    ReportedDecision,
+    SourceSize,
+    TuningSummary,
+)
 
 BINARY = BinarySummary(
     "src/tool", "bin/src/tool",
@@ -13,7 +19,11 @@ BINARY = BinarySummary(
         "tuned": {"text": 800, "loaded": 3900, "total": 4000},
     },
     "clang -Oz -flto", True, 1234, "function(sroa<modify-cfg>)",
-    (Decision("passes", 60), Decision("option a=b", -4), Decision("linker -Wl,-x", None)),
+    (
+        ReportedDecision("passes", 60),
+        ReportedDecision("option a=b", -4),
+        ReportedDecision("linker -Wl,-x", None),
+    ),
     ("option broken=true",), {},
     (SourceSize("a.c", 500, 450, 400), SourceSize("", 0, 10, 20)),
     (
@@ -23,12 +33,12 @@ BINARY = BinarySummary(
         FunctionSize("outlined", "", 0, 20),
     ),
 )  # fmt: skip
-SUMMARY = Summary(
+SUMMARY = TuningSummary(
     "llvm 22.1.8", "size", ("make", "-j2"), None, None, 60.0, None, 7, "/home/me/tuned",
     (BINARY,), ("src/other",), False,
 )  # fmt: skip
 
 
-def with_binary(**changes: object) -> Summary:
+def with_binary(**changes: object) -> TuningSummary:
     """Return the summary with another binary."""
     return replace(SUMMARY, binaries=(replace(BINARY, **changes),))  # type: ignore[arg-type]

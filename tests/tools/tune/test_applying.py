@@ -10,11 +10,11 @@ import pytest
 
 from compiler_gym import cache_path
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune import BinaryPlan, Plan, SourceFile, apply_plan, driver_facts
+from compiler_gym.tools.tune import BinaryPlan, BuildPlan, SourceFile, apply_plan, driver_facts
 from tests.tools.tune.builds.projects import write_project
 from tests.tools.tune.simple_tuner import SimpleTuner
 
-PLAN = Plan("simple 1", "size", "1.0", (BinaryPlan("program", "simple", flags=("-Os",)),))
+PLAN = BuildPlan("simple 1", "size", "1.0", (BinaryPlan("program", "simple", flags=("-Os",)),))
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def remember(tree: Path, words: list[str], made: str) -> None:
     note.write_bytes(b"".join(os.fsencode(word) + b"\0" for word in (str(tree), made, *words)))
 
 
-def build(tree: Path, plan: Plan, tuner: SimpleTuner) -> list[str]:
+def build(tree: Path, plan: BuildPlan, tuner: SimpleTuner) -> list[str]:
     """Build the project, command by command; return what was said."""
     said: list[str] = []
     for text in ("-c main.c", "-c twice.c", "main.o twice.o -o program"):
@@ -54,7 +54,7 @@ def test_what_is_planned_is_made_so(tmp_path: Path) -> None:
 def test_sources_that_changed_are_told(tmp_path: Path) -> None:
     tree = write_project(tmp_path / "tree")
     sources = (SourceFile("main.c", "0" * 64),)
-    plan = Plan("simple 2", "size", "1.0", (BinaryPlan("program", "simple", sources=sources),))
+    plan = BuildPlan("simple 2", "size", "1.0", (BinaryPlan("program", "simple", sources=sources),))
     changed, version = build(tree, plan, SimpleTuner())
     assert "2 of 2 sources changed since the plan was made (main.c, twice.c)" in changed
     assert version == "the plan was made with simple 2, this is simple 1"
@@ -63,7 +63,7 @@ def test_sources_that_changed_are_told(tmp_path: Path) -> None:
 def test_other_binaries_stay_as_they_are(tmp_path: Path) -> None:
     tree = write_project(tmp_path / "tree")
     tuner = SimpleTuner()
-    other = Plan("simple 1", "size", "1.0", (BinaryPlan("other", "simple"),))
+    other = BuildPlan("simple 1", "size", "1.0", (BinaryPlan("other", "simple"),))
     assert build(tree, other, tuner) == []
     assert tuner.built == []
 
@@ -81,7 +81,7 @@ def test_a_failure_leaves_the_compilers_own(tmp_path: Path) -> None:
 
 def test_what_grew_is_not_used(tmp_path: Path) -> None:
     tree = write_project(tmp_path / "tree")
-    larger = Plan(
+    larger = BuildPlan(
         "simple 1", "size", "1.0",
         (BinaryPlan("program", "simple", flags=("-O0", "-fsanitize=address")),),
     )  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune import Job, Request
+from compiler_gym.tools.tune import Request, TuningJob
 from compiler_gym.tools.tune.llvm.fast import BY_HAND, FAIR_FAST
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
 from tests.tools.tune.llvm.hot_and_cold import BUILD, make_project
@@ -21,13 +21,13 @@ def request(project: Path, **more: object) -> Request:
 def test_both_begins_with_a_profile(tmp_path: Path) -> None:
     project = make_project(tmp_path / "project")
     with pytest.raises(ProjectError, match=r"begins with a profile.*left 0 profiles"):
-        Job(request(project, goal="both", train="true"), LlvmTuner()).run()
+        TuningJob(request(project, goal="both", train="true"), LlvmTuner()).run()
 
 
 def test_speed_goes_on_without_a_profile_and_says_so(tmp_path: Path) -> None:
     project = make_project(tmp_path / "project")
     asked = request(project, goal="speed", train="true", seconds=None, compilations=1)
-    (result,) = Job(asked, LlvmTuner()).run()
+    (result,) = TuningJob(asked, LlvmTuner()).run()
     assert any("left 0 profiles" in note for note in result.found.notes)
     assert BY_HAND not in result.sizes
     assert list(result.sizes)[-2:] == [FAIR_FAST, "tuned"]
@@ -38,6 +38,6 @@ def test_a_profile_from_production_is_learnt_from_instead_of_a_run(tmp_path: Pat
     samples = tmp_path / "samples.txt"
     samples.write_text(SAMPLES)
     asked = request(project, goal="speed", profile=str(samples))
-    (result,) = Job(asked, LlvmTuner()).run()
+    (result,) = TuningJob(asked, LlvmTuner()).run()
     assert any("2 of 3 functions are in the profile" in note for note in result.found.notes)
     assert BY_HAND in result.sizes

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from compiler_gym.builds import code_of
-from compiler_gym.tools.tune import Job, Request
+from compiler_gym.tools.tune import Request, TuningJob
 from compiler_gym.tools.tune.builds import Binary
 from tests.tools.tune.builds.projects import write_project
 from tests.tools.tune.simple_tuner import SimpleTuner
@@ -22,9 +22,9 @@ def request_(tmp_path: Path) -> Request:
 
 
 def test_debug_information_is_handed_over_and_made_again(request_: Request) -> None:
-    plain = Job(request_, SimpleTuner("-O1")).run()[0].found.path
+    plain = TuningJob(request_, SimpleTuner("-O1")).run()[0].found.path
     again = replace(request_, output=request_.output.with_name("debug"), debug=True)
-    (result,) = Job(again, SimpleTuner("-O1")).run()
+    (result,) = TuningJob(again, SimpleTuner("-O1")).run()
     made = ["sh", again.output / "reproduce.sh", again.output / "work" / "tree", again.output / "3"]
     subprocess.run(made, check=True)
     for name in ("program", "program.debug"):
@@ -51,7 +51,7 @@ def test_code_that_was_not_tested_is_not_handed_over_with_debug_information(
             plan = replace(args[0], flags=self.flags)
             return super().build(binary, plan, *args[1:], **options)
 
-    (result,) = Job(replace(request_, debug=True), Other()).run()
+    (result,) = TuningJob(replace(request_, debug=True), Other()).run()
     (note,) = result.found.notes
     assert "its code would be another with -g" in note
     assert [path.name for path in (request_.output / "bin").iterdir()] == ["program"]

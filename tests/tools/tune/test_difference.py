@@ -9,7 +9,7 @@ import pytest
 from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune import (
     BinaryPlan,
-    Plan,
+    BuildPlan,
     SourceFile,
     compare_plans,
     read_tuned,
@@ -26,8 +26,8 @@ def binary(text: int, **changes: object) -> BinaryPlan:
     return replace(plan, **changes)  # type: ignore[arg-type]
 
 
-def plan(*binaries: BinaryPlan) -> Plan:
-    return Plan("llvm 22", "size", "1.0", binaries)
+def plan(*binaries: BinaryPlan) -> BuildPlan:
+    return BuildPlan("llvm 22", "size", "1.0", binaries)
 
 
 def test_equal_plans_have_no_difference() -> None:

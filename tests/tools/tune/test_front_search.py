@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.builds import sizes_of
-from compiler_gym.tools.tune import Job, Request, read_plan, write_report
+from compiler_gym.tools.tune import Request, TuningJob, read_plan, write_report
 from compiler_gym.tools.tune.llvm.fast import BY_HAND, FAIR_FAST
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
 from tests.tools.tune.llvm.hot_and_cold import BUILD, make_project
@@ -22,7 +22,7 @@ def request(project: Path, **more: object) -> Request:
 def test_a_front_is_handed_over_with_a_plan_and_a_script_each(tmp_path: Path) -> None:
     project = make_project(tmp_path / "project")
     asked = request(project, check="test $(./program 1000) = 1165105226 || test -x ./program")
-    job = Job(asked, LlvmTuner())
+    job = TuningJob(asked, LlvmTuner())
     (result,) = job.run()
     front = result.found.front
     assert BY_HAND in result.sizes

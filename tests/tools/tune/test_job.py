@@ -15,12 +15,12 @@ from compiler_gym.options import declared
 from compiler_gym.runs import FolderLock
 from compiler_gym.tools.tune import (
     BinaryPlan,
+    BuildPlan,
     Found,
-    Job,
-    Plan,
     Request,
     Subject,
-    Watcher,
+    TuningJob,
+    TuningWatcher,
     measuring,
     read_plan,
     write_plan,
@@ -52,7 +52,7 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 def test_what_is_handed_over_can_be_made_again(request_: Request) -> None:
     before = everything(request_.project)
-    (result,) = Job(request_, SimpleTuner("-O1")).run()
+    (result,) = TuningJob(request_, SimpleTuner("-O1")).run()
     out = request_.output
     assert everything(request_.project) == before
     assert (out / "bin" / "program").read_bytes() == result.found.path.read_bytes()
@@ -68,7 +68,7 @@ def test_what_is_handed_over_can_be_made_again(request_: Request) -> None:
 def test_the_decision_that_breaks_a_program_is_taken_back(request_: Request, way: str) -> None:
     command = {"check": 'test "$(./program)" = 2', "run": "./program"}[way]
     tuner = SimpleTuner("-O1", "-DADDED=1", "-fno-inline")
-    (result,) = Job(replace(request_, **{way: command}), tuner).run()
+    (result,) = TuningJob(replace(request_, **{way: command}), tuner).run()
     assert result.taken_back == ("flag -DADDED=1",)
     assert result.found.plan.flags == ("-O1", "-fno-inline")
     answer = subprocess.run([request_.output / "bin" / "program"], capture_output=True, check=True)
@@ -77,20 +77,20 @@ def test_the_decision_that_breaks_a_program_is_taken_back(request_: Request, way
 
 def test_several_decisions_that_break_it_are_all_taken_back(request_: Request) -> None:
     tuner = SimpleTuner("-DADDED=1", "-O1", "-DADDED=2")
-    (result,) = Job(replace(request_, run="./program"), tuner).run()
+    (result,) = TuningJob(replace(request_, run="./program"), tuner).run()
     assert result.found.plan.flags in ((), ("-O1",))
 
 
 def test_tests_that_fail_before_are_the_projects_own(request_: Request) -> None:
     with pytest.raises(ProjectError, match=r"(?s)fail before anything was tuned.*oh no"):
-        Job(replace(request_, check="echo oh no; false"), SimpleTuner()).run()
+        TuningJob(replace(request_, check="echo oh no; false"), SimpleTuner()).run()
 
 
 @pytest.mark.parametrize("way", ["run", "confirm"])
 def test_a_program_whose_right_status_is_not_zero_is_tuned(request_: Request, way: str) -> None:
     text = "./program >/dev/null; exit $((40 + $(./program)))"
     tuner = SimpleTuner("-O1", "-DADDED=1")
-    (result,) = Job(replace(request_, **{way: text}), tuner).run()
+    (result,) = TuningJob(replace(request_, **{way: text}), tuner).run()
     assert result.taken_back == (("flag -DADDED=1",) if way == "run" else ())
     assert any("ends with status 42 when the project's own" in note for note in result.found.notes)
 
@@ -109,12 +109,12 @@ def test_a_run_that_crashes_or_ends_in_two_ways_is_refused(
     request_: Request, text: str, reason: str
 ) -> None:
     with pytest.raises(ProjectError, match=reason):
-        Job(replace(request_, run=text), SimpleTuner()).run()
+        TuningJob(replace(request_, run=text), SimpleTuner()).run()
 
 
 def test_a_run_that_never_prints_the_same_is_judged_by_its_status(request_: Request) -> None:
     request = replace(request_, run="./program; date +%N")
-    (result,) = Job(request, SimpleTuner("-O1")).run()
+    (result,) = TuningJob(request, SimpleTuner("-O1")).run()
     assert result.taken_back == ()
 
     assert any("prints something else each time" in note for note in result.found.notes)
@@ -135,7 +135,7 @@ def test_a_project_that_is_configured_is_configured_again_in_the_copy(
         subprocess.run(["cmake", *words], cwd=project, check=True, capture_output=True)
     before = everything(project)
     build = ("cmake", "--build", place)
-    (result,) = Job(replace(request_, build=build), SimpleTuner("-O1")).run()
+    (result,) = TuningJob(replace(request_, build=build), SimpleTuner("-O1")).run()
     assert result.binary.name == str(Path(place, "program"))
     assert [result.binary.name_of(unit) for unit in result.binary.units] == ["main.c", "twice.c"]
     assert everything(project) == before
@@ -143,21 +143,23 @@ def test_a_project_that_is_configured_is_configured_again_in_the_copy(
 
 def test_what_cmake_tries_a_compiler_with_is_not_listed(request_: Request) -> None:
     text = "make && mkdir -p b/CMakeFiles/3 && $CC -O0 main.c twice.c -o b/CMakeFiles/3/a.out"
-    job = Job(replace(request_, build=("sh", "-ec", text), binaries=("program",)), SimpleTuner())
+    job = TuningJob(
+        replace(request_, build=("sh", "-ec", text), binaries=("program",)), SimpleTuner()
+    )
     job.run()
     assert job.others == []
 
 
 def test_a_tuning_goes_on_where_it_was(request_: Request) -> None:
-    Job(request_, SimpleTuner("-O1")).run()
+    TuningJob(request_, SimpleTuner("-O1")).run()
     journal = request_.output / "work" / "record" / "commands.jsonl"
     before = journal.stat().st_mtime_ns
     with pytest.raises(ProjectError, match="--resume"):
-        Job(request_, SimpleTuner("-O1")).run()
-    Job(replace(request_, resume=True), SimpleTuner("-O1")).run()
+        TuningJob(request_, SimpleTuner("-O1")).run()
+    TuningJob(replace(request_, resume=True), SimpleTuner("-O1")).run()
     assert journal.stat().st_mtime_ns == before
     with pytest.raises(ProjectError, match="another build"):
-        Job(replace(request_, resume=True, seed=7), SimpleTuner("-O1")).run()
+        TuningJob(replace(request_, resume=True, seed=7), SimpleTuner("-O1")).run()
 
 
 class _Killed(SimpleTuner):
@@ -170,50 +172,50 @@ class _Killed(SimpleTuner):
 
 def test_a_tuning_that_was_ended_in_mid_run_goes_on(request_: Request) -> None:
     with pytest.raises(KeyboardInterrupt):
-        Job(request_, _Killed()).run()
-    (result,) = Job(replace(request_, resume=True, run="./program"), SimpleTuner("-O1")).run()
+        TuningJob(request_, _Killed()).run()
+    (result,) = TuningJob(replace(request_, resume=True, run="./program"), SimpleTuner("-O1")).run()
     assert result.found.plan.flags == ("-O1",)
 
 
 def test_after_a_build_that_fails_the_same_folder_is_good_enough(request_: Request) -> None:
     with pytest.raises(ProjectError, match="status 7"):
-        Job(replace(request_, build=("sh", "-c", "exit 7")), SimpleTuner()).run()
-    (result,) = Job(request_, SimpleTuner("-O1")).run()
+        TuningJob(replace(request_, build=("sh", "-c", "exit 7")), SimpleTuner()).run()
+    (result,) = TuningJob(request_, SimpleTuner("-O1")).run()
     assert result.found.plan.flags == ("-O1",)
 
 
 def test_folders_that_do_not_fit_are_refused(request_: Request, tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match="nothing to resume"):
-        Job(replace(request_, resume=True), SimpleTuner()).run()
+        TuningJob(replace(request_, resume=True), SimpleTuner()).run()
     with pytest.raises(ProjectError, match="holds other files"):
-        Job(replace(request_, output=request_.project), SimpleTuner()).run()
+        TuningJob(replace(request_, output=request_.project), SimpleTuner()).run()
     with pytest.raises(ProjectError, match="found none"):
-        Job(replace(request_, project=tmp_path / "missing"), SimpleTuner()).run()
+        TuningJob(replace(request_, project=tmp_path / "missing"), SimpleTuner()).run()
 
 
 def test_two_at_a_time_are_refused(request_: Request) -> None:
-    Job(request_, SimpleTuner()).run()
+    TuningJob(request_, SimpleTuner()).run()
     lock = FolderLock.take(request_.output)
     with pytest.raises(CacheError, match="is written by"):
-        Job(replace(request_, resume=True), SimpleTuner()).run()
+        TuningJob(replace(request_, resume=True), SimpleTuner()).run()
     lock.release()
 
 
 def test_binaries_are_chosen_by_name_or_size(request_: Request) -> None:
     text = "make && $CC -O0 main.c twice.c -o other && $CC -shared -fPIC twice.c -o lib.so"
     request = replace(request_, build=("sh", "-ec", text))
-    job = Job(request, SimpleTuner())
+    job = TuningJob(request, SimpleTuner())
     (result,) = job.run()
     assert sorted([result.binary.name, *job.others]) == ["lib.so", "other", "program"]
     named = replace(request, resume=True, binaries=("other", "program"))
-    assert [r.binary.name for r in Job(named, SimpleTuner()).run()] == ["other", "program"]
+    assert [r.binary.name for r in TuningJob(named, SimpleTuner()).run()] == ["other", "program"]
     with pytest.raises(ProjectError, match=r"does not link 'absent'.*expected one of"):
-        Job(replace(named, binaries=("absent",)), SimpleTuner()).run()
+        TuningJob(replace(named, binaries=("absent",)), SimpleTuner()).run()
 
 
 def test_a_build_that_makes_nothing_says_what_to_do(request_: Request) -> None:
     with pytest.raises(ProjectError, match="built already, clean it"):
-        Job(replace(request_, build=("true",)), SimpleTuner()).run()
+        TuningJob(replace(request_, build=("true",)), SimpleTuner()).run()
 
 
 def answer(folder: Path, name: str) -> bytes:
@@ -230,7 +232,7 @@ def test_nothing_of_the_builds_words_is_run_by_the_script(
         "make\nrm -rf victim\r\n: \"$(touch sub)\" `touch tick` 'a\u2028\x1b[2J'\n#'\nrm -f victim"
     )
     request = replace(request_, build=("sh", "-c", text), output=tmp_path / "o p")
-    Job(request, SimpleTuner("-O1")).run()
+    TuningJob(request, SimpleTuner("-O1")).run()
     made = ["sh", "../o p/reproduce.sh", request.output / "work" / "tree", "-again"]
     subprocess.run(made, cwd=victim.parent, check=True, env={**os.environ, "CDPATH": "/"})
     assert {path.name for path in victim.parent.iterdir()} == {"victim", "-again"}
@@ -238,17 +240,17 @@ def test_nothing_of_the_builds_words_is_run_by_the_script(
 
 
 def test_a_project_that_was_edited_is_copied_and_built_again(request_: Request) -> None:
-    Job(request_, SimpleTuner("-O1")).run()
+    TuningJob(request_, SimpleTuner("-O1")).run()
     assert answer(request_.output, "program") == b"2\n"
     source = request_.project / "twice.c"
     before = source.stat()
     source.write_text(WRONG.replace("n * 2", "n * 9"))  # as long, and as old
     os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
-    (result,) = Job(replace(request_, resume=True), SimpleTuner("-O1")).run()
+    (result,) = TuningJob(replace(request_, resume=True), SimpleTuner("-O1")).run()
     assert answer(request_.output, "program") == b"9\n"
     assert any("twice.c changed since the project was copied" in n for n in result.found.notes)
     (request_.project / "more.c").write_text("int more;\n")
-    job = Job(replace(request_, resume=True), SimpleTuner("-O1"))
+    job = TuningJob(replace(request_, resume=True), SimpleTuner("-O1"))
     assert any("more.c changed since" in note for note in job.run()[0].found.notes)
 
 
@@ -262,7 +264,7 @@ def test_a_build_that_names_the_project_by_its_whole_path_is_refused_or_told(
         pytest.skip("needs bubblewrap that can make a folder unwritable")
     before = everything(request_.project)
     text = f"make && cp program {request_.project}/program"
-    job = Job(replace(request_, build=("sh", "-ec", text)), SimpleTuner())
+    job = TuningJob(replace(request_, build=("sh", "-ec", text)), SimpleTuner())
     if is_boxed:
         with pytest.raises(ProjectError, match="by their whole paths"):
             job.run()
@@ -279,18 +281,18 @@ def test_a_test_that_writes_to_the_project_is_told(
     monkeypatch.setattr(protecting, "_tool", lambda: None)
     told: list[str] = []
 
-    class Told(Watcher):
+    class Told(TuningWatcher):
         def says(self, text: str) -> None:
             told.append(text)
 
     check = f"touch {request_.project}/left"
-    Job(replace(request_, check=check), SimpleTuner("-O1"), Told()).run()
+    TuningJob(replace(request_, check=check), SimpleTuner("-O1"), Told()).run()
     assert any(text.startswith("left in ") and "itself changed" in text for text in told)
 
 
 def test_what_is_linked_outside_the_project_is_not_tuned(request_: Request, tmp_path: Path) -> None:
     text = f"make && $CC -O0 main.c twice.c -o {tmp_path}/elsewhere"
-    (result,) = Job(replace(request_, build=("sh", "-ec", text)), SimpleTuner()).run()
+    (result,) = TuningJob(replace(request_, build=("sh", "-ec", text)), SimpleTuner()).run()
     assert result.binary.name == "program"
     assert any("elsewhere is linked outside" in note for note in result.found.notes)
 
@@ -298,36 +300,36 @@ def test_what_is_linked_outside_the_project_is_not_tuned(request_: Request, tmp_
 def test_binaries_of_like_names_do_not_meet(request_: Request) -> None:
     text = "mkdir -p a a_b && $CC main.c twice.c -o a/b_c && $CC -DADDED=5 main.c twice.c -o a_b/c"
     request = replace(request_, build=("sh", "-ec", text), binaries=("a/b_c", "a_b/c"))
-    results = Job(request, SimpleTuner("-O1")).run()
+    results = TuningJob(request, SimpleTuner("-O1")).run()
     assert len({result.found.path for result in results}) == 2
     assert [answer(request_.output, name) for name in ("a/b_c", "a_b/c")] == [b"2\n", b"2\n"]
     originals = sorted(path.read_bytes() for path in request_.output.rglob("original"))
     assert len(originals) == 2
     assert originals[0] != originals[1]
-    assert [r.binary.name for r in Job(replace(request, resume=True), SimpleTuner()).run()]
+    assert [r.binary.name for r in TuningJob(replace(request, resume=True), SimpleTuner()).run()]
 
 
 @pytest.mark.parametrize("damage", [b"{", b"", b"[" * 100_000, b"\xff", b"[1]"])
 def test_a_damaged_folder_is_refused(request_: Request, damage: bytes) -> None:
-    Job(request_, SimpleTuner()).run()
+    TuningJob(request_, SimpleTuner()).run()
     (request_.output / "tuning.json").write_bytes(damage)
     with pytest.raises(ProjectError, match=r"is damaged|another build"):
-        Job(replace(request_, resume=True), SimpleTuner()).run()
+        TuningJob(replace(request_, resume=True), SimpleTuner()).run()
 
 
 def test_a_damaged_recording_is_refused(request_: Request) -> None:
-    Job(request_, SimpleTuner()).run()
+    TuningJob(request_, SimpleTuner()).run()
     journal = request_.output / "work" / "record" / "commands.jsonl"
     for damage in (b'{"words": 3}\n', b'{"words": ["cc"\n', b"[]\n"):
         journal.write_bytes(damage)
         with pytest.raises(ProjectError, match="is damaged"):
-            Job(replace(request_, resume=True), SimpleTuner()).run()
+            TuningJob(replace(request_, resume=True), SimpleTuner()).run()
 
 
 def test_links_without_end_are_part_of_the_project(request_: Request) -> None:
     (request_.project / "loop").symlink_to("loop")
     (request_.project / "here").symlink_to(".")
-    (result,) = Job(request_, SimpleTuner("-O1")).run()
+    (result,) = TuningJob(request_, SimpleTuner("-O1")).run()
     assert result.binary.name == "program"
 
 
@@ -339,12 +341,12 @@ class _Missing(SimpleTuner):
 
 def test_what_fails_before_the_build_leaves_nothing(request_: Request) -> None:
     with pytest.raises(ProjectError, match="no compiler"):
-        Job(request_, _Missing()).run()
+        TuningJob(request_, _Missing()).run()
     assert not request_.output.exists()
     if os.geteuid():
         (request_.project / "secret").touch(mode=0)
         with pytest.raises(ProjectError, match="cannot copy"):
-            Job(request_, SimpleTuner()).run()
+            TuningJob(request_, SimpleTuner()).run()
         assert not request_.output.exists()
 
 
@@ -355,11 +357,11 @@ def test_the_date_of_a_build_is_always_the_same(
         '#include <stdio.h>\nint twice(int n) { puts(__DATE__ " " __TIME__); return n * 2; }\n'
     )
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
-    Job(request_, SimpleTuner("-O1")).run()
+    TuningJob(request_, SimpleTuner("-O1")).run()
     assert answer(request_.output, "program").startswith(b"Jan  1 1980 00:00:00")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
     other = replace(request_, output=request_.output.with_name("other"))
-    Job(other, SimpleTuner("-O1")).run()
+    TuningJob(other, SimpleTuner("-O1")).run()
     assert answer(other.output, "program").startswith(b"Jan  2 1970")
     monkeypatch.delenv("SOURCE_DATE_EPOCH")
     made = ["sh", other.output / "reproduce.sh", other.output / "work" / "tree", other.output / "x"]
@@ -379,7 +381,7 @@ def test_an_option_that_decides_is_never_forgotten(request_: Request) -> None:
 def test_a_stop_ends_what_runs_before_anything_is_found(request_: Request) -> None:
     request = replace(request_, check="sleep 500")
     with pytest.raises(KeyboardInterrupt):
-        Job(request, SimpleTuner(), is_interrupted=lambda: True).run()
+        TuningJob(request, SimpleTuner(), is_interrupted=lambda: True).run()
 
 
 @pytest.mark.parametrize("name", ["a\nb.c", "a\x1b[2J.c", "a\udcff.c"])
@@ -387,22 +389,22 @@ def test_a_name_that_no_plan_can_hold_is_refused(request_: Request, name: str) -
     (request_.project / "twice.c").rename(request_.project / name)
     text = "$CC main.c a*.c -o program"
     with pytest.raises(ProjectError, match="cannot be named in a plan"):
-        Job(replace(request_, build=("sh", "-ec", text)), SimpleTuner()).run()
+        TuningJob(replace(request_, build=("sh", "-ec", text)), SimpleTuner()).run()
 
 
 def test_names_with_spaces_quotes_and_accents_are_made_again(request_: Request) -> None:
     (request_.project / "twice.c").rename(request_.project / "é $(touch x) '\".c")
     text = "$CC main.c é*.c -o 'prö gram'"
-    Job(replace(request_, build=("sh", "-ec", text)), SimpleTuner("-O1")).run()
+    TuningJob(replace(request_, build=("sh", "-ec", text)), SimpleTuner("-O1")).run()
     assert answer(request_.output, "prö gram") == b"2\n"
     assert read_plan(request_.output / "tuned.toml").binaries[0].name == "prö gram"
 
 
 def test_an_older_plan_is_where_a_tuning_starts(request_: Request) -> None:
-    Job(request_, SimpleTuner("-O1", "-fno-inline")).run()
+    TuningJob(request_, SimpleTuner("-O1", "-fno-inline")).run()
     tuner = SimpleTuner("-O1")
     later = replace(request_, output=request_.output.with_name("later"), start=request_.output)
-    (result,) = Job(later, tuner).run()
+    (result,) = TuningJob(later, tuner).run()
     assert tuner.start is not None
     assert tuner.start.flags == ("-O1", "-fno-inline")
     said = "of 2 decisions of the older plan 1 still hold; no longer: flag -fno-inline"
@@ -419,21 +421,21 @@ def test_an_older_plan_is_where_a_tuning_starts(request_: Request) -> None:
 def test_a_plan_of_another_kind_is_no_start(
     request_: Request, changes: dict[str, str], said: str
 ) -> None:
-    plan = Plan("simple 1", "size", "1.0", (BinaryPlan("program", "simple"),))
+    plan = BuildPlan("simple 1", "size", "1.0", (BinaryPlan("program", "simple"),))
     path = request_.project.with_name("old.toml")
     write_plan(path, replace(plan, **changes))  # type: ignore[arg-type]
     with pytest.raises(ProjectError, match=said):
-        Job(replace(request_, start=path), SimpleTuner("-O1")).run()
+        TuningJob(replace(request_, start=path), SimpleTuner("-O1")).run()
     assert not request_.output.exists()
 
 
 def test_a_start_that_is_missing_or_for_another_file_is_named(request_: Request) -> None:
     path = request_.project.with_name("old.toml")
     with pytest.raises(PlanError, match=r"cannot read .*old\.toml"):
-        Job(replace(request_, start=path), SimpleTuner("-O1")).run()
-    write_plan(path, Plan("simple 1", "size", "1.0", (BinaryPlan("else", "simple"),)))
+        TuningJob(replace(request_, start=path), SimpleTuner("-O1")).run()
+    write_plan(path, BuildPlan("simple 1", "size", "1.0", (BinaryPlan("else", "simple"),)))
     with pytest.raises(ProjectError, match=r"has no plan for program, it is for else"):
-        Job(replace(request_, start=path), SimpleTuner("-O1")).run()
+        TuningJob(replace(request_, start=path), SimpleTuner("-O1")).run()
 
 
 @pytest.mark.parametrize("command", ["sleep 1000", "yes"])
@@ -443,12 +445,12 @@ def test_tests_that_do_not_end_fail(
     monkeypatch.setattr(measuring, "_MOST_PRINTED", 1 << 20)
     seconds = 0.5 if command == "sleep 1000" else None
     with pytest.raises(ProjectError, match=r"status 124.*\n.*(within 0.5 s|than 1 MiB)"):
-        Job(replace(request_, check=command, check_seconds=seconds), SimpleTuner()).run()
+        TuningJob(replace(request_, check=command, check_seconds=seconds), SimpleTuner()).run()
 
 
 def test_tests_that_remove_the_tuning_are_reported(request_: Request) -> None:
     with pytest.raises(ProjectError, match=r"rm -rf .* removed files of the tuning"):
-        Job(replace(request_, check="rm -rf ../../*"), SimpleTuner()).run()
+        TuningJob(replace(request_, check="rm -rf ../../*"), SimpleTuner()).run()
 
 
 @pytest.mark.parametrize(
@@ -460,7 +462,7 @@ def test_nothing_is_written_through_a_link_in_the_output_folder(
     request_: Request, tmp_path: Path, name: str
 ) -> None:
     request = replace(request_, check="true")
-    Job(request, SimpleTuner()).run()
+    TuningJob(request, SimpleTuner()).run()
     outside = tmp_path / "outside"
     place = request.output / name
     if place.is_dir():
@@ -473,20 +475,20 @@ def test_nothing_is_written_through_a_link_in_the_output_folder(
     before = everything(outside) if outside.is_dir() else outside.read_bytes()
     place.symlink_to(outside)
     with pytest.raises(ProjectError, match=r"is a symlink to .* outside the output folder"):
-        Job(replace(request, resume=True), SimpleTuner()).run()
+        TuningJob(replace(request, resume=True), SimpleTuner()).run()
     assert before == (everything(outside) if outside.is_dir() else outside.read_bytes())
 
 
 def test_a_place_outside_the_copy_is_refused(request_: Request, tmp_path: Path) -> None:
-    Job(request_, SimpleTuner()).run()
+    TuningJob(request_, SimpleTuner()).run()
     (place,) = (request_.output / "work" / "binaries").glob("*/place")
     place.write_text("../../../victim")
     with pytest.raises(ProjectError, match="names a file outside"):
-        Job(replace(request_, resume=True), SimpleTuner()).run()
+        TuningJob(replace(request_, resume=True), SimpleTuner()).run()
     assert not (tmp_path / "victim").exists()
 
 
 def test_a_project_with_links_to_other_places_is_tuned_again(request_: Request) -> None:
     (request_.project / "link").symlink_to("/usr/include")
-    Job(request_, SimpleTuner()).run()
-    Job(replace(request_, resume=True), SimpleTuner()).run()
+    TuningJob(request_, SimpleTuner()).run()
+    TuningJob(replace(request_, resume=True), SimpleTuner()).run()

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from compiler_gym.tools.tune import Job, Request, write_report
+from compiler_gym.tools.tune import Request, TuningJob, write_report
 from tests.tools.tune.builds.projects import write_project
 from tests.tools.tune.simple_tuner import SimpleTuner
 
@@ -13,7 +13,11 @@ def test_decisions_and_passes_are_told(tmp_path: Path) -> None:
     request = Request(("make",), project, tmp_path / "out", seconds=1.0)
     tuner = SimpleTuner("-O1", passes="-fno-inline")
     summary = write_report(
-        request, Job(request, tuner).run(), compiler="simple 1", others=(), is_interrupted=False
+        request,
+        TuningJob(request, tuner).run(),
+        compiler="simple 1",
+        others=(),
+        is_interrupted=False,
     )
     (binary,) = summary.binaries
     assert {d.name: d.meaning for d in binary.decisions} == {

@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
-from compiler_gym.tools.tune import Decision, FunctionSize
+from compiler_gym.tools.tune import FunctionSize, ReportedDecision
 from compiler_gym.tools.tune.page import page
 from tests.tools.tune.summaries import SUMMARY, with_binary
 
@@ -68,7 +68,7 @@ def test_every_number_is_there() -> None:
 def test_a_decision_that_was_not_measured_is_named() -> None:
     text = read(page(SUMMARY)).text
     assert re.search(r"linker -Wl,-x\s*not measured", text), text
-    decisions = (Decision("option a=b", None),)
+    decisions = (ReportedDecision("option a=b", None),)
     assert "not measured" in read(page(with_binary(decisions=decisions))).text
     timed = with_binary(decisions=decisions, speed={"speedup": 1.1, "low": 1.0, "high": 1.2})
     assert "not measured" not in read(page(timed)).text
@@ -108,7 +108,7 @@ def test_speed_is_shown_with_its_confidence() -> None:
 
 
 def test_a_decision_is_told_in_a_sentence_with_a_link() -> None:
-    decision = Decision("option x=1", 4, "Does <this>.", "https://example.org/a?b&c")
+    decision = ReportedDecision("option x=1", 4, "Does <this>.", "https://example.org/a?b&c")
     text = page(with_binary(decisions=(decision,), steps={"sroa": "Splits structures."}))
     assert 'Does &lt;this&gt;. <a href="https://example.org/a?b&amp;c">More</a>' in text
     assert "Splits structures." in text

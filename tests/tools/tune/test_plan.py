@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler_gym.errors import PlanError
-from compiler_gym.tools.tune import BinaryPlan, Plan, SourceFile, read_plan, write_plan
+from compiler_gym.tools.tune import BinaryPlan, BuildPlan, SourceFile, read_plan, write_plan
 
 TEXTS = st.text("abé<>=,-.'\"\\ 1/#[", max_size=6)
 """Text that a terminal may show: what is not printable is refused."""
@@ -30,7 +30,7 @@ BINARIES = st.builds(
 def test_a_plan_is_read_as_it_was_written(
     tmp_path_factory: pytest.TempPathFactory, binaries: tuple[BinaryPlan, ...]
 ) -> None:
-    plan = Plan("simple 1", "size", "1.0", binaries)
+    plan = BuildPlan("simple 1", "size", "1.0", binaries)
     path = tmp_path_factory.mktemp("plan") / "tuned.toml"
     write_plan(path, plan)
     assert read_plan(path) == plan
@@ -57,7 +57,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="cannot read"):
         read_plan(tmp_path / "missing.toml")
     with pytest.raises(PlanError, match="cannot write"):
-        write_plan(Path("/proc/tuned.toml"), Plan("", "", "", ()))
+        write_plan(Path("/proc/tuned.toml"), BuildPlan("", "", "", ()))
 
 
 def test_decisions_are_taken_away_by_name() -> None:
@@ -73,7 +73,9 @@ def test_decisions_are_taken_away_by_name() -> None:
 
 
 def test_a_binary_is_found_by_its_place_or_its_name() -> None:
-    plan = Plan("", "", "", (BinaryPlan("a/x", "m"), BinaryPlan("b/x", "m"), BinaryPlan("y", "m")))
+    plan = BuildPlan(
+        "", "", "", (BinaryPlan("a/x", "m"), BinaryPlan("b/x", "m"), BinaryPlan("y", "m"))
+    )
     assert plan.binary("b/x") is plan.binaries[1]
     assert plan.binary("elsewhere/y") is plan.binaries[2]
     assert plan.binary("z") is None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune import Found, FrontBuild, Job, Request, Subject
+from compiler_gym.tools.tune import Found, FrontBuild, Request, Subject, TuningJob
 from tests.tools.tune.builds.projects import write_project
 from tests.tools.tune.simple_tuner import SimpleTuner
 
@@ -30,7 +30,7 @@ def request_(tmp_path: Path) -> Request:
 def test_the_pass_that_breaks_a_program_is_taken_back_alone(request_: Request, place: int) -> None:
     passes = ["-Os", "-fno-ivopts", "-fno-gcse", "-fomit-frame-pointer"]
     tuner = SimpleTuner("-s", passes=" ".join([*passes[:place], "-DADDED=1", *passes[place:]]))
-    (result,) = Job(request_, tuner).run()
+    (result,) = TuningJob(request_, tuner).run()
     assert result.taken_back == (f"pass {place + 1} of 5: -DADDED=1",)
     assert result.found.plan.passes.split() == passes
     assert result.found.plan.flags == ("-s",)
@@ -38,7 +38,7 @@ def test_the_pass_that_breaks_a_program_is_taken_back_alone(request_: Request, p
 
 def test_passes_that_break_it_together_all_go(request_: Request) -> None:
     tuner = SimpleTuner(passes="-DADDED=1 -O1 -DADDED=2")
-    (result,) = Job(request_, tuner).run()
+    (result,) = TuningJob(request_, tuner).run()
     assert result.found.plan.passes == ""
     (name,) = result.taken_back
     assert name == "passes, of which pass 1 of 3: -DADDED=1 fails"
@@ -46,7 +46,7 @@ def test_passes_that_break_it_together_all_go(request_: Request) -> None:
 
 def test_what_is_left_is_never_larger_than_the_rival(request_: Request) -> None:
     tuner = SimpleTuner("-DADDED=1", "-falign-functions=4096")
-    (result,) = Job(request_, tuner).run()
+    (result,) = TuningJob(request_, tuner).run()
     assert result.taken_back == ("flag -DADDED=1",)
     assert result.found.path == result.found.rivals["cc"]
     assert result.found.plan.decisions() == ()
@@ -71,7 +71,7 @@ def test_a_build_of_a_front_that_fails_is_left_out_and_another_recommended(
     request_: Request,
 ) -> None:
     asked = replace(request_, goal="both")  # type: ignore[arg-type]
-    (result,) = Job(asked, FrontTuner("-DADDED=1")).run()
+    (result,) = TuningJob(asked, FrontTuner("-DADDED=1")).run()
     assert [build.name for build in result.found.front] == ["fast"]
     assert result.found.path == result.found.rivals["cc"]
     assert result.taken_back == ()
@@ -82,7 +82,7 @@ def test_a_build_of_a_front_that_fails_is_left_out_and_another_recommended(
 
 def test_a_front_that_passes_is_handed_over_whole(request_: Request) -> None:
     asked = replace(request_, goal="both")  # type: ignore[arg-type]
-    (result,) = Job(asked, FrontTuner("-O1")).run()
+    (result,) = TuningJob(asked, FrontTuner("-O1")).run()
     assert [build.name for build in result.found.front] == ["small", "fast"]
     for name in ("small", "fast"):
         plan = tomllib.loads((asked.output / f"front/{name}.toml").read_text())

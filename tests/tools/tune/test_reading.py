@@ -13,8 +13,8 @@ from compiler_gym.builds import CompilerCommand
 from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune import (
     BinaryPlan,
+    BuildPlan,
     Journal,
-    Plan,
     SourceFile,
     read_plan,
     read_tuned,
@@ -63,12 +63,12 @@ EVIL_PASSES = (
 )  # fmt: skip
 
 
-def evil() -> list[tuple[str, Plan]]:
+def evil() -> list[tuple[str, BuildPlan]]:
     """Return plans that no tuner made, with what of each must be named."""
-    found = list[tuple[str, Plan]]()
+    found = list[tuple[str, BuildPlan]]()
 
     def add(compiler: str, named: str, binary: BinaryPlan, **fields: Any) -> None:
-        found.append((named, Plan(compiler, "size", "1", (replace(binary, **fields),))))
+        found.append((named, BuildPlan(compiler, "size", "1", (replace(binary, **fields),))))
 
     for word, (compiler, binary) in itertools.product(
         EVIL_WORDS, ((LLVM, PROGRAM), (LLVM, SMALL), (LLVM, FAST), (GCC, BY_GCC))
@@ -103,10 +103,10 @@ def evil() -> list[tuple[str, Plan]]:
     add(GCC, "program", BY_GCC, method="program")
     add(GCC, "profile", BY_GCC, profile="profiles/a")
     add(GCC, "-fplugin=x", BY_GCC, flags=("-fplugin=x",))
-    found.append(("beauty", Plan(LLVM, "beauty", "1", (PROGRAM,))))
-    found.append(("\x1b[2J", Plan("other 1", "size", "\x1b[2J", ())))
+    found.append(("beauty", BuildPlan(LLVM, "beauty", "1", (PROGRAM,))))
+    found.append(("\x1b[2J", BuildPlan("other 1", "size", "\x1b[2J", ())))
     found += [
-        (word, Plan(f"{word} 12", "size", "1", (BY_GCC,)))
+        (word, BuildPlan(f"{word} 12", "size", "1", (BY_GCC,)))
         for word in ("./gcc", "/tmp/evil/gcc-12", "../gcc", "-gcc", "gcc;x", "$(gcc)")
     ]
     return found
@@ -126,7 +126,7 @@ def test_what_no_tuner_decides_is_refused_by_name(tmp_path: Path) -> None:
 )
 def test_what_a_tuner_decides_is_read(tmp_path: Path, binary: BinaryPlan) -> None:
     compiler = GCC if binary.method == "gcc" else LLVM
-    plan = Plan(compiler, "size", "1", (binary,))
+    plan = BuildPlan(compiler, "size", "1", (binary,))
     (found,) = read_plan(write_plan(tmp_path / "tuned.toml", plan)).binaries
     assert found.decisions() == binary.decisions()
     if binary.profile:
@@ -140,7 +140,7 @@ def test_a_plan_that_was_never_a_file_is_refused_where_it_would_be_used(
     command = CompilerCommand.parse(["cc", "a.c", "-o", "a"], tmp_path)
     binary = Binary("a", tmp_path / "a", command, (), tmp_path)
     plan = replace(BY_GCC if compiler == GCC else FAST, flags=("-fplugin=evil.so",), profile="")
-    tuner = tuner_of(Plan(compiler, "size", "1", ()))
+    tuner = tuner_of(BuildPlan(compiler, "size", "1", ()))
     with pytest.raises(PlanError, match=r"-fplugin=evil\.so"):
         tuner.build(binary, plan, tmp_path / "made", jobs=1)
     with pytest.raises(PlanError, match=r"-fplugin=evil\.so"):
@@ -166,7 +166,7 @@ def test_a_journal_that_somebody_else_wrote_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_plan_for_an_unknown_compiler_is_read_and_applied_by_nobody(tmp_path: Path) -> None:
-    plan = Plan("other 1", "size", "1", (BinaryPlan("a", "m", flags=("-x",)),))
+    plan = BuildPlan("other 1", "size", "1", (BinaryPlan("a", "m", flags=("-x",)),))
     assert read_plan(write_plan(tmp_path / "tuned.toml", plan)) == plan
 
 

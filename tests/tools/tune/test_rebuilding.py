@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune import Job, Request, Watcher
+from compiler_gym.tools.tune import Request, TuningJob, TuningWatcher
 from tests.tools.tune.builds.projects import write_project
 from tests.tools.tune.simple_tuner import SimpleTuner
 
@@ -35,7 +35,7 @@ def request_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Request:
 
 
 def rebuild_of(request: Request) -> str:
-    job = Job(request, SimpleTuner("-O1"))
+    job = TuningJob(request, SimpleTuner("-O1"))
     job.run()
     assert not (request.output / "work" / "rebuild").exists()
     return job.rebuild
@@ -99,11 +99,11 @@ def test_a_folder_that_cmake_configured_gets_no_command(request_: Request) -> No
 def test_an_interrupted_tuning_tries_no_command(request_: Request) -> None:
     steps: list[str] = []
 
-    class Noting(Watcher):
+    class Noting(TuningWatcher):
         def says(self, text: str) -> None:
             steps.append(text)
 
-    job = Job(
+    job = TuningJob(
         request_, SimpleTuner("-O1"), Noting(), is_interrupted=lambda: "tuning program" in steps
     )
     job.run()

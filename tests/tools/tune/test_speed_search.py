@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune import BinaryPlan, Job, Request, read_plan
+from compiler_gym.tools.tune import BinaryPlan, Request, TuningJob, read_plan
 from compiler_gym.tools.tune.llvm.fast import BY_HAND, FAIR_FAST
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
 from compiler_gym.tools.tune.speed_search import SpeedSearch
@@ -60,7 +60,7 @@ def request(project: Path, **more: object) -> Request:
 @pytest.mark.slow
 def test_a_profile_makes_indirect_calls_fast_and_is_handed_over(project: Path) -> None:
     asked = request(project, seconds=300.0, compilations=1, train="./program 2000000")
-    (result,) = Job(asked, LlvmTuner()).run()
+    (result,) = TuningJob(asked, LlvmTuner()).run()
     assert list(result.sizes)[-3:] == [BY_HAND, FAIR_FAST, "tuned"]
     assert result.speed["low"] > 1
     assert any("./program 2000000" in note for note in result.found.notes)
@@ -78,7 +78,7 @@ def test_a_profile_makes_indirect_calls_fast_and_is_handed_over(project: Path) -
 
 def test_without_time_the_fair_rival_is_handed_over(project: Path) -> None:
     asked = request(project, seconds=0.0, compilations=None, run="./program 1000")
-    (result,) = Job(asked, LlvmTuner()).run()
+    (result,) = TuningJob(asked, LlvmTuner()).run()
     assert result.found.path.read_bytes() == result.found.rivals[FAIR_FAST].read_bytes()
     assert result.speed == {"speedup": 1.0, "low": 1.0, "high": 1.0}
     assert any("fair rival" in note for note in result.found.notes)
@@ -102,7 +102,7 @@ def test_what_cannot_be_measured_is_said_first(
     project: Path, more: dict[str, object], said: str
 ) -> None:
     with pytest.raises(ProjectError, match=said):
-        Job(request(project, **more), LlvmTuner()).run()
+        TuningJob(request(project, **more), LlvmTuner()).run()
 
 
 PROFILED = BinaryPlan("program", "link-time fast", profile="p")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune import Goal, Job, Request, Result
-from compiler_gym.tools.tune.summary import Summary, share, summary_of
+from compiler_gym.tools.tune import Goal, Request, Result, TuningJob
+from compiler_gym.tools.tune.summary import TuningSummary, share, summary_of
 from tests.tools.tune.builds.projects import write_project
 from tests.tools.tune.simple_tuner import SimpleTuner
 
@@ -21,10 +21,10 @@ def request_(tmp_path_factory: pytest.TempPathFactory) -> Request:
 
 @pytest.fixture(scope="module")
 def results(request_: Request) -> list[Result]:
-    return Job(request_, SimpleTuner("-Os")).run()
+    return TuningJob(request_, SimpleTuner("-Os")).run()
 
 
-def summary(request_: Request, results: list[Result]) -> Summary:
+def summary(request_: Request, results: list[Result]) -> TuningSummary:
     return summary_of(
         request_, results, compiler="simple 1", others=["other"], is_interrupted=False
     )

@@ -7,19 +7,19 @@ import pytest
 
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import Allowance, Goal, Journal, Subject
-from compiler_gym.tools.tune.llvm.fast import FastDecisions
+from compiler_gym.tools.tune.llvm.fast import LlvmFastDecisions
 from compiler_gym.tools.tune.llvm.link_time import build_plan
-from compiler_gym.tools.tune.timed import Bench
+from compiler_gym.tools.tune.timed import TimingBench
 from tests.tools.tune.llvm.hot_and_cold import PLAN, linker_of, make_project, run_of
 
 
-def bench_of(folder: Path, seconds: float, text: str = "./program 1000") -> Bench:
+def bench_of(folder: Path, seconds: float, text: str = "./program 1000") -> TimingBench:
     linker = linker_of(make_project(folder / "project"))
     run = run_of(linker.binary, text)
     allowance = Allowance(seconds=seconds).begin()
     subject = Subject(linker.binary, linker.folder, Goal.SPEED, allowance, 1, 0, run=run)
     fair, journal = build_plan(linker, PLAN), Journal(folder / "journal", "")
-    return Bench(FastDecisions(linker), subject, fair, journal)
+    return TimingBench(LlvmFastDecisions(linker), subject, fair, journal)
 
 
 def test_a_long_run_is_compared_in_fewer_rounds_and_that_is_said(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from compiler_gym.datasets import BundledPrograms, RunCase
-from compiler_gym.validation import MOST_BYTES, Mutator, chosen_cases, is_mutable
+from compiler_gym.validation import MOST_BYTES, CaseMutator, chosen_cases, is_mutable
 
 BASE = RunCase(
     ("-n", "40", "--fast", "in.txt", "out.txt"),
@@ -18,7 +18,7 @@ OTHER = RunCase(("-r", "in.txt", "out.txt"), files={"in.txt": b"other"}, outputs
 
 
 def made(known: Sequence[RunCase], count: int, **options: object) -> list[RunCase]:
-    mutator = Mutator(known, **options)  # type: ignore[arg-type]  # varied by the tests
+    mutator = CaseMutator(known, **options)  # type: ignore[arg-type]  # varied by the tests
     return [mutator.mutated(known[n % len(known)], n) for n in range(count)]
 
 

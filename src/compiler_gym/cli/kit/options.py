@@ -14,9 +14,9 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from compiler_gym.options import Limits, Option, declared
+from compiler_gym.options import DeclaredOption, Limits, declared
 
-__all__ = ["Group", "LimitOptions", "MemoryLimit", "Only", "SandboxName", "given", "spread"]
+__all__ = ["CommandGroup", "LimitOptions", "MemoryLimit", "Only", "SandboxName", "given", "spread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Only:
     names: Collection[str]
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """A group of commands whose help shows the first sentence of each whole."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -58,7 +58,7 @@ class _Field:
     name: str
     type: Any
     default: Any
-    option: Option
+    option: DeclaredOption
 
     @property
     def parameter(self) -> str:
@@ -148,7 +148,7 @@ def _record_in(annotation: Any) -> type[Any] | None:
 def _fields_of(record: type[Any], annotation: Any, default: Any) -> list[_Field]:
     only = next((one.names for one in get_args(annotation) if isinstance(one, Only)), None)
     types = get_type_hints(record)
-    options: Mapping[str, Option] = declared(record)
+    options: Mapping[str, DeclaredOption] = declared(record)
     return [
         _Field(
             one.name,

@@ -19,7 +19,12 @@ and writes the bytes and touches no file; ``pipes`` owns the two FIFOs and waits
 Who decides, and what about, is not known here.
 """
 
-from compiler_gym.plugins.interactive.messages import Header, Question, Reader, Tensor
-from compiler_gym.plugins.interactive.pipes import Ended, Pipes
+from compiler_gym.plugins.interactive.messages import (
+    CompilerQuestion,
+    FeatureTensor,
+    Header,
+    Reader,
+)
+from compiler_gym.plugins.interactive.pipes import EndedConversation, Pipes
 
-__all__ = ["Ended", "Header", "Pipes", "Question", "Reader", "Tensor"]
+__all__ = ["CompilerQuestion", "EndedConversation", "FeatureTensor", "Header", "Pipes", "Reader"]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from compiler_gym.errors import ServiceTransportError
 
-__all__ = ["Header", "Question", "Reader", "Tensor"]
+__all__ = ["CompilerQuestion", "FeatureTensor", "Header", "Reader"]
 
 _MOST_LINE = 1 << 20
 """Bytes of a line of JSON: a header of 39 tensors has 4,000."""
@@ -31,7 +31,7 @@ _TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class FeatureTensor:
     """The name, type and shape of something sent."""
 
     name: str
@@ -64,8 +64,8 @@ class Tensor:
 class Header:
     """What a compiler sends first: the tensors of each question, and that of an answer."""
 
-    features: tuple[Tensor, ...]
-    advice: Tensor
+    features: tuple[FeatureTensor, ...]
+    advice: FeatureTensor
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CompilerQuestion:
     """One decision that a compiler waits for."""
 
     context: str
@@ -104,7 +104,7 @@ class Reader:
         """Whether nothing is half read: false where a compiler ended within a message."""
         return not self._buffer and self._asked is None
 
-    def feed(self, data: bytes) -> Iterator[Header | Question]:
+    def feed(self, data: bytes) -> Iterator[Header | CompilerQuestion]:
         """Yield what is complete with `data`.
 
         Raises:
@@ -116,7 +116,7 @@ class Reader:
             if not isinstance(message, str):
                 yield message
 
-    def _next(self) -> Header | Question | str | None:
+    def _next(self) -> Header | CompilerQuestion | str | None:
         """Return one message, or the context of those that follow, if one is complete."""
         if self._asked is not None:
             return self._tensors()
@@ -140,7 +140,7 @@ class Reader:
         self._asked = said["observation"]
         return self._tensors()
 
-    def _tensors(self) -> Question | None:
+    def _tensors(self) -> CompilerQuestion | None:
         assert self._header is not None
         assert self._asked is not None
         size = self._header.size
@@ -156,7 +156,7 @@ class Reader:
             flat = np.frombuffer(data, feature.dtype, math.prod(feature.shape), at)
             tensors.append(flat.reshape(feature.shape))
             at += feature.size
-        question = Question(self._context, self._asked, tuple(tensors))
+        question = CompilerQuestion(self._context, self._asked, tuple(tensors))
         self._asked = None
         return question
 
@@ -183,9 +183,9 @@ def _header_in(said: Mapping[str, Any], line: bytes) -> Header:
     return header
 
 
-def _tensor_in(said: Mapping[str, Any]) -> Tensor:
+def _tensor_in(said: Mapping[str, Any]) -> FeatureTensor:
     shape = tuple(int(length) for length in said["shape"])
-    tensor = Tensor(str(said["name"]), str(said["type"]), shape, int(said.get("port", 0)))
+    tensor = FeatureTensor(str(said["name"]), str(said["type"]), shape, int(said.get("port", 0)))
     if min(shape, default=1) < 0 or not 0 <= tensor.size <= _MOST_TENSOR:
         raise ValueError(f"a tensor of shape {shape}")
     return tensor

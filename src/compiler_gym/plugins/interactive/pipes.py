@@ -15,16 +15,16 @@ from types import TracebackType
 from typing import Self
 
 from compiler_gym.errors import ServiceOSError
-from compiler_gym.plugins.interactive.messages import Header, Question, Reader
+from compiler_gym.plugins.interactive.messages import CompilerQuestion, Header, Reader
 
-__all__ = ["Ended", "Pipes"]
+__all__ = ["EndedConversation", "Pipes"]
 
 _PART = 1 << 16
 _SUFFIXES = (".in", ".out")
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedConversation:
     """The compiler closed its end of the pipes: it finished, or died."""
 
     is_within_message: bool
@@ -39,7 +39,7 @@ class Pipes:
 
     A compiler of LLVM that waits for an answer when the FIFOs are closed waits for ever, with a
     processor to itself: it takes the end of a pipe for an answer that is still to come. So who
-    closes them before `Ended` ends the compiler, too.
+    closes them before `EndedConversation` ends the compiler, too.
 
     Args:
         base: The path of both without their endings. What the compiler is told.
@@ -53,10 +53,10 @@ class Pipes:
         self._paths = [base.with_name(base.name + suffix) for suffix in _SUFFIXES]
         self._open: list[int] = []
         self._made: list[Path] = []
-        self.unanswered: Question | None = None
+        self.unanswered: CompilerQuestion | None = None
         """The question that was received last, while it has no answer and its compiler lives."""
         self._reader = Reader()
-        self._ready: deque[Header | Question | Ended] = deque()
+        self._ready: deque[Header | CompilerQuestion | EndedConversation] = deque()
         try:
             for path in self._paths:
                 os.mkfifo(path, 0o600)
@@ -73,7 +73,7 @@ class Pipes:
 
     def receive(
         self, seconds: float | None = None, *, wakes: int | None = None
-    ) -> Header | Question | Ended | None:
+    ) -> Header | CompilerQuestion | EndedConversation | None:
         """Return what the compiler sends next.
 
         Args:
@@ -104,7 +104,7 @@ class Pipes:
                 poll.unregister(before)
                 poll.register(self._questions, select.POLLIN)
         message = self._ready.popleft()
-        self.unanswered = message if isinstance(message, Question) else None
+        self.unanswered = message if isinstance(message, CompilerQuestion) else None
         return message
 
     def answer(self, advice: bytes) -> None:
@@ -140,7 +140,7 @@ class Pipes:
     def _read(self) -> None:
         data = os.read(self._questions, _PART)
         if not data:
-            self._ready.append(Ended(not self._reader.is_between_messages))
+            self._ready.append(EndedConversation(not self._reader.is_between_messages))
             self._expect_another()
             return
         for message in self._reader.feed(data):

@@ -9,14 +9,14 @@ from compiler_gym.datasets import SPLITS
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
 from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.lazy import parts
-from compiler_gym.tools.agents.task import DIFFICULTIES, Task
+from compiler_gym.tools.agents.task import DIFFICULTIES, AgentTask
 
 __all__ = ["families", "find_task", "tasks"]
 
 
 def tasks(
     split: str | None = None, family: str | None = None, difficulty: str | None = None
-) -> tuple[Task, ...]:
+) -> tuple[AgentTask, ...]:
     """Return the tasks of a split, a family and a difficulty; None takes all.
 
     Raises `UnknownNameError` for a name that there is none of.
@@ -44,7 +44,7 @@ def families() -> tuple[str, ...]:
     return tuple(dict.fromkeys(task.family for task in _every_task().values()))
 
 
-def find_task(id: str) -> Task:
+def find_task(id: str) -> AgentTask:
     """Return the task `id`; raise `UnknownNameError` with those that are spelt alike."""
     if id not in _every_task():
         raise UnknownNameError(unknown_name("task", id, list(_every_task())))
@@ -52,8 +52,8 @@ def find_task(id: str) -> Task:
 
 
 @cache
-def _every_task() -> Mapping[str, Task]:
-    found: dict[str, Task] = {}
+def _every_task() -> Mapping[str, AgentTask]:
+    found: dict[str, AgentTask] = {}
     for entry in parts("agent_tasks").values():
         for task in entry.load()():
             if task.id in found:

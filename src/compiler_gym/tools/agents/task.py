@@ -13,14 +13,21 @@ from compiler_gym.datasets import SPLITS
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.errors.records import Record
 
-__all__ = ["DIFFICULTIES", "MOST_LETTERS", "Decisions", "Question", "Task", "Verdict"]
+__all__ = [
+    "DIFFICULTIES",
+    "MOST_LETTERS",
+    "AgentTask",
+    "TaskDecisions",
+    "TaskQuestion",
+    "TaskVerdict",
+]
 
 DIFFICULTIES = ("easy", "medium", "hard")
 MOST_LETTERS = 1 << 20
 """The longest command line or answer that is looked at."""
 
 
-class Question(Enum):
+class TaskQuestion(Enum):
     """A question whose answer is the number of one of the task's actions, from 1."""
 
     FIRST_DIFFERENCE = "first difference"
@@ -30,7 +37,7 @@ class Question(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Task(Record):
+class AgentTask(Record):
     """One problem for an agent: a program and a goal, or a question about a program."""
 
     id: str
@@ -61,7 +68,7 @@ class Task(Record):
     seed: int = 0
     checks: tuple[str, ...] = ()
     """The checks of the environment's validation that decisions must pass, besides the replay."""
-    question: Question | None = None
+    question: TaskQuestion | None = None
     """What is asked; None where the program is to be made better."""
     given: tuple[str, ...] = ()
     """The names of the actions that a question is about, in order."""
@@ -72,7 +79,7 @@ class Task(Record):
         for name in ("checks", "given", "trace"):
             object.__setattr__(self, name, tuple(getattr(self, name)))  # JSON has lists
         if self.question is not None:
-            object.__setattr__(self, "question", Question(self.question))
+            object.__setattr__(self, "question", TaskQuestion(self.question))
         for found, known in ((self.split, SPLITS), (self.difficulty, DIFFICULTIES)):
             if found not in known:
                 raise InvalidParameterError(
@@ -81,7 +88,7 @@ class Task(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Decisions(Record):
+class TaskDecisions(Record):
     """All that a judge takes from an agent. Raises `InvalidParameterError` for other types."""
 
     task: str
@@ -105,7 +112,7 @@ class Decisions(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict(Record):
+class TaskVerdict(Record):
     """What decisions are worth, as the judge measured it.
 
     Raises `InvalidParameterError` for a reward that is not a finite number >= 0.
@@ -140,6 +147,6 @@ class Verdict(Record):
             raise InvalidParameterError(f"a reward of {self.reward} for what is not valid")
 
     @classmethod
-    def refused(cls, task: str, reason: str) -> "Verdict":
+    def refused(cls, task: str, reason: str) -> "TaskVerdict":
         """Return that decisions are worth nothing, and why."""
         return cls(task, 0.0, valid=False, reason=reason[:500])

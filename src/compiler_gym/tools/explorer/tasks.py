@@ -12,7 +12,7 @@ from typing import Any
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, ExplorerError
-from compiler_gym.search import ALGORITHMS, Budget, Improvement, Progress, run_search
+from compiler_gym.search import ALGORITHMS, Budget, Improvement, SearchProgress, run_search
 from compiler_gym.spaces import action_name, action_names, action_of, to_plain
 from compiler_gym.tools.explorer import records
 from compiler_gym.tools.explorer.explored import Explored
@@ -213,7 +213,7 @@ class Searching(Working):
             )
         )
 
-    def tick(self, seconds: float, programs: Sequence[Progress]) -> None:
+    def tick(self, seconds: float, programs: Sequence[SearchProgress]) -> None:
         """Report progress once a second, and end the search if the task was cancelled."""
         if self.cancelled.is_set():
             raise KeyboardInterrupt

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from compiler_gym.tools.tune.goal import Goal
     from compiler_gym.tools.tune.handing_over import Result
     from compiler_gym.tools.tune.html import html_page, html_table
-    from compiler_gym.tools.tune.job import Job, Watcher
+    from compiler_gym.tools.tune.job import TuningJob, TuningWatcher
     from compiler_gym.tools.tune.journal import JOURNAL, Journal, Tried
     from compiler_gym.tools.tune.layout import (
         FILE_MEANINGS,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from compiler_gym.tools.tune.plan import (
         PLAN_FILE,
         BinaryPlan,
-        Plan,
+        BuildPlan,
         SourceFile,
         sources_of,
         write_plan,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         tuner_of,
     )
     from compiler_gym.tools.tune.recipes import (
-        Recipe,
+        TuningRecipe,
         read_recipe,
         recipe_files,
         recipe_for,
@@ -70,7 +70,13 @@ if TYPE_CHECKING:
     from compiler_gym.tools.tune.request import Request
     from compiler_gym.tools.tune.size_search import SizeSearch, State, Work
     from compiler_gym.tools.tune.speed_decisions import Choice
-    from compiler_gym.tools.tune.summary import BinarySummary, Decision, SourceSize, Summary, share
+    from compiler_gym.tools.tune.summary import (
+        BinarySummary,
+        ReportedDecision,
+        SourceSize,
+        TuningSummary,
+        share,
+    )
     from compiler_gym.tools.tune.tuner import Found, FunctionSize, Subject, Tuner, require_honoured
     from compiler_gym.tools.tune.tuners import tuner_named
 
@@ -85,19 +91,17 @@ __all__ = [
     "BinaryDifference",
     "BinaryPlan",
     "BinarySummary",
+    "BuildPlan",
     "Choice",
-    "Decision",
     "Found",
     "FrontBuild",
     "FunctionSize",
     "Goal",
-    "Job",
     "Journal",
     "Meaning",
     "Measure",
-    "Plan",
     "PlanDifference",
-    "Recipe",
+    "ReportedDecision",
     "Request",
     "Result",
     "RunCommand",
@@ -106,10 +110,12 @@ __all__ = [
     "SourceSize",
     "State",
     "Subject",
-    "Summary",
     "Tried",
     "Tuner",
-    "Watcher",
+    "TuningJob",
+    "TuningRecipe",
+    "TuningSummary",
+    "TuningWatcher",
     "Work",
     "apply_plan",
     "asked_for",
@@ -151,7 +157,7 @@ _WHERE = {
     "goal": ("Goal",),
     "handing_over": ("Result",),
     "html": ("html_page", "html_table"),
-    "job": ("Job", "Watcher"),
+    "job": ("TuningJob", "TuningWatcher"),
     "request": ("Request",),
     "layout": (
         "FILE_MEANINGS",
@@ -166,10 +172,10 @@ _WHERE = {
     "journal": ("JOURNAL", "Journal", "Tried"),
     "meaning": ("Meaning",),
     "measuring": ("RunCommand",),
-    "plan": ("PLAN_FILE", "BinaryPlan", "Plan", "SourceFile", "sources_of", "write_plan"),
+    "plan": ("PLAN_FILE", "BinaryPlan", "BuildPlan", "SourceFile", "sources_of", "write_plan"),
     "reading": ("read_plan", "require_among", "require_nothing_in", "tuner_of"),
     "recipes": (
-        "Recipe",
+        "TuningRecipe",
         "read_recipe",
         "recipe_files",
         "recipe_for",
@@ -179,7 +185,7 @@ _WHERE = {
     "report": ("write_report",),
     "size_search": ("SizeSearch", "State", "Work"),
     "speed_decisions": ("Choice",),
-    "summary": ("BinarySummary", "Decision", "SourceSize", "Summary", "share"),
+    "summary": ("BinarySummary", "ReportedDecision", "SourceSize", "TuningSummary", "share"),
     "tuner": ("Found", "FunctionSize", "Subject", "Tuner", "require_honoured"),
     "tuners": ("tuner_named",),
 }

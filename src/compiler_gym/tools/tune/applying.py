@@ -19,7 +19,7 @@ from compiler_gym.tools.tune.builds import Binary, Unit, inputs_of, objects_of, 
 from compiler_gym.tools.tune.goal import Goal
 from compiler_gym.tools.tune.measure import Measure
 from compiler_gym.tools.tune.measuring import put
-from compiler_gym.tools.tune.plan import BinaryPlan, Plan, sources_of
+from compiler_gym.tools.tune.plan import BinaryPlan, BuildPlan, sources_of
 from compiler_gym.tools.tune.tuner import Tuner
 
 __all__ = ["apply_plan", "changed_sources", "driver_facts"]
@@ -29,7 +29,7 @@ _END = b"\0"
 """Of a word, in what the driver reads and writes."""
 
 
-def driver_facts(plan: Plan, compilers: Sequence[Sequence[str]]) -> bytes:
+def driver_facts(plan: BuildPlan, compilers: Sequence[Sequence[str]]) -> bytes:
     """Return what the compiled driver needs to know of `plan`: lists of words.
 
     They are the `compilers` of C and of C++, the names of what the plan is for, the variables of a
@@ -42,7 +42,7 @@ def driver_facts(plan: Plan, compilers: Sequence[Sequence[str]]) -> bytes:
 
 
 def apply_plan(
-    plan: Plan, tuner: Tuner, words: Sequence[str], cwd: Path, *, say: Callable[[str], None]
+    plan: BuildPlan, tuner: Tuner, words: Sequence[str], cwd: Path, *, say: Callable[[str], None]
 ) -> None:
     """Do for the command `words`, which has just linked something in `cwd`, what `plan` says.
 
@@ -71,7 +71,7 @@ def changed_sources(binary: Binary, plan: BinaryPlan) -> list[str]:
 
 
 def _make(
-    binary: Binary, chosen: BinaryPlan, plan: Plan, tuner: Tuner, say: Callable[[str], None]
+    binary: Binary, chosen: BinaryPlan, plan: BuildPlan, tuner: Tuner, say: Callable[[str], None]
 ) -> None:
     if not binary.units:
         say(f"{chosen.name}: no object of it was compiled here: build from the start")
@@ -97,7 +97,7 @@ def _make(
         put(made, binary.path)
 
 
-def _planned(plan: Plan, path: Path) -> tuple[BinaryPlan | None, Path]:
+def _planned(plan: BuildPlan, path: Path) -> tuple[BinaryPlan | None, Path]:
     """Return the plan for what is linked at `path`, and the root of its project."""
     for binary in plan.binaries:
         parts = Path(binary.name).parts

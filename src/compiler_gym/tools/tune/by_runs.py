@@ -17,7 +17,7 @@ from compiler_gym.tools.tune.plan import BinaryPlan
 from compiler_gym.tools.tune.reading import require_among
 from compiler_gym.tools.tune.speed_decisions import SpeedDecisions, plan_of
 from compiler_gym.tools.tune.speed_search import SpeedSearch
-from compiler_gym.tools.tune.timed import Bench
+from compiler_gym.tools.tune.timed import TimingBench
 from compiler_gym.tools.tune.tuner import Found, Subject
 
 __all__ = ["tuned_by_runs"]
@@ -35,7 +35,7 @@ def tuned_by_runs(decisions: SpeedDecisions, subject: Subject, rivals: Mapping[s
     fair = list(rivals.values())[-1]
     none = decisions.plain()
     is_front = subject.goal is Goal.BOTH
-    bench = Bench(
+    bench = TimingBench(
         decisions, subject, fair, _journal(decisions, subject, fair), rivals.get(_OWN),
         compared=3 + (_OWN in rivals and not is_front),
     )  # fmt: skip
@@ -105,7 +105,7 @@ def _journal(decisions: SpeedDecisions, subject: Subject, fair: Path) -> Journal
     )
 
 
-def _profiled(bench: Bench, subject: Subject, none: BinaryPlan) -> BinaryPlan | None:
+def _profiled(bench: TimingBench, subject: Subject, none: BinaryPlan) -> BinaryPlan | None:
     """Return the plan with a profile and nothing else; None where no run gives one."""
     if subject.profile is not None:
         return replace(none, profile=str(bench.decisions.given(subject.profile, bench.notes)))

@@ -10,7 +10,7 @@ import msgspec
 
 from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune.measure import Measure
-from compiler_gym.tools.tune.plan import PLAN_FILE, BinaryPlan, Plan
+from compiler_gym.tools.tune.plan import PLAN_FILE, BinaryPlan, BuildPlan
 from compiler_gym.tools.tune.reading import read_plan
 
 __all__ = ["BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"]
@@ -76,7 +76,7 @@ class PlanDifference:
         return {**msgspec.to_builtins(self), "is_worse": self.is_worse}
 
 
-def read_tuned(path: Path) -> Plan:
+def read_tuned(path: Path) -> BuildPlan:
     """Return the plan that is the file `path`, or lies in the folder; raise `PlanError`."""
     if path.is_dir():
         plan = path / PLAN_FILE
@@ -86,7 +86,7 @@ def read_tuned(path: Path) -> Plan:
     return read_plan(path)
 
 
-def compare_plans(first: Plan, second: Plan) -> PlanDifference:
+def compare_plans(first: BuildPlan, second: BuildPlan) -> PlanDifference:
     """Return what `second` has different."""
     ours = {binary.name: binary for binary in first.binaries}
     theirs = {binary.name: binary for binary in second.binaries}

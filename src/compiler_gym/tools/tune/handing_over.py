@@ -15,7 +15,7 @@ from compiler_gym.tools.tune.builds import Binary, shell_comment
 from compiler_gym.tools.tune.debugging import debug_script, write_debug
 from compiler_gym.tools.tune.front import FrontBuild
 from compiler_gym.tools.tune.measuring import put
-from compiler_gym.tools.tune.plan import PLAN_FILE, BinaryPlan, Plan, write_plan
+from compiler_gym.tools.tune.plan import PLAN_FILE, BinaryPlan, BuildPlan, write_plan
 from compiler_gym.tools.tune.reading import PROFILES
 from compiler_gym.tools.tune.request import Request
 from compiler_gym.tools.tune.tuner import Found, Tuner
@@ -119,7 +119,7 @@ class HandOver:
                 lines.append(self.tuner.script(binary, plan))
         write_plan(
             folder / f"{name}.toml",
-            Plan(
+            BuildPlan(
                 self.tuner.version,
                 self.request.goal,
                 __version__,

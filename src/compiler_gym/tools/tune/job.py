@@ -40,16 +40,16 @@ from compiler_gym.tools.tune.goal import Goal
 from compiler_gym.tools.tune.handing_over import HandOver, Result, folder_name, named_after
 from compiler_gym.tools.tune.journal import JOURNAL, Tried
 from compiler_gym.tools.tune.measure import sizes_by_measure
-from compiler_gym.tools.tune.measuring import Outcome, RunCommand, put, run_check
-from compiler_gym.tools.tune.plan import BinaryPlan, Plan
+from compiler_gym.tools.tune.measuring import RunCommand, RunOutcome, put, run_check
+from compiler_gym.tools.tune.plan import BinaryPlan, BuildPlan
 from compiler_gym.tools.tune.proving import Proof
 from compiler_gym.tools.tune.reading import is_plain
 from compiler_gym.tools.tune.rebuilding import find_rebuild
-from compiler_gym.tools.tune.recipes import Recipe, recipe_for, shipped_recipes
+from compiler_gym.tools.tune.recipes import TuningRecipe, recipe_for, shipped_recipes
 from compiler_gym.tools.tune.request import Request
 from compiler_gym.tools.tune.tuner import Found, Subject, Tuner
 
-__all__ = ["Job", "Watcher"]
+__all__ = ["TuningJob", "TuningWatcher"]
 
 _MARKER = "tuning.json"
 _ROUNDS = 10
@@ -67,7 +67,7 @@ _TRIALS = {"CMakeFiles", "meson-private"}
 """Where CMake and Meson link programs to try a compiler with."""
 
 
-class Watcher:
+class TuningWatcher:
     """Is told how it goes; does nothing unless overridden."""
 
     def says(self, text: str) -> None:
@@ -83,23 +83,23 @@ class Watcher:
         """What others make of one binary, in bytes by the measure: the fair rival last."""
 
 
-class Job:
+class TuningJob:
     """One tuning."""
 
     def __init__(
         self,
         request: Request,
         tuner: Tuner,
-        watcher: Watcher | None = None,
+        watcher: TuningWatcher | None = None,
         *,
         is_interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
         self.request = request
         self._tuner = tuner
-        self._watcher = watcher or Watcher()
+        self._watcher = watcher or TuningWatcher()
         self._is_interrupted = is_interrupted
         self._work = request.output / "work"
-        self._recipe: Recipe | None = None
+        self._recipe: TuningRecipe | None = None
         self._notes: list[str] = []
         """What the user should be told of the check and the run."""
         self.results: list[Result] = []
@@ -203,7 +203,7 @@ class Job:
         if request.profile is not None and not Path(request.profile).is_file():
             raise ProjectError(f"no profile at {request.profile}: expected a file")
 
-    def _plan_before(self, path: Path) -> Plan:
+    def _plan_before(self, path: Path) -> BuildPlan:
         """Return the plan to start from; raise `ProjectError` for one of another kind."""
         plan = read_tuned(path)
         ours, theirs = (text.partition(" ")[0] for text in (self._tuner.version, plan.compiler))
@@ -405,7 +405,7 @@ class Job:
                 "there twice"
             )
 
-    def _check(self, tree: Path, *, poll: Callable[[], None] = lambda: None) -> Outcome:
+    def _check(self, tree: Path, *, poll: Callable[[], None] = lambda: None) -> RunOutcome:
         """Run the user's tests in `tree`; they may not change the project itself."""
         assert self.request.check is not None
         log, seconds = self._work / "check.log", self.request.check_seconds

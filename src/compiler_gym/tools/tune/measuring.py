@@ -17,7 +17,7 @@ from pathlib import Path
 from compiler_gym.errors import ProjectError
 from compiler_gym.sandbox import Printed, build_variables, run_in_own_session
 
-__all__ = ["Outcome", "RunCommand", "run_check"]
+__all__ = ["RunCommand", "RunOutcome", "run_check"]
 
 _SECONDS = 600.0
 _SHOWN = 4000
@@ -32,7 +32,7 @@ class _LimitError(ProjectError):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """One run of a command."""
 
     status: int
@@ -55,11 +55,11 @@ class RunCommand:
     expected: int = 0
     """The exit status with the project's own build, which every other build has to give."""
 
-    def has_failed(self, outcome: Outcome) -> bool:
+    def has_failed(self, outcome: RunOutcome) -> bool:
         """Return whether a run did not end as with the project's own build."""
         return outcome.status != self.expected
 
-    def run(self, binary: Path, *, log: Path | None = None) -> Outcome:
+    def run(self, binary: Path, *, log: Path | None = None) -> RunOutcome:
         """Return one run with `binary`; the file `log` takes what it prints."""
         put(binary, self.place)
         return _run(self.text, self.cwd, log=log)
@@ -85,7 +85,7 @@ def run_check(
     poll: Callable[[], None] = lambda: None,
     wrap: Callable[[Sequence[str]], Sequence[str]] = lambda words: words,
     seconds: float = _SECONDS,
-) -> Outcome:
+) -> RunOutcome:
     """Return one run of a command that tests the build in `cwd`; it fails after `seconds`.
 
     The file `log` takes what it prints. `poll` is called now and then, and may raise: then the
@@ -94,7 +94,7 @@ def run_check(
     try:
         return _run(text, cwd, poll, wrap, log=log, seconds=seconds)
     except _LimitError as error:
-        return Outcome(_LIMIT_PASSED, "", seconds, str(error))
+        return RunOutcome(_LIMIT_PASSED, "", seconds, str(error))
 
 
 def put(binary: Path, place: Path) -> None:
@@ -118,7 +118,7 @@ def _run(
     *,
     log: Path | None = None,
     seconds: float = _SECONDS,
-) -> Outcome:
+) -> RunOutcome:
     digest, printed = hashlib.sha256(), Printed(_SHOWN)
     if log is not None:
         log.unlink(missing_ok=True)  # it may be a link, which would be written through
@@ -155,6 +155,6 @@ def _run(
         if kept is not None:
             kept.close()
     told = [printed.last_lines(), "" if log is None else f"The whole output is in {log}"]
-    return Outcome(
+    return RunOutcome(
         ended.status, digest.hexdigest(), ended.cpu_seconds, "\n".join(filter(None, told))
     )

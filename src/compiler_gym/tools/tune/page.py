@@ -14,7 +14,13 @@ from compiler_gym.tools.tune.goal import Goal
 from compiler_gym.tools.tune.html import html_page, html_table
 from compiler_gym.tools.tune.measure import columns
 from compiler_gym.tools.tune.plan import PLAN_FILE
-from compiler_gym.tools.tune.summary import TUNED, BinarySummary, Decision, Summary, share
+from compiler_gym.tools.tune.summary import (
+    TUNED,
+    BinarySummary,
+    ReportedDecision,
+    TuningSummary,
+    share,
+)
 from compiler_gym.tools.tune.tuner import FunctionSize
 
 __all__ = ["page"]
@@ -24,14 +30,14 @@ _MOST_BARS = 30
 _ELSEWHERE = "start-up files, libraries, and functions that no object has by itself"
 
 
-def page(summary: Summary) -> str:
+def page(summary: TuningSummary) -> str:
     """Return the page."""
     title = f"{', '.join(binary.name for binary in summary.binaries)}, tuned for {summary.goal}"
     body = "\n".join([*_parts(summary)])
     return html_page(title, body)
 
 
-def _parts(summary: Summary) -> Iterator[str]:
+def _parts(summary: TuningSummary) -> Iterator[str]:
     for binary in summary.binaries:
         yield _head(binary, summary)
         yield _sizes(binary)
@@ -43,7 +49,7 @@ def _parts(summary: Summary) -> Iterator[str]:
     yield _made(summary)
 
 
-def _head(binary: BinarySummary, summary: Summary) -> str:
+def _head(binary: BinarySummary, summary: TuningSummary) -> str:
     if binary.is_better:
         won = {Goal.SPEED: "faster", Goal.BOTH: f"{binary.change} and no slower"}.get(
             Goal(summary.goal), binary.change
@@ -162,13 +168,13 @@ def _steps(binary: BinarySummary) -> str:
     return html_table(("Pass", "What it does"), rows) if rows else ""
 
 
-def _decision(decision: Decision, gain: int, most: int) -> str:
+def _decision(decision: ReportedDecision, gain: int, most: int) -> str:
     kind = "after" if gain >= 0 else "larger"
     width = 100 * abs(gain) / most if most else 0
     return _bar(decision.name, _svg(10, [(kind, 0, 10, width)]), f"{gain:+,}", _said(decision))
 
 
-def _said(decision: Decision) -> str:
+def _said(decision: ReportedDecision) -> str:
     """Return the sentence of a decision, with its link."""
     if not decision.meaning:
         return ""
@@ -239,7 +245,7 @@ def _sources(binary: BinarySummary) -> str:
     return _section("Sources", said, html_table(head, rows))
 
 
-def _made(summary: Summary) -> str:
+def _made(summary: TuningSummary) -> str:
     bounds = [
         f"{summary.seconds:g} seconds" if summary.seconds is not None else "",
         f"{summary.compilations:,} compilations" if summary.compilations is not None else "",

@@ -18,7 +18,15 @@ from compiler_gym.files import sha256_of, write_whole
 from compiler_gym.tools.tune.builds import Binary, Unit
 from compiler_gym.tools.tune.measure import Measure
 
-__all__ = ["PLAN_FILE", "VERSION", "BinaryPlan", "Plan", "SourceFile", "sources_of", "write_plan"]
+__all__ = [
+    "PLAN_FILE",
+    "VERSION",
+    "BinaryPlan",
+    "BuildPlan",
+    "SourceFile",
+    "sources_of",
+    "write_plan",
+]
 
 PLAN_FILE = "tuned.toml"
 """What `tune` calls it, in the folder of what it makes."""
@@ -106,7 +114,7 @@ class BinaryPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BuildPlan:
     """A tuned build."""
 
     compiler: str
@@ -136,7 +144,7 @@ def sources_of(binary: Binary, units: Iterable[Unit]) -> tuple[SourceFile, ...]:
     return tuple(SourceFile(binary.name_of(unit), sha256_of(unit.path)) for unit in units)
 
 
-def write_plan(path: Path, plan: Plan) -> Path:
+def write_plan(path: Path, plan: BuildPlan) -> Path:
     """Write `plan` to the file `path`, whole or not at all; raise `PlanError`."""
     try:
         write_whole(path, tomli_w.dumps(_plain(plan), multiline_strings=True).encode())
@@ -145,7 +153,7 @@ def write_plan(path: Path, plan: Plan) -> Path:
     return path
 
 
-def _plain(plan: Plan) -> dict[str, Any]:
+def _plain(plan: BuildPlan) -> dict[str, Any]:
     """Return `plan` as it is written: the version first, and nothing that is empty."""
     document: dict[str, Any] = msgspec.to_builtins(plan)
     binaries: list[dict[str, Any]] = document.pop("binaries")

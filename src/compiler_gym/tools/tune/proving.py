@@ -12,7 +12,7 @@ from pathlib import Path
 from compiler_gym.builds import sizes_of
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.front import FrontBuild, recommended
-from compiler_gym.tools.tune.measuring import Outcome, put
+from compiler_gym.tools.tune.measuring import RunOutcome, put
 from compiler_gym.tools.tune.plan import BinaryPlan
 from compiler_gym.tools.tune.tuner import Found, Subject, Tuner
 
@@ -29,7 +29,7 @@ class Proof:
     subject: Subject
     original: Path
     """The project's own build, for the answers that are expected."""
-    check: Callable[[Path], Outcome] | None
+    check: Callable[[Path], RunOutcome] | None
     """Tests the project in a tree."""
     tree: Path
     says: Callable[[str], None]

@@ -20,7 +20,7 @@ from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.files import read_regular
 from compiler_gym.tools.tune.goal import Goal
 from compiler_gym.tools.tune.measure import Measure
-from compiler_gym.tools.tune.plan import VERSION, BinaryPlan, Plan
+from compiler_gym.tools.tune.plan import VERSION, BinaryPlan, BuildPlan
 from compiler_gym.tools.tune.tuner import Tuner
 from compiler_gym.tools.tune.tuners import tuner_named
 
@@ -34,7 +34,7 @@ _MOST_BYTES = 64 << 20
 _SHOWN = 200
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> BuildPlan:
     """Return the plan in the file `path`; raise `PlanError` with what is wrong with it.
 
     A plan may come from anybody: one that says more than a tuner can decide is refused.
@@ -54,7 +54,7 @@ def read_plan(path: Path) -> Plan:
             f"{path} is of version {version!r}: this library reads {VERSION}: make the plan again"
         )
     try:
-        plan = msgspec.convert(read, Plan)
+        plan = msgspec.convert(read, BuildPlan)
     except msgspec.ValidationError as error:
         raise PlanError(f"{path} is no plan: {error}") from error
     try:
@@ -64,7 +64,7 @@ def read_plan(path: Path) -> Plan:
     return _placed(plan, path.absolute().parent)
 
 
-def _placed(plan: Plan, folder: Path) -> Plan:
+def _placed(plan: BuildPlan, folder: Path) -> BuildPlan:
     binaries = [
         replace(binary, **{name: str(folder / kept) for name, kept in binary.kept().items()})
         for binary in plan.binaries
@@ -72,7 +72,7 @@ def _placed(plan: Plan, folder: Path) -> Plan:
     return replace(plan, binaries=tuple(binaries))
 
 
-def tuner_of(plan: Plan) -> Tuner:
+def tuner_of(plan: BuildPlan) -> Tuner:
     """Return what applies `plan`; its compiler is looked for on PATH alone.
 
     Raises `PlanError` where it names a file instead, which would be run, and `UnknownNameError`
@@ -113,7 +113,7 @@ def require_nothing_in(plan: BinaryPlan, *fields: str) -> None:
             raise _refused(plan, name, str(value), f"none with the method {plan.method!r}")
 
 
-def _require_permitted(plan: Plan) -> None:
+def _require_permitted(plan: BuildPlan) -> None:
     """Raise `PlanError` that names what no tuner can have written in `plan`.
 
     A plan for a compiler that nothing here can apply is left alone.

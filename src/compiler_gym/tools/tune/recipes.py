@@ -24,7 +24,7 @@ from compiler_gym.tools.tune.plan import BinaryPlan, SourceFile
 from compiler_gym.tools.tune.reading import read_plan
 
 __all__ = [
-    "Recipe",
+    "TuningRecipe",
     "read_recipe",
     "recipe_actions",
     "recipe_files",
@@ -54,7 +54,7 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class TuningRecipe:
     """Decisions that are good for most programs, and safe for all that were tried."""
 
     name: str
@@ -81,7 +81,7 @@ class Recipe:
 
 
 @cache
-def shipped_recipes() -> tuple[Recipe, ...]:
+def shipped_recipes() -> tuple[TuningRecipe, ...]:
     """Return the recipes of every installed compiler."""
     return tuple(map(read_recipe, recipe_files()))
 
@@ -100,7 +100,7 @@ def recipe_files() -> tuple[Path, ...]:
     return tuple(found)
 
 
-def recipe_named(name: str) -> Recipe:
+def recipe_named(name: str) -> TuningRecipe:
     """Return the recipe `name`; raise `UnknownNameError` with the names there are."""
     named = {recipe.name: recipe for recipe in shipped_recipes()}
     if name not in named:
@@ -108,7 +108,7 @@ def recipe_named(name: str) -> Recipe:
     return named[name]
 
 
-def recipe_for(goal: Goal, compiler: str) -> Recipe | None:
+def recipe_for(goal: Goal, compiler: str) -> TuningRecipe | None:
     """Return the recipe for `goal` with `compiler`, a tuner's version, if there is one.
 
     Of several it is the first by name, whose name others continue.
@@ -116,7 +116,7 @@ def recipe_for(goal: Goal, compiler: str) -> Recipe | None:
     return next((recipe for recipe in shipped_recipes() if recipe.fits(goal, compiler)), None)
 
 
-def read_recipe(path: Path) -> Recipe:
+def read_recipe(path: Path) -> TuningRecipe:
     """Return the recipe in the file `path`; raise `PlanError` with what is wrong with it."""
     plan = read_plan(path)
     table = tomllib.loads(path.read_text(encoding="utf-8")).get("recipe")
@@ -126,7 +126,7 @@ def read_recipe(path: Path) -> Recipe:
         raise PlanError(f"{path} is no recipe: its table [recipe]: {error}") from error
     if len(plan.binaries) != 1:
         raise PlanError(f"{path} is no recipe: expected one binary, found {len(plan.binaries)}")
-    return Recipe(path.stem, plan.compiler, Goal(plan.goal), plan.binaries[0], known)
+    return TuningRecipe(path.stem, plan.compiler, Goal(plan.goal), plan.binaries[0], known)
 
 
 def _series(compiler: str) -> str:

@@ -16,7 +16,7 @@ from compiler_gym.tools.tune.journal import Tried
 from compiler_gym.tools.tune.measuring import RunCommand
 from compiler_gym.tools.tune.plan import BinaryPlan
 from compiler_gym.tools.tune.speed_decisions import Choice, actions_of, added, plan_of
-from compiler_gym.tools.tune.timed import Bench
+from compiler_gym.tools.tune.timed import TimingBench
 from compiler_gym.validation.timing import Comparison, compare_fastest
 
 __all__ = ["SpeedSearch"]
@@ -36,7 +36,7 @@ _FOR_LAYOUT = 30
 class SpeedSearch:
     """One search for one binary."""
 
-    bench: Bench
+    bench: TimingBench
     none: BinaryPlan
     """What makes the fair rival."""
     profiled: BinaryPlan | None

@@ -17,14 +17,22 @@ from compiler_gym.tools.tune.measure import Measure
 from compiler_gym.tools.tune.request import Request
 from compiler_gym.tools.tune.tuner import Found, FunctionSize
 
-__all__ = ["BinarySummary", "Decision", "FrontRow", "SourceSize", "Summary", "share", "summary_of"]
+__all__ = [
+    "BinarySummary",
+    "FrontRow",
+    "ReportedDecision",
+    "SourceSize",
+    "TuningSummary",
+    "share",
+    "summary_of",
+]
 
 TUNED = "tuned"
 """The name that the tuned build has among the sizes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ReportedDecision:
     """One decision of a plan."""
 
     name: str
@@ -83,7 +91,7 @@ class BinarySummary:
     """Compilations that were measured."""
     passes: str
     """What optimises it, as the compiler writes it."""
-    decisions: tuple[Decision, ...]
+    decisions: tuple[ReportedDecision, ...]
     taken_back: tuple[str, ...]
     speed: Mapping[str, float]
     sources: tuple[SourceSize, ...]
@@ -111,7 +119,7 @@ class BinarySummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class TuningSummary:
     """One tuning."""
 
     compiler: str
@@ -149,9 +157,9 @@ def summary_of(
     others: Sequence[str],
     is_interrupted: bool,
     rebuild: str = "",
-) -> Summary:
+) -> TuningSummary:
     """Return what there is to say of `results`."""
-    return Summary(
+    return TuningSummary(
         compiler=compiler, goal=request.goal, build=request.build, run=request.run,
         check=request.check, seconds=request.seconds_allowed,
         compilations=request.compilations, seed=request.seed, folder=str(request.output),
@@ -179,7 +187,7 @@ def _binary(result: Result, request: Request) -> BinarySummary:
     rival = [name for name in result.sizes if name != TUNED][-1]
     known = found.meanings
     decisions = tuple(
-        Decision(name, found.gains.get(name), *astuple(known.get(name, Meaning(""))))
+        ReportedDecision(name, found.gains.get(name), *astuple(known.get(name, Meaning(""))))
         for name in found.plan.decisions()
     )
     steps = {

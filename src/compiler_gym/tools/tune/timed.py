@@ -22,7 +22,7 @@ from compiler_gym.tools.tune.speed_decisions import SpeedDecisions, actions_of
 from compiler_gym.tools.tune.tuner import Subject
 from compiler_gym.validation.timing import Comparison
 
-__all__ = ["Bench"]
+__all__ = ["TimingBench"]
 
 _ROUNDS, _FEWEST = 10, 2
 """How often builds run in turns at the end, and at least."""
@@ -34,7 +34,7 @@ _PROOF = 2
 
 
 @dataclass
-class Bench:
+class TimingBench:
     """Builds and times what a search wants to know of one binary."""
 
     decisions: SpeedDecisions

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """New inputs from known ones: ``cases`` changes a case, ``contents`` a file, ``draw`` decides."""
 
-from compiler_gym.validation.mutation.cases import Mutator, is_mutable
+from compiler_gym.validation.mutation.cases import CaseMutator, is_mutable
 from compiler_gym.validation.mutation.contents import MOST_BYTES
 from compiler_gym.validation.mutation.draw import Draw
 
-__all__ = ["MOST_BYTES", "Draw", "Mutator", "is_mutable"]
+__all__ = ["MOST_BYTES", "CaseMutator", "Draw", "is_mutable"]

@@ -20,7 +20,7 @@ from compiler_gym.validation.mutation.contents import (
 )
 from compiler_gym.validation.mutation.draw import Draw
 
-__all__ = ["Mutator", "is_mutable"]
+__all__ = ["CaseMutator", "is_mutable"]
 
 _MOST_WORDS = 24
 _DEPTH = 4
@@ -29,7 +29,7 @@ _Files = Mapping[str, bytes | Path]
 
 
 @dataclass(frozen=True, slots=True)
-class Mutator:
+class CaseMutator:
     """Makes the same cases of the same cases, tokens and seed, on every machine.
 
     >>> mutator = Mutator([RunCase(("7",), stdin=b"1 2\\n")])

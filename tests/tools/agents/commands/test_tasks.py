@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from compiler_gym.tools.agents import Task, find_task, tasks
+from compiler_gym.tools.agents import AgentTask, find_task, tasks
 from tests.command_line import Run
 
 TASK = "fewer-instructions/cbench-v1/crc32"
@@ -12,7 +12,7 @@ TASK = "fewer-instructions/cbench-v1/crc32"
 def test_tasks_are_written_as_json_lines_that_are_read_again(cli: Run, tmp_path: Path) -> None:
     file = tmp_path / "tasks.jsonl"
     said = cli("tasks", "--split", "test", "--family", "inline-by-hand", "--output", str(file))
-    written = tuple(Task.parse_raw(line) for line in file.read_text().splitlines())
+    written = tuple(AgentTask.parse_raw(line) for line in file.read_text().splitlines())
     assert written == tasks("test", "inline-by-hand")
     assert f"{len(written)} tasks are in" in said.output
 

@@ -3,7 +3,7 @@ import pytest
 
 import compiler_gym
 from compiler_gym.datasets import SampleDataset
-from compiler_gym.tools.agents import Task, tasks
+from compiler_gym.tools.agents import AgentTask, tasks
 from compiler_gym.tools.agents.judging.measuring import right_answers
 
 
@@ -20,7 +20,7 @@ def test_a_prompt_names_the_program_the_goal_and_the_calls() -> None:
             assert said in task.prompt
 
 
-def answers_to(task: Task) -> set[int]:
+def answers_to(task: AgentTask) -> set[int]:
     """Return the right answers to a question."""
     with compiler_gym.make(task.env_id) as env:
         env.reset(benchmark=task.benchmark, action_space=task.action_space)
@@ -31,7 +31,7 @@ QUESTIONS = [task for task in tasks() if task.question is not None]
 
 
 @pytest.mark.parametrize("task", QUESTIONS[::40], ids=lambda task: task.id)
-def test_a_question_has_one_right_answer(task: Task) -> None:
+def test_a_question_has_one_right_answer(task: AgentTask) -> None:
     assert len(answers_to(task)) == 1
 
 

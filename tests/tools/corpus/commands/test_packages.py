@@ -8,8 +8,8 @@ from compiler_gym.errors import DatasetInitError, InvalidParameterError
 from compiler_gym.options import PackageChoice
 from compiler_gym.tools.corpus.commands.packages import Distribution, built, lock_for, show_outcomes
 from compiler_gym.tools.corpus.packages import (
+    BuildOutcome,
     LockedPackage,
-    Outcome,
     PackageBuilder,
     PackageLock,
     PackageResult,
@@ -83,9 +83,9 @@ def test_the_table_counts_outcomes_and_gives_an_example(
     results = [
         PackageResult(name, "1", "", "", outcome, reason)
         for name, outcome, reason in (
-            ("a", Outcome.BUILT, ""),
-            ("b", Outcome.BUILT, ""),
-            ("c", Outcome.COMPILER, "x.c:1: error: " + "long " * 30),
+            ("a", BuildOutcome.BUILT, ""),
+            ("b", BuildOutcome.BUILT, ""),
+            ("c", BuildOutcome.COMPILER, "x.c:1: error: " + "long " * 30),
         )
     ]
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from compiler_gym.datasets import FunctionShape
 from compiler_gym.tools.corpus.packages import (
+    BuildOutcome,
     BuiltModule,
     LinkedProgram,
-    Outcome,
     PackageResult,
     write_result,
 )
@@ -75,7 +75,7 @@ def write_package(
     fields: dict[str, Any] = {
         "source_sha256": hashlib.sha256(package.encode()).hexdigest(),
         "license": license,
-        "outcome": Outcome.BUILT,
+        "outcome": BuildOutcome.BUILT,
         "modules": built,
         "programs": linked,
     }

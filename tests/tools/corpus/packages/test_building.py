@@ -10,13 +10,13 @@ import pytest
 
 from compiler_gym.options import PackageLimits
 from compiler_gym.tools.corpus.packages import (
+    BuildOutcome,
     LockedPackage,
-    Outcome,
     OwnTests,
     PackageResult,
     build_package,
 )
-from compiler_gym.tools.corpus.packages.building import Stopped
+from compiler_gym.tools.corpus.packages.building import BuildStopped
 from compiler_gym.tools.corpus.packages.roots import Root, base_tree, cloned_tree
 from tests.tools.corpus.packages.sources import (
     LIMITS,
@@ -44,7 +44,7 @@ HELLO = {"a.c": "int main(void) { return 0; }\n"}
 def test_a_package_becomes_modules_and_a_program_whose_tests_ran(tmp_path: Path) -> None:
     result, output = built(tmp_path, MAIN | LIBRARY | MAKEFILE, "$(MAKE)")
 
-    assert result.outcome is Outcome.BUILT, result.log_tail
+    assert result.outcome is BuildOutcome.BUILT, result.log_tail
     assert (result.version, result.license) == ("1", "Zlib and MIT")
     assert {(m.file, m.license, m.language) for m in result.modules} == {
         ("main.c", "Zlib", "c"),
@@ -101,25 +101,25 @@ def test_a_source_that_our_compiler_refuses_costs_one_module(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("outcome", "build", "reason"),
     [
-        (Outcome.NOT_C, "true", "compiled no C"),
-        (Outcome.SOURCES_GONE, "gcc -c a.c && rm a.c", r"gone, for example a\.c"),
-        (Outcome.SOURCES_GONE, "gcc -c a.c && rm -rf $(CURDIR)", "gone"),
-        (Outcome.COMPILER, "echo nonsense > b.c; gcc -c b.c", "b.c:1.* error: "),
-        (Outcome.CONFIGURE, "echo 'configure: error: no libnothing'; exit 1", "no libnothing"),
-        (Outcome.NO_DEPENDENCY, "no-such-tool --all", "no-such-tool"),
-        (Outcome.RULES, "false", "Error 1"),
-        (Outcome.DISK, "dd if=/dev/zero of=large bs=1M count=2000", "ize limit|large|MiB"),
-        (Outcome.DISK, "for i in `seq 999`; do head -c 1000000 /dev/zero > $$i; done", "MiB"),
-        (Outcome.MEMORY, "head -c 900000000 /dev/zero | tail -n 1; sleep 20", "MiB"),
-        (Outcome.PROCESSES, "while :; do sleep 60 & done", "40 processes"),
-        (Outcome.TIME, "sleep 60", "longer than 2 s"),
+        (BuildOutcome.NOT_C, "true", "compiled no C"),
+        (BuildOutcome.SOURCES_GONE, "gcc -c a.c && rm a.c", r"gone, for example a\.c"),
+        (BuildOutcome.SOURCES_GONE, "gcc -c a.c && rm -rf $(CURDIR)", "gone"),
+        (BuildOutcome.COMPILER, "echo nonsense > b.c; gcc -c b.c", "b.c:1.* error: "),
+        (BuildOutcome.CONFIGURE, "echo 'configure: error: no libnothing'; exit 1", "no libnothing"),
+        (BuildOutcome.NO_DEPENDENCY, "no-such-tool --all", "no-such-tool"),
+        (BuildOutcome.RULES, "false", "Error 1"),
+        (BuildOutcome.DISK, "dd if=/dev/zero of=large bs=1M count=2000", "ize limit|large|MiB"),
+        (BuildOutcome.DISK, "for i in `seq 999`; do head -c 1000000 /dev/zero > $$i; done", "MiB"),
+        (BuildOutcome.MEMORY, "head -c 900000000 /dev/zero | tail -n 1; sleep 20", "MiB"),
+        (BuildOutcome.PROCESSES, "while :; do sleep 60 & done", "40 processes"),
+        (BuildOutcome.TIME, "sleep 60", "longer than 2 s"),
     ],
 )
 def test_a_package_that_cannot_be_built_is_a_row(
-    tmp_path: Path, outcome: Outcome, build: str, reason: str
+    tmp_path: Path, outcome: BuildOutcome, build: str, reason: str
 ) -> None:
     limits = PackageLimits(
-        seconds=2 if outcome is Outcome.TIME else 60,
+        seconds=2 if outcome is BuildOutcome.TIME else 60,
         memory_bytes=300 << 20,
         disk_bytes=40 << 20,
         processes=40,
@@ -150,7 +150,7 @@ def test_a_build_sees_no_file_of_the_user_and_writes_none(tmp_path: Path) -> Non
 
     result, output = built(tmp_path, HELLO, build)
 
-    assert result.outcome is Outcome.BUILT
+    assert result.outcome is BuildOutcome.BUILT
     log = (output / "build.log").read_text()
     assert log.count("Read-only file system") == 1
     assert log.count("No such file or directory") == 2
@@ -168,7 +168,7 @@ def test_a_link_out_of_the_tree_is_not_followed(tmp_path: Path) -> None:
 def test_a_package_that_does_not_exist_is_a_row(tmp_path: Path) -> None:
     result = _without_source(tmp_path, FolderSupplier(tmp_path))
 
-    assert result.outcome is Outcome.NO_PACKAGE
+    assert result.outcome is BuildOutcome.NO_PACKAGE
 
 
 def test_a_package_whose_dependency_is_not_there_is_a_row(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_package_whose_dependency_is_not_there_is_a_row(tmp_path: Path) -> Non
 
     result = _without_source(tmp_path, FolderSupplier(tmp_path, without=["tiny"]))
 
-    assert result.outcome is Outcome.NO_DEPENDENCY
+    assert result.outcome is BuildOutcome.NO_DEPENDENCY
     assert "libnothing-dev" in result.reason
 
 
@@ -193,7 +193,7 @@ def test_a_package_whose_dependency_is_damaged_is_a_row(tmp_path: Path) -> None:
 
     result = _without_source(tmp_path, DamagedSupplier(tmp_path))
 
-    assert result.outcome is Outcome.NO_DEPENDENCY
+    assert result.outcome is BuildOutcome.NO_DEPENDENCY
     assert "cannot unpack damaged.deb" in result.reason
 
 
@@ -202,13 +202,13 @@ def test_a_source_that_is_not_the_one_of_the_lock_is_a_row(tmp_path: Path) -> No
 
     result = _without_source(tmp_path, FolderSupplier(tmp_path), sha256="ab" * 32)
 
-    assert result.outcome is Outcome.BAD_SOURCE
+    assert result.outcome is BuildOutcome.BAD_SOURCE
 
 
 def test_a_build_ends_soon_when_it_is_to_stop(tmp_path: Path) -> None:
     make_source(tmp_path, "tiny", HELLO, "sleep 60")
 
-    with pytest.raises(Stopped):
+    with pytest.raises(BuildStopped):
         build_package(
             LockedPackage("tiny", "1"),
             _made(tmp_path / "output"),
@@ -240,5 +240,5 @@ def test_a_tree_of_deeply_nested_folders_is_a_row(tmp_path: Path, depth: int) ->
     command = f'$(MAKE) && printf "import os\\n{loop}" | python3 -'
     result, _ = built(tmp_path, MAIN | LIBRARY | MAKEFILE, command)
 
-    assert result.outcome in (Outcome.BUILT, Outcome.BAD_SOURCE), result.log_tail
-    assert result.reason or result.outcome is Outcome.BUILT
+    assert result.outcome in (BuildOutcome.BUILT, BuildOutcome.BAD_SOURCE), result.log_tail
+    assert result.reason or result.outcome is BuildOutcome.BUILT

@@ -7,9 +7,9 @@ import pytest
 
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.tools.corpus.packages import (
+    BuildOutcome,
     BuiltModule,
     LinkedProgram,
-    Outcome,
     OwnTests,
     PackageResult,
     read_result,
@@ -20,7 +20,7 @@ from compiler_gym.tools.corpus.packages import (
 MODULE = BuiltModule("ab", 10, "src/a.c", ("gcc", "-c", "src/a.c"), "c", "MIT", 3, 1, ("a",))
 PROGRAM = LinkedProgram("a", "cd", 20, 3, 1, ("ab",), ("-lz",), tests=OwnTests.PASSED)
 RESULT = PackageResult(
-    "hello", "2.10-3", "ef", "GPL-3+", Outcome.BUILT, modules=(MODULE,), programs=(PROGRAM,)
+    "hello", "2.10-3", "ef", "GPL-3+", BuildOutcome.BUILT, modules=(MODULE,), programs=(PROGRAM,)
 )
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from compiler_gym.errors import CacheError, DatasetInitError
 from compiler_gym.tools.corpus.packages import (
+    BuildOutcome,
     LockedPackage,
-    Outcome,
     PackageBuilder,
     PackageLock,
     build_packages,
@@ -82,7 +82,7 @@ def test_a_build_that_is_ended_goes_on_with_the_package_in_work(
     again = builder(folder)
     results = list(build_packages(LOCK, again))
     assert [(result.package, result.outcome) for result in results] == [
-        (name, Outcome.BUILT) for name in NAMES
+        (name, BuildOutcome.BUILT) for name in NAMES
     ]
     assert again.supplier.fetched == ["second", "third"]  # type: ignore[attr-defined]  # ours
     left = {path.name for path in (folder / "output" / "packages").iterdir()}
@@ -95,7 +95,7 @@ def test_two_jobs_build_what_one_does(folder: Path) -> None:
     results = list(build_packages(LOCK, builder(folder), jobs=2))
 
     assert sorted(result.package for result in results) == sorted(NAMES)
-    assert {result.outcome for result in results} == {Outcome.BUILT}
+    assert {result.outcome for result in results} == {BuildOutcome.BUILT}
 
 
 def test_an_iteration_that_is_left_ends_what_is_in_work(folder: Path) -> None:

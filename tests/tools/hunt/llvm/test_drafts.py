@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.tools.hunt.llvm.decisions import Decision
+from compiler_gym.tools.hunt.llvm.decisions import HuntedDecision
 from compiler_gym.tools.hunt.llvm.drafts import draft, explorer_link, title_of, write_findings
 from compiler_gym.tools.hunt.llvm.page import page
 
@@ -48,14 +48,14 @@ def test_a_draft_holds_what_a_tracker_asks_for() -> None:
 
 
 def test_a_link_opens_the_program_with_both_decisions() -> None:
-    level = Decision(("default<Oz>",))
-    link = explorer_link(ADDS, level, Decision.read(FINDING["decision"]))
+    level = HuntedDecision(("default<Oz>",))
+    link = explorer_link(ADDS, level, HuntedDecision.read(FINDING["decision"]))
     state = json.loads(base64.urlsafe_b64decode(link.rpartition("/")[2]))
     (session,) = state["sessions"]
     assert session["source"] == ADDS
     assert [one["id"] for one in session["compilers"]] == ["opttrunk", "opttrunk"]
     assert "function(gvn)" in session["compilers"][1]["options"]
-    coded = explorer_link(ADDS, level, Decision(level.passes, ("disable-lsr=true",)))
+    coded = explorer_link(ADDS, level, HuntedDecision(level.passes, ("disable-lsr=true",)))
     state = json.loads(base64.urlsafe_b64decode(coded.rpartition("/")[2]))
     assert state["sessions"][0]["compilers"][1]["options"].endswith("--disable-lsr=true")
 

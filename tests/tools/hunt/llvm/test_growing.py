@@ -7,7 +7,7 @@ import pytest
 
 from compiler_gym.errors import EnvironmentNotSupported
 from compiler_gym.tools.hunt.llvm import growing
-from compiler_gym.tools.hunt.llvm.decisions import Decision
+from compiler_gym.tools.hunt.llvm.decisions import HuntedDecision
 from compiler_gym.tools.hunt.llvm.hunt import Hunt
 from compiler_gym.tools.hunt.llvm.versions import installed_versions
 
@@ -17,7 +17,7 @@ def test_functions_that_grew_are_listed_and_what_failed_is_told(
 ) -> None:
     sizes = {14: 40, 16: 38, 22: 45}
 
-    def made(version: int, text: str, decision: Decision) -> dict[str, int]:
+    def made(version: int, text: str, decision: HuntedDecision) -> dict[str, int]:
         if version == 14 and "i32 %1" in text:
             raise OSError("opt-14 is not there")
         return {"f": sizes[version]}

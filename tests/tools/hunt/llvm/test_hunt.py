@@ -14,12 +14,12 @@ import pytest
 
 from compiler_gym.errors import BenchmarkNotFoundError, CacheError
 from compiler_gym.tools.hunt.llvm import hunt as hunt_module
-from compiler_gym.tools.hunt.llvm.hunt import Hunt, Limits
-from compiler_gym.tools.hunt.llvm.proving import Proof
+from compiler_gym.tools.hunt.llvm.hunt import Hunt, HuntLimits
+from compiler_gym.tools.hunt.llvm.proving import HuntProof
 from compiler_gym.tools.hunt.llvm.reducing import Reduced
 from compiler_gym.tools.hunt.llvm.versions import VersionSize
 
-QUICK = Limits(reduce_seconds=4.0)
+QUICK = HuntLimits(reduce_seconds=4.0)
 
 
 def rows(folder: Path, stage: str) -> list[dict[str, Any]]:
@@ -79,8 +79,8 @@ def test_a_planted_pattern_is_found_reduced_proven_and_counted(
     ("step", "patched"),
     [
         ("cut out", {}),
-        ("reduce", {"limits": Limits(lines=3)}),
-        ("prove", {"proof": Proof(reason="differs on input 7")}),
+        ("reduce", {"limits": HuntLimits(lines=3)}),
+        ("prove", {"proof": HuntProof(reason="differs on input 7")}),
         ("count", {"packages": 1}),
         ("versions", {"failure": "opt crashed"}),
     ],
@@ -92,9 +92,9 @@ def test_each_step_says_why_it_drops_a_candidate(
     step: str,
     patched: dict[str, Any],
 ) -> None:
-    limits = patched.get("limits", Limits(lines=60))
+    limits = patched.get("limits", HuntLimits(lines=60))
     hunt = Hunt(str(corpus), examined, goal="instructions", limits=limits)
-    proof = patched.get("proof", Proof("execution", judged=100, reached="1 of 1"))
+    proof = patched.get("proof", HuntProof("execution", judged=100, reached="1 of 1"))
     monkeypatch.setattr(hunt_module, "proved", lambda *arguments: proof)
     failed = [VersionSize(7, failure="opt crashed")]
     monkeypatch.setattr(
@@ -123,7 +123,7 @@ def test_each_step_says_why_it_drops_a_candidate(
 def test_a_gap_in_cycles_is_a_finding_with_the_cycles_of_each_version(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proof = Proof("execution", judged=100, reached="1 of 1")
+    proof = HuntProof("execution", judged=100, reached="1 of 1")
     monkeypatch.setattr(hunt_module, "proved", lambda *arguments: proof)
     monkeypatch.setattr(
         hunt_module,

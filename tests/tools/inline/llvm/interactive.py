@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from compiler_gym.plugins.interactive import Ended, Header, Pipes, Question
+from compiler_gym.plugins.interactive import CompilerQuestion, EndedConversation, Header, Pipes
 
 __all__ = ["Asked", "ask_opt"]
 
@@ -46,10 +46,10 @@ def _answered(pipes: Pipes, decide: Callable[[int, Asked], bool]) -> list[Asked]
     assert isinstance(header, Header)
     assert {feature.type for feature in header.features} == {"int64_t"}
     asked: list[Asked] = []
-    while isinstance(message := pipes.receive(_SECONDS), Question):
+    while isinstance(message := pipes.receive(_SECONDS), CompilerQuestion):
         numbers = [int(tensor[0]) for tensor in message.tensors]
         question = dict(zip(header.names, numbers, strict=True))
         pipes.answer(header.advice.packed(decide(len(asked), question)))
         asked.append(question)
-    assert isinstance(message, Ended)
+    assert isinstance(message, EndedConversation)
     return asked

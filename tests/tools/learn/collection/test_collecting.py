@@ -14,7 +14,7 @@ import pytest
 from compiler_gym.errors import CacheError, InvalidParameterError, RecordingError
 from compiler_gym.runs import RunFolder, summarise
 from compiler_gym.testing import wait_until
-from compiler_gym.tools.learn.collection import Progress, collect
+from compiler_gym.tools.learn.collection import CollectionProgress, collect
 from compiler_gym.tools.learn.collection.collecting import manifest_of, options_of, summary_of
 
 from .conftest import fake_options
@@ -28,9 +28,9 @@ def test_an_interrupted_collection_becomes_what_it_would_have_been(tmp_path: Pat
     whole = collect(tmp_path / "whole", fake_options())
     assert (whole.shards, whole.transitions, whole.episodes) == (3, 60, 12)
     assert whole.is_complete
-    steps: list[Progress] = []
+    steps: list[CollectionProgress] = []
 
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: CollectionProgress) -> None:
         steps.append(progress)
         if len(steps) == 7:
             raise KeyboardInterrupt
@@ -41,7 +41,7 @@ def test_an_interrupted_collection_becomes_what_it_would_have_been(tmp_path: Pat
     assert not summary_of(tmp_path / "cut").is_complete
     left = tmp_path / "cut/shards/.000001.parquet.partial-1-1-x"
     left.write_bytes(b"PAR1")
-    again: list[Progress] = []
+    again: list[CollectionProgress] = []
     assert collect(tmp_path / "cut", fake_options(), resume=True, watch=again.append) == whole
     assert shards(tmp_path / "cut") == shards(tmp_path / "whole") | {left.name: b"PAR1"}
     assert again[0].steps == 25
@@ -83,7 +83,7 @@ def test_a_folder_without_a_collection_is_told(tmp_path: Path) -> None:
 
 
 def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
-    def second(progress: Progress) -> None:
+    def second(progress: CollectionProgress) -> None:
         with pytest.raises(CacheError, match="is written by process"):
             collect(tmp_path, fake_options(), resume=True)
 

@@ -10,7 +10,14 @@ import pytest
 from compiler_gym.errors import CacheError, InvalidParameterError, RecordingError
 from compiler_gym.spaces import FreeBox, Scalar
 from compiler_gym.spaces import Sequence as SequenceSpace
-from compiler_gym.tools.learn.collection.columns import STATE, Field, Layout, NamedStep, Rows, arrow
+from compiler_gym.tools.learn.collection.columns import (
+    STATE,
+    CollectedRows,
+    Field,
+    Layout,
+    NamedStep,
+    arrow,
+)
 from compiler_gym.wrappers import EpisodeRecord
 
 SPACES: dict[str, gymnasium.Space[Any]] = {
@@ -56,7 +63,7 @@ def test_kinds_of_columns_follow_from_the_spaces() -> None:
 
 
 def test_episodes_come_back_as_they_were() -> None:
-    rows = Rows(LAYOUT, SPACES)
+    rows = CollectedRows(LAYOUT, SPACES)
     rows.add(episode(step(1), step(2)), 4)
     rows.add(episode(step(1)), 4)
     rows.add(episode(step(1), step(2, "WorkerCrashedError")), 5)
@@ -93,7 +100,7 @@ def test_a_program_without_an_episode_is_one_row() -> None:
     refused = step(0, "BenchmarkInitError")
     refused.actions, refused.observation, refused.reward = [], None, None
     record.steps = [refused]
-    rows = Rows(LAYOUT, SPACES)
+    rows = CollectedRows(LAYOUT, SPACES)
     rows.add(record, 0)
     (row,) = rows.taken().to_pylist()
     assert (row["error"], row["action"], row["state"], row["array"]) == (
@@ -102,7 +109,7 @@ def test_a_program_without_an_episode_is_one_row() -> None:
 
 
 def test_what_does_not_fit_its_column_is_an_error() -> None:
-    rows = Rows(LAYOUT, SPACES)
+    rows = CollectedRows(LAYOUT, SPACES)
     wrong = episode(step(1))
     wrong.observation = (1.5, *seen(0)[1:])
     rows.add(wrong, 0)

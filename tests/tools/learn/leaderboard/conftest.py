@@ -11,9 +11,9 @@ import pytest
 
 from compiler_gym.tools.learn.leaderboard import (
     Evaluation,
+    LeaderboardTask,
     Limit,
     Submission,
-    Task,
     evaluate,
     find_policy,
     find_task,
@@ -23,7 +23,7 @@ from compiler_gym.tools.learn.leaderboard import (
 )
 
 CRC, SHA = "benchmark://cbench-v1/crc32", "benchmark://cbench-v1/sha"
-TASK = Task("demo", "A trial", Limit(compilations=5), programs=(CRC,))
+TASK = LeaderboardTask("demo", "A trial", Limit(compilations=5), programs=(CRC,))
 PROGRAMS = ["benchmark://cbench-v1/crc32", "benchmark://cbench-v1/bitcount"]
 
 

@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from compiler_gym.tools.learn.leaderboard import Cost, geometric_mean, summarise
+from compiler_gym.tools.learn.leaderboard import ScoredCost, geometric_mean, summarise
 
 
-def costs(*found: float) -> list[Cost]:
-    return [Cost(str(i), 200, 100, value) for i, value in enumerate(found)]
+def costs(*found: float) -> list[ScoredCost]:
+    return [ScoredCost(str(i), 200, 100, value) for i, value in enumerate(found)]
 
 
 def test_the_three_metrics_are_those_of_the_definitions() -> None:
@@ -49,7 +49,7 @@ def test_a_program_that_grew_has_no_share_to_take_a_geometric_mean_of() -> None:
 
 
 def test_a_baseline_that_saves_nothing_is_left_out_of_the_share() -> None:
-    summary = summarise([Cost("a", 100, 100, 90), *costs(100)])
+    summary = summarise([ScoredCost("a", 100, 100, 90), *costs(100)])
     assert summary.share is not None
     assert summary.share.mean == 1
 

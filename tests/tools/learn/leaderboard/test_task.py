@@ -9,7 +9,13 @@ import compiler_gym
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
 from compiler_gym.registration import compilers
-from compiler_gym.tools.learn.leaderboard import TASKS, Limit, Task, find_task, task_defaults
+from compiler_gym.tools.learn.leaderboard import (
+    TASKS,
+    LeaderboardTask,
+    Limit,
+    find_task,
+    task_defaults,
+)
 
 
 @pytest.fixture(scope="module")
@@ -37,18 +43,20 @@ def test_a_limit_without_a_bound_is_none() -> None:
 
 
 def test_what_a_task_does_not_say_its_compiler_does() -> None:
-    plain = Task("t", "A trial", Limit(1.0), environment="llvm-v0")
+    plain = LeaderboardTask("t", "A trial", Limit(1.0), environment="llvm-v0")
     for name, usual in task_defaults(compilers()["llvm"]).items():
         assert getattr(plain, name) == usual != ""
-    own = Task("t", "A trial", Limit(1.0), environment="llvm-v0", cost="ObjectTextSizeBytes")
+    own = LeaderboardTask(
+        "t", "A trial", Limit(1.0), environment="llvm-v0", cost="ObjectTextSizeBytes"
+    )
     assert own.cost == "ObjectTextSizeBytes"
     assert own.baseline == plain.baseline
-    strange = Task("t", "A trial", Limit(1.0), environment="strange-v0")
+    strange = LeaderboardTask("t", "A trial", Limit(1.0), environment="strange-v0")
     assert (strange.cost, strange.reward_space) == ("", "")
 
 
 def test_datasets_stand_for_their_programs_and_a_goal_is_added_once(env: CompilerEnv) -> None:
-    whole = Task("t", "A trial", Limit(1.0), environment="llvm-v0", goal="speed")
+    whole = LeaderboardTask("t", "A trial", Limit(1.0), environment="llvm-v0", goal="speed")
     uris = list(whole.uris(env))
     assert len(uris) == 23
     assert all(uri.endswith("?goal=speed") for uri in uris)

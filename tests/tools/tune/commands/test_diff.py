@@ -4,7 +4,7 @@
 import json
 from pathlib import Path
 
-from compiler_gym.tools.tune import BinaryPlan, Plan, SourceFile, write_plan
+from compiler_gym.tools.tune import BinaryPlan, BuildPlan, SourceFile, write_plan
 from tests.command_line import Run
 
 
@@ -13,7 +13,7 @@ def write(path: Path, text: int, option: str, digest: str = "1") -> Path:
         "tool", "program", "function(gvn)", {"misched": option},
         sizes={"tuned": {"text": text, "total": 5000}}, sources=(SourceFile("a.c", digest),),
     )  # fmt: skip
-    return write_plan(path, Plan("llvm 22", "size", "1.0", (binary,)))
+    return write_plan(path, BuildPlan("llvm 22", "size", "1.0", (binary,)))
 
 
 def test_what_differs_is_shown_and_more_code_is_status_1(cli: Run, tmp_path: Path) -> None:

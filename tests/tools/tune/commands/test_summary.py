@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune import Summary
+from compiler_gym.tools.tune import TuningSummary
 from compiler_gym.tools.tune.commands.summary import show_summary
 from tests.tools.tune.summaries import SUMMARY, with_binary
 
 
-def printed(summary: Summary, capsys: pytest.CaptureFixture[str]) -> str:
+def printed(summary: TuningSummary, capsys: pytest.CaptureFixture[str]) -> str:
     show_summary(summary)
     return capsys.readouterr().out
 

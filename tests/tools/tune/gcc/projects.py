@@ -8,7 +8,7 @@ import pytest
 
 from compiler_gym.tools.tune import Allowance, Goal, Subject
 from compiler_gym.tools.tune.builds import Binary, find_binaries
-from compiler_gym.tools.tune.gcc.making import Maker, Tools
+from compiler_gym.tools.tune.gcc.making import GccMaker, Tools
 from tests.tools.tune.builds.projects import record, write_project
 
 GCC = "gcc-12"
@@ -29,12 +29,12 @@ def program(folder: Path) -> Binary:
     return find_binaries(recording.events(), tree)[0]
 
 
-def maker(folder: Path) -> Maker:
+def maker(folder: Path) -> GccMaker:
     """Return what makes that program, in a folder of its own."""
     binary = program(folder)
     made = folder / "made"
     made.mkdir(parents=True)
-    return Maker(needed(), binary, made)
+    return GccMaker(needed(), binary, made)
 
 
 def subject(folder: Path, *, compilations: int, goal: Goal = Goal.SIZE, jobs: int = 2) -> Subject:

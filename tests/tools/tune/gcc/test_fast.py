@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import PlanError
-from compiler_gym.tools.tune import BinaryPlan, Job, Request, RunCommand, read_plan
-from compiler_gym.tools.tune.gcc.fast import BY_HAND, FAIR_FAST, FastDecisions, require_fast
+from compiler_gym.tools.tune import BinaryPlan, Request, RunCommand, TuningJob, read_plan
+from compiler_gym.tools.tune.gcc.fast import BY_HAND, FAIR_FAST, GccFastDecisions, require_fast
 from compiler_gym.tools.tune.gcc.gcc_tuner import GccTuner
 from tests.tools.tune.gcc.projects import GCC, maker, needed
 from tests.tools.tune.llvm.hot_and_cold import BUILD, make_project
@@ -25,7 +25,7 @@ def request(folder: Path, **more: object) -> Request:
 @pytest.mark.slow
 def test_a_project_is_tuned_for_speed_and_a_lost_profile_is_told(tmp_path: Path) -> None:
     asked = request(tmp_path, seconds=None, compilations=1)
-    (result,) = Job(asked, GccTuner(GCC)).run()
+    (result,) = TuningJob(asked, GccTuner(GCC)).run()
     assert list(result.sizes)[-3:] == [BY_HAND, FAIR_FAST, "tuned"]
     assert {"hot", "main"} & {row.name for row in result.found.functions}
     plan = replace(result.found.plan, profile=str(tmp_path / "out/work/none.tar"))
@@ -36,7 +36,7 @@ def test_a_project_is_tuned_for_speed_and_a_lost_profile_is_told(tmp_path: Path)
 @pytest.mark.slow
 def test_a_front_is_handed_over_with_a_plan_and_a_script_each(tmp_path: Path) -> None:
     asked = request(tmp_path, seconds=30.0, goal="both", run="./program 3000000")
-    (result,) = Job(asked, GccTuner(GCC)).run()
+    (result,) = TuningJob(asked, GccTuner(GCC)).run()
     assert result.found.front
     for build in result.found.front:
         (plan,) = read_plan(asked.output / f"front/{build.name}.toml").binaries
@@ -50,7 +50,7 @@ def test_a_front_is_handed_over_with_a_plan_and_a_script_each(tmp_path: Path) ->
 
 
 def test_a_run_that_leaves_no_counts_is_told(tmp_path: Path) -> None:
-    decisions, notes = FastDecisions(maker(tmp_path)), list[str]()
+    decisions, notes = GccFastDecisions(maker(tmp_path)), list[str]()
     binary = decisions.maker.binary
     for text, said in {"true": "left no counts", "exit 3": "ended with status 3"}.items():
         run = RunCommand(text, binary.path.parent, binary.path)
@@ -60,19 +60,19 @@ def test_a_run_that_leaves_no_counts_is_told(tmp_path: Path) -> None:
 
 def test_a_profile_makes_the_same_bytes_from_another_folder(tmp_path: Path) -> None:
     made, other = maker(tmp_path / "one"), maker(tmp_path / "two")
-    decisions = FastDecisions(made)
+    decisions = GccFastDecisions(made)
     run = RunCommand(f"./{made.binary.name} a", made.binary.root, made.binary.path)
     profile = decisions.trained(run, [])
     assert str(profile) in decisions.profiles
     plan = replace(decisions.plain(), profile=str(profile))
     decisions.require_possible(plan)
     expected = decisions.build(plan, jobs=1).read_bytes()
-    assert FastDecisions(other).build(plan, jobs=2).read_bytes() == expected
+    assert GccFastDecisions(other).build(plan, jobs=2).read_bytes() == expected
     assert decisions.build(decisions.plain(), jobs=1).read_bytes() != expected
 
 
 def test_what_the_project_decides_is_left_alone(tmp_path: Path) -> None:
-    free = FastDecisions(maker(tmp_path))
+    free = GccFastDecisions(maker(tmp_path))
     bound = replace(free, decided={"-fipa-pta"})
     words = [word for choice in bound.choices for word in choice.flags]
     assert "-fipa-pta" not in words

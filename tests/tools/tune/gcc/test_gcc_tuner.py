@@ -9,7 +9,7 @@ import pytest
 
 from compiler_gym.builds import code_of, function_sizes, sizes_of
 from compiler_gym.errors import EnvironmentNotSupported, PlanError, ProjectError
-from compiler_gym.tools.tune import BinaryPlan, Goal, Job, Request, read_plan
+from compiler_gym.tools.tune import BinaryPlan, Goal, Request, TuningJob, read_plan
 from compiler_gym.tools.tune.builds import symbols_beside
 from compiler_gym.tools.tune.explaining import sizes_by_function
 from compiler_gym.tools.tune.gcc.gcc_tuner import FAIR, GccTuner
@@ -70,7 +70,7 @@ def test_link_time_optimisation_of_the_build_is_left_to_the_plan(tmp_path: Path)
     tree = write_project(tmp_path / "tree")
     build = ("make", "CFLAGS=-flto -ffat-lto-objects")
     request = Request(build, tree, tmp_path / "out", compilations=1, seconds=None)
-    (result,) = Job(request, GccTuner(GCC)).run()
+    (result,) = TuningJob(request, GccTuner(GCC)).run()
     assert result.sizes["tuned"]["loaded"] <= result.sizes[FAIR]["loaded"]
 
 
@@ -78,7 +78,7 @@ def test_a_project_is_tuned_from_its_build_to_what_is_handed_over(tmp_path: Path
     needed()
     tree = write_project(tmp_path / "tree")
     request = Request(("make",), tree, tmp_path / "out", compilations=6, seconds=None)
-    (result,) = Job(request, GccTuner(GCC)).run()
+    (result,) = TuningJob(request, GccTuner(GCC)).run()
     plan = read_plan(tmp_path / "out" / "tuned.toml")
     assert plan.compiler.startswith(f"{GCC} ")
     assert plan.binaries[0].method == "gcc"

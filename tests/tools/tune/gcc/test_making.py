@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune.gcc.making import BASE, Maker, Tools
+from compiler_gym.tools.tune.gcc.making import BASE, GccMaker, Tools
 from tests.tools.tune.gcc.projects import maker
 
 
@@ -23,7 +23,7 @@ def test_the_same_flags_make_the_same_bytes_wherever_it_is(tmp_path: Path) -> No
     made = maker(tmp_path)
     other = tmp_path / "other"
     other.mkdir()
-    again = Maker(made.tools, made.binary, other)
+    again = GccMaker(made.tools, made.binary, other)
     first = made.make("one", (BASE, "-flto"), ()).read_bytes()
     assert again.make("two", (BASE, "-flto"), (), jobs=2).read_bytes() == first
 

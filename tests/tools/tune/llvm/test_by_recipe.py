@@ -9,7 +9,7 @@ import pytest
 
 from compiler_gym.builds import sizes_of
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune import Job, Request, Result, read_plan, recipe_named
+from compiler_gym.tools.tune import Request, Result, TuningJob, read_plan, recipe_named
 from compiler_gym.tools.tune.llvm.llvm_tuner import FAIR, LlvmTuner
 from tests.tools.tune.llvm.conftest import needs_lld
 
@@ -76,7 +76,7 @@ def tune(folder: Path, source: str, **options: object) -> Result:
     (project / "main.c").write_text(source)
     build = ("sh", "-ec", "$CC -O2 -c main.c && $CC -O2 main.o -o main")
     request = Request(build, project, folder / "out", recipe=True, **options)  # type: ignore[arg-type]  # as given
-    (result,) = Job(request, LlvmTuner()).run()
+    (result,) = TuningJob(request, LlvmTuner()).run()
     return result
 
 

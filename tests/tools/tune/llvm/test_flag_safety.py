@@ -28,7 +28,7 @@ from compiler_gym.tools.tune.llvm.linking import (
     command_with,
     front_end_flags_of,
 )
-from compiler_gym.tools.tune.llvm.making import SECTIONS, Maker
+from compiler_gym.tools.tune.llvm.making import SECTIONS, LlvmMaker
 from compiler_gym.tools.tune.llvm.whole import make_whole
 from tests.tools.tune.builds.projects import record
 from tests.tools.tune.llvm.conftest import needs_lld
@@ -225,7 +225,7 @@ def test_what_a_build_exports_is_found_by_name_in_one_module_of_all_sources(
     (binary,) = find_binaries(recording.events(), tree)
     whole = make_whole(binary, binary.path, jobs=1)
     plan = BinaryPlan("run", PROGRAM, linker=FOLDING)
-    made = Maker(Linker(binary, tmp_path), whole, plan).make("run")
+    made = LlvmMaker(Linker(binary, tmp_path), whole, plan).make("run")
     assert subprocess.run([made], capture_output=True, check=True).stdout == b"42 6\n"
 
 

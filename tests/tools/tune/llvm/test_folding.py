@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.builds import CompilerCommand
-from compiler_gym.tools.tune import Job, Request, recipe_named
+from compiler_gym.tools.tune import Request, TuningJob, recipe_named
 from compiler_gym.tools.tune.llvm import policies
 from compiler_gym.tools.tune.llvm.llvm_tuner import FAIR, LlvmTuner
 from tests.tools.tune.llvm.conftest import needs_lld
@@ -78,7 +78,7 @@ def test_a_tuning_and_its_script_fold_as_the_build_says(
     build = ("sh", "-ec", f"$CC -O2 -fuse-ld=lld {own} main.c -o run")
     output = tmp_path / "tuned"
     request = Request(build, source.parent, output, compilations=6)
-    (result,) = Job(request, LlvmTuner()).run()
+    (result,) = TuningJob(request, LlvmTuner()).run()
     script = ["sh", output / "reproduce.sh", output / "work" / "tree", tmp_path / "again"]
     subprocess.run(script, check=True)
     assert printed(output / "bin/run") == printed(tmp_path / "again/run") == OWN_WORDS[own]

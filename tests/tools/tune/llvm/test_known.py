@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune import PACKED, Job, Measure, Request, shipped_recipes, sources_of
+from compiler_gym.tools.tune import PACKED, Measure, Request, TuningJob, shipped_recipes, sources_of
 from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.llvm import policies
 from compiler_gym.tools.tune.llvm.known import known_plans
@@ -47,7 +47,7 @@ def test_one_compilation_ends_no_worse_than_any_of_them(
 ) -> None:
     output = tmp_path / "out"
     request = Request(("sh", "-ec", BUILD), project, output, compilations=1, measure=measure)
-    (result,) = Job(request, LlvmTuner()).run()
+    (result,) = TuningJob(request, LlvmTuner()).run()
     sources = sources_of(binary, binary.units)
     plans = known_plans(binary.name, sources, [PACKED], compiler=VERSION)
     sizes = [

@@ -10,7 +10,7 @@ import pytest
 
 from compiler_gym.builds import sizes_of
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune import JOURNAL, Job, Request, Result, read_plan, recipe_named
+from compiler_gym.tools.tune import JOURNAL, Request, Result, TuningJob, read_plan, recipe_named
 from compiler_gym.tools.tune.llvm.llvm_tuner import FAIR, LlvmTuner
 from tests.tools.tune.llvm.conftest import BUILD, needs_lld
 
@@ -22,7 +22,7 @@ def tune(project: Path, output: Path, **options: object) -> Result:
         ("sh", "-ec", BUILD), project, output, seconds=None, compilations=60, jobs=2,
         run="./numbers",
     )  # fmt: skip
-    (result,) = Job(replace(request, **options), LlvmTuner()).run()
+    (result,) = TuningJob(replace(request, **options), LlvmTuner()).run()
     return result
 
 

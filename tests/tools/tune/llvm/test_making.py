@@ -12,17 +12,17 @@ from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.llvm.linking import FOLDING, Linker
-from compiler_gym.tools.tune.llvm.making import Maker, code_words
+from compiler_gym.tools.tune.llvm.making import LlvmMaker, code_words
 from compiler_gym.tools.tune.llvm.whole import make_whole
 from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld
 
 
-def maker(binary: Binary, folder: Path, **decisions: object) -> Maker:
+def maker(binary: Binary, folder: Path, **decisions: object) -> LlvmMaker:
     whole = make_whole(binary, binary.path, jobs=1)
     plan = BinaryPlan("numbers", "program", linker=FOLDING, **decisions)  # type: ignore[arg-type]
-    return Maker(Linker(binary, folder), whole, plan)
+    return LlvmMaker(Linker(binary, folder), whole, plan)
 
 
 def test_a_plan_without_decisions_is_oz(binary: Binary, tmp_path: Path) -> None:

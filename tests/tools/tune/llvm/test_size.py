@@ -11,7 +11,7 @@ from compiler_gym.tools.tune import Allowance, BinaryPlan, Journal, Measure, Siz
 from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.llvm.deciding import LINKER, UNSAFE
 from compiler_gym.tools.tune.llvm.linking import FOLDING, PROGRAM, Linker
-from compiler_gym.tools.tune.llvm.making import Maker
+from compiler_gym.tools.tune.llvm.making import LlvmMaker
 from compiler_gym.tools.tune.llvm.size import SizeDecisions
 from compiler_gym.tools.tune.llvm.whole import make_whole
 from tests.tools.tune.llvm.conftest import needs_lld
@@ -27,7 +27,7 @@ def search(
 ) -> SizeSearch:
     folder.mkdir(exist_ok=True)
     whole = make_whole(binary, binary.path, jobs=1)
-    maker = Maker(Linker(binary, folder), whole, BinaryPlan("numbers", PROGRAM))
+    maker = LlvmMaker(Linker(binary, folder), whole, BinaryPlan("numbers", PROGRAM))
     decisions = SizeDecisions(
         maker,
         Measure.LOADED,

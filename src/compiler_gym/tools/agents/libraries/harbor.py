@@ -20,9 +20,9 @@ from compiler_gym.cli.kit.library import reported_by
 from compiler_gym.files import read_regular, write_whole
 from compiler_gym.tools.agents import (
     AgentEpisode,
-    Decisions,
-    Task,
-    Verdict,
+    AgentTask,
+    TaskDecisions,
+    TaskVerdict,
     find_task,
     judge,
     tasks,
@@ -42,7 +42,7 @@ are done: what you applied is your answer, and it is compiled again elsewhere to
 """
 
 
-def export_tasks(chosen: Iterable[Task], folder: Path, *, image: str = _IMAGE) -> list[Path]:
+def export_tasks(chosen: Iterable[AgentTask], folder: Path, *, image: str = _IMAGE) -> list[Path]:
     """Write a folder for each task; return them.
 
     Args:
@@ -67,7 +67,7 @@ def export_tasks(chosen: Iterable[Task], folder: Path, *, image: str = _IMAGE) -
     return made
 
 
-def _task_config(task: Task, image: str) -> dict[str, Any]:
+def _task_config(task: AgentTask, image: str) -> dict[str, Any]:
     server = {
         "name": "compiler",
         "transport": "stdio",
@@ -87,7 +87,7 @@ def _task_config(task: Task, image: str) -> dict[str, Any]:
     }
 
 
-def _serve_tools(task: Task, kept: Path) -> None:
+def _serve_tools(task: AgentTask, kept: Path) -> None:
     """Serve the tools on standard input and output; `kept` always holds the decisions."""
     with AgentEpisode(task) as episode:
 
@@ -99,12 +99,12 @@ def _serve_tools(task: Task, kept: Path) -> None:
         mcp.serve(mcp.make_server(episode.tools, answer, episode.prompt))
 
 
-def _verdict_on_file(task: Task, kept: Path) -> Verdict:
+def _verdict_on_file(task: AgentTask, kept: Path) -> TaskVerdict:
     """Return what the decisions in a file are worth, whatever an agent wrote there."""
     try:
-        decisions = Decisions.parse_raw(read_regular(kept, most=_MOST_BYTES))
+        decisions = TaskDecisions.parse_raw(read_regular(kept, most=_MOST_BYTES))
     except (OSError, ValueError) as error:
-        return Verdict.refused(task.id, f"no decisions: {error}")
+        return TaskVerdict.refused(task.id, f"no decisions: {error}")
     return judge(task, decisions)
 
 

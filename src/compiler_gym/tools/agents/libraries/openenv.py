@@ -21,7 +21,7 @@ from compiler_gym.cli.kit.library import library, reported_by
 from compiler_gym.cli.kit.serving import Gate, Guard, server_settings
 from compiler_gym.datasets import SPLITS
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.tools.agents import AgentEpisode, Task, find_task, tasks
+from compiler_gym.tools.agents import AgentEpisode, AgentTask, find_task, tasks
 from compiler_gym.tools.agents.libraries._tools import all_tools, offered_tools
 from compiler_gym.version import __version__
 
@@ -152,7 +152,7 @@ class _Choice(msgspec.Struct, forbid_unknown_fields=True):
     index: int | None = None
 
 
-def _chosen_task(arguments: dict[str, Any]) -> Task:
+def _chosen_task(arguments: dict[str, Any]) -> AgentTask:
     try:
         choice = msgspec.convert(arguments, _Choice)
     except msgspec.ValidationError as error:
@@ -167,13 +167,13 @@ def _chosen_task(arguments: dict[str, Any]) -> Task:
     return random.choice(offered) if choice.seed is None else offered[choice.seed % len(offered)]
 
 
-def _task_at(found: Sequence[Task], index: int) -> Task:
+def _task_at(found: Sequence[AgentTask], index: int) -> AgentTask:
     if not 0 <= index < len(found):
         raise IndexError(f"there is no task {index}: expected 0 to {len(found) - 1}")
     return found[index]
 
 
-def _public_task(task: Task) -> dict[str, Any]:
+def _public_task(task: AgentTask) -> dict[str, Any]:
     shown = task.dict(include=("id", "split", "family", "difficulty", "prompt"))
     return {**shown, "name": task.id}
 

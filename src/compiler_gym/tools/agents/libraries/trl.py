@@ -13,7 +13,7 @@ from typing import Any
 
 from compiler_gym.cli.kit.library import library
 from compiler_gym.errors import InvalidParameterError, SessionNotFound
-from compiler_gym.tools.agents import AgentEpisode, Task, find_task
+from compiler_gym.tools.agents import AgentEpisode, AgentTask, find_task
 from compiler_gym.tools.agents.libraries._tools import all_tools, tool_function
 
 __all__ = ["TrainingTasks"]
@@ -55,7 +55,7 @@ class TrainingTasks:
         InvalidParameterError: There is no task.
     """
 
-    def __init__(self, chosen: Sequence[Task]) -> None:
+    def __init__(self, chosen: Sequence[AgentTask]) -> None:
         if not chosen:
             raise InvalidParameterError("there is no task to train on: expected at least one")
         self.tasks = tuple(chosen)

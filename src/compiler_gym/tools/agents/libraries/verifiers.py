@@ -12,7 +12,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from compiler_gym.cli.kit.library import library
-from compiler_gym.tools.agents import AgentEpisode, Decisions, Verdict, find_task, judge, tasks
+from compiler_gym.tools.agents import (
+    AgentEpisode,
+    TaskDecisions,
+    TaskVerdict,
+    find_task,
+    judge,
+    tasks,
+)
 from compiler_gym.tools.agents.libraries._tools import offered_tools, tool_function
 
 __all__ = ["CompilerTaskset"]
@@ -79,11 +86,11 @@ class CompilerTask(vf.Task[CompilerData, CompilerState]):
         """Return the reward of what was decided, judged apart from the agent."""
         return (await asyncio.to_thread(self._judged, trace.state.decisions)).reward
 
-    def _judged(self, decided: dict[str, str] | None) -> Verdict:
+    def _judged(self, decided: dict[str, str] | None) -> TaskVerdict:
         task = find_task(self.data.id)
         if decided is None:
-            return Verdict.refused(task.id, "no tool was called")
-        return judge(task, Decisions.parse_obj(decided))
+            return TaskVerdict.refused(task.id, "no tool was called")
+        return judge(task, TaskDecisions.parse_obj(decided))
 
 
 class CompilerTasksetConfig(vf.TasksetConfig):

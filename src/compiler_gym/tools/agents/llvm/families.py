@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from compiler_gym.datasets import SPLITS, SampleDataset
 from compiler_gym.datasets.bundled import bundled_folder
-from compiler_gym.tools.agents import Question, Task
+from compiler_gym.tools.agents import AgentTask, TaskQuestion
 
 __all__ = ["agent_tasks"]
 
@@ -57,7 +57,7 @@ class _Program:
         return f"{scheme}://{self.name}"
 
 
-def agent_tasks() -> Iterator[Task]:
+def agent_tasks() -> Iterator[AgentTask]:
     """Yield every task."""
     bundled, generated = tuple(_bundled_programs()), tuple(_generated_programs())
     modules, programs = (tuple(_programs_of_sample(kind)) for kind in ("module", "program"))
@@ -71,7 +71,7 @@ def agent_tasks() -> Iterator[Task]:
     yield from _questions()
 
 
-def _fewer_instructions(program: _Program) -> Task:
+def _fewer_instructions(program: _Program) -> AgentTask:
     return _task_about(
         program,
         family="fewer-instructions",
@@ -80,7 +80,7 @@ def _fewer_instructions(program: _Program) -> Task:
     )
 
 
-def _smaller_text(program: _Program) -> Task:
+def _smaller_text(program: _Program) -> AgentTask:
     return _task_about(
         program,
         family="smaller-text",
@@ -91,7 +91,7 @@ def _smaller_text(program: _Program) -> Task:
     )
 
 
-def _inline_by_hand(program: _Program) -> Task:
+def _inline_by_hand(program: _Program) -> AgentTask:
     return _task_about(
         program,
         family="inline-by-hand",
@@ -114,9 +114,9 @@ def _task_about(
     env_id: str = "llvm-v0",
     action_space: str = "PassesAndPipelines",
     max_actions: int = 64,
-) -> Task:
+) -> AgentTask:
     baseline = goal.removesuffix("Bytes") + "Oz"
-    return Task(
+    return AgentTask(
         id=f"{family}/{program.name}",
         split=program.split,
         family=family,
@@ -136,12 +136,12 @@ def _task_about(
     )
 
 
-def _questions() -> Iterator[Task]:
-    asked: dict[str, Callable[..., Task]] = {
+def _questions() -> Iterator[AgentTask]:
+    asked: dict[str, Callable[..., AgentTask]] = {
         "miscompile": partial(
             _question,
             family="find-the-miscompile",
-            question=Question.FIRST_DIFFERENCE,
+            question=TaskQuestion.FIRST_DIFFERENCE,
             asked="A build of the compiler with a bug ran these passes on {program}, one after the "
             "other:\n{passes}\nOne of them miscompiled it: the program does something else now. "
             "After each pass, this many IR instructions were left:\n{trace}\nYour compiler has no "
@@ -150,7 +150,7 @@ def _questions() -> Iterator[Task]:
         "increase": partial(
             _question,
             family="explain-the-increase",
-            question=Question.LARGEST_INCREASE,
+            question=TaskQuestion.LARGEST_INCREASE,
             asked="These passes were run on {program}, one after the other:\n{passes}\nSome of "
             "them made it larger. Find the pass that added most IR instructions.",
         ),
@@ -170,13 +170,13 @@ def _question(
     trace: list[int],
     *,
     family: str,
-    question: Question,
+    question: TaskQuestion,
     asked: str,
-) -> Task:
+) -> AgentTask:
     passes = ", ".join(f"{number} {name}" for number, name in enumerate(given, start=1))
     counts = ", ".join(f"{number}: {count}" for number, count in enumerate(trace, start=1))
     told = asked.format(program=program.address, passes=passes, trace=counts)
-    return Task(
+    return AgentTask(
         id=f"{family}/{program.name}",
         split=program.split,
         family=family,

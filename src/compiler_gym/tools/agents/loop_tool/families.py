@@ -6,7 +6,7 @@ They are judged by the model that has no clock, so a reward is the same on every
 
 from collections.abc import Iterator
 
-from compiler_gym.tools.agents import Task
+from compiler_gym.tools.agents import AgentTask
 
 __all__ = ["agent_tasks"]
 
@@ -25,7 +25,7 @@ _GOAL = "flops_deterministic"
 _MOST_ACTIONS = 64
 
 
-def agent_tasks() -> Iterator[Task]:
+def agent_tasks() -> Iterator[AgentTask]:
     """Yield every task."""
     for split, (first, count) in _SEEDS.items():
         for seed in range(first, first + count):
@@ -36,9 +36,9 @@ def agent_tasks() -> Iterator[Task]:
             yield _task_of_nest(f"benchmark://{name}", split, "hard", 0)
 
 
-def _task_of_nest(program: str, split: str, difficulty: str, seed: int) -> Task:
+def _task_of_nest(program: str, split: str, difficulty: str, seed: int) -> AgentTask:
     calls = _CALLS[difficulty]
-    return Task(
+    return AgentTask(
         id=f"tile-a-loop-nest/{program.partition('://')[2]}",
         split=split,
         family="tile-a-loop-nest",

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
         write_lock,
     )
     from compiler_gym.tools.corpus.packages.records import (
+        BuildOutcome,
         BuiltModule,
         LinkedProgram,
-        Outcome,
         OwnTests,
         PackageResult,
         read_result,
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "BuildOutcome",
     "BuiltModule",
     "BuiltPackage",
     "GatherReport",
@@ -74,7 +75,6 @@ __all__ = [
     "Licences",
     "LinkedProgram",
     "LockedPackage",
-    "Outcome",
     "OwnTests",
     "PackageBuilder",
     "PackageLock",
@@ -114,7 +114,7 @@ _WHERE = {
     "records": (
         "BuiltModule",
         "LinkedProgram",
-        "Outcome",
+        "BuildOutcome",
         "OwnTests",
         "PackageResult",
         "read_result",

@@ -33,14 +33,20 @@ from compiler_gym.tools.corpus.packages.copyright import Licences, paragraphs
 from compiler_gym.tools.corpus.packages.failures import explained, last_lines
 from compiler_gym.tools.corpus.packages.lock import LockedPackage
 from compiler_gym.tools.corpus.packages.modules import Modules, compile_units
-from compiler_gym.tools.corpus.packages.records import LOG, TREE, Outcome, OwnTests, PackageResult
+from compiler_gym.tools.corpus.packages.records import (
+    LOG,
+    TREE,
+    BuildOutcome,
+    OwnTests,
+    PackageResult,
+)
 from compiler_gym.tools.corpus.packages.roots import Root
 from compiler_gym.tools.corpus.packages.trying import keep_tree, test_command
 from compiler_gym.tools.corpus.packages.units import BuiltTree
 from compiler_gym.tools.corpus.packages.unpacking import RefusedArchive
 from compiler_gym.tools.tune.builds import WATCH, Recording, stand_in
 
-__all__ = ["Stopped", "Supplier", "build_package"]
+__all__ = ["BuildStopped", "Supplier", "build_package"]
 
 _RECORDER, _OUT = "/run/recorder", "/run/out"
 _COMPILERS = f"{_RECORDER}/compilers"
@@ -86,14 +92,14 @@ class Supplier(Protocol):
         ...
 
 
-class Stopped(BaseException):
+class BuildStopped(BaseException):
     """Somebody stopped all builds: this one ends without a result."""
 
 
 class _Passed(Exception):
     """The build passed a limit, or cannot go on: how it ends, and why."""
 
-    def __init__(self, outcome: Outcome, reason: str) -> None:
+    def __init__(self, outcome: BuildOutcome, reason: str) -> None:
         super().__init__(reason)
         self.outcome, self.reason = outcome, reason
 
@@ -109,18 +115,20 @@ class _Space:
     _next: float = 0.0
 
     def look(self, *, at_once: bool = False) -> None:
-        """Raise `_Passed` where it wrote too much, and `Stopped` where somebody says so."""
+        """Raise `_Passed` where it wrote too much, and `BuildStopped` where somebody says so."""
         if self.is_stopped():
-            raise Stopped
+            raise BuildStopped
         if time.monotonic() < self._next and not at_once:
             return
         began = time.monotonic()
         used = sum(map(_bytes_in, self.folders))
         self.peak = max(self.peak, used)
         if used > self.most:
-            raise _Passed(Outcome.DISK, f"it wrote more than {self.most >> 20:,} MiB")
+            raise _Passed(BuildOutcome.DISK, f"it wrote more than {self.most >> 20:,} MiB")
         if shutil.disk_usage(self.folders[0]).free < _LEAST_FREE:
-            raise _Passed(Outcome.DISK, f"less than {_LEAST_FREE >> 20} MiB are free on this disk")
+            raise _Passed(
+                BuildOutcome.DISK, f"less than {_LEAST_FREE >> 20} MiB are free on this disk"
+            )
         took = time.monotonic() - began
         self._next = time.monotonic() + max(_LOOK_SECONDS, 20 * took)
 
@@ -168,7 +176,7 @@ class _Workshop:
         self.cpu_seconds += report.cpu_seconds
         self.space.look(at_once=True)  # a quick step ends before the next look
         if report.stopped_by == "sandbox":
-            raise _Passed(Outcome.UNEXPLAINED, "the sandbox ended before the build")
+            raise _Passed(BuildOutcome.UNEXPLAINED, "the sandbox ended before the build")
         if report.stopped_by is not None and seconds is None:
             raise _Passed(*_limit_passed(report.stopped_by, self.limits))
         return report
@@ -187,12 +195,17 @@ def build_package(
 
     What a package does is a row, never an exception. Raises `DownloadFailed` where the archive is
     not reached, `SandboxError` where this machine
-    cannot build anything, `OSError` where `folder` cannot be written, and `Stopped`.
+    cannot build anything, `OSError` where `folder` cannot be written, and `BuildStopped`.
     """
     started = time.monotonic()
     log = folder / LOG
     result = PackageResult(
-        package.name, package.version, package.sha256, "", Outcome.UNEXPLAINED, level=compiler.level
+        package.name,
+        package.version,
+        package.sha256,
+        "",
+        BuildOutcome.UNEXPLAINED,
+        level=compiler.level,
     )
     with log.open("ab") as printed, scratch_directory("package") as scratch:
         parts = [Path(scratch) / name for name in ("work", "recorder", "out")]
@@ -208,9 +221,9 @@ def build_package(
             if isinstance(error, OSError) and error.errno not in _UNREADABLE:
                 raise
             reason = f"its tree cannot be read: {str(error)[:_MOST_REASON]}"
-            result = replace(building.result, outcome=Outcome.BAD_SOURCE, reason=reason)
+            result = replace(building.result, outcome=BuildOutcome.BAD_SOURCE, reason=reason)
     text = _kept_log(log)
-    tail = "" if result.outcome is Outcome.BUILT else last_lines(text)
+    tail = "" if result.outcome is BuildOutcome.BUILT else last_lines(text)
     return replace(
         result,
         log_tail=tail,
@@ -261,16 +274,16 @@ class _Building:
                     self.cpu_seconds = shop.cpu_seconds
         except DownloadFailed as error:
             _raise_if_unreached(error)
-            raise _Passed(Outcome.NO_DEPENDENCY, _one_line(error)) from error
+            raise _Passed(BuildOutcome.NO_DEPENDENCY, _one_line(error)) from error
         except RefusedArchive as error:
-            raise _Passed(Outcome.NO_DEPENDENCY, _one_line(error)) from error
+            raise _Passed(BuildOutcome.NO_DEPENDENCY, _one_line(error)) from error
 
     def _in(self, shop: _Workshop, description: Path) -> PackageResult:
         name = self._package.tree
         inside = f"{BUILD_FOLDER}/{name}"
         done = shop.run(["/bin/sh", "-c", _UNPACK, description.name, name], BUILD_FOLDER)
         if done.exit_status:
-            raise self._failed(Outcome.BAD_SOURCE)
+            raise self._failed(BuildOutcome.BAD_SOURCE)
         tree = BuiltTree(inside, shop.work / name, shop.root.path)
         licences = _licences_in(tree)
         self._know(license=licences.whole)
@@ -284,8 +297,8 @@ class _Building:
         if not units:
             if gone:
                 reason = f"{len(gone)} sources that it compiled are gone, for example {gone[0]}"
-                raise _Passed(Outcome.SOURCES_GONE, reason)
-            raise _Passed(Outcome.NOT_C, "its build compiled no C or C++")
+                raise _Passed(BuildOutcome.SOURCES_GONE, reason)
+            raise _Passed(BuildOutcome.NOT_C, "its build compiled no C or C++")
         self._know(compiler=self._version(shop))
         modules = Modules(tree, events, units, licences, self._folder)
         compiled = compile_units(
@@ -295,12 +308,12 @@ class _Building:
         if not compiled.modules:
             reason = f"{self._compiler.packages[0]} refused all of {len(units)} sources"
             self._know(refused=compiled.refused)
-            raise _Passed(Outcome.COMPILER, reason)
+            raise _Passed(BuildOutcome.COMPILER, reason)
         self._know(
             modules=compiled.modules,
             programs=compiled.programs,
             refused=compiled.refused,
-            outcome=Outcome.BUILT,
+            outcome=BuildOutcome.BUILT,
         )
         self._try(shop, tree)
         return self.result
@@ -312,7 +325,7 @@ class _Building:
         except DownloadFailed as error:
             _raise_if_unreached(error)
             is_missing = "Unable to find" in str(error) or "Can not find version" in str(error)
-            outcome = Outcome.NO_PACKAGE if is_missing else Outcome.BAD_SOURCE
+            outcome = BuildOutcome.NO_PACKAGE if is_missing else BuildOutcome.BAD_SOURCE
             raise _Passed(outcome, _one_line(error)) from error
         digest = sha256_of(found)
         fields = next(paragraphs(_signed(found.read_text(errors="replace"))), dict[str, str]())
@@ -321,7 +334,8 @@ class _Building:
         )
         if self._package.sha256 not in ("", digest):
             raise _Passed(
-                Outcome.BAD_SOURCE, f"expected a source of {self._package.sha256}, found {digest}"
+                BuildOutcome.BAD_SOURCE,
+                f"expected a source of {self._package.sha256}, found {digest}",
             )
         return found
 
@@ -352,7 +366,7 @@ class _Building:
         )
         self._know(programs=programs, test_command=tuple(words), test_folder=place)
 
-    def _failed(self, outcome: Outcome | None = None) -> _Passed:
+    def _failed(self, outcome: BuildOutcome | None = None) -> _Passed:
         found, reason = explained(_kept_log(self._folder / LOG))
         return _Passed(outcome or found, reason)
 
@@ -408,12 +422,12 @@ def _signed(text: str) -> str:
     return rest.partition("\n\n")[2] if rest else head
 
 
-def _limit_passed(name: str, limits: PackageLimits) -> tuple[Outcome, str]:
+def _limit_passed(name: str, limits: PackageLimits) -> tuple[BuildOutcome, str]:
     return {
-        "time": (Outcome.TIME, f"it took longer than {limits.seconds:g} s"),
-        "memory": (Outcome.MEMORY, f"it took more than {limits.memory_bytes >> 20:,} MiB"),
-        "processes": (Outcome.PROCESSES, f"it ran more than {limits.processes} processes"),
-        "output": (Outcome.DISK, "it filled its scratch folder"),
+        "time": (BuildOutcome.TIME, f"it took longer than {limits.seconds:g} s"),
+        "memory": (BuildOutcome.MEMORY, f"it took more than {limits.memory_bytes >> 20:,} MiB"),
+        "processes": (BuildOutcome.PROCESSES, f"it ran more than {limits.processes} processes"),
+        "output": (BuildOutcome.DISK, "it filled its scratch folder"),
     }[name]
 
 

@@ -32,9 +32,9 @@ from compiler_gym.tools.corpus.packages.records import (
     MODULES,
     PACKAGES,
     PROGRAMS,
+    BuildOutcome,
     BuiltModule,
     LinkedProgram,
-    Outcome,
     OwnTests,
     PackageResult,
     read_results,
@@ -211,7 +211,7 @@ def gather_dataset(
 def _built_packages(folder: Path) -> dict[str, tuple[Path, PackageResult]]:
     results: dict[str, tuple[Path, PackageResult]] = {}
     for place, result in read_results(folder):
-        if result.outcome is not Outcome.BUILT:
+        if result.outcome is not BuildOutcome.BUILT:
             continue
         if result.package in results:
             other = results[result.package][1].version

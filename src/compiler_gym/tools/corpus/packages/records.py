@@ -22,9 +22,9 @@ __all__ = [
     "REFUSED",
     "RESULT",
     "TREE",
+    "BuildOutcome",
     "BuiltModule",
     "LinkedProgram",
-    "Outcome",
     "OwnTests",
     "PackageResult",
     "read_result",
@@ -36,7 +36,7 @@ PACKAGES, MODULES, PROGRAMS = "packages", "modules", "programs"
 RESULT, LOG, REFUSED, TREE = "result.json", "build.log", "refused.log", "tree.tar.zst"
 
 
-class Outcome(Enum):
+class BuildOutcome(Enum):
     """How a package ended."""
 
     BUILT = "built"
@@ -138,7 +138,7 @@ class PackageResult:
     """Of the source's description (``.dsc``), which names the digests of all its archives."""
     license: str
     """Of the package as a whole, as an SPDX-like expression; empty where nothing says it."""
-    outcome: Outcome
+    outcome: BuildOutcome
     reason: str = ""
     """Why it failed, in one line."""
     log_tail: str = ""

@@ -15,7 +15,7 @@ from pathlib import Path
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.files import FolderLock, locked, replaced_directory, writing
 from compiler_gym.options import PackageLimits
-from compiler_gym.tools.corpus.packages.building import Stopped, Supplier, build_package
+from compiler_gym.tools.corpus.packages.building import BuildStopped, Supplier, build_package
 from compiler_gym.tools.corpus.packages.compiling import UnitCompiler
 from compiler_gym.tools.corpus.packages.lock import (
     LockedPackage,
@@ -142,7 +142,10 @@ def build_packages(
             for future in running:
                 try:
                     future.result()
-                except (Stopped, Exception):  # the first error is raised, not those of the others
+                except (
+                    BuildStopped,
+                    Exception,
+                ):  # the first error is raised, not those of the others
                     continue
 
 

@@ -14,7 +14,7 @@ from importlib.resources import files
 
 from compiler_gym.envs.llvm.toolchain.commands import split_pipeline
 
-__all__ = ["Decision", "Goal", "decisions_for"]
+__all__ = ["HuntGoal", "HuntedDecision", "decisions_for"]
 
 _FIRST = ("loop-simplify", "lcssa", "break-crit-edges", "instcombine", "simplifycfg", "early-cse")
 """Passes that others run first: what these do by themselves is not put down to the others."""
@@ -34,7 +34,7 @@ _BLAMED = (
 allocators, of which each wins here and loses there, and what moves bytes from code to tables."""
 
 
-class Goal(Enum):
+class HuntGoal(Enum):
     """What a level is to leave little of."""
 
     SIZE = "size"
@@ -44,23 +44,25 @@ class Goal(Enum):
     @property
     def level(self) -> str:
         """The pipeline that the goal is measured against."""
-        return "default<O3>" if self is Goal.CYCLES else "default<Oz>"
+        return "default<O3>" if self is HuntGoal.CYCLES else "default<Oz>"
 
     @property
     def least(self) -> float:
         """The saving below which nothing is a finding: bytes, instructions, or a share of time."""
-        return {Goal.SIZE: 3.0, Goal.INSTRUCTIONS: 1.0, Goal.CYCLES: 0.05}[self]
+        return {HuntGoal.SIZE: 3.0, HuntGoal.INSTRUCTIONS: 1.0, HuntGoal.CYCLES: 0.05}[self]
 
     @property
     def unit(self) -> str:
         """What is counted."""
-        return {Goal.SIZE: "bytes", Goal.INSTRUCTIONS: "IR instructions", Goal.CYCLES: "cycles"}[
-            self
-        ]
+        return {
+            HuntGoal.SIZE: "bytes",
+            HuntGoal.INSTRUCTIONS: "IR instructions",
+            HuntGoal.CYCLES: "cycles",
+        }[self]
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class HuntedDecision:
     """What ``opt`` runs, the level among it, and what ``llc`` is told.
 
     >>> str(Decision(("default<Oz>",), ("disable-lsr=true",)))
@@ -71,7 +73,7 @@ class Decision:
     codegen: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, text: str) -> "Decision":
+    def read(cls, text: str) -> "HuntedDecision":
         """Return the decision that `str` wrote."""
         pipeline, _, options = text.partition(" | ")
         return cls(tuple(split_pipeline(pipeline)), tuple(options.split()))
@@ -98,22 +100,22 @@ class Decision:
         )
 
 
-def decisions_for(goal: Goal) -> Iterator[Decision]:
+def decisions_for(goal: HuntGoal) -> Iterator[HuntedDecision]:
     """Yield what is tried alone, the simplest first."""
     for one in _passes():
-        yield Decision((goal.level, one))
+        yield HuntedDecision((goal.level, one))
     for one in _passes():
-        yield Decision((one, goal.level))
-    if goal is not Goal.INSTRUCTIONS:
+        yield HuntedDecision((one, goal.level))
+    if goal is not HuntGoal.INSTRUCTIONS:
         for one in _BLAMED:
-            yield Decision((goal.level,), (one,))
+            yield HuntedDecision((goal.level,), (one,))
 
 
-def then_cleaned(decision: Decision) -> Iterator[Decision]:
+def then_cleaned(decision: HuntedDecision) -> Iterator[HuntedDecision]:
     """Yield `decision` with one pass more that may clean up behind it."""
     for one in _CLEANING:
         if decision.passes[-1] != one:
-            yield Decision((*decision.passes, one), decision.codegen)
+            yield HuntedDecision((*decision.passes, one), decision.codegen)
 
 
 @cache

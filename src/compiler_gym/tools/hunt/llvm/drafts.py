@@ -16,7 +16,7 @@ from compiler_gym.envs.llvm.toolchain.tools import MAJOR
 from compiler_gym.errors import CacheError
 from compiler_gym.files import replaced_directory, write_whole, writing
 from compiler_gym.search import write_json
-from compiler_gym.tools.hunt.llvm.decisions import Decision, Goal
+from compiler_gym.tools.hunt.llvm.decisions import HuntedDecision, HuntGoal
 from compiler_gym.tools.hunt.llvm.page import before_and_after, page
 from compiler_gym.tools.hunt.llvm.versions import said_of
 
@@ -48,7 +48,7 @@ def write_findings(output: Path, document: Mapping[str, Any]) -> None:
 def title_of(finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     """Return one line that says what is missed."""
     level = _level_name(document)
-    decision = Decision.read(finding["decision"])
+    decision = HuntedDecision.read(finding["decision"])
     before, after = before_and_after(finding, document["goal"])
     saved = f"{before:g} to {after:g} {document['unit']}"
     if decision.codegen:
@@ -68,7 +68,7 @@ def draft(finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:
 
 
 def _parts(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[str]:
-    level, decision = Decision((document["level"],)), Decision.read(finding["decision"])
+    level, decision = HuntedDecision((document["level"],)), HuntedDecision.read(finding["decision"])
     names = finding["package_names"]
     more = f" and {len(names) - 6} more" if len(names) > 6 else ""
     yield f"# {title_of(finding, document)}\n"
@@ -103,7 +103,7 @@ def _sizes(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[
     before, after = finding["instructions"]
     yield "## Sizes\n\n| | level | decision |\n|---|---:|---:|"
     yield f"| IR instructions | {before} | {after} |"
-    if document["goal"] == Goal.CYCLES.value:
+    if document["goal"] == HuntGoal.CYCLES.value:
         before, after = finding["costs"]
         yield f"| cycles by LLVM's model, x86-64 | {before:g} | {after:g} |"
     for machine, sizes in finding["sizes"].items():
@@ -125,7 +125,7 @@ def _versions(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterat
         if said.startswith("missed")
         else f"## Versions\n\n{said}\n"
     )
-    if document["goal"] == Goal.CYCLES.value:
+    if document["goal"] == HuntGoal.CYCLES.value:
         yield "Cycles after the passes of each, by the code generator and model of this one.\n"
     yield "| LLVM | level | decision | |\n|---|---:|---:|---|"
     for row in finding["versions"]:
@@ -148,7 +148,7 @@ def _proof(proof: Mapping[str, Any]) -> str:
     )
 
 
-def _pass(decision: Decision, document: Mapping[str, Any]) -> str:
+def _pass(decision: HuntedDecision, document: Mapping[str, Any]) -> str:
     extra = [f"`{one}`" for one in decision.passes if one != document["level"]]
     if decision.codegen:
         return f"The code generator: `--{decision.codegen[0]}` takes the choice away from a pass."
@@ -157,7 +157,7 @@ def _pass(decision: Decision, document: Mapping[str, Any]) -> str:
     return f"{', '.join(extra)} does it there: the level's passes end without it."
 
 
-def explorer_link(text: str, level: Decision, decision: Decision) -> str:
+def explorer_link(text: str, level: HuntedDecision, decision: HuntedDecision) -> str:
     """Return the address that opens a function in Compiler Explorer with both decisions."""
     compilers = [
         {"id": "opttrunk", "options": f"-passes={shlex.quote(one.pipeline)} -S"}

@@ -10,7 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler_gym import _llvm
-from compiler_gym.tools.hunt.llvm.decisions import Decision, Goal, decisions_for, then_cleaned
+from compiler_gym.tools.hunt.llvm.decisions import (
+    HuntedDecision,
+    HuntGoal,
+    decisions_for,
+    then_cleaned,
+)
 
 __all__ = [
     "attributed", "compared", "cycles_of", "examined", "facts", "finished", "functions_of", "gap",
@@ -47,7 +52,7 @@ def examined(function: bytes, goal: str) -> dict[str, Any]:
     Decisions that end in the same program are one: the first. A pass that changed something is
     tried with one that cleans up, too.
     """
-    chosen = Goal(goal)
+    chosen = HuntGoal(goal)
     base = _at_level(function, chosen)
     start, after = _cost(base, chosen), base.bitcode()
     tried = 0
@@ -78,7 +83,7 @@ def examined(function: bytes, goal: str) -> dict[str, Any]:
 
 
 def _decided(
-    function: bytes, after: bytes, decision: Decision, goal: Goal, seen: set[bytes]
+    function: bytes, after: bytes, decision: HuntedDecision, goal: HuntGoal, seen: set[bytes]
 ) -> _llvm.Module | None:
     """Return what a decision makes of a function, None where it is what another one makes.
 
@@ -97,8 +102,8 @@ def _decided(
 
 
 def _with_cleaning(
-    decision: Decision, module: _llvm.Module, known: dict[bytes, float]
-) -> Iterator[tuple[Decision, _llvm.Module]]:
+    decision: HuntedDecision, module: _llvm.Module, known: dict[bytes, float]
+) -> Iterator[tuple[HuntedDecision, _llvm.Module]]:
     if module.ir_hash() in known:
         return
     data = module.bitcode()
@@ -110,7 +115,7 @@ def _with_cleaning(
 
 def gap(function: bytes, decision: str, goal: str) -> tuple[float, float]:
     """Return what the level leaves and what the decision leaves, each from the beginning."""
-    chosen = Goal(goal)
+    chosen = HuntGoal(goal)
     return _cost(_at_level(function, chosen), chosen), _cost(
         _made(function, decision, chosen), chosen
     )
@@ -118,13 +123,13 @@ def gap(function: bytes, decision: str, goal: str) -> tuple[float, float]:
 
 def attributed(function: bytes, decision: str, goal: str) -> str:
     """Return the smallest part of a decision that still leaves less than the level: one or more."""
-    chosen, whole = Goal(goal), Decision.read(decision)
+    chosen, whole = HuntGoal(goal), HuntedDecision.read(decision)
     start, cost = gap(function, decision, goal)
     parts = [one for one in whole.passes if one != chosen.level]
     for left_out in range(len(parts) if len(parts) + len(whole.codegen) > 1 else 0):
         dropped = list(whole.passes)
         dropped.remove(parts[left_out])
-        shorter = Decision(tuple(dropped), whole.codegen)
+        shorter = HuntedDecision(tuple(dropped), whole.codegen)
         try:
             if gap(function, str(shorter), goal)[1] <= cost + (start - cost) / 2:
                 return attributed(function, str(shorter), goal)
@@ -150,9 +155,9 @@ def is_interesting(data: bytes, decision: str, goal: str, least: float) -> bool:
     start, cost = gap(data, decision, goal)
     if start - cost < least or cost < 1:
         return False
-    if Goal(goal) is not Goal.SIZE or " | x86-" in decision:
+    if HuntGoal(goal) is not HuntGoal.SIZE or " | x86-" in decision:
         return True
-    return _is_elsewhere(data, decision, Goal(goal))
+    return _is_elsewhere(data, decision, HuntGoal(goal))
 
 
 def _never_ends(text: str) -> bool:
@@ -195,7 +200,7 @@ def _is_computed(name: str, depends: dict[str, str]) -> bool:
     return False
 
 
-def _is_elsewhere(data: bytes, decision: str, goal: Goal) -> bool:
+def _is_elsewhere(data: bytes, decision: str, goal: HuntGoal) -> bool:
     """Return whether the IR shrinks too, or the code of another machine."""
     base, made = _at_level(data, goal), _made(data, decision, goal)
     if made.instruction_count() < base.instruction_count():
@@ -212,10 +217,10 @@ def _is_elsewhere(data: bytes, decision: str, goal: Goal) -> bool:
 _COMPARED = ("x86_64", "aarch64", "riscv64")
 
 
-def _size_on(machine: str, data: bytes, decision: str, goal: Goal) -> int:
+def _size_on(machine: str, data: bytes, decision: str, goal: HuntGoal) -> int:
     module = _prepared(data, goal)
     module.retarget(machine)
-    for step in Decision.read(decision).steps if decision else (goal.level,):
+    for step in HuntedDecision.read(decision).steps if decision else (goal.level,):
         module.run(step)
     return module.object_text_size()
 
@@ -236,9 +241,9 @@ def finished(data: bytes, decision: str, goal: str, least: float) -> str:
         module = _llvm.Module(data)
         if module.run(step) and _still(module.text(), decision, goal, least):
             data = module.text().encode()
-    text = _without_noise(_prepared(data, Goal(goal)).text())
+    text = _without_noise(_prepared(data, HuntGoal(goal)).text())
     for plainer in (_plainest, _without_hints):
-        shorter = plainer(text, Goal(goal))
+        shorter = plainer(text, HuntGoal(goal))
         if _still(shorter, decision, goal, least):
             return shorter
     return text
@@ -263,9 +268,9 @@ def _without_noise(text: str, name: str = "f") -> str:
     return re.sub(r"\n{2,}", "\n", plain).strip() + "\n"
 
 
-def _without_hints(text: str, goal: Goal) -> str:
+def _without_hints(text: str, goal: HuntGoal) -> str:
     """Return `text` with no attribute group but the level's."""
-    marks = " minsize optsize" if goal is not Goal.CYCLES else ""
+    marks = " minsize optsize" if goal is not HuntGoal.CYCLES else ""
     text = re.sub(r"^attributes #.*\n", "", text, flags=re.M)
     text = re.sub(r"(?: #\d+)+( \{)?$", lambda m: m[1] or "", text, flags=re.M)
     return re.sub(r"^(define .*\))[^()]* \{$", rf"\1{marks} {{", text, flags=re.M)
@@ -279,7 +284,7 @@ _HINTS = re.compile(
 )
 
 
-def _plainest(text: str, goal: Goal) -> str:
+def _plainest(text: str, goal: HuntGoal) -> str:
     """Return `text` without anything that only promises something."""
     text = _HINTS.sub("", _HINTS.sub("", _without_hints(text, goal)))
     return re.sub(r"^\$.* = comdat.*\n", "", text, flags=re.M)
@@ -287,8 +292,8 @@ def _plainest(text: str, goal: Goal) -> str:
 
 def readable_by_all(module: bytes) -> str:
     """Return a whole module as text that older versions can read, too, marked for size."""
-    text = _without_noise(_prepared(module, Goal.SIZE).text(), name="")
-    return _plainest(_MARKERS.sub("", text), Goal.SIZE)
+    text = _without_noise(_prepared(module, HuntGoal.SIZE).text(), name="")
+    return _plainest(_MARKERS.sub("", text), HuntGoal.SIZE)
 
 
 _MARKERS = re.compile(r"^(?:declare|  ).* @llvm\.(?:lifetime|dbg)\..*\n", re.MULTILINE)
@@ -297,7 +302,7 @@ _MARKERS = re.compile(r"^(?:declare|  ).* @llvm\.(?:lifetime|dbg)\..*\n", re.MUL
 
 def versions_of(data: bytes, decision: str, goal: str) -> list[bytes]:
     """Return a function before, after the level and after the decision."""
-    chosen = Goal(goal)
+    chosen = HuntGoal(goal)
     made = (_prepared(data, chosen), _at_level(data, chosen), _made(data, decision, chosen))
     return [one.bitcode() for one in made]
 
@@ -314,7 +319,7 @@ _CHECKING = {
 
 def proof_objects(text: str, decision: str, goal: str, glue: str) -> dict[str, bytes]:
     """Return the objects that a proof by execution links."""
-    chosen = Goal(goal)
+    chosen = HuntGoal(goal)
     before, level, decided = (text.replace("@f(", f"@f{which}(") for which in range(3))
     counted = _llvm.Module(before.encode())
     counted.run_with("sancov-module", _COUNTING)
@@ -336,7 +341,7 @@ def proof_objects(text: str, decision: str, goal: str, glue: str) -> dict[str, b
 
 def facts(data: bytes, decision: str, goal: str) -> dict[str, Any]:
     """Return what a report says of a function: sizes on each machine, remarks, fingerprint."""
-    chosen = Goal(goal)
+    chosen = HuntGoal(goal)
     base, made = _at_level(data, chosen), _made(data, decision, chosen)
     sizes: dict[str, list[int] | str] = {}
     for machine in _COMPARED:
@@ -372,7 +377,7 @@ def cycles_of(text: bytes, options: list[str]) -> float:
     module = _llvm.Module(text)
     for one in options:
         module.run(f"codegen<{one}>")
-    return round(_cost(module, Goal.CYCLES), 2)
+    return round(_cost(module, HuntGoal.CYCLES), 2)
 
 
 def compared(data: bytes, decisions: list[str], goal: str) -> list[float]:
@@ -387,35 +392,35 @@ def compared(data: bytes, decisions: list[str], goal: str) -> list[float]:
     return found
 
 
-def _prepared(data: bytes, goal: Goal) -> _llvm.Module:
+def _prepared(data: bytes, goal: HuntGoal) -> _llvm.Module:
     module = _llvm.Module(data)
-    module.set_goal("speed" if goal is Goal.CYCLES else "size")
+    module.set_goal("speed" if goal is HuntGoal.CYCLES else "size")
     return module
 
 
-def _at_level(data: bytes, goal: Goal) -> _llvm.Module:
+def _at_level(data: bytes, goal: HuntGoal) -> _llvm.Module:
     module = _prepared(data, goal)
     module.run(goal.level)
     return module
 
 
-def _made(data: bytes, decision: str, goal: Goal) -> _llvm.Module:
+def _made(data: bytes, decision: str, goal: HuntGoal) -> _llvm.Module:
     module = _prepared(data, goal)
-    for step in Decision.read(decision).steps:
+    for step in HuntedDecision.read(decision).steps:
         module.run(step)
     return module
 
 
-def _cost(module: _llvm.Module, goal: Goal) -> float:
-    if goal is Goal.INSTRUCTIONS:
+def _cost(module: _llvm.Module, goal: HuntGoal) -> float:
+    if goal is HuntGoal.INSTRUCTIONS:
         return module.instruction_count()
-    if goal is Goal.SIZE:
+    if goal is HuntGoal.SIZE:
         return module.object_text_size()
     return sum(row[4] * row[5] for row in _llvm.machine_blocks(module))
 
 
-def _is_gap(start: float, cost: float, goal: Goal) -> bool:
-    least = goal.least * start if goal is Goal.CYCLES else goal.least
+def _is_gap(start: float, cost: float, goal: HuntGoal) -> bool:
+    least = goal.least * start if goal is HuntGoal.CYCLES else goal.least
     return start - cost >= least
 
 
@@ -491,5 +496,5 @@ def _plain_assembly(module: _llvm.Module) -> str:
 
 def fingerprint(data: bytes, decision: str, goal: str) -> list[str]:
     """Return what a decision takes out of a function; see `_taken_away`."""
-    chosen = Goal(goal)
+    chosen = HuntGoal(goal)
     return _taken_away(_at_level(data, chosen), _made(data, decision, chosen))

@@ -15,9 +15,9 @@ from compiler_gym.envs.llvm.toolchain.tools import package_of
 from compiler_gym.errors import BenchmarkInitError, CompilerGymError, EnvironmentNotSupported
 from compiler_gym.files import append_line, drop_cut_line, lines
 from compiler_gym.search import write_json
-from compiler_gym.tools.hunt.llvm.decisions import Decision
+from compiler_gym.tools.hunt.llvm.decisions import HuntedDecision
 from compiler_gym.tools.hunt.llvm.engine import Engine
-from compiler_gym.tools.hunt.llvm.sources import Program
+from compiler_gym.tools.hunt.llvm.sources import HuntedProgram
 from compiler_gym.tools.hunt.llvm.versions import (
     function_sizes_with,
     installed_versions,
@@ -31,7 +31,7 @@ _ROWS = "grown.jsonl"
 
 
 def grown(
-    programs: Sequence[Program], engine: Engine, output: Path, *, deadline: float,
+    programs: Sequence[HuntedProgram], engine: Engine, output: Path, *, deadline: float,
     says: Callable[[str], None], is_interrupted: Callable[[], bool],
 ) -> dict[str, Any]:  # fmt: skip
     """Return the functions of `programs` that the newest version makes larger than an older one."""
@@ -61,7 +61,9 @@ def grown(
     return document
 
 
-def _with_each_version(program: Program, engine: Engine, versions: Sequence[int]) -> dict[str, Any]:
+def _with_each_version(
+    program: HuntedProgram, engine: Engine, versions: Sequence[int]
+) -> dict[str, Any]:
     row: dict[str, Any] = {
         "program": program.name, "package": program.package, "versions": list(versions),
         "sizes": {}, "failures": {},
@@ -76,7 +78,7 @@ def _with_each_version(program: Program, engine: Engine, versions: Sequence[int]
         return row
     for version in versions:
         try:
-            found = function_sizes_with(version, text.value, Decision(("default<Oz>",)))
+            found = function_sizes_with(version, text.value, HuntedDecision(("default<Oz>",)))
             row["sizes"][str(version)] = found
         except (subprocess.SubprocessError, OSError, CompilerGymError) as error:
             row["failures"][str(version)] = reason_of(error)

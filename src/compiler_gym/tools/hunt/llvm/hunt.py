@@ -21,16 +21,16 @@ from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.tools import require_tool
 from compiler_gym.errors import BenchmarkInitError, CacheError, CompilerGymError
 from compiler_gym.files import FolderLock, append_line, drop_cut_line, lines, write_whole, writing
-from compiler_gym.tools.hunt.llvm.decisions import Goal
+from compiler_gym.tools.hunt.llvm.decisions import HuntGoal
 from compiler_gym.tools.hunt.llvm.drafts import write_findings
 from compiler_gym.tools.hunt.llvm.engine import Engine
 from compiler_gym.tools.hunt.llvm.growing import grown
 from compiler_gym.tools.hunt.llvm.proving import proved
 from compiler_gym.tools.hunt.llvm.reducing import reduce_ir
-from compiler_gym.tools.hunt.llvm.sources import Program, programs_in
+from compiler_gym.tools.hunt.llvm.sources import HuntedProgram, programs_in
 from compiler_gym.tools.hunt.llvm.versions import sizes_by_version
 
-__all__ = ["Hunt", "Limits"]
+__all__ = ["Hunt", "HuntLimits"]
 
 _JOURNAL = "journal.jsonl"
 _SHARE_OF_EXAMINING = 0.5
@@ -41,7 +41,7 @@ _FINDINGS_OF_A_DECISION = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class HuntLimits:
     """How far a hunt goes for each function."""
 
     least_instructions: int = 4
@@ -62,7 +62,7 @@ class Hunt:
     Args:
         where: A dataset, or a path that `programs_in` takes.
         output: The folder.
-        goal: What is to be less: a value of `Goal`.
+        goal: What is to be less: a value of `HuntGoal`.
         says: Is told how it goes, a line at a time.
         is_interrupted: Whether to end after the step that is being done.
     """
@@ -73,12 +73,12 @@ class Hunt:
         output: Path,
         *,
         goal: str = "size",
-        limits: Limits = Limits(),
+        limits: HuntLimits = HuntLimits(),
         says: Callable[[str], None] = lambda line: None,
         is_interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
         self.output = output
-        self._where, self._goal, self._limits = where, Goal(goal), limits
+        self._where, self._goal, self._limits = where, HuntGoal(goal), limits
         self._says, self._is_interrupted = says, is_interrupted
         self._rows: list[dict[str, Any]] = []
         self._least_packages = limits.packages
@@ -193,7 +193,7 @@ class Hunt:
 
     # Functions.
 
-    def _examine(self, engine: Engine, programs: list[Program], deadline: float) -> None:
+    def _examine(self, engine: Engine, programs: list[HuntedProgram], deadline: float) -> None:
         done = {row["program"] for row in self._of("program")}
         shapes = {shape for row in self._of("program") for shape in row.get("shapes", ())}
         for number, program in enumerate(programs):
@@ -204,7 +204,7 @@ class Hunt:
                 self._examine_program(engine, program, shapes, deadline)
 
     def _examine_program(
-        self, engine: Engine, program: Program, shapes: set[int], deadline: float
+        self, engine: Engine, program: HuntedProgram, shapes: set[int], deadline: float
     ) -> None:
         """Examine each function; a program that is not finished has no row, and begins again."""
         said: dict[str, Any] = {"program": program.name, "package": program.package}
@@ -395,7 +395,7 @@ class Hunt:
         return ""
 
     def _least(self, base: float) -> float:
-        return self._goal.least * (base if self._goal is Goal.CYCLES else 1)
+        return self._goal.least * (base if self._goal is HuntGoal.CYCLES else 1)
 
     # Figures.
 

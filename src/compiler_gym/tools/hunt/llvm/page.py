@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from compiler_gym.tools.hunt.llvm.decisions import Decision, Goal
+from compiler_gym.tools.hunt.llvm.decisions import HuntedDecision, HuntGoal
 from compiler_gym.tools.tune import html_page, html_table
 
 __all__ = ["before_and_after", "page"]
@@ -49,7 +49,7 @@ def _overview(document: Mapping[str, Any]) -> str:
 
 
 def _said(finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    decision = Decision.read(finding["decision"])
+    decision = HuntedDecision.read(finding["decision"])
     if decision.codegen:
         return f"<code>--{escape(decision.codegen[0])}</code>"
     extra = ",".join(one for one in decision.passes if one != document["level"])
@@ -59,12 +59,12 @@ def _said(finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:
 
 def before_and_after(finding: Mapping[str, Any], goal: str) -> tuple[float, float]:
     """Return what the level leaves of a finding, and what its decision leaves."""
-    kind = Goal(goal)
-    if kind is Goal.CYCLES:
+    kind = HuntGoal(goal)
+    if kind is HuntGoal.CYCLES:
         before, after = finding["costs"]
     else:
         before, after = (
-            finding["instructions"] if kind is Goal.INSTRUCTIONS else finding["sizes"]["x86_64"]
+            finding["instructions"] if kind is HuntGoal.INSTRUCTIONS else finding["sizes"]["x86_64"]
         )
     return before, after
 

@@ -21,7 +21,7 @@ from compiler_gym.envs.llvm.validation.alive import is_proved
 from compiler_gym.files import scratch_directory
 from compiler_gym.tools.hunt.llvm.engine import Engine
 
-__all__ = ["Proof", "glue_for", "proved"]
+__all__ = ["HuntProof", "glue_for", "proved"]
 
 _INPUTS, _CHECKED_INPUTS = 2000, 200
 _LEAST_JUDGED, _LEAST_CLEAN = 50, 10
@@ -43,7 +43,7 @@ _CONSTANT = re.compile(r"(?<![\w%@.])-?\d+\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class HuntProof:
     """What is proven, or why nothing is."""
 
     kind: str = ""
@@ -55,23 +55,23 @@ class Proof:
     """Edges of the function that these take, of all."""
 
 
-def proved(engine: Engine, text: str, decision: str, goal: str) -> Proof:
+def proved(engine: Engine, text: str, decision: str, goal: str) -> HuntProof:
     """Return the strongest proof that there is of a finished function."""
     if shutil.which("alive-tv"):
         made = engine.ask("versions_of", text.encode(), decision, goal)
         if made.value and all(is_proved(made.value[0], after) for after in made.value[1:]):
-            return Proof("alive2", "alive-tv verified the level's code and the decision's")
+            return HuntProof("alive2", "alive-tv verified the level's code and the decision's")
     try:
         glue = glue_for(text)
     except ValueError as error:
-        return Proof(reason=f"cannot be run: {error}")
+        return HuntProof(reason=f"cannot be run: {error}")
     return _executed(engine, text, decision, goal, glue)
 
 
-def _executed(engine: Engine, text: str, decision: str, goal: str, glue: str) -> Proof:
+def _executed(engine: Engine, text: str, decision: str, goal: str, glue: str) -> HuntProof:
     answer = engine.ask("proof_objects", text, decision, goal, glue)
     if answer.failure:
-        return Proof(reason=f"cannot be run: {answer.failure}")
+        return HuntProof(reason=f"cannot be run: {answer.failure}")
     with scratch_directory("proof") as name:
         folder = Path(name)
         for part, code in answer.value.items():
@@ -79,20 +79,20 @@ def _executed(engine: Engine, text: str, decision: str, goal: str, glue: str) ->
         try:
             plain = _run(folder, "", ["glue", "counted", "level", "decided"], _INPUTS)
             if plain.wrong:
-                return Proof(reason=f"differs on input {plain.wrong}")
+                return HuntProof(reason=f"differs on input {plain.wrong}")
             if plain.judged < _LEAST_JUDGED:
-                return Proof(reason=f"ends by itself on {plain.judged} of {_INPUTS} inputs")
+                return HuntProof(reason=f"ends by itself on {plain.judged} of {_INPUTS} inputs")
             taken, edges = plain.edges
             if taken < _LEAST_REACHED * edges:
-                return Proof(reason=f"inputs take {taken} of {edges} edges")
+                return HuntProof(reason=f"inputs take {taken} of {edges} edges")
             for sanitizer in ("address", "memory"):
                 parts = [f"glue-{sanitizer}", sanitizer, "level", "decided"]
                 clean = _run(folder, sanitizer, parts, _CHECKED_INPUTS)
                 if clean.judged < _LEAST_CLEAN:
-                    return Proof(reason=f"the {sanitizer} sanitizer reports on its inputs")
+                    return HuntProof(reason=f"the {sanitizer} sanitizer reports on its inputs")
         except (subprocess.SubprocessError, ValueError) as error:
-            return Proof(reason=f"cannot be run: {str(error).strip()[:200]}")
-    return Proof("execution", "", plain.judged, f"{taken} of {edges}")
+            return HuntProof(reason=f"cannot be run: {str(error).strip()[:200]}")
+    return HuntProof("execution", "", plain.judged, f"{taken} of {edges}")
 
 
 @dataclass(frozen=True, slots=True)

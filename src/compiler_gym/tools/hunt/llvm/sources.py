@@ -19,14 +19,14 @@ from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError, CompilerGymError
 from compiler_gym.registration import make
 
-__all__ = ["Program", "programs_in"]
+__all__ = ["HuntedProgram", "programs_in"]
 
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".C", ".i", ".ii")
 _DATABASE = "compile_commands.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class HuntedProgram:
     """One program, read when it is asked for."""
 
     name: str
@@ -35,7 +35,7 @@ class Program:
     """Return its bitcode or IR, or raise a `CompilerGymError`."""
 
 
-def programs_in(where: str) -> list[Program]:
+def programs_in(where: str) -> list[HuntedProgram]:
     """Return the programs of a dataset or below a path, packages in turns.
 
     A folder of a built corpus (``packages/NAME/modules``) says what belongs to which package; a
@@ -61,7 +61,7 @@ def programs_in(where: str) -> list[Program]:
     return _in_turns(found)
 
 
-def _files_under(path: Path) -> list[Program]:
+def _files_under(path: Path) -> list[HuntedProgram]:
     built = sorted(path.glob("packages/*/modules/*.bc"))
     if built:
         return [_of_file(file, file.parts[-3].partition("_")[0], path) for file in built]
@@ -76,7 +76,7 @@ def _files_under(path: Path) -> list[Program]:
     ]
 
 
-def _of_file(path: Path, package: str, root: Path) -> Program:
+def _of_file(path: Path, package: str, root: Path) -> HuntedProgram:
     def read() -> bytes:
         try:
             if path.suffix in IR_SUFFIXES:
@@ -87,10 +87,10 @@ def _of_file(path: Path, package: str, root: Path) -> Program:
                 raise
             raise BenchmarkInitError(f"cannot read {path}: {error.strerror}") from error
 
-    return Program(str(path.relative_to(root)), package, read)
+    return HuntedProgram(str(path.relative_to(root)), package, read)
 
 
-def _compiled_by_database(path: Path) -> list[Program]:
+def _compiled_by_database(path: Path) -> list[HuntedProgram]:
     clang_command()
     unreadable: list[tuple[str, str]] = []
     made = make_benchmarks_from_compile_commands(path, unreadable=unreadable)
@@ -102,27 +102,29 @@ def _compiled_by_database(path: Path) -> list[Program]:
 
         return read
 
-    readable = [Program(name, package, lambda one=one: one.contents) for name, one in made.items()]
-    return readable + [Program(name, package, failing(said)) for name, said in unreadable]
+    readable = [
+        HuntedProgram(name, package, lambda one=one: one.contents) for name, one in made.items()
+    ]
+    return readable + [HuntedProgram(name, package, failing(said)) for name, said in unreadable]
 
 
-def _of_dataset(name: str) -> list[Program]:
+def _of_dataset(name: str) -> list[HuntedProgram]:
     with make("llvm-v0") as env:
         dataset = env.datasets.dataset(name)
-    found: list[Program] = []
+    found: list[HuntedProgram] = []
     for uri in dataset.benchmark_uris():
         text = str(uri)
         facts = getattr(dataset, "facts", None)
         places = facts(uri).places if facts is not None else ()
         package = places[0].package if places else text.split("/")[3]
-        found.append(Program(text, package, lambda uri=uri: dataset.benchmark(uri).contents))
+        found.append(HuntedProgram(text, package, lambda uri=uri: dataset.benchmark(uri).contents))
     return found
 
 
-def _in_turns(programs: Sequence[Program]) -> list[Program]:
+def _in_turns(programs: Sequence[HuntedProgram]) -> list[HuntedProgram]:
     """Return one program of each package, then a second of each: any beginning is a fair sample."""
-    packages: dict[str, list[Program]] = {}
+    packages: dict[str, list[HuntedProgram]] = {}
     for one in sorted(programs, key=lambda one: sha256(one.name.encode()).digest()):
         packages.setdefault(one.package, []).append(one)
-    rounds: Iterator[tuple[Program | None, ...]] = zip_longest(*packages.values())
+    rounds: Iterator[tuple[HuntedProgram | None, ...]] = zip_longest(*packages.values())
     return [one for one in chain.from_iterable(rounds) if one is not None]

@@ -18,7 +18,7 @@ from compiler_gym.builds import function_sizes
 from compiler_gym.envs.llvm.toolchain.tools import MAJOR
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import scratch_directory
-from compiler_gym.tools.hunt.llvm.decisions import Decision, Goal
+from compiler_gym.tools.hunt.llvm.decisions import HuntedDecision, HuntGoal
 from compiler_gym.tools.hunt.llvm.engine import Engine
 
 __all__ = [
@@ -69,13 +69,13 @@ def sizes_by_version(
 
     Cycles are those of its passes: code generator and model are the engine's own.
     """
-    chosen = Decision.read(decision)
-    level = Decision((Goal(goal).level,))
+    chosen = HuntedDecision.read(decision)
+    level = HuntedDecision((HuntGoal(goal).level,))
     found: list[VersionSize] = []
     for version in installed_versions() if versions is None else versions:
         try:
             before, after = (
-                _cost_with(engine, version, text, one, Goal(goal)) for one in (level, chosen)
+                _cost_with(engine, version, text, one, HuntGoal(goal)) for one in (level, chosen)
             )
             found.append(VersionSize(version, before, after))
         except (subprocess.SubprocessError, OSError, ProjectError) as error:
@@ -83,11 +83,13 @@ def sizes_by_version(
     return found
 
 
-def _cost_with(engine: Engine, version: int, text: str, decision: Decision, goal: Goal) -> float:
-    if goal is Goal.SIZE:
+def _cost_with(
+    engine: Engine, version: int, text: str, decision: HuntedDecision, goal: HuntGoal
+) -> float:
+    if goal is HuntGoal.SIZE:
         return sum(function_sizes_with(version, text, decision).values())
     made = _made_with(version, text, decision, code=False)
-    if goal is Goal.INSTRUCTIONS:
+    if goal is HuntGoal.INSTRUCTIONS:
         return _instructions_in(made.decode())
     answer = engine.ask("cycles_of", made, [*decision.codegen])
     if answer.failure:
@@ -95,7 +97,7 @@ def _cost_with(engine: Engine, version: int, text: str, decision: Decision, goal
     return answer.value
 
 
-def function_sizes_with(version: int, text: str, decision: Decision) -> dict[str, int]:
+def function_sizes_with(version: int, text: str, decision: HuntedDecision) -> dict[str, int]:
     """Return the bytes of code that a version makes of each function of a module.
 
     Raises `subprocess.SubprocessError` or `OSError` where it crashes, hangs or cannot read it.
@@ -106,7 +108,7 @@ def function_sizes_with(version: int, text: str, decision: Decision) -> dict[str
         return function_sizes(path)
 
 
-def _made_with(version: int, text: str, decision: Decision, *, code: bool) -> bytes:
+def _made_with(version: int, text: str, decision: HuntedDecision, *, code: bool) -> bytes:
     with scratch_directory("versions") as name:
         folder = Path(name)
         pipeline = decision.pipeline

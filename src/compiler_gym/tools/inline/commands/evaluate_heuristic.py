@@ -14,7 +14,7 @@ from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.learn.commands.leaderboard import print_outcome, show_metrics
 
 if TYPE_CHECKING:
-    from compiler_gym.tools.learn.leaderboard import Evaluation, Outcome, Task
+    from compiler_gym.tools.learn.leaderboard import Evaluation, LeaderboardTask, Outcome
 
 __all__ = ["evaluate_heuristic"]
 
@@ -86,7 +86,7 @@ def _say_nothing(outcome: "Outcome") -> None:
     """Print nothing."""
 
 
-def _programs_named(corpus: list[str], most: int | None, task: "Task") -> list[str]:
+def _programs_named(corpus: list[str], most: int | None, task: "LeaderboardTask") -> list[str]:
     """Return the programs that `corpus` names, or some of them; none: those of the task."""
     from compiler_gym.registration import make
 

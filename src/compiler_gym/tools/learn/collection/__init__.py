@@ -12,18 +12,29 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
-    from compiler_gym.tools.learn.collection.collecting import Progress, Summary, collect
+    from compiler_gym.tools.learn.collection.collecting import (
+        CollectionProgress,
+        CollectionSummary,
+        collect,
+    )
     from compiler_gym.tools.learn.collection.recorded import recorded_randomly
-    from compiler_gym.tools.learn.collection.replaying import Difference
+    from compiler_gym.tools.learn.collection.replaying import ReplayDifference
     from compiler_gym.tools.learn.collection.stored import Collection
 
-__all__ = ["Collection", "Difference", "Progress", "Summary", "collect", "recorded_randomly"]
+__all__ = [
+    "Collection",
+    "CollectionProgress",
+    "CollectionSummary",
+    "ReplayDifference",
+    "collect",
+    "recorded_randomly",
+]
 
 _WHERE = {
     "Collection": "compiler_gym.tools.learn.collection.stored",
-    "Difference": "compiler_gym.tools.learn.collection.replaying",
-    "Progress": "compiler_gym.tools.learn.collection.collecting",
-    "Summary": "compiler_gym.tools.learn.collection.collecting",
+    "ReplayDifference": "compiler_gym.tools.learn.collection.replaying",
+    "CollectionProgress": "compiler_gym.tools.learn.collection.collecting",
+    "CollectionSummary": "compiler_gym.tools.learn.collection.collecting",
     "collect": "compiler_gym.tools.learn.collection.collecting",
     "recorded_randomly": "compiler_gym.tools.learn.collection.recorded",
 }

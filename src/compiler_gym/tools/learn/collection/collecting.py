@@ -25,14 +25,21 @@ from compiler_gym.tools.learn.collection.engines import engine_for, file_of
 from compiler_gym.tools.learn.collection.playing import policy_digest, settled_options
 from compiler_gym.tools.learn.collection.shards import Shard, describe
 
-__all__ = ["Progress", "Summary", "collect", "manifest_of", "options_of", "summary_of"]
+__all__ = [
+    "CollectionProgress",
+    "CollectionSummary",
+    "collect",
+    "manifest_of",
+    "options_of",
+    "summary_of",
+]
 
 SHARDS = "shards"
 _MAY_CHANGE = ("policy_sha256", *(n for n, o in declared(CollectOptions).items() if o.may_change))
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class CollectionProgress:
     """How far a collection is."""
 
     steps: int
@@ -44,7 +51,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class CollectionSummary:
     """What a collection holds."""
 
     shards: int
@@ -72,9 +79,9 @@ def collect(
     options: CollectOptions | None = None,
     *,
     resume: bool = False,
-    watch: Callable[[Progress], None] = lambda progress: None,
+    watch: Callable[[CollectionProgress], None] = lambda progress: None,
     **given: Any,
-) -> Summary:
+) -> CollectionSummary:
     """Collect transitions into the folder `output` and return what it holds.
 
     Options are a record, or keywords named as its fields, which override the record:
@@ -121,7 +128,7 @@ class _Filling:
     """Writes the shards that lack."""
 
     def __init__(
-        self, run: RunFolder, options: CollectOptions, watch: Callable[[Progress], None]
+        self, run: RunFolder, options: CollectOptions, watch: Callable[[CollectionProgress], None]
     ) -> None:
         self._run = run
         self._options = options
@@ -146,7 +153,7 @@ class _Filling:
         def tick(shard: int, steps: int) -> None:
             self._steps[shard] = steps
             total, seconds = self._steps.total(), time.monotonic() - self._started
-            self._watch(Progress(total, options.steps, seconds, total - before))
+            self._watch(CollectionProgress(total, options.steps, seconds, total - before))
 
         if not lacking:
             return
@@ -193,13 +200,13 @@ def manifest_of(folder: str | Path) -> dict[Path, Shard]:
     }
 
 
-def summary_of(folder: str | Path) -> Summary:
+def summary_of(folder: str | Path) -> CollectionSummary:
     """Return what the collection in `folder` holds."""
     found = manifest_of(folder).values()
     failures: Counter[str] = Counter()
     for shard in found:
         failures.update(shard.failures)
-    return Summary(
+    return CollectionSummary(
         shards=len(found),
         shards_in_all=options_of(folder).shards,
         transitions=sum(shard.transitions for shard in found),

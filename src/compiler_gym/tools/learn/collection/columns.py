@@ -25,7 +25,16 @@ from compiler_gym.spaces import Sequence as SequenceSpace
 from compiler_gym.version import install_hint
 from compiler_gym.wrappers import EpisodeRecord, StepRecord, json_of
 
-__all__ = ["NEXT_STATE", "STATE", "Field", "Layout", "NamedStep", "Rows", "arrow", "json_text"]
+__all__ = [
+    "NEXT_STATE",
+    "STATE",
+    "CollectedRows",
+    "Field",
+    "Layout",
+    "NamedStep",
+    "arrow",
+    "json_text",
+]
 
 _METADATA = b"compiler_gym"
 _STEP = (
@@ -211,7 +220,7 @@ class Layout:
             yield plain["run"][begin], record
 
 
-class Rows:
+class CollectedRows:
     """Rows that are not written yet, a list for each column.
 
     Args:

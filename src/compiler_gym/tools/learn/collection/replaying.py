@@ -17,13 +17,13 @@ from compiler_gym.tools.learn.collection.columns import Layout, NamedStep, json_
 from compiler_gym.tools.learn.collection.playing import environment_of
 from compiler_gym.wrappers import EpisodeRecord
 
-__all__ = ["Difference", "differences_in"]
+__all__ = ["ReplayDifference", "differences_in"]
 
 _Space = gymnasium.Space[Any] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ReplayDifference:
     """A value that a replay does not repeat."""
 
     run: int
@@ -43,7 +43,7 @@ class Difference:
 
 def differences_in(
     episodes: Iterable[tuple[int, EpisodeRecord]], layout: Layout, options: CollectOptions
-) -> Iterator[Difference]:
+) -> Iterator[ReplayDifference]:
     """Yield the first difference of each episode.
 
     What varies from run to run, and failures of workers, such as one that took too long, are not
@@ -57,7 +57,7 @@ def differences_in(
             found = next(_of_episode(env, episode, layout, exact), None)
             if found is not None:
                 step, column, kept, now = found
-                yield Difference(run, episode.benchmark, step, column, kept, now)
+                yield ReplayDifference(run, episode.benchmark, step, column, kept, now)
 
 
 def _of_episode(

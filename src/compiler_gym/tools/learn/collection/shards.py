@@ -13,7 +13,7 @@ import gymnasium
 
 from compiler_gym.errors import CacheError, RecordingError
 from compiler_gym.files import is_intact, replaced_file, seal, sha256_of, writing
-from compiler_gym.tools.learn.collection.columns import STATE, Layout, Rows, arrow
+from compiler_gym.tools.learn.collection.columns import STATE, CollectedRows, Layout, arrow
 from compiler_gym.wrappers import EpisodeRecord
 
 __all__ = ["Shard", "ShardWriter", "describe", "reading"]
@@ -75,7 +75,7 @@ class ShardWriter:
         self, path: Path, layout: Layout, spaces: Mapping[str, gymnasium.Space[Any]]
     ) -> None:
         self._path = path
-        self._rows = Rows(layout, spaces)
+        self._rows = CollectedRows(layout, spaces)
         is_large = any(
             one.kind in ("text", "bytes", "json") and one.column != STATE for one in layout.fields
         )

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from compiler_gym.errors import CacheError, InvalidParameterError, UnknownNameError
 from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.tools.learn.collection.collecting import (
-    Summary,
+    CollectionSummary,
     manifest_of,
     options_of,
     summary_of,
 )
 from compiler_gym.tools.learn.collection.columns import Layout, arrow
-from compiler_gym.tools.learn.collection.replaying import Difference, differences_in
+from compiler_gym.tools.learn.collection.replaying import ReplayDifference, differences_in
 from compiler_gym.tools.learn.collection.shards import Shard, reading
 from compiler_gym.wrappers import EpisodeRecord
 
@@ -46,7 +46,7 @@ class Collection:
         self._intact: set[Path] = set()
 
     @property
-    def summary(self) -> Summary:
+    def summary(self) -> CollectionSummary:
         """How much it holds, and which failures."""
         return summary_of(self.path)
 
@@ -127,7 +127,7 @@ class Collection:
         generator = np.random.default_rng([seed, epoch, index])
         return _cut_into(_mixed_rows(read, buffer, generator), batch_size)
 
-    def verify(self, sample: int = 20, *, seed: int = 0) -> list[Difference]:
+    def verify(self, sample: int = 20, *, seed: int = 0) -> list[ReplayDifference]:
         """Play `sample` episodes again, drawn at random, and return what came out differently.
 
         Raises `CacheError` where the file of any shard was damaged.
@@ -139,7 +139,7 @@ class Collection:
         sizes = {path: shard.episodes for path, shard in manifest.items()}
         total = sum(sizes.values())
         chosen = set(generator.choice(total, size=min(sample, total), replace=False).tolist())
-        found: list[Difference] = []
+        found: list[ReplayDifference] = []
         before = 0
         for path, size in sizes.items():
             own = {number - before for number in chosen if before <= number < before + size}

@@ -14,7 +14,7 @@ from compiler_gym.cli.kit.programs import find_program
 from compiler_gym.options import CollectOptions
 
 if TYPE_CHECKING:
-    from compiler_gym.tools.learn.collection import Progress, Summary
+    from compiler_gym.tools.learn.collection import CollectionProgress, CollectionSummary
 
 __all__ = ["collect"]
 
@@ -105,7 +105,7 @@ class _ProgressLine:
             self._status = errors().status("starting")
             self._status.start()
 
-    def show(self, progress: "Progress") -> None:
+    def show(self, progress: "CollectionProgress") -> None:
         if self._status is None:
             return
         rate = progress.steps_now / max(progress.seconds, 0.1)
@@ -120,7 +120,7 @@ class _ProgressLine:
             self._status.stop()
 
 
-def _show_collection(folder: Path, summary: "Summary") -> None:
+def _show_collection(folder: Path, summary: "CollectionSummary") -> None:
     console = output()
     each = summary.bytes / max(summary.transitions, 1)
     console.print(heading(str(folder)), soft_wrap=True)

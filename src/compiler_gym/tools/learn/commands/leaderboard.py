@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli.kit.options import Group, SandboxName
+from compiler_gym.cli.kit.options import CommandGroup, SandboxName
 from compiler_gym.cli.kit.output import (
     Json,
     errors,
@@ -32,7 +32,7 @@ ROOT = Path("leaderboard")
 
 leaderboard = typer.Typer(
     name="leaderboard",
-    cls=Group,
+    cls=CommandGroup,
     help="Evaluate policies on fixed tasks; verify and rank what was submitted.",
     no_args_is_help=True,
 )

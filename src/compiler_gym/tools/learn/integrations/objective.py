@@ -18,11 +18,11 @@ from compiler_gym.registration import Use, default_environment, make
 from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.spaces import action_names
 
-__all__ = ["Evaluation", "SequenceObjective"]
+__all__ = ["ObjectiveValue", "SequenceObjective"]
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class ObjectiveValue:
     """What came of one sequence of actions."""
 
     actions: tuple[int, ...]
@@ -72,14 +72,14 @@ class SequenceObjective:
         """The choices at each place."""
         known = self.env.action_space
         self._numbers = [None if name is None else known[name] for name in names]
-        self.best: Evaluation | None = None
+        self.best: ObjectiveValue | None = None
         """The best evaluation so far."""
 
     def __call__(self, choices: Sequence[int]) -> float:
         """Return the cost of `choices`: at each place the number of a choice."""
         return self.evaluate(choices).cost
 
-    def evaluate(self, choices: Sequence[int], on_step: Any = None) -> Evaluation:
+    def evaluate(self, choices: Sequence[int], on_step: Any = None) -> ObjectiveValue:
         """Return what comes of `choices`; `on_step` is called with the place and the cost."""
         self._reset()
         taken: list[Any] = []
@@ -89,14 +89,14 @@ class SequenceObjective:
             if action is not None:
                 _, reward, terminated, truncated, info = self.env.step(action)
                 if "error" in info:
-                    return Evaluation((*taken, action), float("inf"), info["error_details"])
+                    return ObjectiveValue((*taken, action), float("inf"), info["error_details"])
                 taken.append(action)
                 cost -= float(reward)
                 if terminated or truncated:
                     break
             if on_step is not None:
                 on_step(place, cost)
-        found = Evaluation(tuple(taken), cost)
+        found = ObjectiveValue(tuple(taken), cost)
         if self.best is None or found.cost < self.best.cost:
             self.best = found
         return found

@@ -18,9 +18,9 @@ from compiler_gym.tools.learn.leaderboard.evaluation import (
 from compiler_gym.tools.learn.leaderboard.llvm_instcount import eval_llvm_instcount_policy
 from compiler_gym.tools.learn.leaderboard.metered import LimitReached, Meter
 from compiler_gym.tools.learn.leaderboard.metrics import (
-    Cost,
-    Interval,
-    Summary,
+    ScoredCost,
+    ScoreInterval,
+    ScoreSummary,
     geometric_interval,
     geometric_mean,
     summarise,
@@ -41,8 +41,8 @@ from compiler_gym.tools.learn.leaderboard.table import (
 )
 from compiler_gym.tools.learn.leaderboard.task import (
     TASKS,
+    LeaderboardTask,
     Limit,
-    Task,
     addresses,
     find_task,
     task_defaults,
@@ -50,19 +50,19 @@ from compiler_gym.tools.learn.leaderboard.task import (
 
 __all__ = [
     "TASKS",
-    "Cost",
     "Evaluation",
-    "Interval",
+    "LeaderboardTask",
     "LevelPolicy",
     "Limit",
     "LimitReached",
     "Meter",
     "Outcome",
     "Policy",
+    "ScoreInterval",
+    "ScoreSummary",
+    "ScoredCost",
     "SearchPolicy",
     "Submission",
-    "Summary",
-    "Task",
     "addresses",
     "call_policy",
     "eval_llvm_instcount_policy",

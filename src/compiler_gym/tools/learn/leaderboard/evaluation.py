@@ -19,9 +19,14 @@ from compiler_gym.core import CompilerEnv, CompilerEnvState, state_from_fields
 from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported, StateFileError
 from compiler_gym.registration import make
 from compiler_gym.runs import RunFolder
-from compiler_gym.tools.learn.leaderboard.metered import LimitReached, Meter, Metered, Training
-from compiler_gym.tools.learn.leaderboard.metrics import Cost, Summary, summarise
-from compiler_gym.tools.learn.leaderboard.task import Limit, Task
+from compiler_gym.tools.learn.leaderboard.metered import (
+    LimitReached,
+    Meter,
+    Metered,
+    MeteredTraining,
+)
+from compiler_gym.tools.learn.leaderboard.metrics import ScoredCost, ScoreSummary, summarise
+from compiler_gym.tools.learn.leaderboard.task import LeaderboardTask, Limit
 
 __all__ = ["Evaluation", "Outcome", "Policy", "call_policy", "evaluate"]
 
@@ -130,15 +135,15 @@ _REQUIRED = frozenset(_FIELDS) - {"is_late", "error", "published"}
 class Evaluation:
     """The results of a policy on a task."""
 
-    task: Task
+    task: LeaderboardTask
     outcomes: tuple[Outcome, ...]
 
     @property
-    def costs(self) -> list[Cost]:
+    def costs(self) -> list[ScoredCost]:
         """What was measured on each program: the median of its repetitions."""
         programs = dict.fromkeys(outcome.state.benchmark for outcome in self.outcomes)
         return [
-            Cost(
+            ScoredCost(
                 uri,
                 found[0].initial,
                 found[0].baseline,
@@ -150,7 +155,7 @@ class Evaluation:
         ]
 
     @property
-    def summary(self) -> Summary:
+    def summary(self) -> ScoreSummary:
         """The metrics over all programs."""
         return summarise(self.costs, seed=self.task.seed)
 
@@ -167,7 +172,7 @@ class Evaluation:
 
 def evaluate(
     policy: Policy,
-    task: Task,
+    task: LeaderboardTask,
     *,
     programs: Sequence[str] = (),
     run: RunFolder | None = None,
@@ -199,7 +204,7 @@ def evaluate(
     return Evaluation(chosen, tuple(outcomes))
 
 
-def _train_policy(policy: Policy, task: Task) -> bool:
+def _train_policy(policy: Policy, task: LeaderboardTask) -> bool:
     """Let the policy learn, and return whether it took longer than it may.
 
     The step that would go beyond its time ends its training, and what it has then is
@@ -211,14 +216,14 @@ def _train_policy(policy: Policy, task: Task) -> bool:
     meter = Meter(Limit(seconds=task.train_seconds))
     with suppress(LimitReached):
         train(
-            lambda: Training(_task_environment(task), meter, task.train),
+            lambda: MeteredTraining(_task_environment(task), meter, task.train),
             task.train,
             task.train_seconds,
         )
     return meter.seconds > task.train_seconds + _GRACE_SECONDS
 
 
-def _episodes(task: Task) -> Iterator[tuple[str, int]]:
+def _episodes(task: LeaderboardTask) -> Iterator[tuple[str, int]]:
     with _task_environment(task) as env:
         if not env.compiler_version.startswith(task.compiler_version):
             raise EnvironmentNotSupported(
@@ -231,14 +236,14 @@ def _episodes(task: Task) -> Iterator[tuple[str, int]]:
             yield uri, repetition
 
 
-def _task_environment(task: Task) -> CompilerEnv:
+def _task_environment(task: LeaderboardTask) -> CompilerEnv:
     options: dict[str, Any] = {"reward_space": task.reward_space}
     if task.action_space is not None:
         options["action_space"] = task.action_space
     return make(task.environment, **options)
 
 
-def _outcome_of(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
+def _outcome_of(policy: Policy, task: LeaderboardTask, uri: str, repetition: int) -> Outcome:
     with _task_environment(task) as env:
         env.reset(benchmark=uri, seed=task.seed + repetition)
         before, program = env.state, str(env.benchmark)
@@ -286,7 +291,7 @@ def _run_policy(policy: Policy, env: Metered, meter: Meter) -> str:
     return ""
 
 
-def _unfair(env: CompilerEnv, task: Task, program: str) -> str:
+def _unfair(env: CompilerEnv, task: LeaderboardTask, program: str) -> str:
     """Return what a policy changed that a task fixes; empty if it left everything."""
     if str(env.benchmark) != program:
         return f"the policy changed the program to {env.benchmark}"

@@ -17,7 +17,7 @@ from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.learn.leaderboard.task import Limit
 from compiler_gym.wrappers import CompilerEnvWrapper
 
-__all__ = ["LimitReached", "Meter", "Metered", "Training"]
+__all__ = ["LimitReached", "Meter", "Metered", "MeteredTraining"]
 
 
 class LimitReached(Exception):
@@ -75,7 +75,7 @@ class Metered(CompilerEnvWrapper):
         return super().handle_step(asked)
 
 
-class Training(Metered):
+class MeteredTraining(Metered):
     """An environment to learn in: it takes no program but those of the training set."""
 
     def __init__(self, env: CompilerEnv, meter: Meter, programs: tuple[str, ...]) -> None:

@@ -15,14 +15,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Cost", "Interval", "Summary", "geometric_interval", "geometric_mean", "summarise"]
+__all__ = [
+    "ScoreInterval",
+    "ScoreSummary",
+    "ScoredCost",
+    "geometric_interval",
+    "geometric_mean",
+    "summarise",
+]
 
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class ScoredCost:
     """What was measured on one program, the median of its repetitions."""
 
     program: str
@@ -53,7 +60,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class ScoreInterval:
     """A mean and the bounds of its 95 % confidence interval."""
 
     mean: float
@@ -65,24 +72,24 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ScoreSummary:
     """The metrics over all programs; one is None where it has no geometric mean."""
 
     programs: int
-    share: Interval | None
-    ratio: Interval | None
-    saving: Interval | None
+    share: ScoreInterval | None
+    ratio: ScoreInterval | None
+    saving: ScoreInterval | None
     """``(Cb-C)/Cb``: 1 - geomean(C/Cb), because a saving of 0 has no geometric mean."""
     improved: float
     """The fraction of programs that cost less than the baseline."""
     outliers: tuple[str, ...]
     """Programs whose ratio lies beyond 1.5 interquartile ranges."""
-    ratio_without_outliers: Interval | None
-    published_share: Interval | None = None
+    ratio_without_outliers: ScoreInterval | None
+    published_share: ScoreInterval | None = None
     """``(C0-C)/(C0-Cp)``; None as well where there is no other baseline."""
 
 
-def summarise(costs: Sequence[Cost], *, seed: int = 0) -> Summary:
+def summarise(costs: Sequence[ScoredCost], *, seed: int = 0) -> ScoreSummary:
     """Return the metrics over `costs`; the same seed gives the same intervals.
 
     >>> found = summarise([Cost("a", 200, 100, 100), Cost("b", 300, 100, 50)])
@@ -93,13 +100,13 @@ def summarise(costs: Sequence[Cost], *, seed: int = 0) -> Summary:
     outliers = _outliers(ratios)
     ratio = geometric_interval(list(ratios.values()), seed)
     kept = [value for name, value in ratios.items() if name not in outliers]
-    return Summary(
+    return ScoreSummary(
         programs=len(costs),
         share=geometric_interval([cost.share for cost in costs if cost.share is not None], seed),
         ratio=ratio,
         saving=None
         if ratio is None
-        else Interval(*(1 - 1 / value for value in _numbers_of(ratio))),
+        else ScoreInterval(*(1 - 1 / value for value in _numbers_of(ratio))),
         improved=sum(cost.found < cost.baseline for cost in costs) / len(costs) if costs else 0.0,
         outliers=outliers,
         ratio_without_outliers=geometric_interval(kept, seed),
@@ -116,11 +123,11 @@ def geometric_mean(values: Sequence[float]) -> float | None:
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def _numbers_of(interval: Interval) -> tuple[float, float, float]:
+def _numbers_of(interval: ScoreInterval) -> tuple[float, float, float]:
     return interval.mean, interval.low, interval.high
 
 
-def geometric_interval(values: Sequence[float], seed: int = 0) -> Interval | None:
+def geometric_interval(values: Sequence[float], seed: int = 0) -> ScoreInterval | None:
     """Return the geometric mean and its interval; None for a value that is not positive.
 
     The values are drawn again and again, so each must stand for itself: where several are of
@@ -133,7 +140,7 @@ def geometric_interval(values: Sequence[float], seed: int = 0) -> Interval | Non
     means = logs[drawn].mean(axis=1)
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(means, [tail, 1 - tail])
-    return Interval(math.exp(float(logs.mean())), math.exp(float(low)), math.exp(float(high)))
+    return ScoreInterval(math.exp(float(logs.mean())), math.exp(float(low)), math.exp(float(high)))
 
 
 def _outliers(ratios: dict[str, float]) -> tuple[str, ...]:

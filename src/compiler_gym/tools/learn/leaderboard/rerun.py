@@ -24,7 +24,7 @@ from compiler_gym.errors import StateFileError
 from compiler_gym.files import read_regular, write_whole
 from compiler_gym.files.paths import site_data_path
 from compiler_gym.tools.learn.leaderboard.evaluation import Outcome, Policy, evaluate
-from compiler_gym.tools.learn.leaderboard.task import Task
+from compiler_gym.tools.learn.leaderboard.task import LeaderboardTask
 from compiler_gym.validation import ValidationError
 
 __all__ = ["Rerun", "find_rerun", "note_rerun", "rerun_errors"]
@@ -51,7 +51,7 @@ class Rerun(msgspec.Struct, frozen=True):
 
 def rerun_errors(
     policy: Callable[[], Policy],
-    task: Task,
+    task: LeaderboardTask,
     outcomes: Sequence[Outcome],
     watch: Callable[[Outcome], None] = lambda outcome: None,
 ) -> Iterator[ValidationError]:
@@ -123,7 +123,9 @@ def _notes(file: Path) -> dict[str, Rerun]:
         ) from error
 
 
-def _not_reproduced(task: Task, claimed: Outcome, again: Outcome) -> Iterator[ValidationError]:
+def _not_reproduced(
+    task: LeaderboardTask, claimed: Outcome, again: Outcome
+) -> Iterator[ValidationError]:
     facts = {"benchmark": claimed.state.benchmark}
     if again.error != claimed.error:
         errors = {"claimed": claimed.error, "again": again.error}

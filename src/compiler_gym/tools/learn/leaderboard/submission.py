@@ -29,7 +29,7 @@ from compiler_gym.sandbox import require, sandboxed
 from compiler_gym.tools.learn.leaderboard.evaluation import Evaluation, Outcome
 from compiler_gym.tools.learn.leaderboard.policies import find_policy
 from compiler_gym.tools.learn.leaderboard.rerun import Rerun, find_rerun, note_rerun, rerun_errors
-from compiler_gym.tools.learn.leaderboard.task import Task, find_task
+from compiler_gym.tools.learn.leaderboard.task import LeaderboardTask, find_task
 from compiler_gym.validation import ValidationError, replay, replay_differences
 
 __all__ = ["Submission", "find_submissions", "read_submission", "verify", "write_submission"]
@@ -46,7 +46,7 @@ class Submission:
     """One entry of a leaderboard."""
 
     folder: Path
-    task: Task
+    task: LeaderboardTask
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
     """What ``submission.toml`` holds."""
     outcomes: tuple[Outcome, ...] = ()
@@ -201,7 +201,9 @@ def _outcomes(lines: list[str], path: Path) -> Iterator[Outcome]:
             ) from error
 
 
-def _with_published(outcomes: Iterable[Outcome], task: Task, folder: Path) -> Iterator[Outcome]:
+def _with_published(
+    outcomes: Iterable[Outcome], task: LeaderboardTask, folder: Path
+) -> Iterator[Outcome]:
     """Yield outcomes with what older ones do not say: it is a fact about programs."""
     known = _published_costs(folder / _PUBLISHED, task.published_baseline)
     for outcome in outcomes:
@@ -238,7 +240,9 @@ def _incomplete(submission: Submission) -> Iterator[ValidationError]:
             yield ValidationError(kind, {"benchmark": uri, "repetition": repetition})
 
 
-def _wrong(task: Task, outcome: Outcome, rungs: tuple[str, ...]) -> Iterator[ValidationError]:
+def _wrong(
+    task: LeaderboardTask, outcome: Outcome, rungs: tuple[str, ...]
+) -> Iterator[ValidationError]:
     uri = outcome.state.benchmark
     seconds = task.limit.seconds
     if seconds is not None and not outcome.is_late and outcome.walltime > seconds + 1:
@@ -258,7 +262,9 @@ def _wrong(task: Task, outcome: Outcome, rungs: tuple[str, ...]) -> Iterator[Val
         yield ValidationError("the episode cannot be replayed", facts)
 
 
-def _measured_again(env: CompilerEnv, task: Task, outcome: Outcome) -> Iterator[ValidationError]:
+def _measured_again(
+    env: CompilerEnv, task: LeaderboardTask, outcome: Outcome
+) -> Iterator[ValidationError]:
     facts = {"benchmark": outcome.state.benchmark}
     yield from _other_circumstances(env, task, outcome)
     replayed = replay(env, outcome.state)
@@ -286,7 +292,7 @@ def _measured_again(env: CompilerEnv, task: Task, outcome: Outcome) -> Iterator[
 
 
 def _other_circumstances(
-    env: CompilerEnv, task: Task, outcome: Outcome
+    env: CompilerEnv, task: LeaderboardTask, outcome: Outcome
 ) -> Iterator[ValidationError]:
     """Yield where an episode is not of the task, or of no compiler that is here to ask."""
     state = outcome.state

@@ -4,9 +4,9 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from compiler_gym.tools.learn.leaderboard.metrics import Interval
+from compiler_gym.tools.learn.leaderboard.metrics import ScoreInterval
 from compiler_gym.tools.learn.leaderboard.submission import Submission
-from compiler_gym.tools.learn.leaderboard.task import Task
+from compiler_gym.tools.learn.leaderboard.task import LeaderboardTask
 
 __all__ = ["leaderboard_table", "ranked", "tables_of", "with_tables"]
 
@@ -27,7 +27,7 @@ def ranked(submissions: Iterable[Submission]) -> list[Submission]:
     return _by_ratio(s for s in submissions if s.is_ranked)
 
 
-def leaderboard_table(task: Task, submissions: Sequence[Submission]) -> str:
+def leaderboard_table(task: LeaderboardTask, submissions: Sequence[Submission]) -> str:
     """Return the table of one task, the best first.
 
     Those without a rank follow: what they say of their time is a claim. Of those with one, the
@@ -45,7 +45,7 @@ def leaderboard_table(task: Task, submissions: Sequence[Submission]) -> str:
     return "\n".join(lines)
 
 
-def _baseline_rows(task: Task) -> str:
+def _baseline_rows(task: LeaderboardTask) -> str:
     other = task.published_baseline
     return f"Cb: `{task.baseline}`" + (f", Cp: `{other}`" if other else "")
 
@@ -120,7 +120,7 @@ def _markdown_row(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _interval_cell(interval: Interval | None, *, percent: bool = False) -> str:
+def _interval_cell(interval: ScoreInterval | None, *, percent: bool = False) -> str:
     if interval is None:
         return "-"
     if percent:

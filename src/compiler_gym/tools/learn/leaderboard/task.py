@@ -12,7 +12,7 @@ from compiler_gym.errors import InvalidParameterError, UnknownNameError
 from compiler_gym.lazy import parts
 from compiler_gym.registration import Compiler, compiler_of, default_environment
 
-__all__ = ["TASKS", "Limit", "Task", "addresses", "find_task", "task_defaults"]
+__all__ = ["TASKS", "LeaderboardTask", "Limit", "addresses", "find_task", "task_defaults"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class LeaderboardTask:
     """One leaderboard. What judges it is its compiler's usual cost unless it says otherwise."""
 
     name: str
@@ -82,7 +82,7 @@ class Task:
         for uri in addresses(env, self.programs):
             yield uri if "?" in uri else uri + query
 
-    def only(self, programs: tuple[str, ...]) -> "Task":
+    def only(self, programs: tuple[str, ...]) -> "LeaderboardTask":
         """Return the task on some programs, for a trial."""
         return replace(self, programs=programs)
 
@@ -103,10 +103,10 @@ def addresses(env: CompilerEnv, names: Iterable[str]) -> Iterator[str]:
         yield from env.datasets[name].benchmark_uris() if name in known else [name]
 
 
-class _Tasks(Mapping[str, Task]):
+class _Tasks(Mapping[str, LeaderboardTask]):
     """The tasks of every installed compiler, looked up when they are asked for."""
 
-    def __getitem__(self, name: str) -> Task:
+    def __getitem__(self, name: str) -> LeaderboardTask:
         return _tasks()[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -117,7 +117,7 @@ class _Tasks(Mapping[str, Task]):
 
 
 @cache
-def _tasks() -> Mapping[str, Task]:
+def _tasks() -> Mapping[str, LeaderboardTask]:
     found = [entry.load().TASKS for entry in parts("leaderboard_tasks").values()]
     return {task.name: task for tasks in found for task in tasks}
 
@@ -128,11 +128,11 @@ def task_defaults(compiler: Compiler | None) -> Mapping[str, str]:
     return {} if entry is None else entry.load().DEFAULTS
 
 
-TASKS: Mapping[str, Task] = _Tasks()
+TASKS: Mapping[str, LeaderboardTask] = _Tasks()
 """Every leaderboard by name."""
 
 
-def find_task(name: str) -> Task:
+def find_task(name: str) -> LeaderboardTask:
     """Return the task `name`; raise `UnknownNameError` with those there are."""
     if name not in TASKS:
         raise UnknownNameError(f"no task {name!r}; there are {', '.join(TASKS)}")

@@ -29,7 +29,7 @@ from compiler_gym.tools.tune.commands.recipes import (
 )
 
 if TYPE_CHECKING:
-    from compiler_gym.tools.tune import Plan, Tuner
+    from compiler_gym.tools.tune import BuildPlan, Tuner
 
 __all__ = ["cc", "cxx"]
 
@@ -140,7 +140,7 @@ _NAMED = {"--recipe": "small", "--policy": "size"}
 """What a name follows, and an example of one."""
 
 
-def _tuner_of(plan: "Plan") -> "Tuner | None":
+def _tuner_of(plan: "BuildPlan") -> "Tuner | None":
     """Return the tuner that applies `plan`; print why and return None if none can."""
     from compiler_gym.tools.tune import tuner_of
 

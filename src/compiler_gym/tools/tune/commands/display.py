@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from compiler_gym.cli.kit.interrupts import Interrupts
 from compiler_gym.cli.kit.output import styled
-from compiler_gym.tools.tune import Allowance, Goal, Measure, Tried, Watcher
+from compiler_gym.tools.tune import Allowance, Goal, Measure, Tried, TuningWatcher
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -32,7 +32,7 @@ class _Row:
     is_done: bool = False
 
 
-class TuningDisplay(Watcher):
+class TuningDisplay(TuningWatcher):
     """A watcher that shows what it is told; it ends a build where the user wants to stop."""
 
     def __init__(

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from compiler_gym.cli.kit.failures import INTERRUPTED
-from compiler_gym.cli.kit.options import Group
+from compiler_gym.cli.kit.options import CommandGroup
 from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.errors import UnknownNameError
 from compiler_gym.errors.nearest import unknown_name
@@ -20,7 +20,7 @@ __all__ = ["policy"]
 
 policy = typer.Typer(
     name="policy",
-    cls=Group,
+    cls=CommandGroup,
     help="Learn what makes the linked programs of a corpus small, and judge it on others.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,

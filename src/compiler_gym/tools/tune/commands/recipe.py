@@ -18,7 +18,7 @@ from compiler_gym.cli.kit.output import (
 )
 
 if TYPE_CHECKING:
-    from compiler_gym.tools.tune import Recipe
+    from compiler_gym.tools.tune import TuningRecipe
 
 __all__ = ["recipe"]
 
@@ -65,21 +65,21 @@ def recipe(
         )
 
 
-def _show_recipe(chosen: "Recipe", *, is_json: bool) -> None:
+def _show_recipe(chosen: "TuningRecipe", *, is_json: bool) -> None:
     if is_json:
         print_json(_recipe_as_json(chosen))
         return
     print_command(shlex.join(_words(chosen)), indent="")  # one line where a Makefile reads it
 
 
-def _words(chosen: "Recipe") -> list[str]:
+def _words(chosen: "TuningRecipe") -> list[str]:
     from compiler_gym.tools.tune import tuner_named
 
     tuner = tuner_named(chosen.compiler.partition(" ")[0])
     return list(tuner.plain_words(chosen.plan))
 
 
-def _recipe_as_json(chosen: "Recipe") -> dict[str, object]:
+def _recipe_as_json(chosen: "TuningRecipe") -> dict[str, object]:
     known = chosen.known
     return {
         "name": chosen.name,

@@ -10,7 +10,7 @@ from compiler_gym.cli.kit.output import heading, output, print_command, show, st
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from compiler_gym.tools.tune import BinarySummary, Goal, Summary
+    from compiler_gym.tools.tune import BinarySummary, Goal, TuningSummary
 
 __all__ = ["show_summary"]
 
@@ -18,7 +18,7 @@ _SHOWN = 8
 """Other linked files, and decisions, that are listed by name."""
 
 
-def show_summary(summary: "Summary") -> None:
+def show_summary(summary: "TuningSummary") -> None:
     """Print everything."""
     from compiler_gym.tools.tune import Goal
 
@@ -111,7 +111,7 @@ def _remarks(binary: "BinarySummary", goal: "Goal") -> list[str]:
     return list(dict.fromkeys([*lines, *binary.notes]))
 
 
-def _show_next(summary: "Summary") -> None:
+def _show_next(summary: "TuningSummary") -> None:
     from compiler_gym.tools.tune.builds import debug_name
 
     console = output()
@@ -137,7 +137,7 @@ def _show_next(summary: "Summary") -> None:
         print_command(summary.rebuild, console)
 
 
-def _commands(summary: "Summary", folder: Path) -> list[str]:
+def _commands(summary: "TuningSummary", folder: Path) -> list[str]:
     return [
         *(shlex.quote(f"./{folder / b.file}" if not folder.is_absolute() else str(folder / b.file))
           for b in summary.binaries),

@@ -15,7 +15,7 @@ from compiler_gym.errors import InvalidParameterError, ProjectError
 from compiler_gym.tools.tune import Request
 
 if TYPE_CHECKING:
-    from compiler_gym.tools.tune import Summary, Tuner
+    from compiler_gym.tools.tune import Tuner, TuningSummary
 
 __all__ = ["NOT_BETTER", "tune"]
 
@@ -78,9 +78,9 @@ def tune(
         raise typer.Exit(NOT_BETTER)
 
 
-def _tuned(request: Request, tuner: "Tuner", *, is_quiet: bool) -> "Summary":
+def _tuned(request: Request, tuner: "Tuner", *, is_quiet: bool) -> "TuningSummary":
     """Return what was found, or raise `KeyboardInterrupt` where the user stopped before."""
-    from compiler_gym.tools.tune import Job, write_report
+    from compiler_gym.tools.tune import TuningJob, write_report
     from compiler_gym.tools.tune.commands.display import TuningDisplay
 
     with Interrupts() as interrupts:
@@ -93,7 +93,9 @@ def _tuned(request: Request, tuner: "Tuner", *, is_quiet: bool) -> "Summary":
         )
         try:
             with display:
-                job = Job(request, tuner, display, is_interrupted=lambda: interrupts.requested)
+                job = TuningJob(
+                    request, tuner, display, is_interrupted=lambda: interrupts.requested
+                )
                 results = job.run()
                 return write_report(
                     request, results, compiler=tuner.version, others=job.others,

@@ -17,11 +17,11 @@ from compiler_gym.tools.tune import (
 )
 from compiler_gym.tools.tune.gcc.choices import CHOICES, FAST, FRONT, FRONT_BASE
 from compiler_gym.tools.tune.gcc.flags import option_of
-from compiler_gym.tools.tune.gcc.making import FASTEST, Maker
+from compiler_gym.tools.tune.gcc.making import FASTEST, GccMaker
 from compiler_gym.tools.tune.gcc.profiling import counting_flags, pack
 from compiler_gym.tools.tune.gcc.size import LINKER
 
-__all__ = ["BY_HAND", "FAIR_FAST", "FAST_RIVALS", "FastDecisions", "require_fast"]
+__all__ = ["BY_HAND", "FAIR_FAST", "FAST_RIVALS", "GccFastDecisions", "require_fast"]
 
 FAIR_FAST = "gcc -O3 -flto, --gc-sections"
 BY_HAND = "gcc -O3 -flto -fprofile-use, --gc-sections"
@@ -37,10 +37,10 @@ _SHOWN = 300
 
 
 @dataclass(frozen=True, slots=True)
-class FastDecisions:
+class GccFastDecisions:
     """What may make one binary faster."""
 
-    maker: Maker
+    maker: GccMaker
     decided: Collection[str] = ()
     """Options that the project sets itself, which are left alone."""
     fair: str = FAIR_FAST

@@ -32,14 +32,14 @@ from compiler_gym.tools.tune import (
     unwinding_of,
 )
 from compiler_gym.tools.tune.builds import Binary, Unit
-from compiler_gym.tools.tune.gcc.fast import FAST_RIVALS, FastDecisions, require_fast
+from compiler_gym.tools.tune.gcc.fast import FAST_RIVALS, GccFastDecisions, require_fast
 from compiler_gym.tools.tune.gcc.flags import SECTIONS, choices, option_of, possible
 from compiler_gym.tools.tune.gcc.making import (
     BASE,
     FASTEST,
     LEFT_OUT,
     SMALLEST,
-    Maker,
+    GccMaker,
     Tools,
     flags_of,
 )
@@ -85,11 +85,11 @@ class GccTuner:
         """Return the smallest, or the fastest, of what the search and the rivals make."""
         binary = subject.binary
         require_honoured(binary, _refused)
-        maker = Maker(self._tools, binary, subject.folder)
+        maker = GccMaker(self._tools, binary, subject.folder)
         is_by_size = subject.goal.counts_bytes
         if not is_by_size:
             subject.allowance.begin()
-        decisions = FastDecisions(maker, decided_by(binary) - {option_of(BASE)})
+        decisions = GccFastDecisions(maker, decided_by(binary) - {option_of(BASE)})
         if subject.profile is not None:
             decisions.given(subject.profile, [])
         wanted = _RIVALS if is_by_size else FAST_RIVALS
@@ -102,7 +102,7 @@ class GccTuner:
         plain_flags, _ = next(iter(wanted.values()))
         return _with_functions(found, maker, plain_flags, subject)
 
-    def _small(self, subject: Subject, maker: Maker, rivals: Mapping[str, Path]) -> Found:
+    def _small(self, subject: Subject, maker: GccMaker, rivals: Mapping[str, Path]) -> Found:
         binary = subject.binary
         moves, parameters = choices(self._spec.options, self._states(), decided_by(binary))
         sources = sources_of(binary, binary.units)
@@ -143,7 +143,7 @@ class GccTuner:
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
         """Return the stripped binary that `plan` makes of `binary`; raise `PlanError`."""
         self.require_possible(plan)
-        maker = Maker(self._tools, binary, folder)
+        maker = GccMaker(self._tools, binary, folder)
         try:
             return maker.make_plan("built", plan, jobs=jobs)
         except ProjectError as error:
@@ -217,7 +217,7 @@ class GccTuner:
 
 
 def _rivals(
-    maker: Maker, wanted: Mapping[str, tuple[Sequence[str], Sequence[str]]], jobs: int
+    maker: GccMaker, wanted: Mapping[str, tuple[Sequence[str], Sequence[str]]], jobs: int
 ) -> dict[str, Path]:
     own = {"own flags": maker.stripped("own", maker.folder / "original")}
     return own | {
@@ -235,7 +235,7 @@ def _plan_of_rival(name: str, binary: Binary, sources: tuple[SourceFile, ...]) -
 
 
 def _with_functions(
-    found: Found, maker: Maker, plain_flags: Sequence[str], subject: Subject
+    found: Found, maker: GccMaker, plain_flags: Sequence[str], subject: Subject
 ) -> Found:
     """Return `found` with what says how large each function is, and where it is from.
 

@@ -19,7 +19,7 @@ from compiler_gym.tools.tune.builds import Binary, Driver, Input, Unit, run_comm
 from compiler_gym.tools.tune.gcc.choices import FAST
 from compiler_gym.tools.tune.gcc.profiling import names_of, profile_flags, unit_words, unpack
 
-__all__ = ["BASE", "FASTEST", "LEFT_OUT", "SMALLEST", "Maker", "Tools", "flags_of", "steps_of"]
+__all__ = ["BASE", "FASTEST", "LEFT_OUT", "SMALLEST", "GccMaker", "Tools", "flags_of", "steps_of"]
 
 BASE = "-Os"
 """What a plan for size without a decision compiles with."""
@@ -135,7 +135,7 @@ def _object_flags(flags: Sequence[str]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Maker:
+class GccMaker:
     """Makes one binary with this and that."""
 
     tools: Tools

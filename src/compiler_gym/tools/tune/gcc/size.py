@@ -17,7 +17,7 @@ from functools import partial
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import Allowance, Measure, SizeSearch, State, Tried, Work
 from compiler_gym.tools.tune.gcc.flags import LEVELS, LINK_TIME, SECTIONS, option_of
-from compiler_gym.tools.tune.gcc.making import BASE, Maker
+from compiler_gym.tools.tune.gcc.making import BASE, GccMaker
 
 __all__ = ["LINKER", "Flags", "ordered", "told"]
 
@@ -36,7 +36,7 @@ _ROUNDS = 100
 class Flags:
     """What is decided of one binary."""
 
-    maker: Maker
+    maker: GccMaker
     flags: Sequence[str]
     """Those worth a try, the most promising first."""
     parameters: Sequence[str]

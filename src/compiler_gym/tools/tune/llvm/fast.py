@@ -13,7 +13,7 @@ from compiler_gym.tools.tune.llvm.linking import FAST, FOLDING, SAMPLED, Linker
 from compiler_gym.tools.tune.llvm.possible import require_possible
 from compiler_gym.tools.tune.llvm.profiling import Profiler, profiles_in
 
-__all__ = ["BY_HAND", "FAIR_FAST", "FastDecisions"]
+__all__ = ["BY_HAND", "FAIR_FAST", "LlvmFastDecisions"]
 
 FAIR_FAST = "clang -O3 -flto, --gc-sections --icf=safe"
 BY_HAND = "clang -O3 -flto -fprofile-use, --gc-sections --icf=safe"
@@ -21,7 +21,7 @@ BY_HAND = "clang -O3 -flto -fprofile-use, --gc-sections --icf=safe"
 
 
 @dataclass(frozen=True, slots=True)
-class FastDecisions:
+class LlvmFastDecisions:
     """What may make one binary faster."""
 
     linker: Linker

@@ -35,7 +35,7 @@ from compiler_gym.tools.tune import (
 )
 from compiler_gym.tools.tune.builds import Binary, Unit
 from compiler_gym.tools.tune.llvm.deciding import FLAG, LINKER, UNSAFE, items, state_of
-from compiler_gym.tools.tune.llvm.fast import FAIR_FAST, FastDecisions
+from compiler_gym.tools.tune.llvm.fast import FAIR_FAST, LlvmFastDecisions
 from compiler_gym.tools.tune.llvm.known import known_plans
 from compiler_gym.tools.tune.llvm.link_time import build_plan, build_plans
 from compiler_gym.tools.tune.llvm.linking import (
@@ -50,7 +50,7 @@ from compiler_gym.tools.tune.llvm.linking import (
     plain_words,
     refused_flags,
 )
-from compiler_gym.tools.tune.llvm.making import Maker
+from compiler_gym.tools.tune.llvm.making import LlvmMaker
 from compiler_gym.tools.tune.llvm.meanings import meaning
 from compiler_gym.tools.tune.llvm.possible import require_possible, require_tried
 from compiler_gym.tools.tune.llvm.script import script_of
@@ -100,7 +100,7 @@ class LlvmTuner:
         elif is_by_size:
             found = _small(linker, subject, rivals)
         else:
-            found = tuned_by_runs(FastDecisions(linker), subject, rivals)
+            found = tuned_by_runs(LlvmFastDecisions(linker), subject, rivals)
         return replace(
             found, objects={binary.name_of(unit): made for unit, made in objects.items()}
         )
@@ -112,7 +112,7 @@ class LlvmTuner:
         if plan.method in (SMALL, FAST):
             return build_plan(linker, plan)
         whole = make_whole(binary, binary.path, jobs=jobs, flags=plan.flags)
-        return Maker(linker, whole, plan).make("built")
+        return LlvmMaker(linker, whole, plan).make("built")
 
     def require_possible(self, plan: BinaryPlan) -> None:
         """Raise `PlanError` that names what of `plan` this tuner never decides."""
@@ -172,7 +172,7 @@ def _small(linker: Linker, subject: Subject, rivals: Mapping[str, Path]) -> Foun
     whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
     sources = sources_of(binary, whole.units)
     bare = BinaryPlan(binary.name, PROGRAM, scope=_scope(whole), sources=sources)
-    maker = Maker(linker, whole, bare)
+    maker = LlvmMaker(linker, whole, bare)
     key = f"{subject.goal} {measure} {whole.benchmark().uri}"
     refused = UNSAFE if binary.is_shared or not subject.is_tested else ()
     layout = _layout(subject)

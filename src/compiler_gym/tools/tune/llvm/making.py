@@ -19,7 +19,7 @@ from compiler_gym.tools.tune.llvm.deciding import DEFAULT_PASSES
 from compiler_gym.tools.tune.llvm.linking import QUIET, Linker, run
 from compiler_gym.tools.tune.llvm.whole import Whole
 
-__all__ = ["SECTIONS", "Maker", "code_words"]
+__all__ = ["SECTIONS", "LlvmMaker", "code_words"]
 
 SECTIONS = ("-ffunction-sections", "-fdata-sections")
 """Let the linker leave out and fold single functions."""
@@ -29,14 +29,14 @@ _SECONDS = 1800.0
 
 
 @dataclass(frozen=True, slots=True)
-class Maker:
+class LlvmMaker:
     """Makes what one plan says of one binary."""
 
     linker: Linker
     whole: Whole
     plan: BinaryPlan
 
-    def of(self, plan: BinaryPlan) -> "Maker":
+    def of(self, plan: BinaryPlan) -> "LlvmMaker":
         """Return what makes another plan of the same binary."""
         return replace(self, plan=plan)
 

@@ -19,7 +19,7 @@ from typing import Any
 from compiler_gym.envs.llvm.actions import LINK_TIME
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.registration import make
-from compiler_gym.search import Budget, Improvement, Progress, run_search
+from compiler_gym.search import Budget, Improvement, SearchProgress, run_search
 from compiler_gym.tools.tune import Allowance, BinaryPlan, Measure, SizeSearch, State, Tried, Work
 from compiler_gym.tools.tune.llvm.deciding import (
     BASE,
@@ -37,7 +37,7 @@ from compiler_gym.tools.tune.llvm.deciding import (
     without_outliner,
 )
 from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES
-from compiler_gym.tools.tune.llvm.making import Maker
+from compiler_gym.tools.tune.llvm.making import LlvmMaker
 
 __all__ = ["SizeDecisions"]
 
@@ -53,7 +53,7 @@ _ROUNDS = 100
 class SizeDecisions:
     """What is decided of one binary."""
 
-    maker: Maker
+    maker: LlvmMaker
     """Makes the plan that every other one is a variant of."""
     measure: Measure
     layout: Sequence[str]
@@ -183,7 +183,7 @@ class _Watcher:
         """Keep a better sequence, as it is with what is not to be chosen."""
         self.keep([self.names[number] for number in improvement.actions])
 
-    def tick(self, seconds: float, programs: Sequence[Progress]) -> None:
+    def tick(self, seconds: float, programs: Sequence[SearchProgress]) -> None:
         """Show that it goes on; end it where somebody wants to stop."""
         steps = sum(program.steps for program in programs)
         self.part.take([()] * (steps - self.steps))

@@ -14,7 +14,7 @@ from compiler_gym.tools.tune import BinaryPlan, RunCommand
 from compiler_gym.tools.tune.comparing import compare_in_turns
 from compiler_gym.tools.tune.llvm.deciding import of_modules
 from compiler_gym.tools.tune.llvm.linking import Linker
-from compiler_gym.tools.tune.llvm.making import Maker
+from compiler_gym.tools.tune.llvm.making import LlvmMaker
 from compiler_gym.tools.tune.llvm.whole import Whole
 
 __all__ = ["Slowdown"]
@@ -75,7 +75,7 @@ class Slowdown:
         return kept, path
 
     def _made(self, plan: BinaryPlan) -> Path:
-        return Maker(self.linker, self.whole, plan).make(
+        return LlvmMaker(self.linker, self.whole, plan).make(
             f"within-{len(plan.decisions())}-{bool(plan.passes):d}"
         )
 

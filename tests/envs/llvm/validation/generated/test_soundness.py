@@ -8,7 +8,7 @@ import pytest
 
 from compiler_gym.datasets import Benchmark, RunCase, RunLimits
 from compiler_gym.envs.llvm.validation.build import REFERENCE, built
-from compiler_gym.envs.llvm.validation.generated.soundness import Judge, judge_of
+from compiler_gym.envs.llvm.validation.generated.soundness import SoundnessJudge, judge_of
 from compiler_gym.validation import run_program
 
 from ..conftest import program
@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
 
 
 @pytest.fixture(scope="module")
-def judged() -> Iterator[tuple[Judge, Benchmark]]:
+def judged() -> Iterator[tuple[SoundnessJudge, Benchmark]]:
     benchmark = program(SOURCE)
     with judge_of(benchmark) as judge:
         yield judge, benchmark
@@ -67,7 +67,7 @@ def judged() -> Iterator[tuple[Judge, Benchmark]]:
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
 def test_only_what_is_defined_is_sound(
-    judged: tuple[Judge, Benchmark], words: tuple[str, ...], *, verdict: bool
+    judged: tuple[SoundnessJudge, Benchmark], words: tuple[str, ...], *, verdict: bool
 ) -> None:
     judge, benchmark = judged
     case = RunCase(words)

@@ -3,11 +3,13 @@
 
 import pytest
 
-from compiler_gym.tools.corpus.llvm.learning import Outcome, verdict_of
+from compiler_gym.tools.corpus.llvm.learning import PlanOutcome, verdict_of
 
 
-def row(program: str, loaded: int, *, code: int = 100, package: str = "", left: int = 0) -> Outcome:
-    return Outcome(
+def row(
+    program: str, loaded: int, *, code: int = 100, package: str = "", left: int = 0
+) -> PlanOutcome:
+    return PlanOutcome(
         program, package or program, "test", 10, "", code, loaded, loaded, 1.0, left=left
     )
 

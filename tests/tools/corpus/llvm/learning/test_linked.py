@@ -7,7 +7,7 @@ import pytest
 
 from compiler_gym.datasets import SPLITS
 from compiler_gym.errors import UnknownNameError
-from compiler_gym.tools.corpus.llvm.learning import Choice, open_corpus, programs_of
+from compiler_gym.tools.corpus.llvm.learning import CorpusChoice, open_corpus, programs_of
 
 SAMPLE = "debian-sample-v0"
 
@@ -28,7 +28,7 @@ def test_programs_are_chosen_by_split_package_and_size_and_come_smallest_first(
     every = programs_of(sample)
     assert [one.instructions for one in every] == sorted(one.instructions for one in every)
     assert {one.split for one in every} <= {*SPLITS, "shared"}
-    chosen = programs_of(sample, Choice(("train",), per_package=1, most=4000))
+    chosen = programs_of(sample, CorpusChoice(("train",), per_package=1, most=4000))
     packages = [one.package for one in chosen]
     assert packages
     assert len(packages) == len(set(packages))

@@ -9,7 +9,7 @@ import pytest
 
 from compiler_gym.builds import sizes_of
 from compiler_gym.tools.corpus.llvm.learning import FAIR, PLAIN, Outcomes, open_corpus, outcomes_of
-from compiler_gym.tools.corpus.llvm.learning.linked import LinkedProgram, programs_of
+from compiler_gym.tools.corpus.llvm.learning.linked import CorpusProgram, programs_of
 from compiler_gym.tools.tune import recipe_named
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
 from tests.tools.tune.llvm.conftest import needs_lld
@@ -20,13 +20,13 @@ SMALL = recipe_named("small").plan
 
 
 @pytest.fixture(name="program")
-def one_program(tmp_path: Path) -> LinkedProgram:
+def one_program(tmp_path: Path) -> CorpusProgram:
     programs = programs_of(open_corpus("debian-sample-v0", tmp_path))
     return next(one for one in programs if one.instructions > 500 and not one.is_shared)
 
 
 def test_an_outcome_is_what_the_recipe_makes_in_one_line(
-    tmp_path: Path, program: LinkedProgram
+    tmp_path: Path, program: CorpusProgram
 ) -> None:
     (row,) = outcomes_of(program, [SMALL], Outcomes(tmp_path / "outcomes.jsonl"))
     binary = program.binary(tmp_path / "modules")
@@ -43,14 +43,14 @@ def test_an_outcome_is_what_the_recipe_makes_in_one_line(
 
 
 def test_a_rival_without_link_time_optimisation_is_larger(
-    tmp_path: Path, program: LinkedProgram
+    tmp_path: Path, program: CorpusProgram
 ) -> None:
     plain, fair = outcomes_of(program, [PLAIN, FAIR], Outcomes(tmp_path / "outcomes.jsonl"))
     assert plain.loaded > fair.loaded > fair.code > 0
 
 
 def test_what_is_in_the_file_is_not_measured_again_and_a_cut_line_is(
-    tmp_path: Path, program: LinkedProgram
+    tmp_path: Path, program: CorpusProgram
 ) -> None:
     path = tmp_path / "outcomes.jsonl"
     first = outcomes_of(program, [PLAIN, FAIR], Outcomes(path))
@@ -64,7 +64,7 @@ def test_what_is_in_the_file_is_not_measured_again_and_a_cut_line_is(
     assert len(list(Outcomes(path).rows())) == 2
 
 
-def test_a_plan_that_fails_is_a_row_that_says_why(tmp_path: Path, program: LinkedProgram) -> None:
+def test_a_plan_that_fails_is_a_row_that_says_why(tmp_path: Path, program: CorpusProgram) -> None:
     broken = replace(FAIR, linker=("-Wl,--no-such-option",))
     (row,) = outcomes_of(program, [broken], Outcomes(tmp_path / "outcomes.jsonl"))
     assert "no-such-option" in row.error

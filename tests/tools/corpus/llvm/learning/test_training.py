@@ -11,8 +11,8 @@ from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.corpus.llvm.learning import (
     FAIR,
     Loss,
-    Outcome,
     Outcomes,
+    PlanOutcome,
     plan_key,
     train,
     training,
@@ -65,7 +65,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Corpus:
                 (FAIR, SIZE + 200), (SMALL, SIZE), (BASIC, SIZE + by_basic(int(program.name))),
             ):  # fmt: skip
                 row = (program.name, program.package, program.split, 100, plan_key(plan))
-                kept.add(Outcome(*row, code=1, loaded=loaded, file=1, seconds=1.0))
+                kept.add(PlanOutcome(*row, code=1, loaded=loaded, file=1, seconds=1.0))
         return path
 
     return measured

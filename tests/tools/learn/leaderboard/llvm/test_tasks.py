@@ -4,7 +4,7 @@
 import pytest
 
 import compiler_gym
-from compiler_gym.tools.learn.leaderboard import Task, find_task
+from compiler_gym.tools.learn.leaderboard import LeaderboardTask, find_task
 from compiler_gym.tools.learn.leaderboard.llvm.tasks import TASKS
 
 
@@ -16,7 +16,7 @@ def test_names_are_told_apart_and_found() -> None:
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
-def test_everything_that_a_task_names_is_offered(task: Task) -> None:
+def test_everything_that_a_task_names_is_offered(task: LeaderboardTask) -> None:
     with compiler_gym.make(task.environment) as env:
         assert task.reward_space in env.reward
         assert {task.cost, task.initial, task.baseline} <= set(env.observation)

@@ -28,10 +28,10 @@ from compiler_gym.datasets import (
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.validation.build import find_opt
 from compiler_gym.envs.llvm.validation.generated.coverage import Counted, counted
-from compiler_gym.envs.llvm.validation.generated.soundness import Judge, judge_of
+from compiler_gym.envs.llvm.validation.generated.soundness import SoundnessJudge, judge_of
 from compiler_gym.files import keep, tool_identity
 from compiler_gym.files.paths import cache_path
-from compiler_gym.validation import Draw, Mutator, chosen_cases
+from compiler_gym.validation import CaseMutator, Draw, chosen_cases
 
 __all__ = ["Corpus", "Effort", "corpus_of"]
 
@@ -76,7 +76,7 @@ class Corpus:
     """Edges there are."""
     tried: int
     knows_source: bool
-    """Whether undefined behaviour was looked for; see `Judge`."""
+    """Whether undefined behaviour was looked for; see `SoundnessJudge`."""
 
     @property
     def summary(self) -> str:
@@ -162,7 +162,7 @@ def _make_corpus(
     ):
         hunt = _Hunt(program, judge, effort)
         before = hunt.begin(known)
-        tried = hunt.go_on(Mutator(known, program.tokens, effort.seed))
+        tried = hunt.go_on(CaseMutator(known, program.tokens, effort.seed))
         return Corpus(
             hunt.best(),
             program.count(hunt.reached),
@@ -189,7 +189,7 @@ class _Found:
 class _Hunt:
     """A search for inputs that reach something new."""
 
-    def __init__(self, program: Counted, judge: Judge, effort: Effort) -> None:
+    def __init__(self, program: Counted, judge: SoundnessJudge, effort: Effort) -> None:
         self.reached = 0
         self._program, self._judge, self._effort = program, judge, effort
         self._parents: list[RunCase] = []
@@ -216,7 +216,7 @@ class _Hunt:
             self._take(reached)
         return self.reached
 
-    def go_on(self, mutator: Mutator) -> int:
+    def go_on(self, mutator: CaseMutator) -> int:
         """Make inputs until enough were tried, or time is over; return how many were."""
         for number in range(self._effort.tries):
             if not self._parents or time.monotonic() > self._deadline:

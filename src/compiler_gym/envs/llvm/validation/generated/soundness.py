@@ -22,7 +22,7 @@ from compiler_gym.envs.llvm.validation.sanitizers import (
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.validation import run_program
 
-__all__ = ["Judge", "judge_of"]
+__all__ = ["SoundnessJudge", "judge_of"]
 
 _STRICT = {
     "ASAN_OPTIONS": "exitcode=99:detect_leaks=0:allocator_may_return_null=0"
@@ -41,7 +41,7 @@ _SANITIZER_MARKS = tuple(one.mark for one in SANITIZERS)
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class SoundnessJudge:
     """The unoptimised program with checks in it."""
 
     programs: tuple[Path, ...]
@@ -65,7 +65,7 @@ class Judge:
 
 
 @contextmanager
-def judge_of(benchmark: Benchmark, link: Sequence[str] = ()) -> Generator[Judge]:
+def judge_of(benchmark: Benchmark, link: Sequence[str] = ()) -> Generator[SoundnessJudge]:
     """Lend the judge of the unchanged `benchmark`; its programs are removed afterwards."""
     with ExitStack() as stack:
         first, module = _instrumented_program(benchmark)
@@ -74,7 +74,7 @@ def judge_of(benchmark: Benchmark, link: Sequence[str] = ()) -> Generator[Judge]
             stack.enter_context(built(checked, link=(*link, one.flag)))
             for one, checked in ((first, module), (_MSAN, memory))
         )
-        yield Judge(programs, first is _BOTH)
+        yield SoundnessJudge(programs, first is _BOTH)
 
 
 def _instrumented_program(benchmark: Benchmark) -> tuple[Sanitizer, bytes]:

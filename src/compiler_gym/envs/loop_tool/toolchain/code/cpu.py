@@ -25,8 +25,8 @@ from compiler_gym.envs.loop_tool.toolchain.code.arithmetic import (
 from compiler_gym.envs.loop_tool.toolchain.code.plain import write_plain
 from compiler_gym.envs.loop_tool.toolchain.code.plan import (
     MOST_CHUNKS,
+    LoopPlan,
     Nest,
-    Plan,
     chunks,
     make_plan,
     operands,
@@ -102,7 +102,7 @@ def lower(tree: Tree, width: int) -> str:
 class Lowering:
     """Writes one module."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: LoopPlan) -> None:
         self.plan = plan
         self.program = plan.program
         self.done: list[Function] = []

@@ -15,7 +15,7 @@ from compiler_gym.envs.loop_tool.state.program import Statement
 from compiler_gym.envs.loop_tool.state.tree import Tree
 from compiler_gym.envs.loop_tool.toolchain.code.arithmetic import DECLARATIONS, IDENTITY, number
 from compiler_gym.envs.loop_tool.toolchain.code.cpu import Lowering, Place, Scope
-from compiler_gym.envs.loop_tool.toolchain.code.plan import Nest, Plan, make_plan, operands
+from compiler_gym.envs.loop_tool.toolchain.code.plan import LoopPlan, Nest, make_plan, operands
 from compiler_gym.envs.loop_tool.toolchain.code.text import Function
 
 __all__ = ["ARCHITECTURES", "Kernels", "Launch", "lower_gpu", "ptx"]
@@ -68,7 +68,7 @@ def lower_gpu(tree: Tree) -> Kernels:
 class _GpuLowering(Lowering):
     """Writes one module of kernels."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: LoopPlan) -> None:
         super().__init__(plan)
         self.is_parallel = True  # no pool of threads: a loop that is not spread is a loop
         self.launches: list[Launch] = []

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from compiler_gym.envs.loop_tool.state.program import Access, Expression
 from compiler_gym.envs.loop_tool.toolchain.code.arithmetic import combine, number, operate
-from compiler_gym.envs.loop_tool.toolchain.code.plan import Nest, Plan
+from compiler_gym.envs.loop_tool.toolchain.code.plan import LoopPlan, Nest
 from compiler_gym.envs.loop_tool.toolchain.code.text import Function
 
 __all__ = ["write_plain"]
@@ -18,7 +18,7 @@ _Ranges = Mapping[str, tuple[str, str]]
 """The begin and the extent of each dimension's range: names, or numbers."""
 
 
-def write_plain(plan: Plan, function: Function, tensors: Mapping[str, str]) -> None:
+def write_plain(plan: LoopPlan, function: Function, tensors: Mapping[str, str]) -> None:
     """Write the nests of `plan` in `function`; `tensors` are the names of pointers."""
     ranges = {dim: ("0", str(size)) for dim, size in plan.program.dims.items()}
     for node in plan.roots:
@@ -26,7 +26,7 @@ def write_plain(plan: Plan, function: Function, tensors: Mapping[str, str]) -> N
 
 
 def _node(
-    plan: Plan,
+    plan: LoopPlan,
     function: Function,
     tensors: Mapping[str, str],
     node: Nest | int,
@@ -49,7 +49,7 @@ def _node(
 
 
 def _statement(
-    plan: Plan, function: Function, tensors: Mapping[str, str], leaf: int, ranges: _Ranges
+    plan: LoopPlan, function: Function, tensors: Mapping[str, str], leaf: int, ranges: _Ranges
 ) -> None:
     statement = plan.program.statements[leaf]
 

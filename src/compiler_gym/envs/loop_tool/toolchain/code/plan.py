@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from compiler_gym.envs.loop_tool.state.program import Access, Program, Statement
 from compiler_gym.envs.loop_tool.state.tree import Loop, Node, Tree
 
-__all__ = ["MOST_CHUNKS", "Nest", "Plan", "make_plan"]
+__all__ = ["MOST_CHUNKS", "LoopPlan", "Nest", "make_plan"]
 
 MOST_CHUNKS = 8
 """Vectors that a loop may have for all of them to be written out; with more it stays a loop."""
@@ -52,7 +52,7 @@ class Nest:
 
 
 @dataclass(slots=True)
-class Plan:
+class LoopPlan:
     """What is to be written."""
 
     program: Program
@@ -77,9 +77,9 @@ class Plan:
         ]
 
 
-def make_plan(tree: Tree, width: int) -> Plan:
+def make_plan(tree: Tree, width: int) -> LoopPlan:
     """Return how `tree` is written with vectors of up to `width` lanes."""
-    plan = Plan(
+    plan = LoopPlan(
         tree.program,
         [_nest(node, tree.program) for node in _without_single_loops(tree.roots)],
         width,
@@ -96,7 +96,7 @@ def make_plan(tree: Tree, width: int) -> Plan:
     return plan
 
 
-def weight(node: Nest | int, extents: Mapping[str, int], plan: Plan) -> int:
+def weight(node: Nest | int, extents: Mapping[str, int], plan: LoopPlan) -> int:
     """Return about how many instructions are written for a node, its tails among them."""
     if isinstance(node, int):
         statement = plan.program.statements[node]
@@ -115,7 +115,7 @@ def weight(node: Nest | int, extents: Mapping[str, int], plan: Plan) -> int:
     return 5 + (copies * inside(node.step) if size else 0) + (inside(tail) if tail else 0)
 
 
-def _vector_weight(leaf: int, nest: Nest, plan: Plan) -> int:
+def _vector_weight(leaf: int, nest: Nest, plan: LoopPlan) -> int:
     """Count elements that are not side by side one by one."""
     apart = sum(access.stride(nest.dim) not in (0, 1) for access in operands(plan.program, leaf))
     return weight(leaf, {}, plan) + 2 * apart * plan.width
@@ -175,7 +175,7 @@ def _is_contiguous(nest: Nest, program: Program) -> bool:
     return True
 
 
-def _roll(node: Nest | int, plan: Plan) -> None:
+def _roll(node: Nest | int, plan: LoopPlan) -> None:
     """Write nothing out in `node`, and leave numbers that are far apart alone."""
     if isinstance(node, int):
         return
@@ -185,7 +185,7 @@ def _roll(node: Nest | int, plan: Plan) -> None:
         _roll(child, plan)
 
 
-def _place_sums(plan: Plan, nest: Nest, around: list[Nest]) -> None:
+def _place_sums(plan: LoopPlan, nest: Nest, around: list[Nest]) -> None:
     """Find the loop from which on the registers of each statement inside `nest` are kept."""
     path = [*around, nest]
     for child in nest.body:
@@ -210,7 +210,7 @@ def _place_sums(plan: Plan, nest: Nest, around: list[Nest]) -> None:
         plan.copies[child] = max(1, min(8, _ENOUGH_ACCUMULATORS // places))
 
 
-def _first_fixed(plan: Plan, path: list[Nest], statement: Statement) -> int | None:
+def _first_fixed(plan: LoopPlan, path: list[Nest], statement: Statement) -> int | None:
     """Return the number of the outermost loop from which on the result's place is written out."""
     first = None
     for number in range(len(path) - 1, -1, -1):
@@ -222,7 +222,7 @@ def _first_fixed(plan: Plan, path: list[Nest], statement: Statement) -> int | No
     return first
 
 
-def _is_written_out(plan: Plan, nest: Nest) -> bool:
+def _is_written_out(plan: LoopPlan, nest: Nest) -> bool:
     if nest.is_vector:
         return nest.extent // plan.width <= MOST_CHUNKS
     return nest.is_flat

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from compiler_gym.tools.corpus.llvm.learning.judging import (
         RIVALS,
         Arm,
-        Verdict,
+        Judgement,
         arm_named,
         by_plan,
         by_policy,
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
         verdict_of,
     )
     from compiler_gym.tools.corpus.llvm.learning.linked import (
-        Choice,
-        LinkedProgram,
+        CorpusChoice,
+        CorpusProgram,
         open_corpus,
         programs_of,
     )
     from compiler_gym.tools.corpus.llvm.learning.outcomes import (
         OUTCOMES,
         Bench,
-        Outcome,
         Outcomes,
+        PlanOutcome,
         measure,
         outcomes_of,
     )
@@ -46,14 +46,14 @@ __all__ = [
     "RIVALS",
     "Arm",
     "Bench",
-    "Choice",
-    "LinkedProgram",
+    "CorpusChoice",
+    "CorpusProgram",
+    "Judgement",
     "Loss",
-    "Outcome",
     "Outcomes",
+    "PlanOutcome",
     "Policy",
     "Training",
-    "Verdict",
     "arm_named",
     "by_plan",
     "by_policy",
@@ -72,11 +72,11 @@ __all__ = [
 
 _WHERE = {
     "judging": (
-        *("RIVALS", "Arm", "Verdict", "arm_named", "by_plan", "by_policy", "judge"),
+        *("RIVALS", "Arm", "Judgement", "arm_named", "by_plan", "by_policy", "judge"),
         "verdict_of",
     ),
-    "linked": ("Choice", "LinkedProgram", "open_corpus", "programs_of"),
-    "outcomes": ("OUTCOMES", "Bench", "Outcome", "Outcomes", "measure", "outcomes_of"),
+    "linked": ("CorpusChoice", "CorpusProgram", "open_corpus", "programs_of"),
+    "outcomes": ("OUTCOMES", "Bench", "PlanOutcome", "Outcomes", "measure", "outcomes_of"),
     "plans": ("FAIR", "PLAIN", "plan_key", "plans_around"),
     "training": ("Loss", "Training", "train"),
 }

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler_gym.tools.corpus.llvm.learning.linked import (
-    Choice,
-    LinkedProgram,
+    CorpusChoice,
+    CorpusProgram,
     chosen_programs,
 )
-from compiler_gym.tools.corpus.llvm.learning.outcomes import Outcome, Outcomes, outcomes_of
+from compiler_gym.tools.corpus.llvm.learning.outcomes import Outcomes, PlanOutcome, outcomes_of
 from compiler_gym.tools.corpus.llvm.learning.plans import FAIR, PLAIN
-from compiler_gym.tools.learn.leaderboard import Interval, geometric_interval
+from compiler_gym.tools.learn.leaderboard import ScoreInterval, geometric_interval
 from compiler_gym.tools.tune import BinaryPlan, recipe_named
 from compiler_gym.tools.tune.llvm.policies import features_of, read_policy
 
@@ -26,7 +26,7 @@ __all__ = [
     "JUDGED",
     "RIVALS",
     "Arm",
-    "Verdict",
+    "Judgement",
     "arm_named",
     "by_plan",
     "by_policy",
@@ -34,7 +34,7 @@ __all__ = [
     "verdict_of",
 ]
 
-Arm = Callable[[LinkedProgram, Outcomes], Outcome]
+Arm = Callable[[CorpusProgram, Outcomes], PlanOutcome]
 """Compiles a program in one way, and says what it weighs."""
 RIVALS: Mapping[str, BinaryPlan] = {"plain": PLAIN, "fair": FAIR}
 """What every way is compared with, by name."""
@@ -45,17 +45,17 @@ _LITTLE = 1.001
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Judgement:
     """How one way compares with a rival, as ratios: below 1 it is smaller."""
 
     arm: str
     rival: str
     programs: int
     packages: int
-    code: Interval
-    loaded: Interval
-    file: Interval
-    left: Interval | None
+    code: ScoreInterval
+    loaded: ScoreInterval
+    file: ScoreInterval
+    left: ScoreInterval | None
     """Instructions after the passes; None where they were not counted."""
     best: float
     """The least ratio of loaded bytes."""
@@ -66,9 +66,9 @@ class Verdict:
     """How many programs have more loaded bytes."""
     clearly_larger: int
     """How many have over 0.1 % more."""
-    never_larger: Interval
+    never_larger: ScoreInterval
     """Loaded bytes where the rival is compiled, too, and the smaller of both is kept."""
-    seconds: Interval
+    seconds: ScoreInterval
     """Processor time of compiling and linking."""
     failed: tuple[str, ...]
     """Programs that do not link, or that the rival does not link."""
@@ -82,7 +82,7 @@ def arm_named(name: str) -> Arm:
 def by_plan(plan: BinaryPlan) -> Arm:
     """Return what compiles every program by `plan`."""
 
-    def compile_by_plan(program: LinkedProgram, kept: Outcomes) -> Outcome:
+    def compile_by_plan(program: CorpusProgram, kept: Outcomes) -> PlanOutcome:
         return outcomes_of(program, [plan], kept, is_counted=True)[0]
 
     return compile_by_plan
@@ -92,7 +92,7 @@ def by_policy(path: Path) -> Arm:
     """Return what compiles every program by the plan that the policy in a file chooses for it."""
     policy = read_policy(path)
 
-    def compile_by_choice(program: LinkedProgram, kept: Outcomes) -> Outcome:
+    def compile_by_choice(program: CorpusProgram, kept: Outcomes) -> PlanOutcome:
         features = features_of(program.modules(), is_shared=program.is_shared)
         return by_plan(policy.ranked(features)[0])(program, kept)
 
@@ -102,10 +102,10 @@ def by_policy(path: Path) -> Arm:
 def judge(
     corpus: str,
     folder: Path,
-    choice: Choice,
+    choice: CorpusChoice,
     arms: Mapping[str, Arm],
     watch: Callable[[int, int], None] = lambda done, total: None,
-) -> list[Verdict]:
+) -> list[Judgement]:
     """Return how each of `arms` compares with each of `RIVALS` on programs of a corpus.
 
     Args:
@@ -118,7 +118,7 @@ def judge(
     programs = chosen_programs(corpus, folder, choice)
     kept = Outcomes(folder / JUDGED)
     every = {**{name: arm_named(name) for name in RIVALS}, **arms}
-    rows = defaultdict[str, list[Outcome]](list)
+    rows = defaultdict[str, list[PlanOutcome]](list)
     for done, program in enumerate(programs, start=1):
         for name, arm in every.items():
             rows[name].append(arm(program, kept))
@@ -131,13 +131,17 @@ def judge(
     ]
 
 
-def verdict_of(arm: str, ours: Sequence[Outcome], rival: str, theirs: Sequence[Outcome]) -> Verdict:
+def verdict_of(
+    arm: str, ours: Sequence[PlanOutcome], rival: str, theirs: Sequence[PlanOutcome]
+) -> Judgement:
     """Return how the rows `ours` compare with `theirs`, program by program."""
     every = list(zip(ours, theirs, strict=True))
     pairs = [(one, other) for one, other in every if one.code and other.code]
     ratios = [(one.loaded / other.loaded, one.program) for one, other in pairs]
 
-    def mean(size: Callable[[Outcome], float], most: float = float("inf")) -> Interval | None:
+    def mean(
+        size: Callable[[PlanOutcome], float], most: float = float("inf")
+    ) -> ScoreInterval | None:
         by_package = defaultdict[str, list[float]](list)
         for one, other in pairs:
             if size(other):
@@ -145,10 +149,10 @@ def verdict_of(arm: str, ours: Sequence[Outcome], rival: str, theirs: Sequence[O
         means = [geometric_interval(values) for values in by_package.values()]
         return geometric_interval([found.mean for found in means if found is not None])
 
-    def known(found: Interval | None) -> Interval:
-        return Interval(1.0, 0.0, float("inf")) if found is None else found
+    def known(found: ScoreInterval | None) -> ScoreInterval:
+        return ScoreInterval(1.0, 0.0, float("inf")) if found is None else found
 
-    return Verdict(
+    return Judgement(
         arm, rival, len(pairs), len({one.package for one, _ in pairs}),
         code=known(mean(lambda row: row.code)),
         loaded=known(mean(lambda row: row.loaded)),

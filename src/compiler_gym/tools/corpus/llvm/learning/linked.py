@@ -22,7 +22,7 @@ from compiler_gym.registration import make
 from compiler_gym.tools.corpus.packages import gather, holds_packages
 from compiler_gym.tools.tune.builds import Binary, Input, Unit
 
-__all__ = ["Choice", "LinkedProgram", "chosen_programs", "open_corpus", "programs_of"]
+__all__ = ["CorpusChoice", "CorpusProgram", "chosen_programs", "open_corpus", "programs_of"]
 
 _PROGRAM, _LIBRARY = "program", "library"
 _LIBRARIES = ("-lm", "-lpthread", "-ldl", "-lrt")
@@ -34,7 +34,7 @@ _GATHERED = "corpus.sqlite"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class CorpusChoice:
     """Which programs of a corpus."""
 
     splits: tuple[str, ...] = ()
@@ -44,14 +44,14 @@ class Choice:
     most: int = 0
     """None with more instructions before any pass; 0 for all."""
 
-    def takes(self, program: "LinkedProgram") -> bool:
+    def takes(self, program: "CorpusProgram") -> bool:
         """Return whether `program` is one, but for how many a package may have."""
         is_small = not 0 < self.most < program.instructions
         return is_small and (not self.splits or program.split in self.splits)
 
 
 @dataclass(frozen=True, slots=True)
-class LinkedProgram:
+class CorpusProgram:
     """One linked program, or shared library, of a corpus."""
 
     name: str
@@ -100,7 +100,7 @@ class LinkedProgram:
         return Binary("linked", folder / "linked", link, tuple(inputs), folder)
 
 
-ALL = Choice()
+ALL = CorpusChoice()
 
 
 def open_corpus(named: str, folder: Path) -> Dataset:
@@ -126,7 +126,7 @@ def open_corpus(named: str, folder: Path) -> Dataset:
     return known[name]
 
 
-def chosen_programs(corpus: str, folder: Path, choice: Choice) -> list[LinkedProgram]:
+def chosen_programs(corpus: str, folder: Path, choice: CorpusChoice) -> list[CorpusProgram]:
     """Return the programs of a corpus, as `open_corpus` and `programs_of` do.
 
     Raises `DatasetInitError` where `choice` takes none.
@@ -142,31 +142,31 @@ def chosen_programs(corpus: str, folder: Path, choice: Choice) -> list[LinkedPro
     return found
 
 
-def programs_of(dataset: Dataset, choice: Choice = ALL) -> list[LinkedProgram]:
+def programs_of(dataset: Dataset, choice: CorpusChoice = ALL) -> list[CorpusProgram]:
     """Return the linked programs of `dataset` that `choice` takes, the smallest first.
 
     The programs of a dataset that is no corpus of packages count as linked: of one that generates
     them, the first 30.
     """
-    by_package = defaultdict[str, list[LinkedProgram]](list)
+    by_package = defaultdict[str, list[CorpusProgram]](list)
     for program in filter(choice.takes, _all_programs(dataset)):
         by_package[program.package].append(program)
-    found = list[LinkedProgram]()
+    found = list[CorpusProgram]()
     for programs in by_package.values():
         programs.sort(key=lambda one: (-one.instructions, one.name))
         found += programs[: choice.per_package or None]
     return sorted(found, key=lambda one: (one.instructions, one.name))
 
 
-def _all_programs(dataset: Dataset) -> Iterator[LinkedProgram]:
+def _all_programs(dataset: Dataset) -> Iterator[CorpusProgram]:
     if not (isinstance(dataset, CorpusDataset) and dataset.has_splits):
         uris = itertools.islice(dataset.benchmark_uris(), dataset.size or _OF_GENERATORS)
-        yield from (LinkedProgram(uri, uri, dataset) for uri in uris)
+        yield from (CorpusProgram(uri, uri, dataset) for uri in uris)
         return
     for stored in dataset.programs():
         facts = dataset.facts_of(stored)
         if _PROGRAM in facts.kinds or _LIBRARY in facts.kinds:
-            yield LinkedProgram(
+            yield CorpusProgram(
                 f"{dataset.name}/{stored.key}", facts.places[0].package, dataset,
                 split=facts.split, instructions=facts.instructions,
                 is_cxx=stored.language == "c++", is_shared=_PROGRAM not in facts.kinds,

@@ -18,8 +18,8 @@ from compiler_gym.envs.llvm.toolchain.engine import run_engine
 from compiler_gym.errors import CacheError, ProjectError
 from compiler_gym.files import append_line, scratch_directory, whole_lines
 from compiler_gym.tools.corpus.llvm.learning.linked import (
-    Choice,
-    LinkedProgram,
+    CorpusChoice,
+    CorpusProgram,
     chosen_programs,
 )
 from compiler_gym.tools.corpus.llvm.learning.plans import is_plain, plan_key, plans_around
@@ -34,13 +34,13 @@ from compiler_gym.tools.tune.llvm.linking import (
 )
 from compiler_gym.tools.tune.llvm.policies import functions_of
 
-__all__ = ["OUTCOMES", "Bench", "Outcome", "Outcomes", "measure", "outcomes_of"]
+__all__ = ["OUTCOMES", "Bench", "Outcomes", "PlanOutcome", "measure", "outcomes_of"]
 
 OUTCOMES = "outcomes.jsonl"
 """How the file is called."""
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class PlanOutcome(msgspec.Struct, frozen=True):
     """What one program weighs by one plan."""
 
     program: str
@@ -116,20 +116,20 @@ class Outcomes:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._known = dict[tuple[str, str], Outcome]()
+        self._known = dict[tuple[str, str], PlanOutcome]()
         for line in whole_lines(path):
-            row = msgspec.convert(line, Outcome)
+            row = msgspec.convert(line, PlanOutcome)
             self._known[row.program, row.plan] = row
 
-    def rows(self) -> Iterator[Outcome]:
+    def rows(self) -> Iterator[PlanOutcome]:
         """Yield every outcome, those of one program by one plan once."""
         yield from self._known.values()
 
-    def find(self, program: str, plan: BinaryPlan) -> Outcome | None:
+    def find(self, program: str, plan: BinaryPlan) -> PlanOutcome | None:
         """Return what is known of the program by the plan."""
         return self._known.get((program, plan_key(plan)))
 
-    def add(self, row: Outcome) -> None:
+    def add(self, row: PlanOutcome) -> None:
         """Append one outcome; raise `CacheError` where there is no room."""
         self._known[row.program, row.plan] = row
         try:
@@ -139,13 +139,13 @@ class Outcomes:
 
 
 def outcomes_of(
-    program: LinkedProgram,
+    program: CorpusProgram,
     plans: Sequence[BinaryPlan],
     kept: Outcomes,
-    watch: Callable[[Outcome], None] = lambda row: None,
+    watch: Callable[[PlanOutcome], None] = lambda row: None,
     *,
     is_counted: bool = False,
-) -> list[Outcome]:
+) -> list[PlanOutcome]:
     """Return what `program` weighs by each of `plans`, measured where it is not in `kept`.
 
     `watch` is told of each that was measured now; `is_counted` asks for the instructions that are
@@ -172,7 +172,7 @@ def outcomes_of(
 def measure(
     corpus: str,
     folder: Path,
-    choice: Choice,
+    choice: CorpusChoice,
     recipe: str,
     watch: Callable[[int, int], None] = lambda done, total: None,
 ) -> Outcomes:
@@ -195,8 +195,8 @@ def measure(
 
 
 def _measured(
-    program: LinkedProgram, plan: BinaryPlan, bench: Bench, *, is_counted: bool
-) -> Outcome:
+    program: CorpusProgram, plan: BinaryPlan, bench: Bench, *, is_counted: bool
+) -> PlanOutcome:
     sizes, seconds, error, left = Sizes(0, 0, 0), 0.0, "", 0
     try:
         sizes, seconds = bench.sizes(plan)
@@ -204,7 +204,7 @@ def _measured(
     except ProjectError as failed:
         said = str(failed).splitlines()
         error = next((line for line in said if "error: " in line), said[-1])
-    return Outcome(
+    return PlanOutcome(
         program.name, program.package, program.split, program.instructions,
         plan=plan_key(plan), code=sizes.text, loaded=sizes.loaded, file=sizes.total,
         seconds=round(seconds, 3), error=error, left=left,

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.tools.corpus.llvm.learning.linked import LinkedProgram, open_corpus, programs_of
+from compiler_gym.tools.corpus.llvm.learning.linked import CorpusProgram, open_corpus, programs_of
 from compiler_gym.tools.corpus.llvm.learning.outcomes import Outcomes
 from compiler_gym.tools.corpus.llvm.learning.plans import FAIR, plans_around
-from compiler_gym.tools.tune import BinaryPlan, Recipe, recipe_named
+from compiler_gym.tools.tune import BinaryPlan, TuningRecipe, recipe_named
 from compiler_gym.tools.tune.llvm.policies import Policy, features_of
 
 __all__ = ["Estimate", "Loss", "Training", "train"]
@@ -152,7 +152,7 @@ def train(
 
 
 def _portfolio(
-    kept: Outcomes, programs: Sequence[LinkedProgram], recipe: BinaryPlan, count: int
+    kept: Outcomes, programs: Sequence[CorpusProgram], recipe: BinaryPlan, count: int
 ) -> list[BinaryPlan]:
     """Return the recipe and what wins most beside it, one plan after the other."""
     costs: dict[str, tuple[BinaryPlan, Matrix]] = {}
@@ -188,14 +188,14 @@ def _words_beside(plan: BinaryPlan, recipe: BinaryPlan) -> str:
     return " ".join((*framed, *told)) or "recipe"
 
 
-def _loaded_by(kept: Outcomes, program: LinkedProgram, plan: BinaryPlan) -> int:
+def _loaded_by(kept: Outcomes, program: CorpusProgram, plan: BinaryPlan) -> int:
     """Return what the program weighs by the plan; 0 where that is not known or failed."""
     found = kept.find(program.name, plan)
     return 0 if found is None else found.loaded
 
 
 def _log_costs(
-    kept: Outcomes, programs: Sequence[LinkedProgram], plans: Sequence[BinaryPlan]
+    kept: Outcomes, programs: Sequence[CorpusProgram], plans: Sequence[BinaryPlan]
 ) -> Matrix:
     """Return log bytes by each plan less those by the first; NaN where one was not measured."""
     loaded = [[_loaded_by(kept, one, plan) or np.nan for plan in plans] for one in programs]
@@ -279,7 +279,7 @@ def _estimate_of_packages(costs: Matrix, packages: Sequence[str], seed: int) -> 
 
 
 def _policy(
-    base: Recipe, plans: Sequence[BinaryPlan], model: Model, estimates: Mapping[str, Estimate]
+    base: TuningRecipe, plans: Sequence[BinaryPlan], model: Model, estimates: Mapping[str, Estimate]
 ) -> Policy:
     weights, centre, scale = model
     return Policy(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.errors import CompilerGymError, ServiceTransportError
-from compiler_gym.plugins.interactive import Ended, Header, Pipes, Question
+from compiler_gym.plugins.interactive import CompilerQuestion, EndedConversation, Header, Pipes
 from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES
 from compiler_gym.tools.inline.llvm.policies import llvms_own
 
@@ -76,7 +76,7 @@ def _answer_one(
 def _ends_within(pipes: Pipes, seconds: float) -> bool:
     """Return whether the compiler ends in this time, while it gets no answer."""
     while (message := pipes.receive(seconds)) is not None:
-        if isinstance(message, Ended):
+        if isinstance(message, EndedConversation):
             return True
     return False
 
@@ -101,8 +101,8 @@ def _answer_questions(
     while True:
         question = waits_for_answer or pipes.receive()
         waits_for_answer = None
-        if isinstance(question, Ended):
+        if isinstance(question, EndedConversation):
             return
-        if isinstance(question, Question):
+        if isinstance(question, CompilerQuestion):
             features = np.concatenate([tensor.ravel() for tensor in question.tensors])
             pipes.answer(header.advice.packed(decide(features)))

@@ -24,10 +24,10 @@ from typing import Any
 from compiler_gym.core import CompilerEnvState, CompilerEnvStateReader, CompilerEnvStateWriter
 from compiler_gym.registration import make
 from compiler_gym.tools.learn.leaderboard import (
+    LeaderboardTask,
     Limit,
     Outcome,
     Policy,
-    Task,
     evaluate,
     geometric_mean,
 )
@@ -44,7 +44,7 @@ def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None
     that the script itself defines with absl are handed to absl.
     """
     options = _parsed_arguments(sys.argv[1:] if argv is None else argv)
-    task = Task(
+    task = LeaderboardTask(
         "llvm-instcount",
         "IR instructions against -Oz",
         Limit(seconds=options.max_seconds),

@@ -2,7 +2,7 @@
 """The leaderboards of LLVM: instructions, bytes of code, retired instructions, inlining."""
 
 from compiler_gym.envs.llvm.toolchain.tools import MAJOR
-from compiler_gym.tools.learn.leaderboard import Limit, Task
+from compiler_gym.tools.learn.leaderboard import LeaderboardTask, Limit
 
 __all__ = ["DEFAULTS", "TASKS"]
 
@@ -18,8 +18,8 @@ DEFAULTS = {
 _ENVIRONMENT = "llvm-v0"
 
 
-def _instruction_count(seconds: float) -> Task:
-    return Task(
+def _instruction_count(seconds: float) -> LeaderboardTask:
+    return LeaderboardTask(
         f"llvm-ic-{seconds:g}s",
         f"IR instructions of cbench-v1, {seconds:g} s for each program",
         Limit(seconds=seconds),
@@ -32,7 +32,7 @@ TASKS = (
     _instruction_count(1),
     _instruction_count(10),
     _instruction_count(60),
-    Task(
+    LeaderboardTask(
         "llvm-textsize-10s",
         "Bytes of machine code of cbench-v1, 10 s for each program",
         Limit(seconds=10),
@@ -43,7 +43,7 @@ TASKS = (
         baseline="ObjectTextSizeOz",
         published_baseline="ObjectTextSizeOptOz",
     ),
-    Task(
+    LeaderboardTask(
         "llvm-ic-unseen",
         "IR instructions of cbench-v1 by a policy that has seen generated programs alone",
         Limit(seconds=10, compilations=100),
@@ -52,7 +52,7 @@ TASKS = (
         train_seconds=600,
         published_baseline="IrInstructionCountOptOz",
     ),
-    Task(
+    LeaderboardTask(
         "llvm-instructions-60s",
         "Instructions that cbench-v1 retires when it runs, against -O3",
         Limit(seconds=60),
@@ -64,7 +64,7 @@ TASKS = (
         baseline="RuntimeInstructionsO3",
         tolerance=0.02,
     ),
-    Task(
+    LeaderboardTask(
         "llvm-inline-heuristic",
         "Bytes of machine code of cbench-v1 by a rule for the inliner, in one compilation",
         Limit(seconds=60),
