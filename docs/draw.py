@@ -77,15 +77,17 @@ def state() -> Drawing:
 
 LAYERS = (
     ("compat", "old names of CompilerGym 0.2.5"),
-    ("cli", "commands"),
+    ("tools", "tune, hunt, corpus, inline, explorer, agents, learn"),
+    ("cli", "commands, and what commands share"),
     ("envs", "a folder for each compiler"),
-    ("search, leaderboard, tuning, integrations", "what uses environments"),
+    ("search", "sequences of actions"),
     ("wrappers, validation, profiling", "environment in, environment out"),
-    ("vector, core", "the Gymnasium environment; many at once"),
+    ("registration, vector", "compilers by name; many environments at once"),
+    ("core", "the Gymnasium environment"),
     ("service", "sessions in processes of their own"),
-    ("session", "the contract: what a compiler must do"),
-    ("datasets, rewards, spaces", "descriptions and arithmetic"),
-    ("errors", "every error that is raised on purpose"),
+    ("session, tables", "the contract: what a compiler must do"),
+    ("datasets, builds, spaces", "descriptions and arithmetic"),
+    ("sandbox, files, errors", "what everything else stands on"),
 )
 
 
