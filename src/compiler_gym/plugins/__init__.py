@@ -2,7 +2,7 @@
 """Compilers that are programs of their own, and need no Python.
 
 ``declaration`` reads the TOML file that declares one, and finds such files; ``environment`` is the
-environment over any of them.
+environment over any of them. ``interactive`` is the protocol of compilers that ask over pipes.
 """
 
 from typing import TYPE_CHECKING

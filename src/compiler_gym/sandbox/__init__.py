@@ -6,7 +6,7 @@ one command in a sandbox; ``groups`` bounds the memory and the processes of a wh
 with a control group, where the kernel permits it; ``tools`` runs a compiler in a sandbox, and
 ``own`` tells the user's own programs, which are compiled without one; ``ways`` holds the two
 commands that make a sandbox, our helper and bubblewrap; ``rooted`` runs a step of a build in a
-system of its own.
+system of its own. ``sessions`` runs a user's own command so that none of its processes outlives it.
 
 A small helper program (``native/src/box``) applies the restrictions, never the calling
 process. Whether a program is correct is not judged here.

@@ -7,7 +7,7 @@ what they do, ``mutation`` makes new inputs of known ones, ``volatile`` knows a 
 an address when it sees one, ``trace``
 finds the first action on which two machines disagree, ``trouble`` tells a machine in
 trouble from a state that is wrong, and ``many_states`` validates
-many states at once.
+many states at once. ``timing`` estimates speedups from repeated measurements.
 """
 
 from compiler_gym.validation.behaviour import (

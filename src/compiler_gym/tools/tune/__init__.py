@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tuning somebody's project, whatever compiles it.
+"""Make the programs of a project smaller or faster, whatever compiles it.
 
 ``request`` is what somebody wants of it, ``goal`` what it is for and ``measure`` which bytes
 count, ``job`` one tuning from the build to its results, which ``handing_over`` writes, ``tuner``
