@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-all test-agents bench docs site tutorials wheel release-check native native-format native-tidy \
+.PHONY: help setup demo check house test test-all test-agents bench docs site tutorials wheel release-check native native-format native-tidy \
   native-sanitize clean
 
 PYTHON ?= python3
@@ -48,6 +48,9 @@ check: $(BIN)/.tested native-format ## Format, lint, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+
+house: ## Print the rooms of the source, their sizes and the ten largest
+	@$(BIN)/python -m tests.architecture.house
 
 # Tests wait for processes that they have started: with three of them two cores are seldom idle.
 test: $(BIN)/.tested ## Run the fast test suite

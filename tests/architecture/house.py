@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Measure the rooms of the source: lines, public names, ``Any`` and files over 300 lines.
+
+``python -m tests.architecture.house`` prints the table and the ten largest rooms, and with
+``--write`` records the numbers in ``house.toml``, which a test compares with the code.
+"""
+
+import ast
+import io
+import sys
+import tokenize
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "compiler_gym"
+RECORD = Path(__file__).with_name("house.toml")
+LONG = 300
+_DEEPER = ("envs", "tools")
+"""Packages whose own packages are rooms."""
+
+Room = dict[str, int]
+
+
+def measure() -> dict[str, Room]:
+    """Return the numbers of each room by its name, and those of the whole package."""
+    rooms: dict[str, Room] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).parts
+        if parts[0] == "programs":  # the sources of bundled programs, which an editable build links
+            continue
+        name = "." if len(parts) == 1 else parts[0]
+        if name in _DEEPER and len(parts) > 2:
+            name = f"{name}/{parts[1]}"
+        text = path.read_text(encoding="utf-8")
+        lines = len(text.splitlines())
+        room = rooms.setdefault(name, dict.fromkeys(("lines", "names", "any", "long"), 0))
+        room["lines"] += lines
+        room["names"] += _public_names(text)
+        room["any"] += _words(text, "Any")
+        room["long"] += lines > LONG
+    names = {path.stem for path in PACKAGE.glob("*.py")}
+    names |= {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    rooms["whole"] = {
+        "lines": sum(room["lines"] for room in rooms.values()),
+        "top_level": len([name for name in names if not name.startswith("_")]),
+        "layers": len(_contract()),
+    }
+    return rooms
+
+
+def recorded() -> dict[str, Room]:
+    """Return the numbers that ``house.toml`` allows."""
+    return tomllib.loads(RECORD.read_text(encoding="utf-8"))
+
+
+def write() -> None:
+    """Record the numbers of today."""
+    rows = [
+        f'"{name}" = {{ {", ".join(f"{key} = {value}" for key, value in room.items())} }}'
+        for name, room in measure().items()
+    ]
+    head = (
+        "# A number may fall. One that rises is edited in the same commit, whose message says why."
+    )
+    RECORD.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+
+
+def _contract() -> list[str]:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return settings["tool"]["importlinter"]["contracts"][0]["layers"]
+
+
+def _public_names(text: str) -> int:
+    for node in ast.parse(text).body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        if isinstance(target, ast.Name) and target.id == "__all__":
+            return len(getattr(getattr(node, "value", None), "elts", ()))
+    return 0
+
+
+def _words(text: str, word: str) -> int:
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return sum(token.type == tokenize.NAME and token.string == word for token in tokens)
+
+
+def main() -> None:
+    """Print the table of rooms."""
+    if "--write" in sys.argv:
+        write()
+    rooms = measure()
+    whole = rooms.pop("whole")
+    print(f"{'room':<18}{'lines':>8}{'names':>7}{'Any':>6}{'files over ' + str(LONG):>16}")
+    for name, room in sorted(rooms.items()):
+        print(f"{name:<18}{room['lines']:>8,}{room['names']:>7}{room['any']:>6}{room['long']:>16}")
+    print(f"\n{whole['lines']:,} lines, {whole['top_level']} names, {whole['layers']} layers")
+    largest = sorted(rooms, key=lambda name: -rooms[name]["lines"])[:10]
+    print("largest: " + ", ".join(f"{name} {rooms[name]['lines']:,}" for name in largest))
+
+
+if __name__ == "__main__":
+    main()
