@@ -1,6 +1,6 @@
-// Python face of compiler_gym/envs/loop_tool/jit/calls.h.
+// Python face of compiler_gym/jit/calls.h.
 
-#include "compiler_gym/envs/loop_tool/jit/calls.h"
+#include "compiler_gym/jit/calls.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>

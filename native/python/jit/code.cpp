@@ -1,6 +1,6 @@
-// Python face of compiler_gym/envs/loop_tool/jit/code.h.
+// Python face of compiler_gym/jit/code.h.
 
-#include "compiler_gym/envs/loop_tool/jit/code.h"
+#include "compiler_gym/jit/code.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>

@@ -1,6 +1,6 @@
-// Python's classes of the errors of compiler_gym/envs/loop_tool/jit/errors.h.
+// Python's classes of the errors of compiler_gym/jit/errors.h.
 
-#include "compiler_gym/envs/loop_tool/jit/errors.h"
+#include "compiler_gym/jit/errors.h"
 
 #include <nanobind/nanobind.h>
 

@@ -1,6 +1,6 @@
-// Python face of compiler_gym/envs/loop_tool/jit/pool.h.
+// Python face of compiler_gym/jit/pool.h.
 
-#include "compiler_gym/envs/loop_tool/jit/pool.h"
+#include "compiler_gym/jit/pool.h"
 
 #include <nanobind/nanobind.h>
 

@@ -1,6 +1,6 @@
-// Python face of compiler_gym/envs/loop_tool/jit/target.h.
+// Python face of compiler_gym/jit/target.h.
 
-#include "compiler_gym/envs/loop_tool/jit/target.h"
+#include "compiler_gym/jit/target.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>

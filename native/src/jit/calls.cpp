@@ -1,4 +1,4 @@
-#include "compiler_gym/envs/loop_tool/jit/calls.h"
+#include "compiler_gym/jit/calls.h"
 
 #include <ctime>
 

@@ -1,4 +1,4 @@
-#include "compiler_gym/envs/loop_tool/jit/code.h"
+#include "compiler_gym/jit/code.h"
 
 #include <atomic>
 #include <chrono>
@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "compiler_gym/envs/loop_tool/jit/errors.h"
-#include "compiler_gym/envs/loop_tool/jit/pool.h"
-#include "compiler_gym/envs/loop_tool/jit/target.h"
+#include "compiler_gym/jit/errors.h"
+#include "compiler_gym/jit/pool.h"
+#include "compiler_gym/jit/target.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"

@@ -6,8 +6,8 @@
 #include <new>
 #include <shared_mutex>
 
-#include "compiler_gym/envs/loop_tool/jit/errors.h"
-#include "compiler_gym/envs/loop_tool/jit/target.h"
+#include "compiler_gym/jit/errors.h"
+#include "compiler_gym/jit/target.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"

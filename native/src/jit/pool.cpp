@@ -1,4 +1,4 @@
-#include "compiler_gym/envs/loop_tool/jit/pool.h"
+#include "compiler_gym/jit/pool.h"
 
 #include <pthread.h>
 #include <sched.h>

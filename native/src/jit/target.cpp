@@ -1,6 +1,6 @@
-#include "compiler_gym/envs/loop_tool/jit/target.h"
+#include "compiler_gym/jit/target.h"
 
-#include "compiler_gym/envs/loop_tool/jit/errors.h"
+#include "compiler_gym/jit/errors.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/TargetParser/Host.h"

@@ -1,4 +1,4 @@
-#include "compiler_gym/envs/loop_tool/jit/code.h"
+#include "compiler_gym/jit/code.h"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "compiler_gym/envs/loop_tool/jit/errors.h"
+#include "compiler_gym/jit/errors.h"
 
 using namespace compiler_gym::jit;
 

@@ -1,8 +1,8 @@
-#include "compiler_gym/envs/loop_tool/jit/target.h"
+#include "compiler_gym/jit/target.h"
 
 #include <doctest/doctest.h>
 
-#include "compiler_gym/envs/loop_tool/jit/errors.h"
+#include "compiler_gym/jit/errors.h"
 
 using namespace compiler_gym::jit;
 
