@@ -53,8 +53,11 @@ house: ## Print the rooms of the source, their sizes and the ten largest
 	@$(BIN)/python -m tests.architecture.house
 
 # Tests wait for processes that they have started: with three of them two cores are seldom idle.
-test: $(BIN)/.tested ## Run the fast test suite
-	$(BIN)/python -m pytest -n 3 --dist worksteal
+# FILE or TOOL narrow it down to what a change affects, by the import graph.
+CHANGED = $(FILE) $(if $(TOOL),src/compiler_gym/tools/$(TOOL) tests/tools/$(TOOL))
+test: $(BIN)/.tested ## Run the fast test suite, or with FILE=path or TOOL=tune the part that a change affects
+	@$(if $(strip $(CHANGED)),chosen=$$($(BIN)/python -m scripts.affected $(CHANGED)),chosen=); \
+	$(BIN)/python -m pytest -n 3 --dist worksteal $$chosen
 
 test-all: $(BIN)/.tested native ## Run every test, the slow ones too, and the C++ tests
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group learn

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Which tests a change affects is read from imports."""
+
+from pathlib import Path
+
+import pytest
+
+from scripts.affected import ROOT, affected_tests
+
+
+def names(*paths: str) -> set[str]:
+    return {str(test.relative_to(ROOT)) for test in affected_tests(ROOT / path for path in paths)}
+
+
+def test_a_leaf_affects_its_own_tests() -> None:
+    found = names("src/compiler_gym/tools/inline/llvm/heuristics.py")
+    assert "tests/tools/inline/llvm/test_heuristics.py" in found
+    assert len(found) < 5
+
+
+def test_what_much_depends_on_affects_much() -> None:
+    found = names("src/compiler_gym/core/plan.py")
+    assert {"tests/core/test_plan.py", "tests/tools/learn/collection/test_playing.py"} <= found
+
+
+def test_a_folder_stands_for_its_files_and_tests_for_themselves() -> None:
+    found = names("src/compiler_gym/tools/hunt", "tests/tools/hunt")
+    assert "tests/tools/hunt/commands/test_hunt.py" in found
+    assert not any(name.startswith("tests/core/") for name in found)
+
+
+def test_a_path_that_is_missing_is_refused() -> None:
+    with pytest.raises(SystemExit, match="expected a file or a folder"):
+        affected_tests([Path("nothing/there.py")])
