@@ -13,7 +13,7 @@ from compiler_gym.errors import CompilerGymError, PolicyLoadError, UnknownNameEr
 from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.search import ALGORITHMS, run_search
 from compiler_gym.tools.learn.leaderboard import LimitReached, Meter, Policy, find_policy
-from compiler_gym.wrappers import CompilerEnvWrapper
+from compiler_gym.tools.learn.leaderboard.policies import LeftOpen
 
 __all__ = ["SearchedEpisodes", "policy_named", "random_actions"]
 
@@ -44,7 +44,7 @@ class SearchedEpisodes:
         """Search from nothing, with a seed that is drawn."""
         with suppress(LimitReached):
             run_search(
-                lambda: _LeftOpen(env),
+                lambda: LeftOpen(env),
                 [env.benchmark],
                 algorithm=self.algorithm,
                 steps=meter.limit.compilations,
@@ -53,13 +53,6 @@ class SearchedEpisodes:
                 starts=(),
                 kept_processes=0,  # a fork is not recorded
             )
-
-
-class _LeftOpen(CompilerEnvWrapper):
-    """An environment that outlives whoever closes it."""
-
-    def close(self) -> None:
-        """Leave it open."""
 
 
 def policy_named(name: str) -> Policy:

@@ -22,7 +22,7 @@ from compiler_gym.tools.learn.leaderboard.evaluation import Policy
 from compiler_gym.tools.learn.leaderboard.metered import Meter
 from compiler_gym.wrappers import CompilerEnvWrapper
 
-__all__ = ["LevelPolicy", "SearchPolicy", "find_policy"]
+__all__ = ["LeftOpen", "LevelPolicy", "SearchPolicy", "find_policy"]
 
 _RESERVED_SHARE = 0.1
 """The share of the time that is kept for what comes before and after the search."""
@@ -66,7 +66,7 @@ class SearchPolicy:
         env.action_space = space
         # The search confirms its result in the first environment it makes: in this one it is
         # then where it is to be judged, and applying it is not charged to its limit.
-        confirming = iter((_LeftOpen(env.unwrapped),))  # type: ignore[arg-type]  # ours
+        confirming = iter((LeftOpen(env.unwrapped),))  # type: ignore[arg-type]  # ours
         seconds = max(meter.seconds_left * (1 - _RESERVED_SHARE) - 0.05, 0.05)
         budget = Budget(
             seconds=None if seconds == float("inf") else seconds, steps=meter.limit.compilations
@@ -86,8 +86,8 @@ class SearchPolicy:
         return found.steps
 
 
-class _LeftOpen(CompilerEnvWrapper):
-    """An environment that outlives whoever closes it."""
+class LeftOpen(CompilerEnvWrapper):
+    """An environment whose `close` does nothing, for a search that closes what it was given."""
 
     def close(self) -> None:
         """Leave it open."""
