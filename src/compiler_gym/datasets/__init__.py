@@ -2,7 +2,7 @@
 """Programs to learn on: addresses, benchmarks, datasets and the catalogue over them.
 
 `uri` addresses a program, `benchmark` holds one, `dataset` is the contract of a set of them and
-`catalogue` joins several sets; `managing` switches sets on and off.
+`catalogue` joins several sets.
 Sets are kept as files (`files`, `tar`) or in a database (`corpus`, `corpus_store`), come with this
 library (`bundled`, `sample`), are published by others (`published`, by the facts in
 `published_archives`), or are written by a tool (`seeded`, `csmith`). `splits` keep apart what is

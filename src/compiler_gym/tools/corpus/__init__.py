@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Making programs: building the packages of a distribution, importing and exporting datasets."""
+"""Make datasets: build the packages of a distribution, import and export programs.
+
+``packages`` builds packages with any compiler, ``llvm`` is LLVM's part, and ``commands`` has the
+commands."""

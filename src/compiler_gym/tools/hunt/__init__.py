@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: MIT
-"""Finding what a compiler's own level misses in real code."""
+"""Find what a compiler's own level misses in real code.
+
+``llvm`` hunts with LLVM, and ``commands`` has the command."""

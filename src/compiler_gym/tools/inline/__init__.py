@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: MIT
-"""Deciding what stock compilers inline: an environment, and a server for their questions."""
+"""Decide what stock compilers inline: an environment, and a server for their questions.
+
+``llvm`` has both for LLVM, and heuristics for them. ``commands`` has the commands."""
