@@ -3,7 +3,7 @@
 
 ``declaration`` reads the TOML file that declares one, and finds such files; ``environment`` is the
 environment over any of them. ``interactive`` is the protocol over pipes in which a compiler asks
-for decisions, and ``model_runner`` starts it.
+for decisions, and ``model_runner`` makes an environment of such a compiler.
 """
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Make datasets: build the packages of a distribution, import and export programs.
 
-``packages`` builds packages with any compiler, ``llvm`` is LLVM's part, and ``commands`` has the
-commands."""
+``packages`` builds packages with a compiler that it is given, ``llvm`` is LLVM's part, and
+``commands`` has the commands.
+"""
