@@ -195,7 +195,7 @@ def _environments() -> str:
 
 
 def _is_ours(compiler: Compiler) -> bool:
-    return compiler.environment.startswith("compiler_gym.envs.")
+    return compiler.environment.startswith("compiler_gym.")
 
 
 def _actions(compiler: Compiler, env: CompilerEnv) -> str:
