@@ -2,13 +2,11 @@
 """Programs to learn on: addresses, benchmarks, datasets and the catalogue over them.
 
 `uri` addresses a program, `benchmark` holds one, `dataset` is the contract of a set of them and
-`catalogue` joins several sets; `managing` switches sets on and off.
-Sets are kept as files (`files`, `tar`) or in a database (`corpus`, `corpus_store`), come with this
-library (`bundled`, `sample`), are published by others (`published`, by the facts in
-`published_archives`), or are written by a tool (`seeded`, `csmith`). `splits` keep apart what is
-learnt from and what is judged by.
-`fetching` gets programs here, and `running` runs them. No compiler is known here: a program is
-bytes.
+`catalogue` joins several sets. Sets are kept as files (`files`, `tar`) or in a database (`corpus`,
+`corpus_store`), come with this library (`bundled`, `sample`), are published by others (`published`,
+by the facts in `published_archives`), or are written by a tool (`seeded`, `csmith`). `splits` keep
+apart what is learnt from and what is judged by. `fetching` gets programs here, and `running` runs
+them. No compiler is known here: a program is bytes.
 """
 
 from typing import TYPE_CHECKING

@@ -60,6 +60,9 @@ Warnings report what was not done although the result is valid::
     CompilerGymWarning
     └── CacheWarning                     a result could not be kept for the next time
 
+``nearest`` suggests known names for an unknown one. ``finding`` is a finding of a validation, and
+``records`` writes records as JSON.
+
 Names that CompilerGym 0.2.5 documents keep the bases they had there. During an
 episode the compiler and worker branches are never raised by ``step()``: the
 episode is truncated and ``info["error"]`` holds the instance.

@@ -2,7 +2,8 @@
 """Compilers that are programs of their own, and need no Python.
 
 ``declaration`` reads the TOML file that declares one, and finds such files; ``environment`` is the
-environment over any of them. ``interactive`` is the protocol of compilers that ask over pipes.
+environment over any of them. ``interactive`` is the protocol over pipes in which a compiler asks
+for decisions, and ``model_runner`` makes an environment of such a compiler.
 """
 
 from typing import TYPE_CHECKING

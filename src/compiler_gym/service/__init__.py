@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Sessions in isolated processes.
 
-``messages`` defines requests and replies, ``transport`` carries them, ``servicer`` answers
-them with a session, ``worker`` is the process that does so, ``zygote`` forks
-workers, ``supervisor`` owns the zygotes of this process, ``kept_programs`` what
-they keep loaded for resets, ``limits`` holds a worker to what it may use, ``connection``
-is the one side an environment sees, ``client`` and ``local`` are it with a process
-and without, and ``dispatch`` is for several at once. ``caching`` keeps results of deterministic
-observations.
+``messages`` defines requests and replies, ``transport`` carries them, ``servicer`` answers them
+with a session, ``worker`` is the process that does so, ``zygote`` forks workers, ``supervisor``
+owns the zygotes of this process, ``kept_programs`` what they keep loaded for resets, ``limits``
+holds a worker to what it may use, ``connection`` is the one side an environment sees, ``client``
+and ``local`` are it with a process and without, and ``dispatch`` is for several at once.
+``caching`` remembers results, and ``sdk`` is for compilers in other languages.
 """
 
 from typing import TYPE_CHECKING

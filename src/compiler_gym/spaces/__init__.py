@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Descriptions of actions, observations and rewards, as Gymnasium spaces.
 
-``Box``, ``Dict``, ``Discrete``, ``MultiBinary``, ``MultiDiscrete`` and ``Tuple``
-are Gymnasium's with a name. ``NamedDiscrete`` and ``Commandline`` name their
-actions; ``Scalar``, ``Sequence``, ``SpaceSequence``, ``Permutation``, ``FreeBox``
-``Opaque`` and ``NetworkxGraph`` hold what Gymnasium has no space for, `networkx_graph` reads
-node-link form; ``ActionSpace`` gives any
-space a text form. ``Reward`` is a scalar that also says how it is earned.
-``action_names`` answers what any space says of its actions, ``action_words`` reads what a user
-calls one, ``kinds`` says in a few words what a value is, and a ``Decision`` is what a
-space that depends on the program lists.
-``to_plain`` turns a value of any of them into plain Python, ``array_of`` lists into
-arrays.
+``Box``, ``Dict``, ``Discrete``, ``MultiBinary``, ``MultiDiscrete`` and ``Tuple`` are Gymnasium's
+with a name. ``NamedDiscrete`` and ``Commandline`` name their actions; ``Scalar``, ``Sequence``,
+``SpaceSequence``, ``Permutation``, ``FreeBox``, ``Opaque`` and ``NetworkxGraph`` hold what
+Gymnasium has no space for, `networkx_graph` reads node-link form; ``ActionSpace`` gives any space a
+text form. ``Reward`` is a scalar that also says how it is earned. ``action_names`` answers what any
+space says of its actions, ``action_words`` reads what a user calls one, ``command_words`` splits a
+command line, ``kinds`` says in a few words what a value is, and a ``Decision`` is what a space that
+depends on the program lists. ``rewards`` is arithmetic on observations. ``to_plain`` turns a value
+of any of them into plain Python, ``array_of`` lists into arrays.
 """
 
 from compiler_gym.spaces import (

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tools: each is built on the public interface of the rest, which knows none of them."""
+"""Tools: each uses environments for one purpose.
 
-from compiler_gym.lazy import door
-
-__all__: list[str] = []
-
-__getattr__ = door(__name__, {})
+A tool imports the kernel, which is the rest of the package; the kernel imports no tool. Entry
+points name the commands of a tool and the parts that compilers have for it."""

@@ -4,9 +4,9 @@
 Importing this registers the compiler and loads nothing else. ``session`` runs in workers,
 ``environment`` in the user's process; ``actions``, ``observations`` and ``rewards`` are derived
 from the options that a compiler reports, and ``datasets`` lists the programs. ``programs`` makes
-them from files, ``state`` holds an episode's choices and program, ``panes`` are the explorer's
-views, ``toolchain`` finds and runs the compiler, and ``validation`` checks that a program still
-works.
+them from files, ``state`` holds an episode's choices and program, ``panes`` are views of a program,
+``toolchain`` finds and runs the compiler, and ``validation`` checks that a program still works.
+``tools/tune/gcc`` searches options for a whole project.
 """
 
 from typing import TYPE_CHECKING

@@ -2,10 +2,10 @@
 """LLVM: optimise a module with passes of the new pass manager.
 
 Importing this registers the compiler and loads nothing else. ``session`` runs in workers,
-``environment`` in the user's process; ``actions``, ``observations`` and ``rewards`` are tables,
-and ``datasets`` lists the programs. ``programs`` makes them from files and builds, ``state`` holds
-an episode's module, ``panes`` describe what can be shown of it, ``toolchain`` has LLVM's tools, and
-``validation`` checks that a program still works.
+``environment`` in the user's process; ``actions``, ``observations`` and ``rewards`` are tables, and
+``datasets`` lists the programs. ``programs`` makes them from files and builds, ``state`` holds an
+episode's module, ``panes`` are views of a program, ``toolchain`` has LLVM's tools, and
+``validation`` checks that a program still works. What tools do with LLVM is in ``tools/*/llvm``.
 """
 
 import re

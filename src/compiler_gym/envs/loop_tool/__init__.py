@@ -2,10 +2,10 @@
 """Loop nests: schedule the loops of a small tensor program, which is compiled and timed.
 
 Importing this registers the compiler and loads nothing else. ``session`` runs in workers,
-``environment`` in the user's process; ``actions``, ``observations`` and ``rewards`` are tables,
-and ``datasets`` lists the programs. ``state`` holds the language and the loop tree, ``programs``
-writes texts of it, ``toolchain`` compiles and times trees, ``validation`` compares results with
-numpy's, ``jit`` compiles what ``toolchain`` writes, and ``pictures`` and ``panes`` are the views.
+``environment`` in the user's process; ``actions``, ``observations`` and ``rewards`` are tables, and
+``datasets`` lists the programs. ``state`` holds the language and the loop tree, ``programs`` writes
+texts of it, ``toolchain`` compiles and times trees, ``validation`` compares results with numpy's,
+and ``pictures`` and ``panes`` are the views. ``jit`` makes machine code of loop trees.
 """
 
 from typing import TYPE_CHECKING

@@ -2,10 +2,10 @@
 """MLIR: choose the transformations of a structured tensor program.
 
 Importing this registers the compiler and loads nothing else. ``session`` runs in workers,
-``environment`` in the user's process; ``actions``, ``observations`` and ``rewards`` are tables,
-and ``datasets`` lists the payloads. ``programs`` writes and reads them, ``state`` holds an
-episode's payload and moves, ``toolchain`` compiles and times it, and ``validation`` checks that it
-still computes the right results.
+``environment`` in the user's process; ``actions``, ``observations`` and ``rewards`` are tables, and
+``datasets`` lists the payloads. ``programs`` writes and reads them, ``state`` holds an episode's
+payload and moves, ``toolchain`` compiles and times it, ``validation`` checks that it still computes
+the right results, and ``panes`` are views of it.
 """
 
 from typing import TYPE_CHECKING

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""A compiler for agents that are language models: tools, tasks, and a judge that believes nothing.
+"""A compiler for agents that are language models: tools, tasks and a strict judge.
 
 ``toolbox`` is the compiler as tools: ``workbench`` holds the environment under it, ``calls``
 answers what a model sends, as ``calling`` reads it, ``views`` is what can be seen of a program,
 ``texts`` makes answers fit. ``episode`` gives an agent one task, a number of calls and a verdict.
 ``task`` holds the records, ``catalogue`` finds the tasks of every installed compiler by split,
-family and difficulty, and ``judging`` replays an agent's decisions in a process of its own and
-says what they are worth. No compiler is named here: each brings its own tasks.
+family and difficulty, and ``judging`` replays an agent's decisions in a process of its own and says
+what they are worth. ``libraries`` are adapters of agent libraries. Compilers bring their own tasks,
+ours in ``llvm`` and ``loop_tool``.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Making programs: building the packages of a distribution, importing and exporting datasets."""
+"""Make datasets: build the packages of a distribution, import and export programs.
 
-from compiler_gym.lazy import door
-
-__all__: list[str] = []
-
-__getattr__ = door(__name__, {})
+``packages`` builds packages with a compiler that it is given, ``llvm`` is LLVM's part, and
+``commands`` has the commands.
+"""

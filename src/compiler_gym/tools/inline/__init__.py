@@ -1,8 +1,4 @@
 # SPDX-License-Identifier: MIT
-"""Deciding what stock compilers inline: an environment, and a server for their questions."""
+"""Decide what stock compilers inline: an environment, and a server for their questions.
 
-from compiler_gym.lazy import door
-
-__all__: list[str] = []
-
-__getattr__ = door(__name__, {})
+``llvm`` has both for LLVM, and heuristics for them. ``commands`` has the commands."""

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Learning: recorded transitions, leaderboards and the libraries that train agents."""
+"""Learn from episodes, and compare what was learnt.
 
-from compiler_gym.lazy import door
-
-__all__: list[str] = []
-
-__getattr__ = door(__name__, {})
+``collection`` stores transitions, ``integrations`` connects libraries that train agents,
+``leaderboard`` judges submissions, and ``commands`` has the commands."""

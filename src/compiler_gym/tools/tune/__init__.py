@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Make the programs of a project smaller or faster, whatever compiles it.
+"""Tune a project with its own build system and compiler.
 
-``request`` is what somebody wants of it, ``goal`` what it is for and ``measure`` which bytes
-count, ``job`` one tuning from the build to its results, which ``handing_over`` writes, ``tuner``
-what a compiler must do for it. ``allowance`` is the time or the compilations that may be used,
-``journal`` keeps what was tried so that nothing is lost, ``measuring`` runs the user's own
-commands, ``plan`` is what was decided, as a file, and ``reading`` refuses a plan that no tuner can
-have made; ``recipes`` are plans that are shipped. ``explaining`` says what each decision won,
-``layout`` what a linker can be told of the file, ``size_search`` is the search that compilers give
-their decisions to, ``summary`` holds what there is to say, ``report`` and ``page`` write it for
-people with the look of ``html``, ``difference`` compares two tunings. No compiler is named here.
+``request`` is what a user asks for, ``goal`` what is improved and ``measure`` which bytes count,
+``job`` one tuning from the build to its results, which ``handing_over`` writes, ``tuner`` what a
+compiler must do for it. ``allowance`` is the time or the compilations that may be used, ``journal``
+keeps what was tried so that nothing is lost, ``measuring`` runs the user's own commands, ``plan``
+is what was decided, as a file, and ``reading`` refuses a plan that no tuner can have made;
+``recipes`` are plans that are shipped. ``explaining`` says what each decision won, ``layout`` what
+a linker can be told of the file, ``size_search`` is the search that compilers give their decisions
+to, ``summary`` holds the results, ``report`` and ``page`` write it for people with the look of
+``html``, ``difference`` compares two tunings. ``builds`` finds the binaries and units of a build.
+``llvm`` and ``gcc`` are the parts of these compilers.
 """
 
 from typing import TYPE_CHECKING

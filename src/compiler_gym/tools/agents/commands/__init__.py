@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands of tasks for language models."""
+"""Commands for tasks of language models."""
 
 from compiler_gym.cli.kit.rows import Row
 

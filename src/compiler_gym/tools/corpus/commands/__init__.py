@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands that make datasets: a part of ``compiler-gym datasets``."""
+"""Commands that make datasets; they join the group ``compiler-gym datasets``."""
 
 from compiler_gym.cli.kit.rows import Row
 

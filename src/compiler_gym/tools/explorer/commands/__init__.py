@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands of the web explorer."""
+"""Commands that start the explorer."""
 
 from compiler_gym.cli.kit.rows import Row
 

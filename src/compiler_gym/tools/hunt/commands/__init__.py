@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands of the hunt."""
+"""The command that hunts."""
 
 from compiler_gym.cli.kit.rows import Row
 

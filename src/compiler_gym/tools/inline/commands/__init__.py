@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands of inlining."""
+"""Commands that serve and judge inlining policies."""
 
 from compiler_gym.cli.kit.rows import HELP, Row
 

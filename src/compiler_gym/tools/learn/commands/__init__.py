@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands of learning."""
+"""Commands that collect transitions and manage leaderboards."""
 
 from compiler_gym.cli.kit.rows import Row
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands of tuning builds."""
+"""Commands that tune builds and compile with recipes and policies."""
 
 from compiler_gym.cli.kit.rows import HELP, VERBATIM, Row
 
