@@ -5,8 +5,6 @@ Episodes are played, so their pictures show what really happened.
 """
 
 import argparse
-import re
-import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,7 +14,6 @@ from docs.drawing import SOFT, Drawing
 __all__ = ["PICTURES", "episode_of_llvm"]
 
 IMAGES = Path(__file__).with_name("images")
-PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 GUIDE = Path(__file__).parent / "guide" / "tune.md"
 LOADED = "rival: loaded", "tuned: loaded"
 BLUE, RED = "#1d4ed8", "#b91c1c"
@@ -78,47 +75,33 @@ def state() -> Drawing:
     return d
 
 
-LAYERS = {
-    "compat": "old names and old import paths",
-    "tools": "what is built on the kernel",
-    "cli": "commands, and what commands are made of",
-    "envs": "a folder for each compiler; suites that check one",
-    "search": "searches over actions",
-    "profiling": "environment in, environment out",
-    "registration": "which compilers are installed; stored runs",
-    "plugins": "compilers as programs; many environments at once",
-    "core": "the Gymnasium environment",
-    "service": "sessions in processes of their own",
-    "session": "the contract: what a compiler must do",
-    "datasets": "programs",
-    "builds": "descriptions and arithmetic; build systems",
-    "options": "settings; limits for programs that are run",
-    "files": "writes that survive a kill",
-    "errors": "every error that is raised on purpose",
-}
-"""What each layer does, by one of its folders."""
+LAYERS = (
+    ("compat", "old names of CompilerGym 0.2.5"),
+    ("tools", "tune, hunt, corpus, inline, explorer, agents, learn"),
+    ("cli", "commands, and what commands share"),
+    ("envs", "a folder for each compiler"),
+    ("search", "sequences of actions"),
+    ("wrappers, validation, profiling", "environment in, environment out"),
+    ("registration, vector", "compilers by name; many environments at once"),
+    ("core", "the Gymnasium environment"),
+    ("service", "sessions in processes of their own"),
+    ("session, tables", "the contract: what a compiler must do"),
+    ("datasets, builds, spaces", "descriptions and arithmetic"),
+    ("sandbox, files, errors", "what everything else stands on"),
+)
 
 
 def layers() -> Drawing:
-    """The layers of pyproject.toml, the top one first, and a row of tools."""
-    settings = tomllib.loads(PROJECT.read_text())["tool"]["importlinter"]["contracts"]
-    kernel, tools = (contract["layers"] for contract in settings[:2])
-    pitch, row = 34, 58
-    d = Drawing(WIDTH, 20 + row + pitch * len(kernel) + 34, "The layers of the package")
-    names = [name for line in tools for name in re.findall(r"\w+", line)]
-    width = 712 // len(names)
-    for number, name in enumerate(names):
-        d.box(24 + number * width, 16, width - 8, 28, (name,), "sand")
-    d.text(24, 66, "Tools, each a folder of tools/. Entry points name them.", color=SOFT)
-    y = 20 + row
-    for line in kernel:
-        members = [name for name in re.findall(r"\w+", line) if name != "__main__"]
-        what = next(LAYERS[name] for name in members if name in LAYERS)
-        is_tool = "tools" in members
-        d.box(24, y, 330, 28, (", ".join(members),), "sand" if is_tool else "blue")
-        d.text(370, y + 19, what)
-        y += pitch
-    d.text(24, y + 18, "A line imports only from lines below it. A test checks that.", color=SOFT)
+    """The layers, the top one first."""
+    d = Drawing(WIDTH, 40 + 44 * len(LAYERS) + 24, "The layers of the package")
+    for number, (names, what) in enumerate(LAYERS):
+        y = 20 + 44 * number
+        d.box(24, y, 350, 36, (names,), ("blue", "green", "sand")[number % 3])
+        d.text(390, y + 23, what)
+    bottom = 20 + 44 * len(LAYERS)
+    d.text(
+        24, bottom + 18, "A line imports only from lines below it. A test checks that.", color=SOFT
+    )
     return d
 
 

@@ -3,3 +3,9 @@
 
 ``collection`` stores transitions, ``integrations`` connects libraries that train agents,
 ``leaderboard`` judges submissions, and ``commands`` has the commands."""
+
+from compiler_gym.lazy import door
+
+__all__: list[str] = []
+
+__getattr__ = door(__name__, {})
