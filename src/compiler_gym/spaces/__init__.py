@@ -6,9 +6,10 @@ with a name. ``NamedDiscrete`` and ``Commandline`` name their actions; ``Scalar`
 ``SpaceSequence``, ``Permutation``, ``FreeBox``, ``Opaque`` and ``NetworkxGraph`` hold what
 Gymnasium has no space for, `networkx_graph` reads node-link form; ``ActionSpace`` gives any space a
 text form. ``Reward`` is a scalar that also says how it is earned. ``action_names`` answers what any
-space says of its actions, ``action_words`` reads what a user calls one, ``kinds`` says in a few words what a value is, and a ``Decision`` is what a space that
-depends on the program lists. ``rewards`` is arithmetic on observations. ``to_plain`` turns a value
-of any of them into plain Python, ``array_of`` lists into arrays.
+space says of its actions, ``action_words`` reads what a user calls one, ``kinds`` says in a few
+words what a value is, and a ``Decision`` is what a space that depends on the program lists.
+``rewards`` is arithmetic on observations. ``to_plain`` turns a value of any of them into plain
+Python, ``array_of`` lists into arrays.
 """
 
 from compiler_gym.spaces import (

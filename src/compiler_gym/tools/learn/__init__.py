@@ -2,7 +2,8 @@
 """Learn from episodes, and compare what was learnt.
 
 ``collection`` stores transitions, ``integrations`` connects libraries that train agents,
-``leaderboard`` judges submissions, and ``commands`` has the commands."""
+``leaderboard`` judges submissions, and ``commands`` has the commands.
+"""
 
 from compiler_gym.lazy import door
 

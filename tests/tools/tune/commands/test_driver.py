@@ -196,7 +196,8 @@ def test_without_a_cache_everything_still_works(tree: Path, drive: Drive) -> Non
 def slow(tree: Path) -> str:
     script = tree / "slow"
     script.write_text(
-        "#!/bin/sh\ntrap 'echo told >&2; exit 3' TERM\necho begun\nsleep 20 >/dev/null 2>&1 & wait\n"
+        "#!/bin/sh\ntrap 'echo told >&2; exit 3' TERM\n"
+        "echo begun\nsleep 20 >/dev/null 2>&1 & wait\n"
     )
     script.chmod(0o755)
     return str(script)
