@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 import compiler_gym
 from compiler_gym.search import run_search
 from compiler_gym.service.caching import TranspositionCache
-from compiler_gym.tools.agents import AgentTask, TaskDecisions, judge, tasks
+from compiler_gym.tools.agents import AgentTask, Decisions, judge, tasks
 from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env
 
 __all__ = ["Game", "Network", "Options", "clone", "improve", "main", "parse", "traces_of"]
@@ -227,7 +227,7 @@ def improve(
 def judged(game: Game, chosen: Sequence[AgentTask], choose: Callable[[Array], int]) -> Array:
     """Return the gains that the judge measures, one for each task; 0 for what is not valid."""
     return np.array([
-        judge(task, TaskDecisions(task.id, game.play(task, choose).commandline)).gain
+        judge(task, Decisions(task.id, game.play(task, choose).commandline)).gain
         for task in chosen
     ])  # fmt: skip
 

@@ -26,10 +26,10 @@ from compiler_gym.spaces import action_names
 from compiler_gym.tools.agents import (
     AgentEpisode,
     AgentTask,
+    Decisions,
     Judge,
-    TaskDecisions,
-    TaskQuestion,
-    TaskVerdict,
+    Question,
+    Verdict,
     score,
     tasks,
 )
@@ -38,12 +38,12 @@ PAGE = Path(__file__).parents[1] / "docs" / "guide" / "agent-tasks.md"
 LEVEL, REST = "-Oz", "rest"
 
 
-def nothing(task: AgentTask) -> TaskDecisions:
+def nothing(task: AgentTask) -> Decisions:
     """Leave the program as it is."""
-    return TaskDecisions(task.id)
+    return Decisions(task.id)
 
 
-def level(task: AgentTask) -> TaskDecisions:
+def level(task: AgentTask) -> Decisions:
     """Take what clang would do, where the compiler has that."""
     with _environment_of(task) as env:
         names = action_names(env.action_space)
@@ -51,17 +51,17 @@ def level(task: AgentTask) -> TaskDecisions:
         return _decided(env, task, [names.index(name) for name in chosen])
 
 
-def at_random(task: AgentTask) -> TaskDecisions:
+def at_random(task: AgentTask) -> Decisions:
     """Apply as many random actions as the agent has calls; guess where there is a question."""
     drawn = random.Random(task.id)
     if task.question is not None:
-        return TaskDecisions(task.id, answer=str(drawn.randint(1, len(task.given))))
+        return Decisions(task.id, answer=str(drawn.randint(1, len(task.given))))
     with _environment_of(task) as env:
         count = len(action_names(env.action_space))
         return _decided(env, task, [drawn.randrange(count) for _ in range(task.max_calls)])
 
 
-def search(task: AgentTask) -> TaskDecisions:
+def search(task: AgentTask) -> Decisions:
     """Search with as many actions as the agent has calls, from the levels where there are some."""
     if task.question is not None:
         return nothing(task)
@@ -75,14 +75,14 @@ def search(task: AgentTask) -> TaskDecisions:
         seed=0,
         starts=starts,
     )
-    return TaskDecisions(task.id, found.commandline)
+    return Decisions(task.id, found.commandline)
 
 
-def script(task: AgentTask) -> TaskDecisions:
+def script(task: AgentTask) -> Decisions:
     """Use the agent's tools: try actions one at a time, and keep those that are better."""
     with AgentEpisode(task) as episode:
         if task.question is not None:
-            return TaskDecisions(task.id, answer=str(_answer(episode, task)))
+            return Decisions(task.id, answer=str(_answer(episode, task)))
         with _environment_of(task) as env:
             names = list(action_names(env.action_space))
         random.Random(task.id).shuffle(names)
@@ -98,14 +98,14 @@ def script(task: AgentTask) -> TaskDecisions:
         return episode.decisions
 
 
-AGENTS: Mapping[str, Callable[[AgentTask], TaskDecisions]] = {
+AGENTS: Mapping[str, Callable[[AgentTask], Decisions]] = {
     "nothing": nothing, "-Oz": level, "random": at_random, "search": search, "script": script,
 }  # fmt: skip
 
 
 def _answer(episode: AgentEpisode, task: AgentTask) -> int:
     """Return the answer: by halving where a trace differs, else the largest step that was seen."""
-    if task.question is TaskQuestion.FIRST_DIFFERENCE:
+    if task.question is Question.FIRST_DIFFERENCE:
         low, high = 0, len(task.given)
         while high - low > 1 and episode.calls_left > 2:
             middle = (low + high) // 2
@@ -137,14 +137,14 @@ def _environment_of(task: AgentTask) -> Any:
     return env
 
 
-def _decided(env: Any, task: AgentTask, actions: Sequence[int]) -> TaskDecisions:
+def _decided(env: Any, task: AgentTask, actions: Sequence[int]) -> Decisions:
     """Return actions as decisions, as far as the compiler takes them."""
     env.reset()
     for action in actions:
         _, _, terminated, truncated, _ = env.step(action)
         if terminated or truncated:
             break
-    return TaskDecisions(task.id, env.commandline() if env.actions else "")
+    return Decisions(task.id, env.commandline() if env.actions else "")
 
 
 def chosen_tasks(each: int) -> list[AgentTask]:
@@ -158,7 +158,7 @@ def chosen_tasks(each: int) -> list[AgentTask]:
     return found
 
 
-def table(verdicts: Mapping[str, Sequence[TaskVerdict]], chosen: Sequence[AgentTask]) -> str:
+def table(verdicts: Mapping[str, Sequence[Verdict]], chosen: Sequence[AgentTask]) -> str:
     """Return the mean reward of each agent by family, and of all."""
     lines = [f"| tasks | n | {' | '.join(verdicts)} |", "|---|--:|" + "--:|" * len(verdicts)]
     for family in dict.fromkeys(task.family for task in chosen):
@@ -185,7 +185,7 @@ def main() -> None:
     lines = read_regular(kept).decode().splitlines() if kept.is_file() else []
     known = {(one["agent"], one["task"]): one for one in map(json.loads, lines)}
     chosen = chosen_tasks(options.each)
-    verdicts: dict[str, list[TaskVerdict]] = {name: [] for name in AGENTS}
+    verdicts: dict[str, list[Verdict]] = {name: [] for name in AGENTS}
     with Judge() as judge:
         for task in chosen:
             for name, agent in AGENTS.items():
@@ -194,12 +194,12 @@ def main() -> None:
                     try:
                         verdict = judge(task, agent(task))
                     except CompilerGymError as error:
-                        verdict = TaskVerdict.refused(task.id, f"{type(error).__name__}: {error}")
+                        verdict = Verdict.refused(task.id, f"{type(error).__name__}: {error}")
                     fields = {"agent": name, **verdict.dict()}
                     append_line(kept, fields, sync=False)
                     print(name, task.id, f"{verdict.reward:.3f}", verdict.reason[:80], flush=True)
                 said = {key: value for key, value in fields.items() if key != "agent"}
-                verdicts[name].append(TaskVerdict(**said))
+                verdicts[name].append(Verdict(**said))
     write_table("agent-baselines", table(verdicts, chosen), PAGE)
 
 

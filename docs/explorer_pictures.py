@@ -12,7 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.tools.explorer import Server, ServerSettings
+from compiler_gym.tools.explorer import Server, Settings
 
 __all__ = ["main"]
 
@@ -119,7 +119,7 @@ def _browser() -> Iterator[Any]:
 
 @contextmanager
 def _served() -> Iterator[str]:
-    with Server(ServerSettings()) as server:
+    with Server(Settings()) as server:
         ready = threading.Event()
         thread = threading.Thread(target=server.run, args=(ready.set,))
         thread.start()

@@ -2,7 +2,7 @@
 """Baselines are of the same tasks every time, and a task without a reward counts."""
 
 from benchmarks.agent_baselines import at_random, chosen_tasks, nothing, table
-from compiler_gym.tools.agents import TaskVerdict
+from compiler_gym.tools.agents import Verdict
 
 
 def test_more_tasks_of_a_family_begin_with_fewer() -> None:
@@ -14,8 +14,8 @@ def test_more_tasks_of_a_family_begin_with_fewer() -> None:
 
 def test_the_table_has_a_line_for_each_family_and_the_share_of_valid_decisions() -> None:
     chosen = chosen_tasks(2)
-    won = [TaskVerdict(chosen[0].id, 0.5, valid=True, reason="")]
-    lost = [TaskVerdict.refused(task.id, "nothing") for task in chosen]
+    won = [Verdict(chosen[0].id, 0.5, valid=True, reason="")]
+    lost = [Verdict.refused(task.id, "nothing") for task in chosen]
     lines = table({"one": won, "other": lost}, chosen).splitlines()
     assert lines[0] == "| tasks | n | one | other |"
     assert lines[2] == f"| `{chosen[0].family}` | 2 | 0.250 | 0.000 |"

@@ -16,7 +16,7 @@ from compiler_gym.testing import FakeEnv
 from compiler_gym.validation import (
     Finding,
     Rung,
-    ValidatedState,
+    Subject,
     ValidationError,
     ValidationResult,
     Verdict,
@@ -27,7 +27,7 @@ from compiler_gym.validation import (
 from .conftest import FINE, WRONG, make_env
 
 
-def unknown(subject: ValidatedState) -> Finding:
+def unknown(subject: Subject) -> Finding:
     raise BenchmarkInitError("no compiler here")
 
 

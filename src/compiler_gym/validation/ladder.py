@@ -43,7 +43,7 @@ __all__ = [
     "REPLAY",
     "Finding",
     "Rung",
-    "ValidatedState",
+    "Subject",
     "choose_rungs",
     "climb",
     "not_replayed",
@@ -60,7 +60,7 @@ REWARD_DIFFERS = "the replay earns another reward"
 
 
 @dataclass(slots=True)
-class ValidatedState:
+class Subject:
     """A state that was replayed, and the environment that holds what came of it."""
 
     state: CompilerEnvState
@@ -98,7 +98,7 @@ class Finding:
         return cls(Verdict.FAILED, reason, tuple(errors))
 
 
-def _always(subject: ValidatedState) -> bool:
+def _always(subject: Subject) -> bool:
     return True
 
 
@@ -109,8 +109,8 @@ class Rung:
     name: str
     question: str
     """What it asks, as a sentence."""
-    check: Callable[[ValidatedState], Finding]
-    applies: Callable[[ValidatedState], bool] = field(default=_always)
+    check: Callable[[Subject], Finding]
+    applies: Callable[[Subject], bool] = field(default=_always)
     """Whether the question makes sense for a program; otherwise the rung is left out."""
     is_semantic: bool = True
     """Whether it tells what the program does, rather than what it is."""
@@ -124,7 +124,7 @@ def _added(benchmark: Benchmark) -> list[ValidationCallback]:
     return [callback for callback in callbacks if callback is not runs_as_expected]
 
 
-def _check_callbacks(subject: ValidatedState) -> Finding:
+def _check_callbacks(subject: Subject) -> Finding:
     callbacks = _added(subject.benchmark)
     errors = [error for callback in callbacks for error in _call(callback, subject.env)]
     asked = f"{len(callbacks)} callback{'s' * (len(callbacks) != 1)}"
@@ -184,7 +184,7 @@ def climb(
         semantic: list[RungResult] = []
         if replayed is not None:
             assert env.benchmark is not None
-            subject = ValidatedState(state, make_env, env, env.benchmark, tuple(env.actions))
+            subject = Subject(state, make_env, env, env.benchmark, tuple(env.actions))
             for rung in (*rungs, _CALLBACKS_RUNG):
                 if rung.applies(subject):
                     results.append(_ask_rung(rung, subject))
@@ -257,7 +257,7 @@ def _replay(
     return _result_of_rungs(REPLAY, started, finding), replayed
 
 
-def _ask_rung(rung: Rung, subject: ValidatedState) -> RungResult:
+def _ask_rung(rung: Rung, subject: Subject) -> RungResult:
     started = time.monotonic()
     try:
         finding = rung.check(subject)

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.agents import AgentEpisode, AgentTask, TaskDecisions, TaskVerdict, find_task
+from compiler_gym.tools.agents import AgentEpisode, AgentTask, Decisions, Verdict, find_task
 
 TASK = find_task("fewer-instructions/cbench-v1/crc32").copy(
     update={"max_calls": 5, "max_actions": 4}
 )
 
 
-def judged(task: AgentTask, decisions: TaskDecisions) -> TaskVerdict:
+def judged(task: AgentTask, decisions: Decisions) -> Verdict:
     """Return a verdict that is easy to know."""
-    return TaskVerdict(task.id, float(len(decisions.commandline)), valid=True, reason="long")
+    return Verdict(task.id, float(len(decisions.commandline)), valid=True, reason="long")
 
 
 def test_an_episode_ends_with_what_is_submitted(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_an_episode_ends_with_what_is_submitted(tmp_path: Path) -> None:
         assert "(3 calls left)" in episode.call("show", {"function": "main"})
         assert "(2 calls left)" in episode.call("no_such_tool")
         assert not episode.done
-        assert episode.decisions == TaskDecisions(TASK.id, episode.decisions.commandline)
+        assert episode.decisions == Decisions(TASK.id, episode.decisions.commandline)
         assert "submitted" in episode.call("submit", {"answer": "7"})
         assert episode.done
         assert episode.decisions.answer == "7"
@@ -66,7 +66,7 @@ def test_the_reward_of_the_tools_is_that_of_the_task() -> None:
         described = json.loads(episode.call("describe"))
         assert described["reward"].startswith(TASK.baseline)
         assert TASK.goal in described["costs"]
-    assert episode.decisions == TaskDecisions(TASK.id)
+    assert episode.decisions == Decisions(TASK.id)
     assert episode.reward() == 0
 
 

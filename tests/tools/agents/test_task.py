@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.tools.agents import AgentTask, TaskDecisions, TaskVerdict, find_task
+from compiler_gym.tools.agents import AgentTask, Decisions, Verdict, find_task
 from compiler_gym.tools.agents.task import MOST_LETTERS
 
 TASK = "fewer-instructions/cbench-v1/crc32"
@@ -27,15 +27,15 @@ def test_a_task_of_no_split_or_difficulty_is_refused(change: dict[str, str]) -> 
 )
 def test_decisions_are_text_of_bounded_length(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameterError, match="expected"):
-        TaskDecisions(TASK, **wrong)
+        Decisions(TASK, **wrong)
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -1.0])
 def test_a_reward_is_a_finite_number_that_is_not_negative(number: float) -> None:
     with pytest.raises(InvalidParameterError, match="finite"):
-        TaskVerdict(TASK, number, valid=True, reason="")
+        Verdict(TASK, number, valid=True, reason="")
 
 
 def test_what_is_not_valid_has_no_reward() -> None:
     with pytest.raises(InvalidParameterError, match="not valid"):
-        TaskVerdict(TASK, 0.5, valid=False, reason="")
+        Verdict(TASK, 0.5, valid=False, reason="")

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from compiler_gym.tools.explorer.server import Server
-from compiler_gym.tools.explorer.settings import ServerSettings
+from compiler_gym.tools.explorer.settings import Settings
 
 LOOP = """\
 int twice(int x) { return x + x; }
@@ -107,7 +107,7 @@ class Session:
 @contextmanager
 def serving(**settings: Any) -> Iterator[Client]:
     """Serve in a thread until the block ends."""
-    with Server(ServerSettings(**settings)) as server:
+    with Server(Settings(**settings)) as server:
         ready = threading.Event()
         thread = threading.Thread(target=server.run, args=(ready.set,))
         thread.start()

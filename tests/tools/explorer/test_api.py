@@ -7,7 +7,7 @@ import pytest
 import compiler_gym
 from compiler_gym.tools.explorer.api import Api, Asked
 from compiler_gym.tools.explorer.records import NewSession
-from compiler_gym.tools.explorer.settings import ServerSettings
+from compiler_gym.tools.explorer.settings import Settings
 
 from .conftest import LOOP, Client, Session, serving
 
@@ -282,7 +282,7 @@ def test_an_episode_is_taken_up_where_it_ended(client: Client) -> None:
 
 
 def test_an_api_is_also_used_without_http() -> None:
-    api = Api(ServerSettings())
+    api = Api(Settings())
     try:
         session = api.open_session(Asked(body=NewSession(benchmark="cbench-v1/crc32")))
         path: dict[str, Any] = {"session": session.id}

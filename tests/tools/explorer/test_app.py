@@ -20,7 +20,7 @@ from compiler_gym.testing import is_running, wait_until
 from compiler_gym.tools.explorer.api import Api
 from compiler_gym.tools.explorer.app import make_app
 from compiler_gym.tools.explorer.log import Log
-from compiler_gym.tools.explorer.settings import ServerSettings
+from compiler_gym.tools.explorer.settings import Settings
 
 from .conftest import Client, Session, serving
 
@@ -120,7 +120,7 @@ def test_the_built_page_is_served_and_nothing_beside_it(tmp_path: Path) -> None:
     (static / "index.html").write_text("<!doctype html>the page")
     (static / "assets" / "page-1f.js").write_text("1")
     (tmp_path / "secret").write_text("secret")
-    app = make_app(Api(ServerSettings(token="t")), static)
+    app = make_app(Api(Settings(token="t")), static)
     with TestClient(app, base_url="http://127.0.0.1") as page:
         assert "the page" in page.get("/").text
         assert "immutable" in page.get("/assets/page-1f.js").headers["cache-control"]
@@ -132,7 +132,7 @@ def test_the_built_page_is_served_and_nothing_beside_it(tmp_path: Path) -> None:
 
 
 def test_a_page_that_is_not_built_says_so(tmp_path: Path) -> None:
-    app = make_app(Api(ServerSettings(token="t")), tmp_path)
+    app = make_app(Api(Settings(token="t")), tmp_path)
     with TestClient(app, base_url="http://127.0.0.1") as page:
         assert "not built" in page.get("/").text
 
@@ -290,7 +290,7 @@ def test_idle_sessions_are_closed_after_an_error_as_well(monkeypatch: pytest.Mon
             enough.set()
         raise RuntimeError("no")
 
-    api = Api(ServerSettings(token="t"))
+    api = Api(Settings(token="t"))
     monkeypatch.setattr(api.registry, "close_idle", close_idle)
     with TestClient(make_app(api)):
         assert enough.wait(20)

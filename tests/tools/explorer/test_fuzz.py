@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 from compiler_gym.tools.explorer.api import Api
 from compiler_gym.tools.explorer.app import make_app
 from compiler_gym.tools.explorer.routes import ROUTES, Route
-from compiler_gym.tools.explorer.settings import ServerSettings
+from compiler_gym.tools.explorer.settings import Settings
 
 _HEADS = ["host", "origin", "content-length", "last-event-id", "authorization", "sec-fetch-site"]
 _PRINTABLE = st.text(st.characters(max_codepoint=126, min_codepoint=32), max_size=20)
@@ -46,7 +46,7 @@ def _body_of(kind: type[Any]) -> st.SearchStrategy[Any]:
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[TestClient, str]]:
-    app = make_app(Api(ServerSettings(token="t", host="testserver", most_sessions=3)))
+    app = make_app(Api(Settings(token="t", host="testserver", most_sessions=3)))
     with TestClient(app, raise_server_exceptions=False) as client:
         client.headers["Authorization"] = "Bearer t"
         body = {"environment": "llvm-v0", "benchmark": "cbench-v1/crc32"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from compiler_gym.builds import CompilerCommand
 from compiler_gym.sandbox import build_variables
-from compiler_gym.tools.tune import BinaryPlan, Found, Meaning, Subject
+from compiler_gym.tools.tune import BinaryPlan, Found, Meaning, TuningSubject
 from compiler_gym.tools.tune.builds import Binary, shell_text
 
 
@@ -33,7 +33,7 @@ class SimpleTuner:
     def compilers(self) -> tuple[Sequence[str], Sequence[str]]:
         return ["cc"], ["c++"]
 
-    def tune(self, subject: Subject) -> Found:
+    def tune(self, subject: TuningSubject) -> Found:
         self.start = subject.start
         plan = BinaryPlan(subject.binary.name, "simple", self.passes, flags=self.flags)
         rival = self.build(subject.binary, plan.only(()), subject.folder / "rival", jobs=1)

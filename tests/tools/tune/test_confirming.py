@@ -6,17 +6,17 @@ from typing import cast
 
 import pytest
 
-from compiler_gym.tools.tune import Allowance, BinaryPlan, Found, Goal, RunCommand, Subject
+from compiler_gym.tools.tune import Allowance, BinaryPlan, Found, Goal, RunCommand, TuningSubject
 from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.confirming import confirmed
 from tests.tools.tune.test_comparing import program
 
 
-def subject(folder: Path, confirm: str | None) -> Subject:
+def subject(folder: Path, confirm: str | None) -> TuningSubject:
     run = None if confirm is None else RunCommand(confirm, folder, folder / "program")
     binary = cast("Binary", None)  # nothing is built
     allowance = Allowance(seconds=5.0).begin()
-    return Subject(binary, folder, Goal.SPEED, allowance, 1, 0, confirm=run)
+    return TuningSubject(binary, folder, Goal.SPEED, allowance, 1, 0, confirm=run)
 
 
 def found(fair: Path, tuned: Path) -> Found:

@@ -8,7 +8,7 @@ import pytest
 
 from compiler_gym.builds import sizes_of
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune import Allowance, BinaryPlan, Found, FunctionSize, Goal, Subject
+from compiler_gym.tools.tune import Allowance, BinaryPlan, Found, FunctionSize, Goal, TuningSubject
 from compiler_gym.tools.tune.builds import find_binaries, map_beside
 from compiler_gym.tools.tune.explaining import explained, gains_of, sizes_by_function
 from tests.tools.tune.builds.projects import record, write_project
@@ -23,15 +23,15 @@ def line(size: int, indent: int, text: str) -> str:
 
 
 @pytest.fixture
-def subject(tmp_path: Path) -> Subject:
+def subject(tmp_path: Path) -> TuningSubject:
     tree = write_project(tmp_path / "tree")
     recording = record(tree, tmp_path / "record", "make")
     (binary,) = find_binaries(recording.events(), tree)
     folder = tmp_path / "work"
-    return Subject(binary, folder, Goal.SIZE, Allowance(seconds=60), 2, 0)
+    return TuningSubject(binary, folder, Goal.SIZE, Allowance(seconds=60), 2, 0)
 
 
-def test_a_gain_is_what_the_file_grows_by_without_one_decision(subject: Subject) -> None:
+def test_a_gain_is_what_the_file_grows_by_without_one_decision(subject: TuningSubject) -> None:
     tuner = SimpleTuner("-Os", "-DNOTHING")
     found = tuner.tune(subject)
     gains = gains_of(found, tuner, subject)
@@ -45,7 +45,7 @@ def test_a_gain_is_what_the_file_grows_by_without_one_decision(subject: Subject)
     assert gains["flag -Os"] != 0
 
 
-def test_what_the_linker_is_told_is_measured_first(subject: Subject) -> None:
+def test_what_the_linker_is_told_is_measured_first(subject: TuningSubject) -> None:
     builds: list[tuple[str, ...]] = []
 
     class Watched(SimpleTuner):
@@ -68,12 +68,12 @@ class _Broken(SimpleTuner):
         return super().build(binary, plan, folder, jobs=jobs)
 
 
-def test_what_does_not_build_alone_has_no_gain(subject: Subject) -> None:
+def test_what_does_not_build_alone_has_no_gain(subject: TuningSubject) -> None:
     found = SimpleTuner("-Os", "-DNEEDED").tune(subject)
     assert list(gains_of(found, _Broken(), subject)) == ["flag -Os"]
 
 
-def test_nothing_is_measured_for_another_goal_or_after_a_stop(subject: Subject) -> None:
+def test_nothing_is_measured_for_another_goal_or_after_a_stop(subject: TuningSubject) -> None:
     tuner = SimpleTuner("-Os")
     found = tuner.tune(subject)
     assert explained(found, tuner, subject).gains
@@ -114,5 +114,5 @@ def test_functions_are_found_by_source_also_as_copies(tmp_path: Path) -> None:
     )
 
 
-def test_without_maps_no_function_is_shown(subject: Subject) -> None:
+def test_without_maps_no_function_is_shown(subject: TuningSubject) -> None:
     assert sizes_by_function(SimpleTuner("-Os").tune(subject)) == ()

@@ -18,8 +18,8 @@ from compiler_gym.tools.tune import (
     BuildPlan,
     Found,
     Request,
-    Subject,
     TuningJob,
+    TuningSubject,
     TuningWatcher,
     measuring,
     read_plan,
@@ -165,7 +165,7 @@ def test_a_tuning_goes_on_where_it_was(request_: Request) -> None:
 class _Killed(SimpleTuner):
     """Is ended while another binary lies in the place of the project's own."""
 
-    def tune(self, subject: Subject) -> Found:
+    def tune(self, subject: TuningSubject) -> Found:
         put(Path("/bin/true"), subject.binary.path)
         raise KeyboardInterrupt
 

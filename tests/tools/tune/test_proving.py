@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune import Found, FrontBuild, Request, Subject, TuningJob
+from compiler_gym.tools.tune import Found, FrontBuild, Request, TuningJob, TuningSubject
 from tests.tools.tune.builds.projects import write_project
 from tests.tools.tune.simple_tuner import SimpleTuner
 
@@ -55,7 +55,7 @@ def test_what_is_left_is_never_larger_than_the_rival(request_: Request) -> None:
 class FrontTuner(SimpleTuner):
     """Finds two builds, of which the smaller one may be wrong."""
 
-    def tune(self, subject: Subject) -> Found:
+    def tune(self, subject: TuningSubject) -> Found:
         found = super().tune(subject)
         assert found.rival_plan is not None
         rival = found.rivals["cc"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune import Allowance, Goal, Journal, Subject
+from compiler_gym.tools.tune import Allowance, Goal, Journal, TuningSubject
 from compiler_gym.tools.tune.llvm.fast import LlvmFastDecisions
 from compiler_gym.tools.tune.llvm.link_time import build_plan
 from compiler_gym.tools.tune.timed import TimingBench
@@ -17,7 +17,7 @@ def bench_of(folder: Path, seconds: float, text: str = "./program 1000") -> Timi
     linker = linker_of(make_project(folder / "project"))
     run = run_of(linker.binary, text)
     allowance = Allowance(seconds=seconds).begin()
-    subject = Subject(linker.binary, linker.folder, Goal.SPEED, allowance, 1, 0, run=run)
+    subject = TuningSubject(linker.binary, linker.folder, Goal.SPEED, allowance, 1, 0, run=run)
     fair, journal = build_plan(linker, PLAN), Journal(folder / "journal", "")
     return TimingBench(LlvmFastDecisions(linker), subject, fair, journal)
 

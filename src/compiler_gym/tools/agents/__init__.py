@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from compiler_gym.tools.agents.episode import AgentEpisode
     from compiler_gym.tools.agents.judging.judge import Judge, judge
     from compiler_gym.tools.agents.judging.scoring import Score, score
-    from compiler_gym.tools.agents.task import AgentTask, TaskDecisions, TaskQuestion, TaskVerdict
+    from compiler_gym.tools.agents.task import AgentTask, Decisions, Question, Verdict
     from compiler_gym.tools.agents.toolbox import Toolbox
 
 __all__ = [
     "AgentEpisode",
     "AgentTask",
     "Calls",
+    "Decisions",
     "Judge",
+    "Question",
     "Score",
-    "TaskDecisions",
-    "TaskQuestion",
-    "TaskVerdict",
     "Tool",
     "Toolbox",
+    "Verdict",
     "find_task",
     "judge",
     "score",
@@ -44,14 +44,14 @@ __all__ = [
 _WHERE = {
     "AgentEpisode": "compiler_gym.tools.agents.episode",
     "Calls": "compiler_gym.tools.agents.calls",
-    "TaskDecisions": "compiler_gym.tools.agents.task",
+    "Decisions": "compiler_gym.tools.agents.task",
     "Judge": "compiler_gym.tools.agents.judging.judge",
-    "TaskQuestion": "compiler_gym.tools.agents.task",
+    "Question": "compiler_gym.tools.agents.task",
     "Score": "compiler_gym.tools.agents.judging.scoring",
     "AgentTask": "compiler_gym.tools.agents.task",
     "Tool": "compiler_gym.tools.agents.calling",
     "Toolbox": "compiler_gym.tools.agents.toolbox",
-    "TaskVerdict": "compiler_gym.tools.agents.task",
+    "Verdict": "compiler_gym.tools.agents.task",
     "find_task": "compiler_gym.tools.agents.catalogue",
     "judge": "compiler_gym.tools.agents.judging.judge",
     "score": "compiler_gym.tools.agents.judging.scoring",

@@ -11,7 +11,7 @@ from compiler_gym.files import append_line
 from compiler_gym.registration import make
 from compiler_gym.tools.agents.calling import Tool
 from compiler_gym.tools.agents.judging.judge import judge
-from compiler_gym.tools.agents.task import AgentTask, TaskDecisions, TaskVerdict
+from compiler_gym.tools.agents.task import AgentTask, Decisions, Verdict
 from compiler_gym.tools.agents.texts import cut
 from compiler_gym.tools.agents.toolbox import Toolbox
 
@@ -51,15 +51,15 @@ class AgentEpisode:
         task: AgentTask,
         *,
         trace: str | Path | None = None,
-        judge: Callable[[AgentTask, TaskDecisions], TaskVerdict] = judge,
+        judge: Callable[[AgentTask, Decisions], Verdict] = judge,
     ) -> None:
         self.task = task
         self._judge = judge
         self._trace = None if trace is None else Path(trace)
         self._lock = threading.Lock()
         self._calls = 0
-        self._decisions: TaskDecisions | None = None
-        self._verdict: TaskVerdict | None = None
+        self._decisions: Decisions | None = None
+        self._verdict: Verdict | None = None
         env = make(task.env_id, benchmark=task.benchmark, action_space=task.action_space)
         for name in (task.goal, task.baseline):  # a reward is called by the baseline that it beats
             if name in env.reward:
@@ -88,7 +88,7 @@ class AgentEpisode:
         return self._decisions is not None
 
     @property
-    def decisions(self) -> TaskDecisions:
+    def decisions(self) -> Decisions:
         """All that counts of what the agent did so far."""
         return self._decided() if self._decisions is None else self._decisions
 
@@ -112,7 +112,7 @@ class AgentEpisode:
                 self._decisions = self._decided()
             return answer, is_error
 
-    def verdict(self) -> TaskVerdict:
+    def verdict(self) -> Verdict:
         """Return what the judge says of the decisions; the episode is over then.
 
         Raises:
@@ -130,7 +130,7 @@ class AgentEpisode:
         return self.verdict().reward
 
     def close(self) -> None:
-        """End the processes. TaskDecisions and verdict can still be asked for."""
+        """End the processes. Decisions and verdict can still be asked for."""
         with self._lock:
             self._decisions = self.decisions
             self._toolbox.close()
@@ -141,10 +141,10 @@ class AgentEpisode:
     def __exit__(self, *args: object) -> None:
         self.close()
 
-    def _decided(self) -> TaskDecisions:
+    def _decided(self) -> Decisions:
         env = self._toolbox.env
         commandline = env.commandline() if env.actions else ""
-        return TaskDecisions(self.task.id, commandline, self._toolbox.submitted or "")
+        return Decisions(self.task.id, commandline, self._toolbox.submitted or "")
 
     def _write_call(self, name: object, arguments: object, answer: str, is_error: bool) -> None:
         if self._trace is None:

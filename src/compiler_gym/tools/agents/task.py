@@ -17,9 +17,9 @@ __all__ = [
     "DIFFICULTIES",
     "MOST_LETTERS",
     "AgentTask",
-    "TaskDecisions",
-    "TaskQuestion",
-    "TaskVerdict",
+    "Decisions",
+    "Question",
+    "Verdict",
 ]
 
 DIFFICULTIES = ("easy", "medium", "hard")
@@ -27,7 +27,7 @@ MOST_LETTERS = 1 << 20
 """The longest command line or answer that is looked at."""
 
 
-class TaskQuestion(Enum):
+class Question(Enum):
     """A question whose answer is the number of one of the task's actions, from 1."""
 
     FIRST_DIFFERENCE = "first difference"
@@ -68,7 +68,7 @@ class AgentTask(Record):
     seed: int = 0
     checks: tuple[str, ...] = ()
     """The checks of the environment's validation that decisions must pass, besides the replay."""
-    question: TaskQuestion | None = None
+    question: Question | None = None
     """What is asked; None where the program is to be made better."""
     given: tuple[str, ...] = ()
     """The names of the actions that a question is about, in order."""
@@ -79,7 +79,7 @@ class AgentTask(Record):
         for name in ("checks", "given", "trace"):
             object.__setattr__(self, name, tuple(getattr(self, name)))  # JSON has lists
         if self.question is not None:
-            object.__setattr__(self, "question", TaskQuestion(self.question))
+            object.__setattr__(self, "question", Question(self.question))
         for found, known in ((self.split, SPLITS), (self.difficulty, DIFFICULTIES)):
             if found not in known:
                 raise InvalidParameterError(
@@ -88,7 +88,7 @@ class AgentTask(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class TaskDecisions(Record):
+class Decisions(Record):
     """All that a judge takes from an agent. Raises `InvalidParameterError` for other types."""
 
     task: str
@@ -112,7 +112,7 @@ class TaskDecisions(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class TaskVerdict(Record):
+class Verdict(Record):
     """What decisions are worth, as the judge measured it.
 
     Raises `InvalidParameterError` for a reward that is not a finite number >= 0.
@@ -147,6 +147,6 @@ class TaskVerdict(Record):
             raise InvalidParameterError(f"a reward of {self.reward} for what is not valid")
 
     @classmethod
-    def refused(cls, task: str, reason: str) -> "TaskVerdict":
+    def refused(cls, task: str, reason: str) -> "Verdict":
         """Return that decisions are worth nothing, and why."""
         return cls(task, 0.0, valid=False, reason=reason[:500])

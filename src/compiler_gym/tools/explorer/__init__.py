@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from compiler_gym.tools.explorer.records import Source
     from compiler_gym.tools.explorer.schema import SCHEMA_FILE
     from compiler_gym.tools.explorer.server import Server
-    from compiler_gym.tools.explorer.settings import ServerSettings
+    from compiler_gym.tools.explorer.settings import Settings
 
-__all__ = ["SCHEMA_FILE", "Api", "Asked", "Server", "ServerSettings", "Source"]
+__all__ = ["SCHEMA_FILE", "Api", "Asked", "Server", "Settings", "Source"]
 
 _WHERE = {
     "SCHEMA_FILE": "schema",
     "Api": "api",
     "Asked": "api",
     "Server": "server",
-    "ServerSettings": "settings",
+    "Settings": "settings",
     "Source": "records",
 }
 __getattr__ = door(__name__, {name: f"{__name__}.{where}" for name, where in _WHERE.items()})

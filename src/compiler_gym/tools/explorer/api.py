@@ -29,7 +29,7 @@ from compiler_gym.tools.explorer.pictures import graph_of, pane_of
 from compiler_gym.tools.explorer.porting import exported, imported, recordings
 from compiler_gym.tools.explorer.programs import format_of, named_program, pasted_program, source_of
 from compiler_gym.tools.explorer.registry import Registry
-from compiler_gym.tools.explorer.settings import ServerSettings
+from compiler_gym.tools.explorer.settings import Settings
 from compiler_gym.tools.explorer.tasks import METHODS, Searching, TryingAll, Working
 from compiler_gym.tools.explorer.texts import Listings, difference, functions_of, text_of
 from compiler_gym.tools.explorer.tree import Tree
@@ -56,7 +56,7 @@ class Asked:
 class Api:
     """The explorer. `close` ends every session."""
 
-    def __init__(self, settings: ServerSettings) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.registry = Registry(settings.most_sessions, settings.idle_seconds)
         self._described: dict[str, records.Environment] = {}

@@ -15,7 +15,7 @@ from compiler_gym.cli.kit.serving import server_settings
 from compiler_gym.errors import ExplorerError
 from compiler_gym.tools.explorer.api import Api
 from compiler_gym.tools.explorer.app import make_app
-from compiler_gym.tools.explorer.settings import ServerSettings
+from compiler_gym.tools.explorer.settings import Settings
 
 __all__ = ["Server"]
 
@@ -27,7 +27,7 @@ _LOOPBACK = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
 class Server:
     """The explorer on a port. Use it in a ``with`` block; `run` returns when it is stopped."""
 
-    def __init__(self, settings: ServerSettings) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._socket = _listening(settings.host, settings.port)
         port = self._socket.getsockname()[1]
         self.settings = replace(settings, port=port)

@@ -9,11 +9,11 @@ from typing import Any
 
 from compiler_gym.tools.explorer.records import Source
 
-__all__ = ["ServerSettings"]
+__all__ = ["Settings"]
 
 
 @dataclass(frozen=True, slots=True)
-class ServerSettings:
+class Settings:
     """The settings of the server."""
 
     host: str = "127.0.0.1"

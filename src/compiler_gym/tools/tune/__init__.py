@@ -78,7 +78,13 @@ if TYPE_CHECKING:
         TuningSummary,
         share,
     )
-    from compiler_gym.tools.tune.tuner import Found, FunctionSize, Subject, Tuner, require_honoured
+    from compiler_gym.tools.tune.tuner import (
+        Found,
+        FunctionSize,
+        Tuner,
+        TuningSubject,
+        require_honoured,
+    )
     from compiler_gym.tools.tune.tuners import tuner_named
 
 __all__ = [
@@ -110,11 +116,11 @@ __all__ = [
     "SourceFile",
     "SourceSize",
     "State",
-    "Subject",
     "Tried",
     "Tuner",
     "TuningJob",
     "TuningRecipe",
+    "TuningSubject",
     "TuningSummary",
     "TuningWatcher",
     "Work",
@@ -187,7 +193,7 @@ _WHERE = {
     "size_search": ("SizeSearch", "State", "Work"),
     "speed_decisions": ("Choice",),
     "summary": ("BinarySummary", "ReportedDecision", "SourceSize", "TuningSummary", "share"),
-    "tuner": ("Found", "FunctionSize", "Subject", "Tuner", "require_honoured"),
+    "tuner": ("Found", "FunctionSize", "TuningSubject", "Tuner", "require_honoured"),
     "tuners": ("tuner_named",),
 }
 

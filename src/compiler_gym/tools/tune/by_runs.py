@@ -18,7 +18,7 @@ from compiler_gym.tools.tune.reading import require_among
 from compiler_gym.tools.tune.speed_decisions import SpeedDecisions, plan_of
 from compiler_gym.tools.tune.speed_search import SpeedSearch
 from compiler_gym.tools.tune.timed import TimingBench
-from compiler_gym.tools.tune.tuner import Found, Subject
+from compiler_gym.tools.tune.tuner import Found, TuningSubject
 
 __all__ = ["tuned_by_runs"]
 
@@ -26,7 +26,9 @@ __all__ = ["tuned_by_runs"]
 _OWN = "own flags"
 
 
-def tuned_by_runs(decisions: SpeedDecisions, subject: Subject, rivals: Mapping[str, Path]) -> Found:
+def tuned_by_runs(
+    decisions: SpeedDecisions, subject: TuningSubject, rivals: Mapping[str, Path]
+) -> Found:
     """Return the fastest build, or the recommended one of a front; the fair rival is the last.
 
     `rivals` are what others make, the fair one last; that with a profile by hand is added.
@@ -66,7 +68,7 @@ def tuned_by_runs(decisions: SpeedDecisions, subject: Subject, rivals: Mapping[s
 
 
 def _within_bounds(
-    front: tuple[FrontBuild, ...], subject: Subject, fair: str, fair_text: int
+    front: tuple[FrontBuild, ...], subject: TuningSubject, fair: str, fair_text: int
 ) -> FrontBuild:
     """Return the build to recommend; raise `ProjectError` where none is within the bounds."""
     chosen = recommended(
@@ -88,7 +90,7 @@ def _within_bounds(
     return chosen
 
 
-def _journal(decisions: SpeedDecisions, subject: Subject, fair: Path) -> Journal:
+def _journal(decisions: SpeedDecisions, subject: TuningSubject, fair: Path) -> Journal:
     commands = [one.text for one in (subject.run, subject.train) if one is not None]
     given = [_require_digest(subject.profile)] if subject.profile is not None else []
     key = f"{subject.goal} {subject.binary.name} {sha256_of(fair)} {[*commands, *given]}"
@@ -105,7 +107,7 @@ def _journal(decisions: SpeedDecisions, subject: Subject, fair: Path) -> Journal
     )
 
 
-def _profiled(bench: TimingBench, subject: Subject, none: BinaryPlan) -> BinaryPlan | None:
+def _profiled(bench: TimingBench, subject: TuningSubject, none: BinaryPlan) -> BinaryPlan | None:
     """Return the plan with a profile and nothing else; None where no run gives one."""
     if subject.profile is not None:
         return replace(none, profile=str(bench.decisions.given(subject.profile, bench.notes)))

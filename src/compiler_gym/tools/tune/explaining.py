@@ -14,7 +14,7 @@ from pathlib import Path
 from compiler_gym.builds import function_sizes
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.tools.tune.builds import LinkedFunction, linked_functions
-from compiler_gym.tools.tune.tuner import Found, FunctionSize, Subject, Tuner
+from compiler_gym.tools.tune.tuner import Found, FunctionSize, Tuner, TuningSubject
 
 __all__ = ["explained", "gains_of", "sizes_by_function"]
 
@@ -25,7 +25,7 @@ _CLONE = re.compile(r"(?:\.(?:[a-z_]+(?:\.\d+)?|\d+))+$")
 """What compilers append to the name of a copy of a function."""
 
 
-def explained(found: Found, tuner: Tuner, subject: Subject) -> Found:
+def explained(found: Found, tuner: Tuner, subject: TuningSubject) -> Found:
     """Return `found` with what its decisions do and win, and the sizes of its functions."""
     functions = sizes_by_function(found)
     steps = (f"pass {step}" for step in tuner.steps(found.plan))
@@ -36,7 +36,7 @@ def explained(found: Found, tuner: Tuner, subject: Subject) -> Found:
     return replace(found, functions=functions, gains=gains_of(found, tuner, subject))
 
 
-def gains_of(found: Found, tuner: Tuner, subject: Subject) -> dict[str, int]:
+def gains_of(found: Found, tuner: Tuner, subject: TuningSubject) -> dict[str, int]:
     """Return by how many bytes the binary grows without each decision of its plan.
 
     What the search has measured already is taken from there. A small part of the time that it

@@ -47,7 +47,7 @@ from compiler_gym.tools.tune.reading import is_plain
 from compiler_gym.tools.tune.rebuilding import find_rebuild
 from compiler_gym.tools.tune.recipes import TuningRecipe, recipe_for, shipped_recipes
 from compiler_gym.tools.tune.request import Request
-from compiler_gym.tools.tune.tuner import Found, Subject, Tuner
+from compiler_gym.tools.tune.tuner import Found, Tuner, TuningSubject
 
 __all__ = ["TuningJob", "TuningWatcher"]
 
@@ -451,7 +451,7 @@ class TuningJob:
             for text in (request.run, request.train, request.confirm)
         )
         self._watcher.says(f"tuning {binary.name}")
-        subject = Subject(
+        subject = TuningSubject(
             binary,
             folder,
             request.goal,
@@ -495,7 +495,7 @@ class TuningJob:
         found = replace(found, plan=replace(found.plan, sizes=sizes), notes=notes)
         return Result(found, binary, sizes, taken_back, found.speed)
 
-    def _fast_without(self, found: Found, subject: Subject, proof: Proof) -> Found:
+    def _fast_without(self, found: Found, subject: TuningSubject, proof: Proof) -> Found:
         """Return `found`, less decisions that were taken back, if it is still faster.
 
         Otherwise it is the fair rival, where that passes the tests.

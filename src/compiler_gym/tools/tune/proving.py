@@ -14,7 +14,7 @@ from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.front import FrontBuild, recommended
 from compiler_gym.tools.tune.measuring import RunOutcome, put
 from compiler_gym.tools.tune.plan import BinaryPlan
-from compiler_gym.tools.tune.tuner import Found, Subject, Tuner
+from compiler_gym.tools.tune.tuner import Found, Tuner, TuningSubject
 
 __all__ = ["Proof"]
 
@@ -26,7 +26,7 @@ class Proof:
     """What one binary has to pass."""
 
     tuner: Tuner
-    subject: Subject
+    subject: TuningSubject
     original: Path
     """The project's own build, for the answers that are expected."""
     check: Callable[[Path], RunOutcome] | None

@@ -19,7 +19,7 @@ from compiler_gym.tools.tune.journal import Journal, Tried
 from compiler_gym.tools.tune.measuring import RunCommand
 from compiler_gym.tools.tune.plan import BinaryPlan
 from compiler_gym.tools.tune.speed_decisions import SpeedDecisions, actions_of
-from compiler_gym.tools.tune.tuner import Subject
+from compiler_gym.tools.tune.tuner import TuningSubject
 from compiler_gym.validation.timing import Comparison
 
 __all__ = ["TimingBench"]
@@ -38,7 +38,7 @@ class TimingBench:
     """Builds and times what a search wants to know of one binary."""
 
     decisions: SpeedDecisions
-    subject: Subject
+    subject: TuningSubject
     fair: Path
     """What speed is told against."""
     journal: Journal

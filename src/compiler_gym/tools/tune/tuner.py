@@ -22,7 +22,15 @@ from compiler_gym.tools.tune.measure import Measure
 from compiler_gym.tools.tune.measuring import RunCommand
 from compiler_gym.tools.tune.plan import BinaryPlan
 
-__all__ = ["Found", "FunctionSize", "Subject", "Tuner", "Watch", "WatchRivals", "require_honoured"]
+__all__ = [
+    "Found",
+    "FunctionSize",
+    "Tuner",
+    "TuningSubject",
+    "Watch",
+    "WatchRivals",
+    "require_honoured",
+]
 
 Watch = Callable[[str, Tried], None]
 """Is told the stage and the best so far: bytes by the measure, or seconds."""
@@ -31,7 +39,7 @@ WatchRivals = Callable[[Mapping[str, Path]], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class TuningSubject:
     """One binary to tune, and what may be used for it."""
 
     binary: Binary
@@ -142,7 +150,7 @@ class Tuner(Protocol):
         """The commands that compile C, and C++, in the recorded build."""
         ...
 
-    def tune(self, subject: Subject) -> Found:
+    def tune(self, subject: TuningSubject) -> Found:
         """Return the best decisions for one binary, never worse than the fair rival."""
         ...
 

@@ -32,7 +32,7 @@ _Files = Mapping[str, bytes | Path]
 class CaseMutator:
     """Makes the same cases of the same cases, tokens and seed, on every machine.
 
-    >>> mutator = Mutator([RunCase(("7",), stdin=b"1 2\\n")])
+    >>> mutator = CaseMutator([RunCase(("7",), stdin=b"1 2\\n")])
     >>> mutator.mutated(mutator.known[0], 3) == mutator.mutated(mutator.known[0], 3)
     True
     """

@@ -19,7 +19,7 @@ from compiler_gym.envs.llvm.validation.runs import (
     compare_module,
     more_cases,
 )
-from compiler_gym.validation import ValidatedState, ValidationResult, Verdict
+from compiler_gym.validation import Subject, ValidationResult, Verdict
 
 from .conftest import program, reason, verdicts
 
@@ -150,7 +150,7 @@ def test_a_program_that_knows_the_inputs_by_heart_is_found_on_fresh_ones() -> No
     for contents, verdict in ((right.contents, Verdict.OK), (learnt.contents, Verdict.FAILED)):
         module = SimpleNamespace(observation={"Bitcode": np.frombuffer(contents, np.int8)})
         subject = SimpleNamespace(benchmark=right, env=module)
-        assert check_fresh(cast("ValidatedState", subject)).verdict is verdict
+        assert check_fresh(cast("Subject", subject)).verdict is verdict
 
 
 def test_fresh_inputs_are_others_every_time() -> None:
@@ -163,6 +163,6 @@ def test_fresh_inputs_are_others_every_time() -> None:
     right = program("int main(void) { return 0; }", more=more)
     module = SimpleNamespace(observation={"Bitcode": np.frombuffer(right.contents, np.int8)})
     for _ in range(2):
-        check_fresh(cast("ValidatedState", SimpleNamespace(benchmark=right, env=module)))
+        check_fresh(cast("Subject", SimpleNamespace(benchmark=right, env=module)))
     assert len(set(asked)) == len(asked)
     assert min(asked) >= FURTHER

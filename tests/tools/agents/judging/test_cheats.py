@@ -21,7 +21,7 @@ import pytest
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.datasets import RunCase, RunLimits
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.tools.agents import AgentTask, Judge, TaskDecisions, TaskVerdict, find_task
+from compiler_gym.tools.agents import AgentTask, Decisions, Judge, Verdict, find_task
 from compiler_gym.tools.agents.judging.measuring import finite_cost, outcome_of
 from compiler_gym.validation import (
     Finding,
@@ -52,7 +52,7 @@ def judge() -> Generator[Judge]:
 @pytest.fixture(scope="module")
 def worth(judge: Judge) -> float:
     """Return what the honest decisions are worth."""
-    verdict = judge(NEST, TaskDecisions(NEST.id, HONEST))
+    verdict = judge(NEST, Decisions(NEST.id, HONEST))
     assert verdict.reward > 0.3
     return verdict.reward
 
@@ -141,7 +141,7 @@ def test_a_cost_that_is_no_positive_number_is_refused(cost: float) -> None:
 
 @dataclass(frozen=True)
 class Said:
-    """TaskDecisions that try to win what they did not earn."""
+    """Decisions that try to win what they did not earn."""
 
     commandline: str = ""
     answer: str = ""
@@ -188,7 +188,7 @@ DECISIONS: Mapping[str, Said] = {
 @pytest.mark.parametrize("name", DECISIONS)
 def test_decisions_win_no_more_than_their_actions_are_worth(name: str, judge: Judge) -> None:
     said = DECISIONS[name]
-    decisions = TaskDecisions(said.made_for or said.task.id, said.commandline, said.answer)
+    decisions = Decisions(said.made_for or said.task.id, said.commandline, said.answer)
     verdict = judge(said.task, decisions)
     assert verdict.reward == 0, verdict
     assert said.words in verdict.reason
@@ -196,7 +196,7 @@ def test_decisions_win_no_more_than_their_actions_are_worth(name: str, judge: Ju
 
 def test_a_command_line_of_another_program_is_worth_what_it_does_here(judge: Judge) -> None:
     other = find_task("tile-a-loop-nest/looptune-matmul-test-v0/80x176x224")
-    here, there = (judge(one, TaskDecisions(one.id, HONEST)) for one in (NEST, other))
+    here, there = (judge(one, Decisions(one.id, HONEST)) for one in (NEST, other))
     assert (here.baseline, here.measured) != (there.baseline, there.measured)
 
 
@@ -216,7 +216,7 @@ CHANGES: Mapping[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_task_that_was_changed_is_worth_nothing(name: str, judge: Judge) -> None:
     task = replace(NEST, **CHANGES[name])
-    verdict = judge(task, TaskDecisions(task.id, HONEST, "1"))
+    verdict = judge(task, Decisions(task.id, HONEST, "1"))
     assert (verdict.reward, verdict.valid) == (0.0, False)
     assert "was changed" in verdict.reason or "no task" in verdict.reason
 
@@ -224,7 +224,7 @@ def test_a_task_that_was_changed_is_worth_nothing(name: str, judge: Judge) -> No
 @pytest.mark.parametrize(
     "forged",
     [
-        TaskVerdict(NEST.id, 9.0, valid=True, reason="mine"),
+        Verdict(NEST.id, 9.0, valid=True, reason="mine"),
         {"task": NEST.id, "commandline": HONEST},
         HONEST,
         None,
@@ -298,7 +298,7 @@ BEFORE: Mapping[str, Callable[[pytest.MonkeyPatch, Path], None]] = {
 
 
 @pytest.fixture(scope="module")
-def surrounded(tmp_path_factory: pytest.TempPathFactory) -> tuple[TaskVerdict, Path]:
+def surrounded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Verdict, Path]:
     """Return the verdict of a judge that was started among all of these, and their folder.
 
     It is one judge, because starting one takes a second.
@@ -307,12 +307,12 @@ def surrounded(tmp_path_factory: pytest.TempPathFactory) -> tuple[TaskVerdict, P
     with Judge() as made, pytest.MonkeyPatch.context() as patch:
         for prepare in BEFORE.values():
             prepare(patch, folder)
-        return made(NEST, TaskDecisions(NEST.id, HONEST)), folder
+        return made(NEST, Decisions(NEST.id, HONEST)), folder
 
 
 @pytest.mark.parametrize("name", BEFORE)
 def test_nothing_that_was_there_before_the_judge_changes_a_verdict(
-    name: str, surrounded: tuple[TaskVerdict, Path], worth: float
+    name: str, surrounded: tuple[Verdict, Path], worth: float
 ) -> None:
     verdict, folder = surrounded
     assert (verdict.reward, verdict.valid) == (worth, True), name
@@ -364,7 +364,7 @@ def test_nothing_in_the_process_of_an_agent_changes_a_verdict(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         MEANWHILE[name](patch)
-        verdict = judge(NEST, TaskDecisions(NEST.id, HONEST))
+        verdict = judge(NEST, Decisions(NEST.id, HONEST))
     assert verdict.reward == worth
 
 
@@ -396,5 +396,5 @@ def test_a_process_that_imitates_the_judge_is_not_believed(
         return answer.replace("NONCE", json.dumps(json.loads(request)["nonce"])).encode()
 
     monkeypatch.setattr(Judge, "_ask", reply)
-    verdict = Judge()(NEST, TaskDecisions(NEST.id, HONEST))
+    verdict = Judge()(NEST, Decisions(NEST.id, HONEST))
     assert (verdict.reward, verdict.valid) == (0.0, False)

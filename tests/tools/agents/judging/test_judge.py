@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from compiler_gym.errors import CompilerGymWarning, ServiceError
-from compiler_gym.tools.agents import Judge, TaskDecisions, find_task
+from compiler_gym.tools.agents import Decisions, Judge, find_task
 from compiler_gym.tools.agents.judging.confinement import ENVIRONMENT
 
 CRC32 = find_task("fewer-instructions/cbench-v1/crc32")
@@ -22,7 +22,7 @@ def judge() -> Generator[Judge]:
 
 
 def test_the_baseline_itself_gains_nothing(judge: Judge) -> None:
-    verdict = judge(CRC32, TaskDecisions(CRC32.id, OZ))
+    verdict = judge(CRC32, Decisions(CRC32.id, OZ))
     assert verdict.valid
     assert verdict.reward == verdict.gain == 0
     assert verdict.baseline == verdict.measured == 264
@@ -30,7 +30,7 @@ def test_the_baseline_itself_gains_nothing(judge: Judge) -> None:
 
 
 def test_a_program_that_is_worse_than_the_baseline_says_so_and_earns_nothing(judge: Judge) -> None:
-    verdict = judge(CRC32, TaskDecisions(CRC32.id))
+    verdict = judge(CRC32, Decisions(CRC32.id))
     assert verdict.valid
     assert verdict.reward == 0
     assert verdict.gain == pytest.approx(-0.797, abs=0.01)
@@ -38,7 +38,7 @@ def test_a_program_that_is_worse_than_the_baseline_says_so_and_earns_nothing(jud
 
 def test_a_judge_that_was_ended_is_started_again(judge: Judge) -> None:
     judge.close()
-    assert judge(CRC32, TaskDecisions(CRC32.id, "nonsense")).reason.startswith("InvalidActionError")
+    assert judge(CRC32, Decisions(CRC32.id, "nonsense")).reason.startswith("InvalidActionError")
 
 
 def test_a_machine_that_has_not_what_a_task_needs_is_no_fault_of_the_agent(
@@ -51,7 +51,7 @@ def test_a_machine_that_has_not_what_a_task_needs_is_no_fault_of_the_agent(
         Judge() as poor,
         pytest.raises(ServiceError, match="cannot be judged here: DatasetInitError"),
     ):
-        poor(csmith, TaskDecisions(csmith.id))
+        poor(csmith, Decisions(csmith.id))
 
 
 def test_without_namespaces_a_judge_has_a_home_of_its_own_that_nobody_could_prepare(
@@ -70,7 +70,7 @@ def test_without_namespaces_a_judge_has_a_home_of_its_own_that_nobody_could_prep
     monkeypatch.setattr(subprocess, "Popen", noted)
     for _ in range(2):
         with Judge() as alone:
-            verdict = alone(CRC32, TaskDecisions(CRC32.id, "nonsense"))
+            verdict = alone(CRC32, Decisions(CRC32.id, "nonsense"))
             assert verdict.reason.startswith("InvalidActionError")
     assert len(set(homes)) == 2
     assert not any(home.exists() for home in homes)
@@ -83,7 +83,7 @@ def test_a_judge_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -
         Judge() as broken,
         pytest.raises(ServiceError, match="the judge does not start: is broken: try `/bin/sh -c"),
     ):
-        broken(CRC32, TaskDecisions(CRC32.id))
+        broken(CRC32, Decisions(CRC32.id))
 
 
 def test_a_judge_that_does_not_start_in_namespaces_is_a_plain_process_and_says_so(
@@ -92,7 +92,7 @@ def test_a_judge_that_does_not_start_in_namespaces_is_a_plain_process_and_says_s
     command = (["/bin/sh", "-c", "echo python is not there >&2"], "namespaces")
     monkeypatch.setattr("compiler_gym.tools.agents.judging.judge.confined", lambda: command)
     with Judge() as judge, pytest.warns(CompilerGymWarning, match="python is not there"):
-        verdict = judge(CRC32, TaskDecisions(CRC32.id, "nonsense"))
+        verdict = judge(CRC32, Decisions(CRC32.id, "nonsense"))
     assert verdict.box == "process"
     assert verdict.reason.startswith("InvalidActionError")
 
@@ -103,16 +103,16 @@ def test_a_question_that_was_interrupted_does_not_answer_the_next_one(
     def interrupted(*asked: object) -> bytes:
         raise KeyboardInterrupt
 
-    judge(CRC32, TaskDecisions(CRC32.id, "nonsense"))
+    judge(CRC32, Decisions(CRC32.id, "nonsense"))
     with monkeypatch.context() as patch:
         patch.setattr("compiler_gym.tools.agents.judging.judge._next_line", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            judge(CRC32, TaskDecisions(CRC32.id, OZ))
-    assert judge(CRC32, TaskDecisions(CRC32.id, "nonsense")).reason.startswith("InvalidActionError")
+            judge(CRC32, Decisions(CRC32.id, OZ))
+    assert judge(CRC32, Decisions(CRC32.id, "nonsense")).reason.startswith("InvalidActionError")
 
 
 def test_what_takes_too_long_is_worth_nothing() -> None:
     with Judge(seconds=0.0) as hasty:
-        verdict = hasty(CRC32, TaskDecisions(CRC32.id, OZ))
+        verdict = hasty(CRC32, Decisions(CRC32.id, OZ))
     assert not verdict.valid
     assert "took too long" in verdict.reason

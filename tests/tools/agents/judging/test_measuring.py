@@ -3,20 +3,20 @@ from dataclasses import replace
 
 import pytest
 
-from compiler_gym.tools.agents import TaskDecisions, find_task, tasks
+from compiler_gym.tools.agents import Decisions, find_task, tasks
 from compiler_gym.tools.agents.judging.measuring import measure
 
 SHA = find_task("fewer-instructions/cbench-v1/sha")
 
 
 def test_a_task_that_is_not_the_catalogues_is_refused() -> None:
-    verdict = measure(replace(SHA, baseline="IrInstructionCountO0"), TaskDecisions(SHA.id))
+    verdict = measure(replace(SHA, baseline="IrInstructionCountO0"), Decisions(SHA.id))
     assert not verdict.valid
     assert "was changed" in verdict.reason
 
 
 def test_decisions_for_another_task_are_refused() -> None:
-    verdict = measure(SHA, TaskDecisions("fewer-instructions/cbench-v1/crc32"))
+    verdict = measure(SHA, Decisions("fewer-instructions/cbench-v1/crc32"))
     assert not verdict.valid
     assert "the decisions are for" in verdict.reason
 
@@ -24,7 +24,7 @@ def test_decisions_for_another_task_are_refused() -> None:
 def test_more_actions_than_the_task_allows_are_refused() -> None:
     passes = ",".join(["function(dce)"] * (SHA.max_actions + 1))
     line = f"opt -discard-value-names -passes='{passes}' input.bc -o output.bc"
-    verdict = measure(SHA, TaskDecisions(SHA.id, line))
+    verdict = measure(SHA, Decisions(SHA.id, line))
     assert not verdict.valid
     assert f"expected at most {SHA.max_actions}" in verdict.reason
 
@@ -34,7 +34,7 @@ QUESTION = tasks("test", "find-the-miscompile", "easy")[0]
 
 def test_a_question_is_won_by_its_answer_and_by_no_other() -> None:
     rewards = [
-        measure(QUESTION, TaskDecisions(QUESTION.id, answer=str(number))).reward
+        measure(QUESTION, Decisions(QUESTION.id, answer=str(number))).reward
         for number in range(1, len(QUESTION.given) + 1)
     ]
     assert sorted(rewards) == [0.0] * (len(rewards) - 1) + [1.0]
@@ -44,6 +44,6 @@ def test_a_question_is_won_by_its_answer_and_by_no_other() -> None:
     "answer", ["", "all", "1 2 3 4 5 6", "1,2", "-1", "1e0", "0x1", "\u0661", "9" * 400, "1.0"]
 )
 def test_an_answer_that_is_no_number_is_not_valid(answer: str) -> None:
-    verdict = measure(QUESTION, TaskDecisions(QUESTION.id, answer=answer))
+    verdict = measure(QUESTION, Decisions(QUESTION.id, answer=answer))
     assert (verdict.reward, verdict.valid) == (0.0, False)
     assert "expected a number from 1 to 6" in verdict.reason

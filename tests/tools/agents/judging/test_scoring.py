@@ -2,14 +2,14 @@
 import pytest
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.tools.agents import TaskVerdict, score, tasks
+from compiler_gym.tools.agents import Verdict, score, tasks
 
 TASKS = tasks("test", "fewer-instructions")[:4]
 
 
-def verdict(number: int, reward: float, *, valid: bool = True) -> TaskVerdict:
+def verdict(number: int, reward: float, *, valid: bool = True) -> Verdict:
     """Return a verdict on one of the tasks."""
-    return TaskVerdict(TASKS[number].id, reward, valid=valid, reason="", gain=reward)
+    return Verdict(TASKS[number].id, reward, valid=valid, reason="", gain=reward)
 
 
 def test_a_task_without_a_verdict_counts_as_nothing() -> None:
@@ -25,9 +25,7 @@ def test_the_best_of_many_tries_is_no_better_than_they_are() -> None:
 
 def test_a_verdict_on_another_task_is_refused() -> None:
     with pytest.raises(InvalidParameterError, match="expected one of the 4 tasks"):
-        score(
-            [TaskVerdict("fewer-instructions/cbench-v1/crc32", 1.0, valid=True, reason="")], TASKS
-        )
+        score([Verdict("fewer-instructions/cbench-v1/crc32", 1.0, valid=True, reason="")], TASKS)
 
 
 def test_a_thousand_large_gains_neither_overflow_nor_become_nothing() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.agents import TaskDecisions, find_task, tasks
+from compiler_gym.tools.agents import Decisions, find_task, tasks
 from compiler_gym.tools.agents.libraries.harbor import export_tasks, main
 
 TASK = "fewer-instructions/cbench-v1/crc32"
@@ -57,7 +57,7 @@ def test_a_file_that_holds_no_decisions_is_worth_nothing(tmp_path: Path, text: s
 @pytest.mark.slow
 def test_decisions_in_the_file_are_judged(tmp_path: Path) -> None:
     kept, reward = tmp_path / "decisions.json", tmp_path / "reward.json"
-    kept.write_text(TaskDecisions(TASK, BETTER).json())
+    kept.write_text(Decisions(TASK, BETTER).json())
     main(["judge", TASK, str(kept), str(reward)])
     assert 0 < json.loads(reward.read_text())["reward"] < 0.1
 
@@ -92,7 +92,7 @@ def test_a_served_tool_leaves_the_decisions_in_the_file(tmp_path: Path) -> None:
         server.stdin.close()
         assert server.wait(timeout=60) == 0
     assert "IrInstructionCount" in json.dumps(answers[1])
-    assert "default<O2>" in TaskDecisions.parse_raw(kept.read_text()).commandline
+    assert "default<O2>" in Decisions.parse_raw(kept.read_text()).commandline
 
 
 @pytest.mark.slow

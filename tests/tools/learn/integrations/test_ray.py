@@ -12,12 +12,12 @@ import pytest
 
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.corpus.packages import (
+    BuildOutcome as PackageOutcome,
+)
+from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     PackageBuilder,
     read_results,
-)
-from compiler_gym.tools.corpus.packages import (
-    Outcome as PackageOutcome,
 )
 from compiler_gym.tools.learn.integrations.ray import (
     Job,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune import Allowance, Goal, Subject
+from compiler_gym.tools.tune import Allowance, Goal, TuningSubject
 from compiler_gym.tools.tune.builds import Binary, find_binaries
 from compiler_gym.tools.tune.gcc.making import GccMaker, Tools
 from tests.tools.tune.builds.projects import record, write_project
@@ -37,10 +37,12 @@ def maker(folder: Path) -> GccMaker:
     return GccMaker(needed(), binary, made)
 
 
-def subject(folder: Path, *, compilations: int, goal: Goal = Goal.SIZE, jobs: int = 2) -> Subject:
+def subject(
+    folder: Path, *, compilations: int, goal: Goal = Goal.SIZE, jobs: int = 2
+) -> TuningSubject:
     """Return that program as it is given to a tuner."""
     binary = program(folder)
     own = folder / "own"
     own.mkdir()
     shutil.copy(binary.path, own / "original")
-    return Subject(binary, own, goal, Allowance(compilations=compilations), jobs, 0)
+    return TuningSubject(binary, own, goal, Allowance(compilations=compilations), jobs, 0)

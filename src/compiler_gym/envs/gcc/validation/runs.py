@@ -10,17 +10,17 @@ from compiler_gym.envs.gcc.toolchain.products import runs_here
 from compiler_gym.envs.gcc.toolchain.spec import get_spec
 from compiler_gym.envs.gcc.validation.build import linked, reference_of
 from compiler_gym.errors import ValidationUnavailableError
-from compiler_gym.validation import Finding, ValidatedState, chosen_cases, compare_built
+from compiler_gym.validation import Finding, Subject, chosen_cases, compare_built
 
 __all__ = ["check_runs", "compare_object", "is_linked"]
 
 
-def is_linked(subject: ValidatedState) -> bool:
+def is_linked(subject: Subject) -> bool:
     """Return whether programs of the compiler run on this machine."""
     return not Gcc(_compiler_of(subject)).is_docker
 
 
-def check_runs(subject: ValidatedState) -> Finding:
+def check_runs(subject: Subject) -> Finding:
     """Return whether the program does on its inputs what its build at -O0 does."""
     env = subject.env
     try:
@@ -57,7 +57,7 @@ def compare_object(
     return compare_built(building, reference, cases, limits=limits, builds="link")
 
 
-def _compiler_of(subject: ValidatedState) -> str:
+def _compiler_of(subject: Subject) -> str:
     gcc_bin = getattr(subject.env, "gcc_bin", "")
     assert isinstance(gcc_bin, str)
     return gcc_bin

@@ -17,7 +17,7 @@ from compiler_gym.envs.llvm.validation.runs import (
     has_more,
 )
 from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, check_sanitizer
-from compiler_gym.validation import Rung, ValidatedState, ValidationResult, choose_rungs, climb
+from compiler_gym.validation import Rung, Subject, ValidationResult, choose_rungs, climb
 
 __all__ = ["QUICK", "RUNGS", "validate"]
 
@@ -29,8 +29,8 @@ _QUESTIONS = {
 
 
 def _here(
-    applies: Callable[[ValidatedState], bool] = lambda subject: True,
-) -> Callable[[ValidatedState], bool]:
+    applies: Callable[[Subject], bool] = lambda subject: True,
+) -> Callable[[Subject], bool]:
     """Return `applies` for programs that can be run: those of other machines cannot."""
     return lambda subject: not other_machine(subject.benchmark) and applies(subject)
 

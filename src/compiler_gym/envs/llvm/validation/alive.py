@@ -13,7 +13,7 @@ from pathlib import Path
 
 from compiler_gym.envs.llvm.validation.runs import module_of
 from compiler_gym.files import scratch_directory
-from compiler_gym.validation import Finding, ValidatedState, ValidationError, Verdict
+from compiler_gym.validation import Finding, Subject, ValidationError, Verdict
 
 __all__ = ["check_proofs", "is_proved"]
 
@@ -27,7 +27,7 @@ _OUTCOMES = {
 }
 
 
-def check_proofs(subject: ValidatedState) -> Finding:
+def check_proofs(subject: Subject) -> Finding:
     """Return what ``alive-tv`` says of the module before and after the actions."""
     tool = shutil.which("alive-tv")
     if tool is None:
@@ -54,7 +54,7 @@ def _asked(tool: str, before: bytes, after: bytes, *, is_local: bool) -> Finding
     return _judge(done.stdout.decode(errors="replace"), is_local=is_local)
 
 
-def _before(subject: ValidatedState) -> bytes:
+def _before(subject: Subject) -> bytes:
     """Return the module as the session starts with it: marked for its goal."""
     with subject.make_env() as env:
         env.observation_space = env.reward_space = None
@@ -62,7 +62,7 @@ def _before(subject: ValidatedState) -> bytes:
         return env.observation["Bitcode"].tobytes()
 
 
-def _is_local(subject: ValidatedState) -> bool:
+def _is_local(subject: Subject) -> bool:
     flags = getattr(subject.env.action_space, "flags", [])
     return all(flags[action].startswith("function(") for action in subject.actions)
 

@@ -11,7 +11,7 @@ from compiler_gym.envs.llvm.validation.build import built, link_program, run_too
 from compiler_gym.envs.llvm.validation.runs import module_of
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.files import scratch_directory
-from compiler_gym.validation import Finding, ValidatedState, ValidationError
+from compiler_gym.validation import Finding, Subject, ValidationError
 
 __all__ = ["check_checksums", "is_of_csmith"]
 
@@ -19,12 +19,12 @@ LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Oz")
 _INCLUDES = "/usr/include/csmith"
 
 
-def is_of_csmith(subject: ValidatedState) -> bool:
+def is_of_csmith(subject: Subject) -> bool:
     """Return whether csmith wrote the program."""
     return isinstance(subject.benchmark, CsmithBenchmark)
 
 
-def check_checksums(subject: ValidatedState) -> Finding:
+def check_checksums(subject: Subject) -> Finding:
     """Return whether the program prints the checksum that other builds of it agree on."""
     benchmark = subject.benchmark
     limits = RunLimits(seconds=benchmark.run.time_limit if benchmark.run else 10.0)

@@ -11,7 +11,7 @@ from compiler_gym.spaces import action_names
 from compiler_gym.validation import (
     Compared,
     Finding,
-    ValidatedState,
+    Subject,
     ValidationError,
     chosen_cases,
     compare_built,
@@ -36,7 +36,7 @@ _FRESH = 16
 _MOST_NUMBER = 1 << 31
 
 
-def check_steps(subject: ValidatedState) -> Finding:
+def check_steps(subject: Subject) -> Finding:
     """Return whether the module is valid IR after every single action."""
     names = action_names(subject.env.action_space)
     with subject.make_env() as env:
@@ -58,24 +58,24 @@ def check_steps(subject: ValidatedState) -> Finding:
     return Finding.ok(f"{len(subject.actions)} steps")
 
 
-def check_runs(subject: ValidatedState) -> Finding:
+def check_runs(subject: Subject) -> Finding:
     """Return whether the program does on its inputs what the unoptimised one does."""
     return compare_module(subject.benchmark, module_of(subject))
 
 
-def has_more(subject: ValidatedState) -> bool:
+def has_more(subject: Subject) -> bool:
     """Return whether further inputs of the program can be made."""
     return subject.benchmark.run is not None and subject.benchmark.run.more is not None
 
 
-def check_more(subject: ValidatedState) -> Finding:
+def check_more(subject: Subject) -> Finding:
     """Return whether the program does so on longer inputs and on many that were never recorded."""
     spec = subject.benchmark.run
     assert spec is not None
     return compare_module(subject.benchmark, module_of(subject), more_cases(spec))
 
 
-def check_fresh(subject: ValidatedState) -> Finding:
+def check_fresh(subject: Subject) -> Finding:
     """Return whether it does so on inputs that are drawn anew each time: nobody has seen them."""
     spec = subject.benchmark.run
     assert spec is not None
@@ -113,6 +113,6 @@ def compare_module(
     return compare_built(building, reference, cases, limits=limits, compared=compared)
 
 
-def module_of(subject: ValidatedState) -> bytes:
+def module_of(subject: Subject) -> bytes:
     """Return the bitcode of the replayed program."""
     return subject.env.observation["Bitcode"].tobytes()

@@ -25,7 +25,7 @@ from compiler_gym.envs.llvm.validation.build import built, find_opt, run_tool
 from compiler_gym.envs.llvm.validation.runs import module_of
 from compiler_gym.errors import BenchmarkInitError, CompilerGymError, EnvironmentNotSupported
 from compiler_gym.files import scratch_directory
-from compiler_gym.validation import Finding, ValidatedState, ValidationError, chosen_cases
+from compiler_gym.validation import Finding, Subject, ValidationError, chosen_cases
 
 __all__ = [
     "SANITIZERS",
@@ -72,7 +72,7 @@ _ENVIRONMENT = {
 }
 
 
-def check_sanitizer(sanitizer: Sanitizer, subject: ValidatedState) -> Finding:
+def check_sanitizer(sanitizer: Sanitizer, subject: Subject) -> Finding:
     """Return whether `sanitizer` is silent where it is silent on the unoptimised program."""
     with runtime_needed():
         return _sanitizer_finding(sanitizer, subject)
@@ -96,7 +96,7 @@ def runtime_needed() -> Generator[None]:
         ) from error
 
 
-def _sanitizer_finding(sanitizer: Sanitizer, subject: ValidatedState) -> Finding:
+def _sanitizer_finding(sanitizer: Sanitizer, subject: Subject) -> Finding:
     spec = subject.benchmark.run
     if spec is None or not spec.cases:
         return Finding.unknown("nothing is known of how to run this program")
@@ -179,7 +179,7 @@ def _reference_reports(sanitizer: Sanitizer, benchmark: Benchmark, case: RunCase
     return known[case.name]
 
 
-def _replayed_actions(subject: ValidatedState, module: bytes) -> bytes:
+def _replayed_actions(subject: Subject, module: bytes) -> bytes:
     """Return what the actions of `subject` make of `module`."""
     uri = subject.benchmark.uri
     query = "&".join(f"{key}={value}" for key, value in uri.parameters.items())

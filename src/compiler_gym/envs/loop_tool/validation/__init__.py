@@ -13,7 +13,7 @@ from compiler_gym.errors import CompilerError, InvalidParameterError
 from compiler_gym.validation import (
     Finding,
     Rung,
-    ValidatedState,
+    Subject,
     ValidationError,
     ValidationResult,
     choose_rungs,
@@ -25,7 +25,7 @@ __all__ = ["RUNGS", "validate"]
 _INPUT_SEEDS = (1, 2, 3)
 
 
-def _check_nest(subject: ValidatedState, way: str) -> Finding:
+def _check_nest(subject: Subject, way: str) -> Finding:
     wrong: list[ValidationError] = []
     for seed in _INPUT_SEEDS:
         try:

@@ -2,12 +2,12 @@
 """The check that the program computes the right results, as before every timing."""
 
 from compiler_gym.errors import CompilerError
-from compiler_gym.validation import Finding, ValidatedState, ValidationError
+from compiler_gym.validation import Finding, Subject, ValidationError
 
 __all__ = ["check_runs"]
 
 
-def check_runs(subject: ValidatedState) -> Finding:
+def check_runs(subject: Subject) -> Finding:
     """Return whether the results on random inputs are right."""
     try:
         subject.env.observation["CompileTime"]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Asks the judge's process, and starts it when it is needed.
 
-Whoever calls this is believed: it is the trainer. What an agent hands over is `TaskDecisions`, and
-whatever is in them, the answer is a `TaskVerdict`.
+Whoever calls this is believed: it is the trainer. What an agent hands over is `Decisions`, and
+whatever is in them, the answer is a `Verdict`.
 """
 
 import atexit
@@ -21,7 +21,7 @@ from typing import Any, Self
 from compiler_gym.errors import CompilerGymWarning, ServiceError, warn_of_the_caller
 from compiler_gym.files import KeptDirectory
 from compiler_gym.tools.agents.judging.confinement import ENVIRONMENT, PROCESS, confined, plain
-from compiler_gym.tools.agents.task import AgentTask, TaskDecisions, TaskVerdict
+from compiler_gym.tools.agents.task import AgentTask, Decisions, Verdict
 
 __all__ = ["Judge", "judge"]
 
@@ -50,15 +50,15 @@ class Judge:
         self._home: KeptDirectory | None = None
         self._lock = threading.Lock()
 
-    def __call__(self, task: AgentTask, decisions: TaskDecisions) -> TaskVerdict:
+    def __call__(self, task: AgentTask, decisions: Decisions) -> Verdict:
         """Return what `decisions` are worth for `task`.
 
         Nothing in them raises an error: what cannot be replayed, or takes too long, is worth 0.
         Raises `ServiceError` where the judge cannot be started, or this machine lacks what the
         task needs.
         """
-        if not isinstance(decisions, TaskDecisions):  # pyright: ignore[reportUnnecessaryIsInstance]  # an agent's
-            return TaskVerdict.refused(task.id, f"a {type(decisions).__name__}: expected Decisions")
+        if not isinstance(decisions, Decisions):  # pyright: ignore[reportUnnecessaryIsInstance]  # an agent's
+            return Verdict.refused(task.id, f"a {type(decisions).__name__}: expected Decisions")
         nonce = secrets.token_hex(16)
         asked = {"nonce": nonce, "task": task.dict(), "decisions": decisions.dict()}
         with self._lock:
@@ -74,11 +74,11 @@ class Judge:
                 if "trouble" in answer:
                     raise ServiceError(f"{task.id} cannot be judged here: {answer['trouble']}")
                 told: dict[str, Any] = {**answer["verdict"], "box": self.box}
-                return TaskVerdict(**told)
+                return Verdict(**told)
             except (ValueError, KeyError, TypeError) as error:
                 self._end()
                 why = "it took too long or ended" if not line else f"no verdict: {error}"
-                return TaskVerdict.refused(task.id, f"the judge gave no verdict: {why}")
+                return Verdict.refused(task.id, f"the judge gave no verdict: {why}")
 
     def _ask(self, request: bytes) -> bytes:
         """Return the line that answers `request`; nothing where there is none in time."""
@@ -181,7 +181,7 @@ def _next_line(process: "subprocess.Popen[bytes]", seconds: float) -> bytes:
     return line
 
 
-def judge(task: AgentTask, decisions: TaskDecisions) -> TaskVerdict:
+def judge(task: AgentTask, decisions: Decisions) -> Verdict:
     """Return what `decisions` are worth for `task`, by a judge that the process keeps warm.
 
     See `Judge`.

@@ -20,7 +20,7 @@ from compiler_gym.errors import (
 )
 from compiler_gym.registration import make
 from compiler_gym.tools.agents.catalogue import find_task
-from compiler_gym.tools.agents.task import AgentTask, TaskDecisions, TaskQuestion, TaskVerdict
+from compiler_gym.tools.agents.task import AgentTask, Decisions, Question, Verdict
 from compiler_gym.validation import ValidationResult
 from compiler_gym.validation import Verdict as Check
 
@@ -32,13 +32,13 @@ _MOST_WORDS = 500
 _MOST_DIGITS = 9
 
 
-def measure(task: AgentTask, decisions: TaskDecisions) -> TaskVerdict:
+def measure(task: AgentTask, decisions: Decisions) -> Verdict:
     """Return what `decisions` are worth for `task`: nothing, and why, where they are not valid.
 
     Raises the error of a machine on which the task cannot be begun: that is no agent's doing.
     """
     if (refusal := _why_not_judged(task, decisions)) is not None:
-        return TaskVerdict.refused(task.id, refusal)
+        return Verdict.refused(task.id, refusal)
     with warnings.catch_warnings(), make(task.env_id) as env:
         warnings.simplefilter("ignore")
         env.reset(benchmark=task.benchmark, action_space=task.action_space)
@@ -48,10 +48,10 @@ def measure(task: AgentTask, decisions: TaskDecisions) -> TaskVerdict:
                 return _judged_answer(env, task, decisions.answer)
             return _judged_program(env, task, baseline, decisions.commandline)
         except (CompilerGymError, ValueError, OverflowError, RecursionError) as error:
-            return TaskVerdict.refused(task.id, f"{type(error).__name__}: {error}")
+            return Verdict.refused(task.id, f"{type(error).__name__}: {error}")
 
 
-def _why_not_judged(task: AgentTask, decisions: TaskDecisions) -> str | None:
+def _why_not_judged(task: AgentTask, decisions: Decisions) -> str | None:
     try:
         known = find_task(task.id)
     except UnknownNameError as error:
@@ -65,7 +65,7 @@ def _why_not_judged(task: AgentTask, decisions: TaskDecisions) -> str | None:
 
 def _judged_program(
     env: CompilerEnv, task: AgentTask, baseline: float, commandline: str
-) -> TaskVerdict:
+) -> Verdict:
     """Return how much better than the baseline the program is that the actions lead to."""
     actions = env.commandline_to_actions(commandline) if commandline else []
     _require_actions(env, task, actions)
@@ -78,11 +78,11 @@ def _judged_program(
 
 def outcome_of(
     task: AgentTask, baseline: float, measured: float, validated: ValidationResult
-) -> TaskVerdict:
+) -> Verdict:
     """Return what a program is worth that costs `measured` and was `validated`."""
     gain = math.log(measured / baseline if task.more_is_better else baseline / measured)
     wrong = _why_not_valid(task, validated)
-    return TaskVerdict(
+    return Verdict(
         task.id,
         reward=gain if gain > _UNSURE and not wrong else 0.0,
         valid=not wrong,
@@ -143,15 +143,15 @@ def _apply_all(env: CompilerEnv, actions: Sequence[Any]) -> None:
         raise InvalidActionError(f"the compiler fails: {info.get('error_details', 'no details')}")
 
 
-def _judged_answer(env: CompilerEnv, task: AgentTask, answer: str) -> TaskVerdict:
+def _judged_answer(env: CompilerEnv, task: AgentTask, answer: str) -> Verdict:
     text = answer.strip()
     if not (text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS):
-        return TaskVerdict.refused(
+        return Verdict.refused(
             task.id, f"the answer is {answer!r:.80}: expected a number from 1 to {len(task.given)}"
         )
     is_right = int(text) in right_answers(env, task)
     told = f"the answer {int(text)} is {'right' if is_right else 'wrong'}"
-    return TaskVerdict(task.id, float(is_right), valid=True, reason=told, gain=float(is_right))
+    return Verdict(task.id, float(is_right), valid=True, reason=told, gain=float(is_right))
 
 
 def right_answers(env: CompilerEnv, task: AgentTask) -> set[int]:
@@ -161,7 +161,7 @@ def right_answers(env: CompilerEnv, task: AgentTask) -> set[int]:
         _apply_all(env, [env.action_space[name]])
         costs.append(_observed_cost(env, task.goal))
     steps = range(1, len(costs))
-    if task.question is TaskQuestion.FIRST_DIFFERENCE:
+    if task.question is Question.FIRST_DIFFERENCE:
         return set([at for at in steps if costs[at] != task.trace[at - 1]][:1])
     increases = {at: costs[at] - costs[at - 1] for at in steps}
     most = max(increases.values())

@@ -22,7 +22,7 @@ def main() -> None:
     from compiler_gym.errors import CompilerGymError
     from compiler_gym.sandbox.ways import find_helper
     from compiler_gym.tools.agents.judging.measuring import measure
-    from compiler_gym.tools.agents.task import AgentTask, TaskDecisions
+    from compiler_gym.tools.agents.task import AgentTask, Decisions
 
     # A judge that cannot see these starts no task: it ends before it says that it is ready.
     find_helper()
@@ -37,7 +37,7 @@ def main() -> None:
     for line in requests:
         asked: dict[str, Any] = json.loads(line)
         try:
-            verdict = measure(AgentTask(**asked["task"]), TaskDecisions(**asked["decisions"]))
+            verdict = measure(AgentTask(**asked["task"]), Decisions(**asked["decisions"]))
         except CompilerGymError as error:
             say(nonce=asked["nonce"], trouble=f"{type(error).__name__}: {error}")
         else:

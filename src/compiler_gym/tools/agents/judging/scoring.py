@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.errors.records import Record
-from compiler_gym.tools.agents.task import AgentTask, TaskVerdict
+from compiler_gym.tools.agents.task import AgentTask, Verdict
 
 __all__ = ["Score", "score"]
 
@@ -26,14 +26,14 @@ class Score(Record):
     tasks: int
 
 
-def score(verdicts: Iterable[TaskVerdict], tasks: Sequence[AgentTask]) -> Score:
+def score(verdicts: Iterable[Verdict], tasks: Sequence[AgentTask]) -> Score:
     """Return the score of `verdicts` on `tasks`.
 
     A task counts once, with the mean of its verdicts: the best of many tries is no better than
     they are. The mean is arithmetic, of logarithms: it neither overflows nor becomes 0 by
     one task alone. Raises `InvalidParameterError` for a verdict on another task.
     """
-    found: dict[str, list[TaskVerdict]] = defaultdict(list)
+    found: dict[str, list[Verdict]] = defaultdict(list)
     known = {task.id for task in tasks}
     for verdict in verdicts:
         if verdict.task not in known:

@@ -21,8 +21,8 @@ from compiler_gym.files import read_regular, write_whole
 from compiler_gym.tools.agents import (
     AgentEpisode,
     AgentTask,
-    TaskDecisions,
-    TaskVerdict,
+    Decisions,
+    Verdict,
     find_task,
     judge,
     tasks,
@@ -99,12 +99,12 @@ def _serve_tools(task: AgentTask, kept: Path) -> None:
         mcp.serve(mcp.make_server(episode.tools, answer, episode.prompt))
 
 
-def _verdict_on_file(task: AgentTask, kept: Path) -> TaskVerdict:
+def _verdict_on_file(task: AgentTask, kept: Path) -> Verdict:
     """Return what the decisions in a file are worth, whatever an agent wrote there."""
     try:
-        decisions = TaskDecisions.parse_raw(read_regular(kept, most=_MOST_BYTES))
+        decisions = Decisions.parse_raw(read_regular(kept, most=_MOST_BYTES))
     except (OSError, ValueError) as error:
-        return TaskVerdict.refused(task.id, f"no decisions: {error}")
+        return Verdict.refused(task.id, f"no decisions: {error}")
     return judge(task, decisions)
 
 

@@ -12,9 +12,9 @@ from typing import Any
 from compiler_gym.cli.kit.library import library
 from compiler_gym.tools.agents import (
     AgentEpisode,
-    TaskDecisions,
-    TaskVerdict,
+    Decisions,
     Tool,
+    Verdict,
     find_task,
     judge,
     tasks,
@@ -75,9 +75,9 @@ def judged() -> Any:
         task = find_task(str(state.sample_id))
         decided = state.store.get(_DECISIONS)
         if decided is None:
-            verdict = TaskVerdict.refused(task.id, "the episode did not end")
+            verdict = Verdict.refused(task.id, "the episode did not end")
         else:
-            verdict = await asyncio.to_thread(judge, task, TaskDecisions.parse_obj(decided))
+            verdict = await asyncio.to_thread(judge, task, Decisions.parse_obj(decided))
         return scoring.Score(
             value=verdict.reward, explanation=verdict.reason, metadata=verdict.dict()
         )

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from compiler_gym.cli.kit.library import library
 from compiler_gym.tools.agents import (
     AgentEpisode,
-    TaskDecisions,
-    TaskVerdict,
+    Decisions,
+    Verdict,
     find_task,
     judge,
     tasks,
@@ -86,11 +86,11 @@ class CompilerTask(vf.Task[CompilerData, CompilerState]):
         """Return the reward of what was decided, judged apart from the agent."""
         return (await asyncio.to_thread(self._judged, trace.state.decisions)).reward
 
-    def _judged(self, decided: dict[str, str] | None) -> TaskVerdict:
+    def _judged(self, decided: dict[str, str] | None) -> Verdict:
         task = find_task(self.data.id)
         if decided is None:
-            return TaskVerdict.refused(task.id, "no tool was called")
-        return judge(task, TaskDecisions.parse_obj(decided))
+            return Verdict.refused(task.id, "no tool was called")
+        return judge(task, Decisions.parse_obj(decided))
 
 
 class CompilerTasksetConfig(vf.TasksetConfig):

@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from compiler_gym.datasets import SPLITS, SampleDataset
 from compiler_gym.datasets.bundled import bundled_folder
-from compiler_gym.tools.agents import AgentTask, TaskQuestion
+from compiler_gym.tools.agents import AgentTask, Question
 
 __all__ = ["agent_tasks"]
 
@@ -141,7 +141,7 @@ def _questions() -> Iterator[AgentTask]:
         "miscompile": partial(
             _question,
             family="find-the-miscompile",
-            question=TaskQuestion.FIRST_DIFFERENCE,
+            question=Question.FIRST_DIFFERENCE,
             asked="A build of the compiler with a bug ran these passes on {program}, one after the "
             "other:\n{passes}\nOne of them miscompiled it: the program does something else now. "
             "After each pass, this many IR instructions were left:\n{trace}\nYour compiler has no "
@@ -150,7 +150,7 @@ def _questions() -> Iterator[AgentTask]:
         "increase": partial(
             _question,
             family="explain-the-increase",
-            question=TaskQuestion.LARGEST_INCREASE,
+            question=Question.LARGEST_INCREASE,
             asked="These passes were run on {program}, one after the other:\n{passes}\nSome of "
             "them made it larger. Find the pass that added most IR instructions.",
         ),
@@ -170,7 +170,7 @@ def _question(
     trace: list[int],
     *,
     family: str,
-    question: TaskQuestion,
+    question: Question,
     asked: str,
 ) -> AgentTask:
     passes = ", ".join(f"{number} {name}" for number, name in enumerate(given, start=1))

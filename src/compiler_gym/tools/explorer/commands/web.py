@@ -53,11 +53,11 @@ def web(
     """
     from socket import gethostname
 
-    from compiler_gym.tools.explorer.settings import ServerSettings
+    from compiler_gym.tools.explorer.settings import Settings
 
     report = _report_named(program)
     program = None if report else program
-    settings = ServerSettings(
+    settings = Settings(
         report=report,
         host=host,
         port=port,

@@ -65,7 +65,7 @@ class HuntGoal(Enum):
 class HuntedDecision:
     """What ``opt`` runs, the level among it, and what ``llc`` is told.
 
-    >>> str(Decision(("default<Oz>",), ("disable-lsr=true",)))
+    >>> str(HuntedDecision(("default<Oz>",), ("disable-lsr=true",)))
     'default<Oz> | disable-lsr=true'
     """
 

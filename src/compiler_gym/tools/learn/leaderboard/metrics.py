@@ -92,7 +92,7 @@ class ScoreSummary:
 def summarise(costs: Sequence[ScoredCost], *, seed: int = 0) -> ScoreSummary:
     """Return the metrics over `costs`; the same seed gives the same intervals.
 
-    >>> found = summarise([Cost("a", 200, 100, 100), Cost("b", 300, 100, 50)])
+    >>> found = summarise([ScoredCost("a", 200, 100, 100), ScoredCost("b", 300, 100, 50)])
     >>> round(found.ratio.mean, 4), found.improved
     (1.4142, 0.5)
     """

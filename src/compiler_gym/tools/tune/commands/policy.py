@@ -66,7 +66,7 @@ def measure(
     command goes on.
     """
     learner = _learner()
-    choice = learner.Choice(tuple(split or _LEARNT_FROM), per_package, most)
+    choice = learner.CorpusChoice(tuple(split or _LEARNT_FROM), per_package, most)
     with _watching("opening the corpus") as watch:
         kept = learner.measure(corpus, folder, choice, recipe, watch)
     rows = list(kept.rows())
@@ -106,7 +106,7 @@ def judge(
     with 95 % intervals.
     """
     learner = _learner()
-    choice = learner.Choice(tuple(split or _JUDGED_BY), per_package, most)
+    choice = learner.CorpusChoice(tuple(split or _JUDGED_BY), per_package, most)
     arms = {name: _arm(learner, name) for name in arm or ("small",)}
     with _watching("opening the corpus") as watch:
         verdicts = learner.judge(corpus, folder, choice, arms, watch)

@@ -22,7 +22,7 @@ from compiler_gym.tools.tune import (
     SizeSearch,
     SourceFile,
     State,
-    Subject,
+    TuningSubject,
     layout_of,
     require_among,
     require_honoured,
@@ -81,7 +81,7 @@ class GccTuner:
         assert self._spec.version
         return [self._tools.gcc], [self._tools.gxx]
 
-    def tune(self, subject: Subject) -> Found:
+    def tune(self, subject: TuningSubject) -> Found:
         """Return the smallest, or the fastest, of what the search and the rivals make."""
         binary = subject.binary
         require_honoured(binary, _refused)
@@ -102,7 +102,7 @@ class GccTuner:
         plain_flags, _ = next(iter(wanted.values()))
         return _with_functions(found, maker, plain_flags, subject)
 
-    def _small(self, subject: Subject, maker: GccMaker, rivals: Mapping[str, Path]) -> Found:
+    def _small(self, subject: TuningSubject, maker: GccMaker, rivals: Mapping[str, Path]) -> Found:
         binary = subject.binary
         moves, parameters = choices(self._spec.options, self._states(), decided_by(binary))
         sources = sources_of(binary, binary.units)
@@ -235,7 +235,7 @@ def _plan_of_rival(name: str, binary: Binary, sources: tuple[SourceFile, ...]) -
 
 
 def _with_functions(
-    found: Found, maker: GccMaker, plain_flags: Sequence[str], subject: Subject
+    found: Found, maker: GccMaker, plain_flags: Sequence[str], subject: TuningSubject
 ) -> Found:
     """Return `found` with what says how large each function is, and where it is from.
 
@@ -254,12 +254,12 @@ def _with_functions(
     )
 
 
-def _layout_words(subject: Subject) -> list[str]:
+def _layout_words(subject: TuningSubject) -> list[str]:
     words = layout_of(subject.binary, old_loaders=subject.old_loaders)
     return words + unwinding_of(subject.binary, is_dispensable=subject.no_unwind_tables)
 
 
-def _start(subject: Subject) -> State | None:
+def _start(subject: TuningSubject) -> State | None:
     start = subject.start
     if start is None:
         return None

@@ -25,7 +25,7 @@ from compiler_gym.tools.tune import (
     SizeSearch,
     SourceFile,
     State,
-    Subject,
+    TuningSubject,
     layout_of,
     recipe_for,
     require_honoured,
@@ -84,7 +84,7 @@ class LlvmTuner:
         require_build_tools()
         return _compiler_commands()
 
-    def tune(self, subject: Subject) -> Found:
+    def tune(self, subject: TuningSubject) -> Found:
         """Return the smallest, or the fastest, of what the search and the rivals make."""
         require_honoured(subject.binary, refused_flags)
         binary, is_by_size = subject.binary, subject.goal.counts_bytes
@@ -167,7 +167,7 @@ def _llvm_version() -> str:
         return f"llvm {env.compiler_version}"
 
 
-def _small(linker: Linker, subject: Subject, rivals: Mapping[str, Path]) -> Found:
+def _small(linker: Linker, subject: TuningSubject, rivals: Mapping[str, Path]) -> Found:
     binary, measure = subject.binary, subject.measure
     whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
     sources = sources_of(binary, whole.units)
@@ -215,7 +215,7 @@ def _rival_plan(name: str, sources: tuple[SourceFile, ...]) -> BinaryPlan:
     return BinaryPlan(name, SMALL, linker=FOLDING, sources=sources)
 
 
-def _layout(subject: Subject) -> list[str]:
+def _layout(subject: TuningSubject) -> list[str]:
     """Return the actions that decide about the file."""
     binary = subject.binary
     words = layout_of(binary, old_loaders=subject.old_loaders)
@@ -228,7 +228,7 @@ def _layout(subject: Subject) -> list[str]:
     ]
 
 
-def _beginnings(subject: Subject, known: BinaryPlan) -> list[State]:
+def _beginnings(subject: TuningSubject, known: BinaryPlan) -> list[State]:
     """Return what the search starts from: a plan of an older version, what is best of all that is
     `known`, and what others won with.
 
@@ -249,7 +249,7 @@ def _with_packed(
 
 
 def _by_recipe(
-    linker: Linker, subject: Subject, rivals: Mapping[str, Path], recipe: BinaryPlan
+    linker: Linker, subject: TuningSubject, rivals: Mapping[str, Path], recipe: BinaryPlan
 ) -> Found:
     """Return what `recipe` makes; where that is no smaller than the fair rival, the rival."""
     binary, fair = subject.binary, subject.measure.of(rivals[FAIR])
@@ -263,7 +263,7 @@ def _by_recipe(
 
 
 def _not_too_slow(
-    linker: Linker, subject: Subject, whole: Whole, plan: BinaryPlan, path: Path, fair: Path
+    linker: Linker, subject: TuningSubject, whole: Whole, plan: BinaryPlan, path: Path, fair: Path
 ) -> tuple[BinaryPlan, Path, dict[str, float], tuple[str, ...]]:
     if subject.max_slowdown is None or path == fair:
         return plan, path, {}, ()

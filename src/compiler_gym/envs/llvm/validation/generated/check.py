@@ -9,7 +9,7 @@ from compiler_gym.envs.llvm.validation.sanitizers import runtime_needed
 from compiler_gym.validation import (
     Compared,
     Finding,
-    ValidatedState,
+    Subject,
     Verdict,
     chosen_cases,
     is_mutable,
@@ -18,13 +18,13 @@ from compiler_gym.validation import (
 __all__ = ["check_generated", "has_inputs"]
 
 
-def has_inputs(subject: ValidatedState) -> bool:
+def has_inputs(subject: Subject) -> bool:
     """Return whether the program has an input that may be changed."""
     spec = subject.benchmark.run
     return spec is not None and spec.generated > 0 and any(map(is_mutable, chosen_cases(spec)))
 
 
-def check_generated(subject: ValidatedState) -> Finding:
+def check_generated(subject: Subject) -> Finding:
     """Return whether the program does on generated inputs what the unoptimised one does."""
     spec = subject.benchmark.run
     assert spec is not None
