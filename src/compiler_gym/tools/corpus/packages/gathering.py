@@ -13,19 +13,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from compiler_gym.datasets import FunctionShape, split_of_package
 from compiler_gym.datasets.corpus import BUILT
 from compiler_gym.datasets.corpus_store import KINDS
 from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
 from compiler_gym.datasets.fetching.importers import corpus_path
 from compiler_gym.datasets.fetching.install import as_dataset_errors, held
 from compiler_gym.datasets.fetching.progress import Report, transfer_bar
-from compiler_gym.datasets.splits import (
-    FunctionShape,
-    Member,
-    assign,
-    cluster_of,
-    split_of_package,
-)
+from compiler_gym.datasets.splits import Member, assign, cluster_of
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.files import replaced_file
 from compiler_gym.tools.corpus.packages.records import (

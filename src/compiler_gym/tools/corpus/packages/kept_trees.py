@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.datasets.corpus_store import PackageTest
+from compiler_gym.datasets import PackageTest
 from compiler_gym.datasets.fetching.zstd import zstd
 from compiler_gym.errors import ValidationUnavailableError
 from compiler_gym.files import scratch_directory

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, SupportsIndex
 
 from compiler_gym.builds.command_words import command_words
 from compiler_gym.core import DerivedObservation, Panes
-from compiler_gym.envs.llvm.environment import LlvmEnv
+from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm.validation.bug_report import BugReport
 from compiler_gym.errors import InvalidActionError, MinimizationError
 from compiler_gym.service import SessionSource

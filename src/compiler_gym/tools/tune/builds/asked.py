@@ -6,12 +6,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from compiler_gym.builds.command_line import (
-    IR_SUFFIXES,
-    SOURCE_LANGUAGES,
-    Mode,
-)
-from compiler_gym.builds.compilation_database import read_database
+from compiler_gym.builds import IR_SUFFIXES, SOURCE_LANGUAGES, Mode, read_database
 from compiler_gym.errors import BenchmarkInitError, ProjectError
 from compiler_gym.tools.tune.builds.shell import shell_text
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds.command_line import CompilerCommand
+from compiler_gym.builds import CompilerCommand
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.builds.binaries import Binary, Unit
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.builds.elf import function_sizes
+from compiler_gym.builds import function_sizes
 
 __all__ = ["LinkedFunction", "bytes_by_file", "linked_functions", "map_beside", "symbols_beside"]
 

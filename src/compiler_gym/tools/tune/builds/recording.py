@@ -15,7 +15,7 @@ import msgspec
 
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import lines
-from compiler_gym.sandbox.sessions import Printed, build_variables, run_in_own_session
+from compiler_gym.sandbox import Printed, build_variables, run_in_own_session
 
 __all__ = ["WATCH", "Event", "Recording", "compiler_variable", "record_build", "stand_in"]
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.builds.command_line import is_listed
+from compiler_gym.builds import is_listed
 from compiler_gym.errors import ProjectError
-from compiler_gym.sandbox.sessions import Printed, build_variables
+from compiler_gym.sandbox import Printed, build_variables
 from compiler_gym.tools.tune.builds.binaries import Binary, Input, Unit
 
 __all__ = ["Driver", "Place", "run_command"]

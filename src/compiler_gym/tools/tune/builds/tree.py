@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from compiler_gym.builds.archives import is_archive, is_bitcode
+from compiler_gym.builds import is_archive, is_bitcode
 from compiler_gym.builds.elf import RELOCATABLE, is_elf
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import sha256_of

@@ -8,7 +8,7 @@ stays out of the list stays out for a reason, `REFUSED` says for which.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 
-from compiler_gym.envs.gcc.actions.options import GccFlagAlignOption, GccFlagOption, Option
+from compiler_gym.envs.gcc import GccFlagAlignOption, GccFlagOption, Option
 
 __all__ = [
     "FLAGS",
