@@ -209,6 +209,33 @@ def test_a_word_of_a_compiler_is_found(source: str, found: set[str]) -> None:
     assert named_in(source) == found
 
 
+def other_compilers(path: Path, source: str) -> set[str]:
+    """Return the compilers that a file of a tool imports besides the one its folder is for."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom):
+            modules = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        for module in modules:
+            if module.startswith("compiler_gym."):
+                found |= set(COMPILERS) & set(module.split("."))
+    return found - set(path.parts)
+
+
+def test_a_tools_folder_for_a_compiler_imports_no_other() -> None:
+    files = [path.relative_to(PACKAGE) for path in (PACKAGE / "tools").rglob("*.py")]
+    found = {path: other_compilers(path, (PACKAGE / path).read_text()) for path in files}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_an_import_of_another_compiler_is_found() -> None:
+    gcc = Path("tools/tune/gcc/size.py")
+    source = "from compiler_gym.envs import gcc, llvm\nimport compiler_gym.tools.tune.gcc.flags\n"
+    assert other_compilers(gcc, source) == {"llvm"}
+    assert other_compilers(Path("tools/tune/goal.py"), source) == {"gcc", "llvm"}
+
+
 def test_imports_that_name_a_compiler_are_found(tmp_path: Path) -> None:
     wrong = {
         "envs/gcc/rewards.py": ("import compiler_gym.envs.llvm", "No compiler knows another"),
