@@ -55,7 +55,10 @@ def main() -> None:
     """Print the test files, relative to the root."""
     if not sys.argv[1:]:
         raise SystemExit("expected files or folders that are changed")
-    for test in affected_tests(map(Path, sys.argv[1:])):
+    tests = affected_tests(map(Path, sys.argv[1:]))
+    if not tests:
+        raise SystemExit(f"no test imports what {' '.join(sys.argv[1:])} changes")
+    for test in tests:
         print(test.relative_to(ROOT))
 
 

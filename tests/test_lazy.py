@@ -3,11 +3,12 @@
 
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from types import ModuleType
 
 import pytest
 
-from compiler_gym.lazy import door, named
+from compiler_gym.lazy import door, first_part, named, parts
 
 
 @pytest.fixture
@@ -67,3 +68,16 @@ def test_folders_are_there_without_an_import_of_their_own() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.split()[:2] == ["ServiceError", "CompilerEnv"]
+
+
+def test_parts_of_this_package_come_first_and_are_not_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    group = "compiler_gym.tried"
+    ours = EntryPoint("llvm", "compiler_gym.lazy:named", group)
+    others = [EntryPoint("acme", "math:floor", group), EntryPoint("llvm", "math:ceil", group)]
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [*others, ours])
+    found = parts("tried")
+    assert list(found) == ["llvm", "acme"]
+    assert found["llvm"] is ours
+    assert first_part("tried") is named

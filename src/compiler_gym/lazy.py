@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["door", "named", "named_in_file", "parts"]
+__all__ = ["door", "first_part", "named", "named_in_file", "parts"]
 
 
 def door(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
@@ -77,9 +77,19 @@ def parts(kind: str) -> "Mapping[str, EntryPoint]":
     """Return the entry points of the group ``compiler_gym.KIND`` by name, each to be loaded on use.
 
     Tools find the parts that compilers have for them in such groups, and the kernel those that
-    tools have for it.
+    tools have for it. Parts of this package come first, and no other replaces one of them.
     """
     from importlib.metadata import entry_points
 
-    found = entry_points(group=f"compiler_gym.{kind}")
-    return {entry.name: entry for entry in sorted(found, key=lambda entry: entry.name)}
+    def order(entry: "EntryPoint") -> tuple[bool, str]:
+        return not entry.value.startswith("compiler_gym."), entry.name
+
+    found: dict[str, EntryPoint] = {}
+    for entry in sorted(entry_points(group=f"compiler_gym.{kind}"), key=order):
+        found.setdefault(entry.name, entry)
+    return found
+
+
+def first_part(kind: str) -> Any:
+    """Return the first entry of the group ``compiler_gym.KIND``, loaded."""
+    return next(iter(parts(kind).values())).load()

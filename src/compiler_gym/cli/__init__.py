@@ -8,28 +8,19 @@ tools too. Nothing is imported before it is needed.
 
 import sys
 
-__all__ = ["main"]
+from compiler_gym.lazy import parts
 
-_EARLY = ("cc", "cxx")
-"""The commands that may be served early: a build calls them for each of its files."""
+__all__ = ["main"]
 
 
 def main() -> None:
     """Run the command line and leave with its exit status."""
     words = sys.argv[1:]
-    if words and (status := _serve_early(words)) is not None:
-        sys.exit(status)
+    # A build calls its compiler for each of its files: such a call need not load Typer.
+    if words and (early := parts("early_commands").get(words[0])) is not None:
+        status = early.load()(words)
+        if status is not None:
+            sys.exit(status)
     from compiler_gym.cli._app import main as run_command
 
     run_command()
-
-
-def _serve_early(words: list[str]) -> int | None:
-    """Return the exit status of a call that a tool serves before the command line is parsed."""
-    if words[0] not in _EARLY:
-        return None
-    from compiler_gym.cli.kit.rows import tool_commands
-    from compiler_gym.lazy import named
-
-    row = tool_commands().get(words[0])
-    return named(row.early)(words) if row and row.early else None

@@ -52,10 +52,6 @@ _COMMANDS = {
         "compiler_gym.cli.runs:runs",
         "List runs of searches, trainings and evaluations, and compare them.",
     ),
-    "explore": Row(
-        "compiler_gym.tools.explorer.commands.explore:explore",
-        "Try actions on a program by hand, with undo.",
-    ),
     "new": Row(
         "compiler_gym.cli.new:new", "Write a package that makes another compiler an environment."
     ),
@@ -91,8 +87,9 @@ _COMMANDS = {
 
 @cache
 def commands() -> Mapping[str, Row]:
-    """Return every command by name: the kernel's, then those of tools."""
-    return _COMMANDS | {name: row for name, row in tool_commands().items() if " " not in name}
+    """Return every command by name: the kernel's, which no tool replaces, then those of tools."""
+    tools = {name: row for name, row in tool_commands().items() if " " not in name}
+    return _COMMANDS | {name: row for name, row in tools.items() if name not in _COMMANDS}
 
 
 class _OnUse(MutableMapping[str, Any]):

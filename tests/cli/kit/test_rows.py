@@ -8,6 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from compiler_gym.cli._app import commands
 from compiler_gym.cli.kit import rows
 from compiler_gym.cli.kit.rows import GROUP, Row, tool_commands
 from compiler_gym.errors import CompilerGymWarning
@@ -45,7 +46,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def offer(*values: str) -> None:
         entries = [EntryPoint(f"e{n}", value, GROUP) for n, value in enumerate(values)]
-        monkeypatch.setattr(rows, "entry_points", lambda group: entries)
+        monkeypatch.setattr(rows, "parts", lambda kind: {entry.name: entry for entry in entries})
         tool_commands.cache_clear()
 
     yield offer
@@ -69,6 +70,19 @@ def test_a_table_that_cannot_be_loaded_is_left_out_with_a_warning(offered: Any) 
     offered("no_such_package:COMMANDS", f"{__name__}:COMMANDS")
     with pytest.warns(CompilerGymWarning, match="no_such_package:COMMANDS are left out"):
         assert "greet" in tool_commands()
+
+
+def test_a_tool_replaces_no_command_of_the_kernel(
+    offered: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(COMMANDS, "search", COMMANDS["greet"])
+    offered(f"{__name__}:COMMANDS")
+    commands.cache_clear()
+    try:
+        assert commands()["search"].path == "compiler_gym.cli.search:search"
+        assert "greet" in commands()
+    finally:
+        commands.cache_clear()
 
 
 def _app_of(command: Any) -> Any:

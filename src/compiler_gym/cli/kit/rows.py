@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Declares commands: a package lists its own in a table, and an entry point names the table.
 
-A command's module is imported when the command is called, so the help of all commands loads none
-of them.
+A command's module is imported when the command is called, and Typer with it: tables are read for
+the help of all commands, and where a build calls its compiler.
 """
 
 import re
@@ -10,20 +10,16 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
-from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any
 
-import typer
-
-from compiler_gym.cli.kit.completing import complete_by_name
 from compiler_gym.errors import CompilerGymWarning
-from compiler_gym.lazy import named
+from compiler_gym.lazy import named, parts
 
 __all__ = ["GROUP", "HELP", "VERBATIM", "Row", "tool_commands"]
 
-GROUP = "compiler_gym.commands"
-"""The entry-point group: each entry is a mapping of command names to `Row`."""
+GROUP = "commands"
+"""The entry-point group, below ``compiler_gym.``: each entry maps command names to `Row`."""
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 """The context settings of every command."""
 VERBATIM: dict[str, Any] = {
@@ -53,12 +49,11 @@ class Row:
     completions: Mapping[str, str] = field(default_factory=dict[str, str])
     """Values for the Tab key: ``"package.module:name"`` of an enumeration, of strings, or of a
     function that returns them, by the option's name."""
-    early: str = ""
-    """``"package.module:function"`` that may serve a call before the command line is parsed: it is
-    called with the words and returns an exit status, or None."""
 
     def load(self, name: str) -> Any:
         """Return the command called `name`; the commands that others add to a group included."""
+        import typer
+
         found = named(self.path)
         if not isinstance(found, typer.Typer):
             lone = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -76,6 +71,8 @@ class Row:
 
     def _finish(self, command: Any) -> Any:
         """Return `command` with types written as ``TEXT`` and with answers for the Tab key."""
+        from compiler_gym.cli.kit.completing import complete_by_name
+
         for each in getattr(command, "commands", {}).values():
             self._finish(each)
         for parameter in command.params:
@@ -92,7 +89,7 @@ def tool_commands() -> Mapping[str, Row]:
     A table that cannot be loaded is left out with a warning.
     """
     found: dict[str, Row] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+    for entry in parts(GROUP).values():
         try:
             rows: Mapping[str, Row] = entry.load()
         except Exception as error:

@@ -174,7 +174,6 @@ class _Workshop:
             look=self.space.look,
         )
         self.cpu_seconds += report.cpu_seconds
-        self.space.look(at_once=True)  # a quick step ends before the next look
         if report.stopped_by == "sandbox":
             raise _Passed(BuildOutcome.UNEXPLAINED, "the sandbox ended before the build")
         if report.stopped_by is not None and seconds is None:
@@ -290,6 +289,7 @@ class _Building:
         recording = Recording(shop.recorder, tree.path)
         _write_stand_ins(shop.recorder, shop.root.path)
         built = shop.run(["/bin/sh", "-c", _BUILD], inside)
+        shop.space.look(at_once=True)  # a quick build ends before the next look
         events = list(tree.events(recording))
         units, gone = tree.units(events)
         if built.exit_status:

@@ -49,11 +49,11 @@ def evaluate_heuristic(
     status 1 if it failed on any. With the task's own programs the result is an entry of the
     leaderboard.
     """
-    from compiler_gym.lazy import parts
+    from compiler_gym.lazy import first_part
     from compiler_gym.sandbox import require, sandboxed
     from compiler_gym.tools.learn.leaderboard import evaluate, find_task, write_submission
 
-    heuristics = next(iter(parts("heuristics").values())).load()
+    heuristics = first_part("heuristics")
     task = find_task(heuristics.TASK)
     programs = _programs_named(corpus or [], most, task)
     started = time.monotonic()

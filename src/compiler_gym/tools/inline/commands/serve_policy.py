@@ -28,10 +28,10 @@ def serve_policy(
     The command behind `--` finds clang, clang++ and opt on PATH that ask the policy about each
     call that they may inline. Without a command they are served until Ctrl-C.
     """
-    from compiler_gym.lazy import parts
+    from compiler_gym.lazy import first_part
 
     command = context.args[1:] if context.args[:1] == ["--"] else context.args
-    serve = next(iter(parts("heuristics").values())).load().serve
+    serve = first_part("heuristics").serve
     status = serve(policy, command=command, channel=channel, say=_print_note)
     raise typer.Exit(status)
 

@@ -6,7 +6,6 @@ from compiler_gym.cli.kit.rows import HELP, VERBATIM, Row
 __all__ = ["COMMANDS"]
 
 _RECIPES = "compiler_gym.tools.tune.recipes:recipe_names"
-_EARLY = "compiler_gym.tools.tune.commands.early:serve"
 COMMANDS = {
     "tune": Row(
         "compiler_gym.tools.tune.commands.tune:tune",
@@ -34,13 +33,11 @@ COMMANDS = {
         "compiler_gym.tools.tune.commands.cc:cc",
         'Run the compiler, and keep each compilation as a program: `make CC="compiler-gym cc"`.',
         VERBATIM,
-        early=_EARLY,
     ),
     "cxx": Row(
         "compiler_gym.tools.tune.commands.cc:cxx",
         'Run the C++ compiler, and keep what it compiles: `make CXX="compiler-gym cxx"`.',
         VERBATIM,
-        early=_EARLY,
     ),
     "policy": Row(
         "compiler_gym.tools.tune.commands.policy:policy",

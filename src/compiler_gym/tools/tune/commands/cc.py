@@ -19,7 +19,7 @@ import typer
 
 from compiler_gym.builds import CompilerCommand
 from compiler_gym.errors import PlanError, UnknownNameError
-from compiler_gym.lazy import parts
+from compiler_gym.lazy import first_part
 from compiler_gym.tools.tune.commands.driver import become_driver
 from compiler_gym.tools.tune.commands.policies import run_with_policy
 from compiler_gym.tools.tune.commands.recipes import (
@@ -223,4 +223,4 @@ class _Recorder(Protocol):
 
 
 def _recorder() -> _Recorder:
-    return next(iter(parts("recorders").values())).load()
+    return first_part("recorders")

@@ -124,12 +124,12 @@ def _link_by(
     verb: str, chosen_by: "Path | BinaryPlan", command: CompilerCommand, *, is_checked: bool
 ) -> int | None:
     """Link by a policy or a plan; return None, and have done nothing, where it has no say."""
-    from compiler_gym.lazy import parts
+    from compiler_gym.lazy import first_part
 
     def say(text: str) -> None:
         tell(verb, text)
 
-    policies = next(iter(parts("policies").values())).load()
+    policies = first_part("policies")
     try:
         status: int | None = policies.link(chosen_by, command, is_checked=is_checked, say=say)
     except Exception as error:  # the build must go on, whatever this is

@@ -219,6 +219,6 @@ def _watching(beginning: str) -> Generator[Callable[[int, int], None]]:
 
 def _learner() -> Any:
     """Return the part of a compiler that learns, as a module."""
-    from compiler_gym.lazy import parts
+    from compiler_gym.lazy import first_part
 
-    return next(iter(parts("learners").values())).load()
+    return first_part("learners")
