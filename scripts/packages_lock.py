@@ -58,7 +58,7 @@ def main() -> None:
     cache, path, missing = Path(sys.argv[1]), Path(sys.argv[2]), set(sys.argv[3:])
     apt = PrivateApt(cache / "apt", MIRRORS).prepare()
     sources = [fields for fields in apt.sources() if _counts(fields)]
-    front_end = parts("corpus_builders")["llvm"].load().clang_of_packages
+    front_end = parts("corpus_builders")["llvm"].load().unit_compiler
     supplier = UnpackedSupplier(cache, PackageLock(MIRRORS, ()), front_end.packages)
     names: list[str] = []
     for count, least, most in SIZES:

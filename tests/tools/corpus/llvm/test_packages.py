@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.envs.llvm.toolchain.tools import tool_name
-from compiler_gym.tools.corpus.llvm.packages import clang_of_packages
+from compiler_gym.tools.corpus.llvm.packages import unit_compiler
 from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     OwnTests,
@@ -37,7 +37,7 @@ def built(folder: Path) -> tuple[PackageResult, Path]:
         LockedPackage("tiny", "1"),
         output,
         supplier=FolderSupplier(folder),
-        compiler=clang_of_packages,
+        compiler=unit_compiler,
         limits=LIMITS,
     )
     return result, output

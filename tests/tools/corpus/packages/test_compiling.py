@@ -17,7 +17,7 @@ def test_at_least_one_compiler_makes_programs_of_packages() -> None:
 
 @pytest.mark.parametrize("compiler", OFFERED, ids=lambda entry: entry.name)
 def test_what_a_compiler_offers_has_all_parts_of_the_contract(compiler: EntryPoint) -> None:
-    offered = compiler.load().clang_of_packages
+    offered = compiler.load().unit_compiler
 
     for name, method in inspect.getmembers(UnitCompiler, inspect.isfunction):
         if not name.startswith("_"):

@@ -46,7 +46,7 @@ class Distribution:
         if builder is None:
             raise DatasetInitError(f"{env} makes no programs of packages: name another with --env")
         self.mirrors = _MIRRORS[name]
-        self.compiler: UnitCompiler = builder.clang_of_packages
+        self.compiler: UnitCompiler = builder.unit_compiler
         self.cache = cache_path("packages")
 
 

@@ -21,7 +21,7 @@ from compiler_gym.envs.llvm.toolchain.tools import tool_name
 from compiler_gym.envs.llvm.validation.build import AS_IT_IS
 from compiler_gym.errors import ValidationUnavailableError
 from compiler_gym.sandbox import BUILD_FOLDER, BoxReport, RootedPlace, RunLimits, run_rooted
-from compiler_gym.tools.corpus.llvm.packages import clang_of_packages
+from compiler_gym.tools.corpus.llvm.packages import unit_compiler
 from compiler_gym.tools.corpus.packages import BuiltPackage, tree_of
 from compiler_gym.validation import ValidationError
 
@@ -57,7 +57,7 @@ class PackageTests:
 
         Raises `ValidationUnavailableError` where they cannot be run or say nothing.
         """
-        with self._lock, tree_of(self.folder, self.test, clang_of_packages.packages) as place:
+        with self._lock, tree_of(self.folder, self.test, unit_compiler.packages) as place:
             key = (self.test.package, self.test.file, env.benchmark.contents)
             if key not in self._checked:
                 self._checked[key] = self._why_they_say_nothing(place, env.benchmark.contents)

@@ -18,7 +18,7 @@ from compiler_gym.envs.llvm.toolchain.tools import package_of, tool_name
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.tools.tune.builds import Unit
 
-__all__ = ["ClangOfPackages", "clang_of_packages"]
+__all__ = ["ClangOfPackages", "unit_compiler"]
 
 _SECONDS = 600.0
 _FORGIVEN = (
@@ -89,7 +89,7 @@ class ClangOfPackages:
         return parts[0] if len(parts) == 1 else run_engine("link", parts, timeout=_SECONDS)[0]
 
 
-clang_of_packages = ClangOfPackages()
+unit_compiler = ClangOfPackages()
 """What the compiler's record names."""
 
 

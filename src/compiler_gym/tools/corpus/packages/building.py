@@ -115,7 +115,10 @@ class _Space:
     _next: float = 0.0
 
     def look(self, *, at_once: bool = False) -> None:
-        """Raise `_Passed` where it wrote too much, and `BuildStopped` where somebody says so."""
+        """Raise `_Passed` if the build wrote too much, and `BuildStopped` if it is to stop.
+
+        It looks about once a second, or now with `at_once`.
+        """
         if self.is_stopped():
             raise BuildStopped
         if time.monotonic() < self._next and not at_once:
