@@ -2,6 +2,7 @@
 """What users see of an environment: composite actions, parameters, programs, states."""
 
 import copy
+import logging
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
@@ -228,5 +229,6 @@ def test_an_option_of_reset_that_nothing_reads_is_not_ignored_silently(
     with FakeEnv() as env:
         with pytest.raises(InvalidParameterError, match="did you mean benchmark"):
             env.reset(options={"bench": "fake-v0/1"})
-        env.reset(options={"unread_by_all": 3})
+        with caplog.at_level(logging.WARNING, logger="compiler_gym"):
+            env.reset(options={"unread_by_all": 3})
     assert "reset() ignores the option 'unread_by_all'" in caplog.text
