@@ -128,10 +128,10 @@ class Heuristic:
                 f"{self.path} cannot be compiled: that takes more than {_COMPILING_SECONDS:g} s"
             ) from None
         if done.returncode:
-            errors = done.stderr.decode(errors="replace").strip()
-            raise self._refusal(errors or f"clang exited with status {done.returncode}, silently")
+            errors = done.stderr.decode(errors="replace")
+            raise self._refusal(errors or f"clang printed nothing; status {done.returncode}")
         if given.suffix == ".so":
-            folder.chmod(0o711)  # the sandbox ``limits`` loads it as another user
+            folder.chmod(0o711)  # in the sandbox ``limits`` another user opens it
             self._try_to_load(given)
 
     def _try_to_load(self, library: Path) -> None:
