@@ -35,7 +35,7 @@ from compiler_gym.core.panes import (
     cost_panes,
     runs_program,
 )
-from compiler_gym.core.pending import Pending, ResetResult, StepPending, StepResult
+from compiler_gym.core.pending import Pending, ResetResult, StepPending, StepResult, StepTuple
 from compiler_gym.core.rendering import Listing, comparable, parts_by_function
 from compiler_gym.core.repeated_runs import RunnableEnv
 from compiler_gym.core.replaying import resume
@@ -82,6 +82,7 @@ __all__ = [
     "StepArguments",
     "StepPending",
     "StepResult",
+    "StepTuple",
     "TextPane",
     "Weight",
     "comparable",

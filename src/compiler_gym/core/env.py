@@ -443,14 +443,15 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
             timeout: The seconds after which the worker is given up; None is ``limits``'.
 
         Returns:
-            ``(observation, reward, terminated, truncated, info)``.
+            The five values, as a tuple and by name: ``observation``, ``reward``, ``terminated``,
+            ``truncated`` and ``info``.
 
         Raises:
             InvalidActionError: `action` is outside the action space.
             SessionNotFound: No episode is under way.
         """
         result = self._episode.step(action, observation_spaces, reward_spaces, timeout)
-        if result[1] is None and reward_spaces is None:
+        if result.reward is None and reward_spaces is None:
             _say_once(
                 "this step earned no reward (None), because no reward space is set: set "
                 'env.reward_space = "NAME" or call make(..., reward_space="NAME"); '

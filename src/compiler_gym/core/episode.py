@@ -274,7 +274,7 @@ class Episode:
         """
         if reply is True or reply is False:
             info = {"action_had_no_effect": reply, "new_action_space": False}
-            return None, None, False, False, info
+            return StepResult(None, None, False, False, info)
         if type(reply) is not Stepped:
             assert isinstance(reply, Failed)
             if self.history is not None:
@@ -291,7 +291,7 @@ class Episode:
         if end or new_space is not None or reply.applied < len(actions):
             self._follow(reply, len(actions))
         if plan.is_bare:
-            return None, None, end, False, info
+            return StepResult(None, None, end, False, info)
         return self._valued(reply, actions, plan, info)
 
     def fail(self, error: CompilerGymError, plan: ObservationPlan) -> StepResult:
@@ -312,7 +312,7 @@ class Episode:
             "error_details": str(error),
             "reproducer": error.reproducer,
         }
-        return plan.observations.defaults(), reward, False, True, info
+        return StepResult(plan.observations.defaults(), reward, False, True, info)
 
     def ask(self, names: list[str]) -> list[Any]:
         """Return observations as the session sends them.
@@ -480,7 +480,7 @@ class Episode:
             return self.fail(error, plan)
         if plan.rewards is self.selection.rewards and self.history is not None:
             self.history.earn(reward)
-        return observation, reward, reply.end, False, info
+        return StepResult(observation, reward, reply.end, False, info)
 
     def _is_at_reset(self) -> bool:
         return self.history is not None and not self.history.actions

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from compiler_gym._service import hold_all, settle
 from compiler_gym.core.episode import Episode
-from compiler_gym.core.pending import StepPending, StepResult
+from compiler_gym.core.pending import StepPending, StepTuple
 from compiler_gym.core.plan import ObservationPlan, RawValues
 from compiler_gym.errors import CompilerError, ServiceError
 from compiler_gym.service import Channel, WorkerConnection, busy_workers
@@ -111,7 +111,7 @@ class Lockstep:
 
     def end(
         self, rewards: NDArray[np.float64], failures: dict[int, Exception]
-    ) -> dict[int, StepResult]:
+    ) -> dict[int, StepTuple]:
         """Read the replies, and write observations and `rewards`.
 
         Args:
@@ -132,7 +132,7 @@ class Lockstep:
             cost_is_float,
             count=len(self._plans[0].names),
         )
-        others: dict[int, StepResult] = {}
+        others: dict[int, StepTuple] = {}
         for number, episode in enumerate(self._episodes):
             cost, action = costs[number], actions[number]
             try:
@@ -149,7 +149,7 @@ class Lockstep:
                 failures[number] = error
         return others
 
-    def results(self, rewards: NDArray[np.float64]) -> dict[int, StepResult]:
+    def results(self, rewards: NDArray[np.float64]) -> dict[int, StepTuple]:
         """Return the result of each row, on the assumption that it is not among those that `end`
         returned."""
         return {
@@ -163,7 +163,7 @@ class Lockstep:
             for number, unchanged in enumerate(self.no_effects)
         }
 
-    def _said_more(self, number: int, action: int) -> StepResult:
+    def _said_more(self, number: int, action: int) -> StepTuple:
         """Return the result of a step whose reply has more than an array and a number."""
         episode, connection = self._episodes[number], self._connections[number]
         connection.asked = Step([action], self._plans[number].names)

@@ -5,7 +5,7 @@ A single environment sends the request and waits; a vector sends many together; 
 result of whichever is done first. They all use the protocol `Pending`.
 """
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from compiler_gym.core.plan import ObservationPlan
 from compiler_gym.datasets import Benchmark
@@ -26,10 +26,27 @@ from compiler_gym.service.messages import Reply, Start, Step
 if TYPE_CHECKING:
     from compiler_gym.core.episode import Episode
 
-__all__ = ["Pending", "ResetPending", "ResetResult", "StepPending", "StepResult"]
+__all__ = ["Pending", "ResetPending", "ResetResult", "StepPending", "StepResult", "StepTuple"]
 
-StepResult = tuple[Any, Any, bool, bool, dict[str, Any]]
-"""Observation, reward, terminated, truncated, info."""
+StepTuple = tuple[Any, Any, bool, bool, dict[str, Any]]
+"""Observation, reward, terminated, truncated and info: the result of a step without names."""
+
+
+class StepResult(NamedTuple):
+    """The result of a step: a tuple of five, as Gymnasium defines it, whose fields have names."""
+
+    observation: Any
+    """The observation of the chosen space; None without one."""
+    reward: Any
+    """The reward of the chosen space, a list for several; None without one."""
+    terminated: bool
+    """True if the compiler ended the episode."""
+    truncated: bool
+    """True if the step failed, or a wrapper cut the episode short."""
+    info: dict[str, Any]
+    """Further facts: `action_had_no_effect`, `new_action_space` and, after a failure, `error`."""
+
+
 ResetResult = tuple[Any, dict[str, Any]]
 """Observation, info."""
 _Result = TypeVar("_Result", covariant=True)

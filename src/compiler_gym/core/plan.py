@@ -6,6 +6,7 @@ how the values in the reply become those that the user gets.
 """
 
 from collections.abc import Callable, Sequence
+from enum import Enum, auto
 from typing import Any, NamedTuple, cast
 
 import gymnasium
@@ -15,13 +16,36 @@ from compiler_gym.session import BoxSpec, ScalarSpec
 from compiler_gym.spaces import Dict as DictSpace
 from compiler_gym.spaces import Reward
 
-__all__ = ["ObservationChoice", "ObservationPlan", "RawValues", "RewardChoice"]
+__all__ = ["ObservationChoice", "ObservationPlan", "RawValues", "RewardChoice", "Shape"]
+
+
+class Shape(Enum):
+    """The form in which a step returns the values of the chosen spaces."""
+
+    NONE = auto()
+    """No space is chosen: the value is None."""
+    ONE = auto()
+    """The value of one space."""
+    LIST = auto()
+    """A list of values, for a list of names that one step names."""
+    DICT = auto()
+    """A dictionary of values by name, for a list of names that is chosen as the space."""
+
+    def name_spaces(self, names: list[str]) -> Any:
+        """Return the argument from which a choice of the spaces `names` was made."""
+        match self:
+            case Shape.NONE:
+                return None
+            case Shape.ONE:
+                return names[0]
+            case _:
+                return names
 
 
 class ObservationChoice:
     """The observation spaces that a step returns: none, one, a list or a dictionary."""
 
-    def __init__(self, specs: list[ObservationSpaceSpec], shape: str) -> None:
+    def __init__(self, specs: list[ObservationSpaceSpec], shape: Shape) -> None:
         self.specs = specs
         self.shape = shape
 
@@ -29,44 +53,43 @@ class ObservationChoice:
     def named(cls, names: Any, view: ObservationView) -> "ObservationChoice":
         """Return the choice for a space: a name, a list of names (a dictionary), or None."""
         if names is None:
-            return cls([], "none")
+            return cls([], Shape.NONE)
         if isinstance(names, (list, tuple)):
             listed = cast("Sequence[Any]", names)
-            return cls([_spec_of(name, view) for name in listed], "dict")
-        return cls([_spec_of(names, view)], "one")
+            return cls([_spec_of(name, view) for name in listed], Shape.DICT)
+        return cls([_spec_of(names, view)], Shape.ONE)
 
     @classmethod
     def requested(cls, names: Any, view: ObservationView) -> "ObservationChoice":
         """Return the choice for one step: a list of names gives a list of values."""
         choice = cls.named(names, view)
-        return cls(choice.specs, "list") if choice.shape == "dict" else choice
+        return cls(choice.specs, Shape.LIST) if choice.shape is Shape.DICT else choice
 
     @property
     def lone(self) -> ObservationSpaceSpec | None:
         """The spec, if exactly one observation is chosen."""
-        return self.specs[0] if self.shape == "one" else None
+        return self.specs[0] if self.shape is Shape.ONE else None
 
     @property
     def names(self) -> Any:
-        """What `named` made this choice from."""
-        names = [spec.id for spec in self.specs]
-        return {"none": None, "one": names[0] if names else None}.get(self.shape, names)
+        """The argument that `named` makes this choice from."""
+        return self.shape.name_spaces([spec.id for spec in self.specs])
 
     def space(self) -> gymnasium.Space[Any] | None:
         """Return the Gymnasium space of what `collect` returns."""
-        if self.shape == "none":
+        if self.shape is Shape.NONE:
             return None
-        if self.shape == "one":
+        if self.shape is Shape.ONE:
             return self.specs[0].space
         return DictSpace({spec.id: spec.space for spec in self.specs}, name="observations")
 
     def collect(self, values: Sequence[Any]) -> Any:
         """Return the observation of a step, given one value for each spec."""
-        if self.shape == "one":
+        if self.shape is Shape.ONE:
             return values[0]
-        if self.shape == "dict":
+        if self.shape is Shape.DICT:
             return {spec.id: value for spec, value in zip(self.specs, values, strict=True)}
-        return list(values) if self.shape == "list" else None
+        return list(values) if self.shape is Shape.LIST else None
 
     def defaults(self) -> Any:
         """Return the observation of a step that failed."""
@@ -76,7 +99,7 @@ class ObservationChoice:
 class RewardChoice:
     """The rewards that a step returns: none, one or a list."""
 
-    def __init__(self, rewards: list[Reward], shape: str) -> None:
+    def __init__(self, rewards: list[Reward], shape: Shape) -> None:
         self.rewards = rewards
         self.shape = shape
 
@@ -84,11 +107,11 @@ class RewardChoice:
     def named(cls, names: Any, find: Callable[[str], Reward]) -> "RewardChoice":
         """Return the choice for a name, a list of names or None."""
         if names is None:
-            return cls([], "none")
+            return cls([], Shape.NONE)
         if isinstance(names, (list, tuple)):
             listed = cast("Sequence[Any]", names)
-            return cls([find(_name_of(name)) for name in listed], "list")
-        return cls([find(_name_of(names))], "one")
+            return cls([find(_name_of(name)) for name in listed], Shape.LIST)
+        return cls([find(_name_of(names))], Shape.ONE)
 
     def among(self, find: Callable[[str], Reward]) -> "RewardChoice":
         """Return the same choice of other reward objects, which `find` returns by name."""
@@ -96,15 +119,14 @@ class RewardChoice:
 
     @property
     def names(self) -> Any:
-        """What `named` made this choice from."""
-        names = [reward.name for reward in self.rewards]
-        return {"none": None, "one": names[0] if names else None}.get(self.shape, names)
+        """The argument that `named` makes this choice from."""
+        return self.shape.name_spaces([reward.name for reward in self.rewards])
 
     def collect(self, values: list[float]) -> Any:
         """Return the reward of a step, given one number for each reward."""
-        if self.shape == "one":
+        if self.shape is Shape.ONE:
             return values[0]
-        return values if self.shape == "list" else None
+        return values if self.shape is Shape.LIST else None
 
 
 class RawValues(NamedTuple):
@@ -136,8 +158,8 @@ class ObservationPlan:
             (reward, [self._input(view.spec(name)) for name in reward.observation_spaces])
             for reward in rewards.rewards
         ]
-        self._lone_observed = self._observed[0] if observations.shape == "one" else None
-        is_lone = rewards.shape == "one" and len(self._rewarded[0][1]) == 1
+        self._lone_observed = self._observed[0] if observations.shape is Shape.ONE else None
+        is_lone = rewards.shape is Shape.ONE and len(self._rewarded[0][1]) == 1
         self._lone_rewarded = self._rewarded[0] if is_lone else None
         self.raw = self._raw(view)
         """Where native code finds the values; None unless they are one array and one number."""

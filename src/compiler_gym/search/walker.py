@@ -16,7 +16,7 @@ from typing import Any
 
 import gymnasium
 
-from compiler_gym.core import CompilerEnv, KeptForks, StepResult, Weight
+from compiler_gym.core import CompilerEnv, KeptForks, StepTuple, Weight
 from compiler_gym.errors import CompilerGymError, InvalidActionError
 from compiler_gym.options import SearchOptions
 from compiler_gym.search.moves import Moves
@@ -162,7 +162,7 @@ class Walker:
         taken = len(self._env.actions) - before  # an episode may end before the last of them
         return Arrival(found, seconds, taken)
 
-    def _apply(self, actions: list[Any], timeout: float) -> StepResult:
+    def _apply(self, actions: list[Any], timeout: float) -> StepTuple:
         """Step; a reward that is dear is not asked for yet."""
         rewards: list[str] | None = [] if self._asks_later else None
         if len(actions) == 1:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
-from compiler_gym.core import CompilerEnv, StepPending, StepResult
+from compiler_gym.core import CompilerEnv, StepPending, StepTuple
 from compiler_gym.errors import InvalidActionError, InvalidParameterError
 
 __all__ = ["StepPool"]
@@ -40,7 +40,7 @@ class StepPool:
 
     def __init__(self) -> None:
         self._submitted: dict[int, _Submitted] = {}
-        self._ready: list[tuple[CompilerEnv, StepResult]] = []
+        self._ready: list[tuple[CompilerEnv, StepTuple]] = []
         self._poll = select.poll()
 
     def submit(
@@ -75,7 +75,7 @@ class StepPool:
         self._submitted[number] = _Submitted(env, pending, time.monotonic() + seconds)
         self._poll.register(number, select.POLLIN)
 
-    def next(self) -> tuple[CompilerEnv, StepResult]:
+    def next(self) -> tuple[CompilerEnv, StepTuple]:
         """Wait for the next result, and return its environment and the result.
 
         Raises:
@@ -87,7 +87,7 @@ class StepPool:
             self._wait()
         return self._ready.pop(0)
 
-    def as_completed(self) -> Iterator[tuple[CompilerEnv, StepResult]]:
+    def as_completed(self) -> Iterator[tuple[CompilerEnv, StepTuple]]:
         """Yield environments and results as they finish. More may be submitted in between."""
         while len(self):
             yield self.next()

@@ -19,7 +19,7 @@ from compiler_gym.core import (
     Pending,
     ResetArguments,
     ResetResult,
-    StepResult,
+    StepTuple,
 )
 
 __all__ = ["DirectRow", "Rows", "ThreadRow", "VectorRow"]
@@ -39,7 +39,7 @@ class VectorRow(Protocol):
         """Return whether `action` is one of the sub-environment's."""
         ...
 
-    def begin_step(self, action: Any) -> Pending[StepResult]:
+    def begin_step(self, action: Any) -> Pending[StepTuple]:
         """Begin a step; a failure of the compiler is a result."""
         ...
 
@@ -107,7 +107,7 @@ class DirectRow:
         """Return whether `action` is one of the environment's."""
         return self.env.episode.selection.takes(action)
 
-    def begin_step(self, action: Any) -> Pending[StepResult]:
+    def begin_step(self, action: Any) -> Pending[StepTuple]:
         """Begin a step."""
         return self.env.episode.begin([action])
 
@@ -132,7 +132,7 @@ class ThreadRow:
         """Return whether `action` is one of the environment's."""
         return bool(self.env.action_space.contains(action))
 
-    def begin_step(self, action: Any) -> Pending[StepResult]:
+    def begin_step(self, action: Any) -> Pending[StepTuple]:
         """Begin a step, in a thread when it is sent."""
         return _ThreadPending(lambda: self._submit(self.env.step, action))
 

@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
 
-from compiler_gym.core import Lockstep, Pending, ResetResult, StepResult, fork_of
+from compiler_gym.core import Lockstep, Pending, ResetResult, StepTuple, fork_of
 from compiler_gym.errors import (
     BenchmarkInitError,
     InvalidActionError,
@@ -310,7 +310,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         All are waited for together; exceptions are raised as by `_step_together`.
         """
         failures: dict[int, Exception] = {}
-        begun: dict[int, Pending[StepResult]] = {}
+        begun: dict[int, Pending[StepTuple]] = {}
         self._clock += 1
         for number in range(self.num_envs):
             if number not in resets:
@@ -324,7 +324,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self._exchange(list(channels.values()), [actions[row] for row in channels], list(channels))
         finish([*restarts.values(), *begun.values()])
         restarted = self._end_resets(restarts, failures)
-        results: dict[int, StepResult] = {}
+        results: dict[int, StepTuple] = {}
         for number, pending in begun.items():
             try:
                 results[number] = pending.result()
@@ -351,7 +351,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def _conclude(
         self,
-        results: dict[int, StepResult],
+        results: dict[int, StepTuple],
         restarted: dict[int, ResetResult],
         failures: dict[int, Exception],
     ) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import gymnasium
 
-from compiler_gym.core import CompilerEnv, ResetArguments, ResetResult, StepArguments, StepResult
+from compiler_gym.core import CompilerEnv, ResetArguments, ResetResult, StepArguments, StepTuple
 from compiler_gym.errors import CompilerGymError, InvalidActionError, InvalidParameterError
 
 __all__ = [
@@ -53,7 +53,7 @@ def reset_of(env: Environment, asked: ResetArguments) -> ResetResult:
     return env.reset(seed=asked.seed, options={**(asked.options or {}), **given} or None)
 
 
-def step_of(env: Environment, asked: StepArguments) -> StepResult:
+def step_of(env: Environment, asked: StepArguments) -> StepTuple:
     """Apply the actions in `env`, one by one if it has no `multistep` or overrides `step` alone."""
     if not isinstance(env, CompilerEnv):
         return _steps_in_gymnasiums(env, asked)
@@ -100,7 +100,7 @@ def action_count(env: Environment) -> int:
         return len(nearest(env.unwrapped).actions)
 
 
-def blamed(result: StepResult, error: CompilerGymError) -> StepResult:
+def blamed(result: StepTuple, error: CompilerGymError) -> StepTuple:
     """Return `result` with `error` as its error, if the step failed."""
     if not result[3]:
         return result
@@ -108,7 +108,7 @@ def blamed(result: StepResult, error: CompilerGymError) -> StepResult:
     return (*result[:4], {**result[4], **details})
 
 
-def _steps_in_gymnasiums(env: Environment, asked: StepArguments) -> StepResult:
+def _steps_in_gymnasiums(env: Environment, asked: StepArguments) -> StepTuple:
     if asked.observation_spaces is not None or asked.reward_spaces is not None:
         raise InvalidParameterError(
             f"{type(env).__name__} is a wrapper of Gymnasium: expected no spaces for a single step"
@@ -124,9 +124,9 @@ def _steps_in_gymnasiums(env: Environment, asked: StepArguments) -> StepResult:
     return seen, reward, ended, cut, info
 
 
-def _one_by_one(step: Callable[[Any], StepResult], actions: list[Any]) -> StepResult:
+def _one_by_one(step: Callable[[Any], StepTuple], actions: list[Any]) -> StepTuple:
     """Make a step of each action, and return what one `multistep` of all would have returned."""
-    results: list[StepResult] = []
+    results: list[StepTuple] = []
     for action in actions:
         results.append(step(action))
         if results[-1][2] or results[-1][3]:

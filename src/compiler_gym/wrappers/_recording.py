@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
+from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepTuple
 from compiler_gym.errors import RecordingError
 from compiler_gym.spaces import space_name, to_plain
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
@@ -127,7 +127,7 @@ class EpisodeStream(CompilerEnvWrapper):
             )
         return observation, info
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions and report the step."""
         result = super().handle_step(asked)
         observation, reward, terminated, truncated, info = result

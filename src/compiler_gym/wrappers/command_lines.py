@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.core import StepArguments, StepResult
+from compiler_gym.core import StepArguments, StepTuple
 from compiler_gym.errors import InvalidActionError, InvalidParameterError, UnknownNameError
 from compiler_gym.errors.nearest import did_you_mean
 from compiler_gym.spaces import Commandline, CommandlineFlag, NamedDiscrete
@@ -146,7 +146,7 @@ class CommandlineWithTerminalAction(_NamedActions):
         """Return `action`."""
         return action
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions up to the terminal one, which ends the episode."""
         checked = self.checked(asked.actions)
         end = len(self._actions_below.names)
@@ -200,7 +200,7 @@ class MacroActions(_NamedActions):
         """Return `action`: those below keep their numbers."""
         return action
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions that these stand for, in one request."""
         checked = self.checked(asked.actions)
         flat = [part for action in checked for part in self._parts_of(int(action))]

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
-from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
+from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepTuple
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.spaces import Reward
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
@@ -37,7 +37,7 @@ class ActionWrapper(CompilerEnvWrapper):
         """Return the action of this wrapper that stands for `action` below."""
         raise NotImplementedError(f"{type(self).__name__} defines no reverse_action()")
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions that these stand for."""
         below = [self.action(action) for action in self.checked(asked.actions)]
         return super().handle_step(replace(asked, actions=below))
@@ -87,7 +87,7 @@ class ObservationWrapper(CompilerEnvWrapper, ABC):
         observation, info = super().handle_reset(asked)
         return self.convert_observation(observation), info
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions and convert the observation."""
         result = super().handle_step(asked)
         if asked.observation_spaces is not None:
@@ -147,7 +147,7 @@ class RewardWrapper(Earnings, ABC):
         """Return the reward of this wrapper, given that below."""
         raise NotImplementedError(f"{type(self).__name__} defines no convert_reward()")
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions and convert the reward."""
         seen, reward, terminated, truncated, info = super().handle_step(asked)
         if asked.reward_spaces is None and reward is not None:

@@ -3,7 +3,7 @@
 
 from typing import Self
 
-from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
+from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepTuple
 from compiler_gym.wrappers._below import Environment
 from compiler_gym.wrappers.copying import Lasting
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
@@ -39,7 +39,7 @@ class Counter(CompilerEnvWrapper):
         self.counters["reset"] += 1
         return super().handle_reset(asked)
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Count the actions and apply them."""
         self.counters["step"] += len(asked.actions)
         return super().handle_step(asked)

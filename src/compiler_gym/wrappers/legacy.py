@@ -13,7 +13,7 @@ from compiler_gym.core import (
     CompilerEnv,
     OptionalArgumentValue,
     StepArguments,
-    StepResult,
+    StepTuple,
     fork_of,
 )
 from compiler_gym.wrappers._below import (
@@ -162,7 +162,7 @@ class LegacyGym:
         return f"<LegacyGym{self.env}>"
 
 
-def _four(result: StepResult) -> tuple[Any, Any, bool, dict[str, Any]]:
+def _four(result: StepTuple) -> tuple[Any, Any, bool, dict[str, Any]]:
     seen, reward, terminated, truncated, info = result
     if truncated:
         info = {**info, "TimeLimit.truncated": "error" not in info and not terminated}

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.core import StepArguments, StepResult
+from compiler_gym.core import StepArguments, StepTuple
 from compiler_gym.errors import CompilerError, InvalidParameterError, ServiceError
 from compiler_gym.spaces import space_name
 from compiler_gym.wrappers._below import Environment
@@ -66,7 +66,7 @@ class ActionMasks(CompilerEnvWrapper):
         super().episode_began()
         self._here = None
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions and remember them if they had no effect."""
         result = super().handle_step(asked)
         if not result[4].get("action_had_no_effect"):

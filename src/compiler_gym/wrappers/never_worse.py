@@ -10,7 +10,7 @@ from compiler_gym.core import (
     ResetArguments,
     ResetResult,
     StepArguments,
-    StepResult,
+    StepTuple,
     fork_of,
 )
 from compiler_gym.errors import InvalidParameterError, ServiceError
@@ -67,7 +67,7 @@ class NeverWorse(CompilerEnvWrapper):
         super().apply(state)
         self._keep()
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions; at the end of the episode go back to the best state."""
         if asked.reward_spaces is not None:
             raise InvalidParameterError("the best state is that of one reward: set reward_space")
@@ -89,7 +89,7 @@ class NeverWorse(CompilerEnvWrapper):
         self._forget()
         super().close()
 
-    def _settled(self, result: StepResult, asked: StepArguments) -> StepResult:
+    def _settled(self, result: StepTuple, asked: StepArguments) -> StepTuple:
         """Replace the current state by the best one."""
         best = self._best
         if best.env is None or (self._total == best.total and "error" not in result[4]):

@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
+from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepTuple
 from compiler_gym.errors import InvalidActionError, InvalidParameterError
 from compiler_gym.spaces import Box, Dict, MultiDiscrete
 from compiler_gym.wrappers._below import Environment, action_count, observed_in
@@ -65,7 +65,7 @@ class _Extra(CompilerEnvWrapper):
         observation, info = super().handle_reset(asked)
         return self._joined(observation), info
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions and add to the observation."""
         result = super().handle_step(asked)
         self.took(asked.actions)

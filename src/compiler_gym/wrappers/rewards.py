@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from compiler_gym.core import StepArguments, StepResult
+from compiler_gym.core import StepArguments, StepTuple
 from compiler_gym.errors import CompilerError, InvalidParameterError, ServiceError
 from compiler_gym.spaces import RuntimeReward
 from compiler_gym.wrappers._below import Environment
@@ -34,7 +34,7 @@ class NoEffectPenalty(Earnings):
         self.penalty = penalty
         """What is subtracted."""
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions; a step without actions is not penalised."""
         seen, reward, terminated, truncated, info = super().handle_step(asked)
         if asked.reward_spaces is None and reward is not None:
@@ -85,7 +85,7 @@ class RelativeSavings(Earnings):
     def episode_reward(self, value: float | None) -> None:
         self._earned = value or 0.0
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply `actions`; rewards that are asked for by name come as they are."""
         seen, reward, terminated, truncated, info = super().handle_step(asked)
         saved = 0.0
@@ -110,7 +110,7 @@ class RewardAtEnd(Earnings):
     around this wrapper does not count. An episode that failed earns 0.
     """
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply `actions`; rewards that are asked for by name come as they are."""
         if asked.reward_spaces is not None:
             return super().handle_step(asked)
@@ -139,7 +139,7 @@ class ValidateBenchmarkAfterEveryStep(Earnings):
         self.reward_penalty = reward_penalty
         """The reward of a step that broke the program."""
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions and validate the program."""
         seen, reward, terminated, truncated, info = super().handle_step(asked)
         if not truncated and self.episode.has_program:

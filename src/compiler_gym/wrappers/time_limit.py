@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from compiler_gym.core import StepArguments, StepResult
+from compiler_gym.core import StepArguments, StepTuple
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.wrappers._below import Environment, action_count
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
@@ -44,7 +44,7 @@ class TimeLimit(CompilerEnvWrapper):
         super().episode_began()
         self.elapsed_steps = action_count(self.env)
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions, and truncate the episode at the limit."""
         seen, reward, terminated, truncated, info = super().handle_step(asked)
         self.elapsed_steps += len(asked.actions)

@@ -8,7 +8,7 @@ from compiler_gym.core import (
     ResetArguments,
     ResetResult,
     StepArguments,
-    StepResult,
+    StepTuple,
     fork_of,
 )
 from compiler_gym.errors import ServiceError
@@ -68,7 +68,7 @@ class ForkOnStep(CompilerEnvWrapper):
         self._drop()
         super().apply(state)
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Keep a fork, then apply the actions; without actions, keep none."""
         forks: list[Environment | CompilerEnvState] = []
         lost: ServiceError | None = None

@@ -24,6 +24,7 @@ from compiler_gym.core import (
     ResetResult,
     StepArguments,
     StepResult,
+    StepTuple,
     fork_of,
     resume,
 )
@@ -133,7 +134,7 @@ class CompilerEnvWrapper(_Wrapper):
         self._start_anew()
         return result
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply actions; subclasses override this.
 
         `undo` restores the attributes that the wrapper had when it called
@@ -195,9 +196,8 @@ class CompilerEnvWrapper(_Wrapper):
         timeout: float | None = None,
     ) -> StepResult:
         """Apply `actions` together, as `CompilerEnv.multistep` does."""
-        return self.handle_step(
-            StepArguments(list(actions), observation_spaces, reward_spaces, timeout)
-        )
+        asked = StepArguments(list(actions), observation_spaces, reward_spaces, timeout)
+        return StepResult(*self.handle_step(asked))
 
     @property
     def undo(self) -> Callable[[], Self]:

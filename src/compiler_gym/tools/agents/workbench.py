@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from compiler_gym.core import CompilerEnv, KeptForks, StepResult
+from compiler_gym.core import CompilerEnv, KeptForks, StepTuple
 from compiler_gym.errors import InvalidParameterError, ServiceError, SessionNotFound
 
 __all__ = ["Workbench"]
@@ -49,7 +49,7 @@ class Workbench:
         for kept in list(self._kept):
             self._kept.drop(kept)
 
-    def apply(self, actions: Sequence[Any]) -> StepResult:
+    def apply(self, actions: Sequence[Any]) -> StepTuple:
         """Make a step and return its result; one that failed is taken back."""
         self.require_program()
         if not self.env.in_episode:

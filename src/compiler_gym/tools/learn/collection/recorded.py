@@ -15,7 +15,7 @@ from compiler_gym.core import (
     ResetArguments,
     ResetResult,
     StepArguments,
-    StepResult,
+    StepTuple,
 )
 from compiler_gym.errors import PolicyError
 from compiler_gym.spaces import action_name, action_names
@@ -178,14 +178,14 @@ class Recorded(EpisodeStream):
         observation, info = super().handle_reset(asked)
         return self._of_the_policy(observation), info
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions one by one, and record each."""
         if not asked.actions:
             spaces = asked.observation_spaces, asked.reward_spaces
             result = self.below.multistep([], *spaces, timeout=asked.timeout)
             return result if spaces[0] is not None else self._for_the_policy(result)
         rewards: list[Any] = []
-        result: StepResult = None, None, False, False, {}
+        result: StepTuple = None, None, False, False, {}
         for action in asked.actions:
             result = self._step(replace(asked, actions=[action]))
             rewards.append(result[1])
@@ -212,7 +212,7 @@ class Recorded(EpisodeStream):
                 "the collection to keep it"
             )
 
-    def _step(self, asked: StepArguments) -> StepResult:
+    def _step(self, asked: StepArguments) -> StepTuple:
         self.meter.charge(1)
         self._name = self._name_of(asked.actions[0])
         explicit = asked.observation_spaces
@@ -242,7 +242,7 @@ class Recorded(EpisodeStream):
             return None if self._own is None else observation[self._own]
         return {name: observation[name] for name in self._own}
 
-    def _for_the_policy(self, result: StepResult) -> StepResult:
+    def _for_the_policy(self, result: StepTuple) -> StepTuple:
         return (self._of_the_policy(result[0]), *result[1:])
 
 

@@ -10,7 +10,7 @@ from compiler_gym.core import (
     ResetArguments,
     ResetResult,
     StepArguments,
-    StepResult,
+    StepTuple,
 )
 from compiler_gym.datasets import BenchmarkUri
 from compiler_gym.errors import InvalidParameterError
@@ -69,7 +69,7 @@ class Metered(CompilerEnvWrapper):
         self.meter = meter
         """What was used so far."""
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         """Charge the actions and apply them."""
         self.meter.charge(len(asked.actions))
         return super().handle_step(asked)
