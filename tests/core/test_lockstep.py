@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compiler_gym.core import CompilerEnv, Lockstep, StepResult
+from compiler_gym.core import CompilerEnv, Lockstep, StepTuple
 from compiler_gym.service import exchange
 from compiler_gym.spaces import Reward
 from compiler_gym.testing import FakeEnv, is_running, same, wait_until, worker_pid
@@ -43,7 +43,7 @@ def array() -> np.ndarray[Any, Any]:
 
 def stepped(
     lockstep: Lockstep, envs: list[FakeEnv], actions: list[int]
-) -> tuple[list[StepResult], bool]:
+) -> tuple[list[StepTuple], bool]:
     """Return the results of one step, and whether it was made together."""
     channels = lockstep.begin(actions)
     if channels is None:
@@ -56,7 +56,7 @@ def stepped(
     return [results[number] for number in range(ROWS)], True
 
 
-def comparable(result: StepResult) -> Any:
+def comparable(result: StepTuple) -> Any:
     seen, reward, terminated, truncated, info = result
     error = info.get("error")
     said = {**info, "error": (type(error), getattr(error, "reproducer", None))}

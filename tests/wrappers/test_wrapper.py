@@ -18,7 +18,7 @@ from compiler_gym.core import (
     ResetArguments,
     ResetResult,
     StepArguments,
-    StepResult,
+    StepTuple,
 )
 from compiler_gym.errors import InvalidActionError, InvalidParameterError
 from compiler_gym.service import Limits
@@ -338,7 +338,7 @@ class Doubled(CompilerEnvWrapper):
         self._log.append(f"{self._name} resets {asked.benchmark}")
         return super().handle_reset(replace(asked, benchmark="benchmark://fake-v0/9"))
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepTuple:
         self._log.append(f"{self._name} {asked.actions}")
         result = super().handle_step(replace(asked, actions=asked.actions * 2))
         self._log.append(f"{self._name} earns {result[1]}")

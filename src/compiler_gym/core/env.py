@@ -21,7 +21,7 @@ from compiler_gym.core import rendering, replaying
 from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments
 from compiler_gym.core.episode import Episode, EpisodeSnapshot
 from compiler_gym.core.panes import Panes, panes_from_spaces
-from compiler_gym.core.pending import ResetPending, ResetResult, StepResult
+from compiler_gym.core.pending import Act, Obs, ResetPending, StepResult
 from compiler_gym.core.programs import Programs
 from compiler_gym.core.rendering import RENDER_MODES, Listing
 from compiler_gym.core.selection import Selection
@@ -59,12 +59,15 @@ _PICKLED = ("spec", "_np_random", "_np_random_seed", "renders_unasked")
 """Attributes that a pickle keeps, besides the program that was chosen and the episode."""
 
 
-class CompilerEnv(gymnasium.Env[Any, Any], ABC):
+class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
     """Optimise a program one action at a time.
 
     Actions, observations and rewards are those of the compiler's plug-in; see
     ``compiler-gym describe llvm-v0``. An environment is used by one thread at a time and belongs to
     the process that made it; a forked child must call `reset` before anything else.
+
+    For type checkers, ``CompilerEnv[Obs, Act]`` names the types of observations and actions; both
+    are `Any` if you leave them out.
 
     Args:
         source: The session class to run.
@@ -378,7 +381,7 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
         observation_space: Any = _UNCHANGED,
         reward_space: Any = _UNCHANGED,
         timeout: float | None = None,
-    ) -> ResetResult:
+    ) -> tuple[Obs, dict[str, Any]]:
         """Start an episode.
 
         Args:
@@ -423,12 +426,12 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
 
     def step(
         self,
-        action: Any,
+        action: Act,
         observation_spaces: Any = None,
         reward_spaces: Any = None,
         *,
         timeout: float | None = None,
-    ) -> StepResult:
+    ) -> StepResult[Obs]:
         """Apply one action.
 
         A failure of the compiler is not raised: it truncates the episode, the observation is the
@@ -461,12 +464,12 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
 
     def multistep(
         self,
-        actions: Iterable[Any],
+        actions: Iterable[Act],
         observation_spaces: Any = None,
         reward_spaces: Any = None,
         *,
         timeout: float | None = None,
-    ) -> StepResult:
+    ) -> StepResult[Obs]:
         """Apply several actions in one request.
 
         Returns:
@@ -663,7 +666,7 @@ def _constructor_arguments(cls: type[CompilerEnv]) -> list[str]:
     parameters = (
         parameter
         for base in cls.__mro__
-        if issubclass(base, CompilerEnv) and "__init__" in vars(base)
+        if CompilerEnv in base.__mro__ and "__init__" in vars(base)
         for parameter in inspect.signature(base.__init__).parameters.values()
     )
     named = (one.name for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY)

@@ -20,7 +20,7 @@ def fork_of(env: Any) -> Any:
         ServiceError: The worker was lost.
     """
     if isinstance(env, CompilerEnv):
-        return env.fork()
+        return cast("CompilerEnv", env).fork()  # `isinstance` leaves its types unknown
     if not isinstance(env, gymnasium.Wrapper):
         raise InvalidParameterError(f"{type(env).__name__} cannot be forked")
     wrapper = cast("gymnasium.Wrapper[Any, Any, Any, Any]", env)

@@ -5,7 +5,9 @@ A single environment sends the request and waits; a vector sends many together; 
 result of whichever is done first. They all use the protocol `Pending`.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol
+
+from typing_extensions import TypeVar
 
 from compiler_gym.core.plan import ObservationPlan
 from compiler_gym.datasets import Benchmark
@@ -26,16 +28,29 @@ from compiler_gym.service.messages import Reply, Start, Step
 if TYPE_CHECKING:
     from compiler_gym.core.episode import Episode
 
-__all__ = ["Pending", "ResetPending", "ResetResult", "StepPending", "StepResult", "StepTuple"]
+__all__ = [
+    "Act",
+    "Obs",
+    "Pending",
+    "ResetPending",
+    "ResetResult",
+    "StepPending",
+    "StepResult",
+    "StepTuple",
+]
 
+Obs = TypeVar("Obs", default=Any)
+"""The type of an environment's observations."""
+Act = TypeVar("Act", default=Any)
+"""The type of an environment's actions."""
 StepTuple = tuple[Any, Any, bool, bool, dict[str, Any]]
 """Observation, reward, terminated, truncated and info: the result of a step without names."""
 
 
-class StepResult(NamedTuple):
+class StepResult(NamedTuple, Generic[Obs]):
     """The result of a step: a tuple of five, as Gymnasium defines it, whose fields have names."""
 
-    observation: Any
+    observation: Obs
     """The observation of the chosen space; None without one."""
     reward: Any
     """The reward of the chosen space, a list for several; None without one."""

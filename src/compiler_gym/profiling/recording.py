@@ -8,7 +8,7 @@ takes no more than one step's insight with it. The clock is the same in all proc
 
 from collections.abc import Iterable
 from time import monotonic_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import (
@@ -52,7 +52,8 @@ def profile(
         raise InvalidParameterError(
             "an environment with a cache may skip what is to be measured: profile one without"
         )
-    return _Recording(base).play(list(actions), benchmark)
+    known = cast("CompilerEnv", base)  # `isinstance` leaves its types unknown
+    return _Recording(known).play(list(actions), benchmark)
 
 
 class _Recording:

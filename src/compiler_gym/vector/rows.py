@@ -88,7 +88,7 @@ class Rows:
 
     def _row(self, env: Any) -> VectorRow:
         if isinstance(env, CompilerEnv) and not isinstance(env, gymnasium.Wrapper):
-            return DirectRow(env)
+            return DirectRow(cast("CompilerEnv", env))  # `isinstance` leaves its types unknown
         return ThreadRow(env, self._threads)
 
     def _threads(self) -> Executor:
