@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lunr import lunr
+from lunr import get_default_builder, lunr
 from lunr.index import Index
 
 from docs.site import ROOT
@@ -23,7 +23,7 @@ from docs.site.contributors import is_for_contributors
 __all__ = ["SearchPage", "build_index", "find_pages", "read_pages", "setup", "write_query"]
 
 DOCS = ROOT / "docs"
-FIELDS = {"title": 12, "keywords": 8, "headings": 4, "text": 1}
+FIELDS = {"title": 12, "keywords": 14, "headings": 4, "text": 1}
 """The parts of a page that are searched, and their weights."""
 _FENCE = re.compile(r"^(?P<fence>```+|:::+)(?:\{.*?^(?P=fence)$|.*?^(?P=fence)$)", re.M | re.S)
 _MARKUP = re.compile(r"<!--.*?-->|!?\[(?P<text>[^\]]*)\]\([^)]*\)|[*`|#]", re.S)
@@ -66,7 +66,7 @@ def _read_page(path: Path) -> SearchPage:
     title = plain[0] if plain else path.stem
     sentences = [line.strip() for line in prose.splitlines() if line.strip()]
     name = path.relative_to(DOCS).with_suffix("").as_posix()
-    summary = next((line for line in sentences if line.endswith(".") and line != title), "")
+    summary = next((line for line in sentences if line.endswith(".") and "{" not in line), "")
     return SearchPage(name, title, summary, tuple(plain[1:]), prose)
 
 
@@ -98,7 +98,9 @@ def build_index(pages: Sequence[SearchPage]) -> Index:
         for page in pages
     ]  # fmt: skip
     fields = [{"field_name": name, "boost": boost} for name, boost in FIELDS.items()]
-    return lunr(ref="name", fields=fields, documents=documents)
+    builder = get_default_builder()
+    builder.b(0.3)  # long pages and long lists of keywords lose little
+    return lunr(ref="name", fields=fields, documents=documents, builder=builder)
 
 
 def write_query(words: str) -> str:
