@@ -35,7 +35,7 @@ QUERIES = {
     "vectorized environment": "guide/vector",
     "parallel environments": "guide/vector",
     "fork": "guide/processes",
-    "PPO": "guide/integrations/stable-baselines3 guide/learning",
+    "PPO": "guide/integrations/stable-baselines3 results/learning",
     "MaskablePPO": "guide/integrations/stable-baselines3 guide/wrappers",
     "ray rllib": "guide/integrations/ray",
     "optuna": "guide/integrations/optuna guide/integrations",
