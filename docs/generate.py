@@ -51,7 +51,7 @@ VARYING = (
 )
 REWARDS = (
     "A reward is positive where an action made the program better: smaller, or faster. The rewards "
-    "of an episode add up to what it won in all.\n[What is compared with what]"
+    "of an episode add up to what it won in all.\n[Baselines]"
     "(../guide/baselines.md) explains baselines such as -Oz.\n"
     "*Range* is what one action may earn. *Success from* is the sum at which an episode counts as "
     "a success. *After a failure* is what the action earns at which the compiler failed; where "
