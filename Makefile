@@ -43,11 +43,12 @@ demo: setup ## Tune a small project; then search for a minute for passes that be
 	@mkdir -p $(OUTPUT) && cd $(OUTPUT) && "$(abspath $(BIN))/compiler-gym" search --time 60s --output found.json \
 	  $(addprefix cbench-v1/,adpcm bitcount blowfish crc32 dijkstra qsort sha stringsearch)
 
-check: $(BIN)/.tested native-format ## Format, lint, types, layers
+check: $(BIN)/.tested native-format ## Format, lint, types, layers, English
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+	$(BIN)/python -m scripts.prose
 
 house: ## Print the rooms of the source, their sizes and the ten largest
 	@$(BIN)/python -m tests.architecture.house

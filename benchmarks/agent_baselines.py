@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What agents without a model win on the test tasks, as the judge measures it.
 
-    python -m benchmarks.agent_baselines --each 5      judge; write the table of the guide
+    python -m benchmarks.agent_baselines --each 5      judge; write the table of the results page
 
 Nothing, the compiler's own -Oz, random actions, our search with as many actions as an agent has
 calls, and a script that tries actions one at a time with the agent's own tools. Of each family
@@ -34,7 +34,7 @@ from compiler_gym.tools.agents import (
     tasks,
 )
 
-PAGE = Path(__file__).parents[1] / "docs" / "guide" / "agent-tasks.md"
+PAGE = Path(__file__).parents[1] / "docs" / "results" / "agents.md"
 LEVEL, REST = "-Oz", "rest"
 
 

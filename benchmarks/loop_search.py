@@ -19,7 +19,7 @@ from benchmarks.tables import write_table
 __all__ = ["PAGE", "RESULTS", "load_agent", "main", "text_of"]
 
 RESULTS = Path(__file__).with_name("loop_search.json")
-PAGE = Path(__file__).parents[1] / "docs" / "guide" / "loop-tool.md"
+PAGE = Path(__file__).parents[1] / "docs" / "results" / "loop-nests.md"
 AGENT = Path(__file__).parents[1] / "agents" / "loop_policy.py"
 
 

@@ -8,7 +8,7 @@ shape, in turns with naive code, numpy and PyTorch, one thread each. Convolution
 timed in both layouts, with the schedules of `CONVOLUTIONS`. XTC's own search runs in a virtual
 environment that has `xtc-tools[mlir]`, with as many trials. A run may be ended at any time, and
 stops by itself after `--seconds`; the same command goes on. In the end the tables of
-docs/guide/mlir-results.md are written from what is kept in benchmarks/schedules.json.
+docs/results/mlir.md are written from what is kept in benchmarks/schedules.json.
 """
 
 import argparse
@@ -38,7 +38,7 @@ from compiler_gym.files.paths import cache_path
 
 ROOT = Path(__file__).parents[1]
 FILE = Path(__file__).with_name("schedules.json")
-PAGE = ROOT / "docs" / "guide" / "mlir-results.md"
+PAGE = ROOT / "docs" / "results" / "mlir.md"
 GUIDE = ROOT / "docs" / "guide" / "mlir.md"
 ROUNDS = 5
 LONG = 1.0

@@ -8,7 +8,7 @@ import compiler_gym
 
 __all__ = ["PAGE", "programs_of", "write_table"]
 
-PAGE = Path(__file__).parents[1] / "docs" / "guide" / "validation.md"
+PAGE = Path(__file__).parents[1] / "docs" / "results" / "validation.md"
 
 
 def programs_of(names: list[str]) -> list[str]:

@@ -3,7 +3,7 @@
 
     python -m benchmarks.validation [PROGRAM ...]     validate honest random episodes
 
-The table goes to docs/guide/validation.md. What the rungs catch is measured by
+The table goes to docs/results/validation.md. What the rungs catch is measured by
 `benchmarks.planted`.
 """
 

@@ -28,7 +28,7 @@ extensions = [
     "docs.site.repository_links",
     "docs.site.markdown_copies",
     "docs.site.navigation",
-    "docs.site.contributors",
+    "docs.site.search",
 ]
 exclude_patterns = ["reference/datasets/*.tsv"]
 suppress_warnings = ["ref.python"]  # a class is shown at its home and at the door that gives it on
@@ -57,7 +57,6 @@ html_favicon = "_site/favicon.svg"
 html_static_path = ["_site"]
 html_css_files = ["site.css"]
 html_js_files = ["versions.js", "tables.js"]
-html_search_scorer = str(HERE / "_site" / "scorer.js")
 templates_path = ["_templates"]
 html_show_copyright = False
 html_show_sphinx = False

@@ -14,8 +14,8 @@ from docs.drawing import SOFT, Drawing
 __all__ = ["PICTURES", "episode_of_llvm"]
 
 IMAGES = Path(__file__).with_name("images")
-GUIDE = Path(__file__).parent / "guide" / "tune.md"
-LOADED = "rival: loaded", "tuned: loaded"
+RESULTS = Path(__file__).parent / "results" / "tune.md"
+LOADED = "baseline: loaded", "tuned: loaded"
 BLUE, RED = "#1d4ed8", "#b91c1c"
 WIDTH = 760
 
@@ -279,10 +279,10 @@ def episode_of_mlir() -> Drawing:
 def measured_projects() -> list[tuple[str, int, int]]:
     """Return of each project that was tuned its name, and the bytes of the rival and of ours.
 
-    They are read from the first table of the guide whose last numbers are of the whole file, so
+    They are read from the first table of the results whose last numbers are of the whole file, so
     that the picture says what the page says.
     """
-    text = GUIDE.read_text(encoding="utf-8")
+    text = RESULTS.read_text(encoding="utf-8")
     rows: list[tuple[str, int, int]] = []
     places: tuple[int, int] | None = None
     for line in text.splitlines():

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""The line that installs the library: the one place that knows it.
+"""The commands that install the library: the one place that knows them.
 
-``make docs`` writes it between ``<!-- install -->`` and ``<!-- end install -->`` of each page
-that shows it, so that a page reads the same in a repository browser and on the site.
+``make docs`` writes them between ``<!-- install -->`` and ``<!-- end install -->`` of each page
+that shows them, so that a page reads the same in a repository browser and on the site.
+Until `pyproject.toml` names the repository nothing is published, and the commands that build
+from source come first.
 """
 
 import re
 from pathlib import Path
 
 from docs.site import ROOT, project
+from scripts.release.package_page import repository
 
 __all__ = ["PAGES", "install_lines", "with_install"]
 
@@ -19,16 +22,24 @@ _MARKED = re.compile(r"(?<=<!-- install -->\n).*?(?=<!-- end install -->)", re.S
 
 
 def install_lines() -> str:
-    """Return the command, as a block of code."""
+    """Return a paragraph and a block of code for each way to install."""
     name = str(project()["name"])
-    built = "make wheel && pip install dist/*.whl"
+    address = repository()
+    clone = f"git clone {address} compiler_gym && cd compiler_gym\n" if address else ""
+    source = (
+        "From source, in a clone of this repository on Debian 12 "
+        "(`make wheel` installs LLVM 22 and the build tools with `apt`):\n\n"
+        f"```sh\n{clone}make wheel\npython3 -m venv ~/gym && . ~/gym/bin/activate\n"
+        "pip install dist/*.whl\n```\n"
+    )
     if re.sub(r"[-_.]+", "-", name).lower() == TAKEN:
-        command = built  # the index would give 0.2.5
-    else:
-        command = f"pip install {name}  # until its release: {built}"
-    return f"```sh\n{command}\n```\n"
+        return source  # the index would give 0.2.5
+    index = f"```sh\npip install {name}\n```\n"
+    if address:
+        return f"From PyPI:\n\n{index}\n{source}"
+    return f"{source}\nFrom PyPI, as soon as the first release is out:\n\n{index}"
 
 
 def with_install(page: Path) -> str:
-    """Return the text of a page with the present command in its place."""
+    """Return the text of a page with the present commands in its place."""
     return _MARKED.sub(lambda _: install_lines(), page.read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How much of a published gain the attributes of functions give: both baselines, measured.
 
-    python -m scripts.two_baselines docs/guide/baselines.md
+    python -m scripts.two_baselines docs/results/baselines.md
     python -m scripts.two_baselines --leaderboard leaderboard
 
 The first fills the tables of a page, between its marks: every bundled program and random

@@ -52,7 +52,7 @@ def blocks(page: str) -> Iterator[Block]:
             found["code"],
             None if output is None else output.removesuffix("...\n"),
             "first" in (found["cut"] or ""),
-            "This needs a `clang`" in found["before"],
+            "install `clang`" in found["before"],
         )
 
 

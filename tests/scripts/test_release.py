@@ -36,7 +36,7 @@ two
 ...
 ```
 
-This needs a `clang`.
+To use your own C code, install `clang`.
 
 ```python
 print(1)

@@ -7,7 +7,7 @@ import pytest
 
 from scripts.two_baselines import Costs, fill, linked_table, table, totals
 
-PAGE = Path(__file__).parents[2] / "docs" / "guide" / "baselines.md"
+PAGE = Path(__file__).parents[2] / "docs" / "results" / "baselines.md"
 ROWS = (
     Costs("cbench-v1/a", o0=300, opt_oz=200, oz=100, o3=250, linked_oz=90, program_oz=110),
     Costs("cbench-v1/b", o0=100, opt_oz=100, oz=100, o3=120, linked_oz=100, program_oz=50),

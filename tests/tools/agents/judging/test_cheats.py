@@ -2,7 +2,7 @@
 """Known cheats of benchmarks of kernels and compilers, each tried on the judge: none wins.
 
 Three tables: what a program may do to seem right, what decisions may say, and what the agent's
-process may do around the judge. ``docs/guide/agent-tasks.md`` tells them to people.
+process may do around the judge. ``docs/results/agents.md`` lists them.
 """
 
 import builtins

@@ -16,7 +16,7 @@ from compiler_gym.tools.learn.leaderboard import (
 from .conftest import tampered
 
 ROOT = Path(__file__).parents[4]
-PAGES = [ROOT / "docs" / "guide" / "leaderboard.md"]
+PAGES = [ROOT / "docs" / "results" / "leaderboards.md"]
 
 
 def test_tables_rank_and_fill_the_marks_of_a_page(submission: Submission) -> None:

@@ -161,8 +161,8 @@ def printed(folder: Path, *words: str) -> str:
 
 def test_every_flag_has_a_program_and_a_row() -> None:
     assert set(PROGRAMS) == ADDED
-    _, _, rest = PAGE.read_text().partition("## What a program may notice")
-    table, _, _ = rest.partition("\n## ")
+    _, _, rest = PAGE.read_text().partition("### Side effects of each flag")
+    table, _, _ = rest.partition("\n##")
     rows = re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)
     assert sorted(rows) == sorted({*ADDED, *FAST})
 

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""The search of the site: pages ranked by any of the words, with stems, synonyms and keywords.
+
+lunr builds the index here and searches it in the browser, so results need no server and work from
+a disk too. `search.toml` adds keywords to pages and lists synonyms.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lunr import get_default_builder, lunr
+from lunr.index import Index
+
+from docs.site import ROOT
+from docs.site.api_pages import doors, for_users, names
+from docs.site.contributors import is_for_contributors
+
+__all__ = ["SearchPage", "build_index", "find_pages", "read_pages", "setup", "write_query"]
+
+DOCS = ROOT / "docs"
+FIELDS = {"title": 12, "keywords": 14, "headings": 4, "text": 1}
+"""The parts of a page that are searched, and their weights."""
+_FENCE = re.compile(r"^(?P<fence>```+|:::+)(?:\{.*?^(?P=fence)$|.*?^(?P=fence)$)", re.M | re.S)
+_MARKUP = re.compile(r"<!--.*?-->|!?\[(?P<text>[^\]]*)\]\([^)]*\)|[*`|#]", re.S)
+_WORD = re.compile(r"[\w.]+")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    """One page as the index sees it."""
+
+    name: str
+    """Name of the page, such as ``guide/tune``."""
+    title: str
+    summary: str
+    """First sentence, shown below the title."""
+    headings: tuple[str, ...]
+    text: str
+    keywords: str = ""
+
+
+def read_pages(settings: Mapping[str, Any] | None = None) -> list[SearchPage]:
+    """Return the pages that the search covers: all of them except those for contributors."""
+    if settings is None:
+        settings = tomllib.loads((DOCS / "site" / "search.toml").read_text(encoding="utf-8"))
+    files = sorted(path for path in DOCS.rglob("*.md") if path.parent.name != "api")
+    pages = [
+        _read_page(path)
+        for path in files
+        if not is_for_contributors(path.relative_to(DOCS).with_suffix("").as_posix())
+    ]
+    pages += _read_interfaces()
+    return [_add_keywords(page, settings) for page in pages]
+
+
+def _read_page(path: Path) -> SearchPage:
+    text = path.read_text(encoding="utf-8")
+    prose = _MARKUP.sub(lambda match: match["text"] or "", _FENCE.sub("", text))
+    headings = re.findall(r"^#+ +(.+)$", _FENCE.sub("", text), re.M)
+    plain = [_MARKUP.sub(lambda match: match["text"] or "", heading) for heading in headings]
+    title = plain[0] if plain else path.stem
+    sentences = [line.strip() for line in prose.splitlines() if line.strip()]
+    name = path.relative_to(DOCS).with_suffix("").as_posix()
+    summary = next((line for line in sentences if line.endswith(".") and "{" not in line), "")
+    return SearchPage(name, title, summary, tuple(plain[1:]), prose)
+
+
+def _read_interfaces() -> Iterator[SearchPage]:
+    """Yield a page for each module that users import from; its names are its headings."""
+    for module, path in doors():
+        if module in for_users():
+            public = names(path)
+            summary = f"Python reference: {', '.join(public[:6])}{', ...' if public[6:] else ''}"
+            yield SearchPage(f"api/{module}", module, summary, tuple(public), "")
+
+
+def _add_keywords(page: SearchPage, settings: Mapping[str, Any]) -> SearchPage:
+    """Return `page` with its own keywords, and the synonyms of the terms in its title."""
+    keywords = [str(settings["keywords"].get(page.name, ""))]
+    shown = " ".join([page.title, *keywords]).lower()
+    for group in settings["synonyms"]:
+        if any(re.search(rf"\b{re.escape(term)}\b", shown) for term in group):
+            keywords += group
+    title, summary, headings, text = page.title, page.summary, page.headings, page.text
+    return SearchPage(page.name, title, summary, headings, text, " ".join(keywords))
+
+
+def build_index(pages: Sequence[SearchPage]) -> Index:
+    """Return lunr's index of `pages`."""
+    documents = [
+        {"name": page.name, "title": page.title, "keywords": page.keywords,
+         "headings": " ".join(page.headings), "text": page.text}
+        for page in pages
+    ]  # fmt: skip
+    fields = [{"field_name": name, "boost": boost} for name, boost in FIELDS.items()]
+    builder = get_default_builder()
+    builder.b(0.3)  # long pages and long lists of keywords lose little
+    return lunr(ref="name", fields=fields, documents=documents, builder=builder)
+
+
+def write_query(words: str) -> str:
+    """Return lunr's query for `words`: each of them, and with less weight what begins with it.
+
+    `search.js` does the same.
+    """
+    terms = [term.strip(".") for term in _WORD.findall(words.lower())]
+    return " ".join(f"{term}^8 {term}*" for term in terms if term)
+
+
+def find_pages(index: Index, words: str) -> list[str]:
+    """Return the names of the pages that match any of `words`, the best first."""
+    query = write_query(words)
+    return [str(result["ref"]) for result in index.search(query)] if query else []
+
+
+def _write_index(app: Any, failure: Exception | None) -> None:
+    if failure is not None or app.builder.format != "html":
+        return
+    pages = read_pages()
+    shown = {page.name: [page.title, page.summary, list(page.headings)] for page in pages}
+    data = {"index": build_index(pages).serialize(), "pages": shown}
+    content = f"const SEARCH = {json.dumps(data, separators=(',', ':'))};\n"
+    folder = Path(app.outdir)
+    (folder / "search_data.js").write_text(content, encoding="utf-8")
+    (folder / "searchindex.js").unlink(missing_ok=True)  # that of Sphinx
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Write the index when the pages are there."""
+    app.connect("build-finished", _write_index)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

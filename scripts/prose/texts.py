@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""The texts of a file that people read, with their kind and line."""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["Kind", "Text", "read_texts"]
+
+_FENCE = re.compile(r"^(?P<fence>```+|:::+).*?^(?P=fence)$", re.M | re.S)
+_COMMENT = re.compile(r"<!--.*?-->", re.S)
+_CODE = re.compile(r"``.+?``|`[^`\n]+`", re.S)
+_TARGET = re.compile(r"\]\([^)]*\)")
+_QUOTE = re.compile(r'"[^"\n]{1,60}"')
+_DIRECTIVE = re.compile(r"#\s*(?:type:|pyright:|noqa|fmt:|SPDX|!)")
+
+
+class Kind(Enum):
+    """The kinds of text that a rule can be limited to."""
+
+    PAGE = "page"
+    DOCSTRING = "docstring"
+    MESSAGE = "message"
+    COMMENT = "comment"
+
+
+class Text(NamedTuple):
+    """One text, the line on which it begins, and its kind."""
+
+    kind: Kind
+    line: int
+    content: str
+
+
+def read_texts(path: Path) -> Iterator[Text]:
+    """Yield the texts of a Markdown page or a Python file, without the code in them."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        yield Text(Kind.PAGE, 1, _blank(source, _FENCE, _COMMENT, _CODE, _TARGET, _QUOTE))
+    else:
+        yield from _read_strings(ast.parse(source))
+        yield from _read_comments(source)
+
+
+def _blank(text: str, *patterns: re.Pattern[str]) -> str:
+    """Replace matches by the letter x, keeping the lines."""
+    for pattern in patterns:
+        text = pattern.sub(lambda match: re.sub(r"[^\n]", "x", match[0]), text)
+    return text
+
+
+def _read_strings(tree: ast.Module) -> Iterator[Text]:
+    """Yield docstrings, and every other string that looks like a sentence."""
+    documented: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        body = getattr(node, "body", ())
+        for statement in body if isinstance(body, list) else ():
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                documented.add(statement.value)
+    inside = {
+        part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            content = "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "x" for part in node.values
+            )
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in inside:
+            content = node.value
+        else:
+            continue
+        kind = Kind.DOCSTRING if node in documented else Kind.MESSAGE
+        if content.count(" ") >= 2 or kind is Kind.DOCSTRING:
+            yield Text(kind, node.lineno, _blank(content, _CODE))
+
+
+def _read_comments(source: str) -> Iterator[Text]:
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT and not _DIRECTIVE.match(token.string):
+            yield Text(Kind.COMMENT, token.start[0], _blank(token.string.lstrip("# "), _CODE))
