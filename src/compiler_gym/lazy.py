@@ -8,7 +8,7 @@ refers to its parts as ``"package.module:name"``, so that listing compilers load
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -20,16 +20,22 @@ if TYPE_CHECKING:
 __all__ = ["door", "first_part", "named", "named_in_file", "parts"]
 
 
-def door(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
+def door(
+    package: str, where: Mapping[str, str] | None = None, **files: Iterable[str]
+) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of `package`: each name comes from its module in `where`.
 
-    A name is fetched once; after that the package holds it. The package's own modules are
-    fetched too, so that ``package.module.name`` needs no import of its own.
+    `files` lists the names of the package's own modules, by module. A name is fetched once;
+    after that the package holds it. The package's own modules are fetched too, so that
+    ``package.module.name`` needs no import of its own.
     """
 
+    modules = {name: f"{package}.{file}" for file, names in files.items() for name in names}
+    modules |= where or {}
+
     def fetch(name: str) -> Any:
-        if name in where:
-            found = getattr(importlib.import_module(where[name]), name)
+        if name in modules:
+            found = getattr(importlib.import_module(modules[name]), name)
             setattr(sys.modules[package], name, found)
             return found
         if (module := _module_of(package, name)) is not None:

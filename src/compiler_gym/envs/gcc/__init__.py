@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from compiler_gym.envs.gcc.environment import GccEnv
     from compiler_gym.envs.gcc.programs.own import make_benchmark, make_benchmark_from_source
     from compiler_gym.envs.gcc.toolchain.gcc import DEFAULT_GCC, Gcc
-    from compiler_gym.envs.gcc.toolchain.spec import GccSpec
+    from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
 
 __all__ = [
     "DEFAULT_GCC",
@@ -44,6 +44,7 @@ __all__ = [
     "GccSpec",
     "Option",
     "gcc",
+    "get_spec",
     "make_benchmark",
     "make_benchmark_from_source",
 ]
@@ -69,6 +70,7 @@ _WHERE = {
     "Gcc": "toolchain.gcc",
     "GccEnv": "environment",
     "GccSpec": "toolchain.spec",
+    "get_spec": "toolchain.spec",
     "make_benchmark": "programs.own",
     "make_benchmark_from_source": "programs.own",
 }

@@ -23,6 +23,7 @@ from compiler_gym.registration import (
 )
 
 if TYPE_CHECKING:
+    from compiler_gym.envs.llvm.datasets import make_datasets
     from compiler_gym.envs.llvm.environment import (
         LlvmCommandLine,
         LlvmEnv,
@@ -46,12 +47,18 @@ if TYPE_CHECKING:
         make_benchmark,
         make_benchmark_from_source,
     )
+    from compiler_gym.envs.llvm.rewards import SpeedupReward, buildtime_reward
+    from compiler_gym.envs.llvm.session import LlvmSession
 
 __all__ = [
+    "FORMATS",
     "BenchmarkFromCommandLine",
     "ClangInvocation",
     "LlvmCommandLine",
     "LlvmEnv",
+    "LlvmSession",
+    "SpeedupReward",
+    "buildtime_reward",
     "compute_observation",
     "get_system_library_flags",
     "llvm",
@@ -60,6 +67,7 @@ __all__ = [
     "make_benchmark_from_source",
     "make_benchmarks_from_compile_commands",
     "make_benchmarks_from_compile_commands_by_target",
+    "make_datasets",
     "merge_benchmarks",
     "observation_spaces",
     "reward_spaces",
@@ -123,6 +131,10 @@ llvm = Compiler(
 """What the entry point names."""
 
 _WHERE = {
+    "LlvmSession": "session",
+    "SpeedupReward": "rewards",
+    "buildtime_reward": "rewards",
+    "make_datasets": "datasets",
     "BenchmarkFromCommandLine": "programs.builds",
     "ClangInvocation": "programs.source",
     "get_system_library_flags": "programs.source",
@@ -136,5 +148,9 @@ _WHERE = {
 
 __getattr__ = door(
     __name__,
-    {name: f"{__name__}.{_WHERE.get(name, 'environment')}" for name in __all__ if name != "llvm"},
+    {
+        name: f"{__name__}.{_WHERE.get(name, 'environment')}"
+        for name in __all__
+        if name not in globals()
+    },
 )

@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
 
-from compiler_gym.builds.command_words import command_words
+from compiler_gym.builds.command_words import split_command
 from compiler_gym.core import (
     CompilerEnvState,
     DerivedObservation,
@@ -630,7 +630,7 @@ def _read(commandline: str) -> tuple[list[str], dict[str, str]]:
 
     Raises `InvalidActionError` for what is neither.
     """
-    words = command_words(commandline)
+    words = split_command(commandline)
     if "|" not in words:
         return codegen_options.split_choices(_parts_of(words, commandline))
     at = words.index("|")

@@ -95,8 +95,7 @@ def policy_file(name: str) -> Path | None:
 
 def policy_named(name: str) -> Path:
     """Return the file of the policy `name`; raise `UnknownNameError` with the names there are."""
-    from compiler_gym.errors import UnknownNameError
-    from compiler_gym.errors.nearest import unknown_name
+    from compiler_gym.errors import UnknownNameError, unknown_name
 
     path = policy_file(name)
     if path is None:

@@ -12,8 +12,7 @@ import typer
 from compiler_gym.cli.kit.failures import INTERRUPTED
 from compiler_gym.cli.kit.options import CommandGroup
 from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
-from compiler_gym.errors import UnknownNameError
-from compiler_gym.errors.nearest import unknown_name
+from compiler_gym.errors import UnknownNameError, unknown_name
 from compiler_gym.tools.tune.commands.policies import policy_file, policy_named
 
 __all__ = ["policy"]
