@@ -7,35 +7,40 @@ refers to its parts as ``"package.module:name"``, so that listing compilers load
 
 import importlib
 import importlib.util
+import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from importlib.abc import FileLoader
     from importlib.metadata import EntryPoint
 
 __all__ = ["door", "first_part", "named", "named_in_file", "parts"]
 
+_TYPES_ONLY = r"(?m)^if TYPE_CHECKING:\n((?: {4}.*)?\n)*"
+_IMPORT = r"(?m)^ {4}from (?P<module>\S+) import (?P<names>\([^)]*\)|.+)$"
 
-def door(
-    package: str, where: Mapping[str, str] | None = None, **files: Iterable[str]
-) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of `package`: each name comes from its module in `where`.
 
-    `files` lists the names of the package's own modules, by module. A name is fetched once;
-    after that the package holds it. The package's own modules are fetched too, so that
-    ``package.module.name`` needs no import of its own.
+def door(package: str, where: Mapping[str, str] | None = None) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of `package`, which imports public names on first use.
+
+    These are the names that its source imports under ``if TYPE_CHECKING:``, so that each is
+    written once, and those of `where`, by their modules. A name is fetched once; after that the
+    package holds it. The package's own modules are fetched too, so that ``package.module.name``
+    needs no import of its own.
     """
 
-    modules = {name: f"{package}.{file}" for file, names in files.items() for name in names}
-    modules |= where or {}
+    @cache
+    def modules() -> dict[str, str]:
+        return _read_imports(package) | dict(where or {})
 
     def fetch(name: str) -> Any:
-        if name in modules:
-            found = getattr(importlib.import_module(modules[name]), name)
+        if name in modules():
+            found = getattr(importlib.import_module(modules()[name]), name)
             setattr(sys.modules[package], name, found)
             return found
         if (module := _module_of(package, name)) is not None:
@@ -43,6 +48,23 @@ def door(
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return fetch
+
+
+def _read_imports(package: str) -> dict[str, str]:
+    """Return the module of each public name that the source of `package` imports for types."""
+    module = sys.modules[package]
+    public = vars(module).get("__all__", ())
+    spec = module.__spec__
+    if not public or spec is None or spec.origin is None:
+        return {}
+    source = cast("FileLoader", spec.loader).get_data(spec.origin).decode()
+    block = re.search(_TYPES_ONLY, source)
+    return {
+        name: found["module"]
+        for found in re.finditer(_IMPORT, block[0] if block else "")
+        for name in re.findall(r"\w+", found["names"])
+        if name in public
+    }
 
 
 def _module_of(package: str, name: str) -> ModuleType | None:

@@ -67,33 +67,4 @@ __all__ = [
     "split_command",
 ]
 
-__getattr__ = door(
-    __name__,
-    command_line=(
-        "IR_SUFFIXES",
-        "QUESTION_MARKS",
-        "SET_APART",
-        "SOURCE_LANGUAGES",
-        "CompilerCommand",
-        "Mode",
-        "Source",
-        "is_listed",
-    ),
-    archives=("is_archive", "is_bitcode", "members_of"),
-    command_words=("split_command",),
-    compilation_database=("read_database",),
-    elf=(
-        "EXECUTABLE",
-        "RELOCATABLE",
-        "SHARED",
-        "Sizes",
-        "bitcode_of",
-        "code_of",
-        "exported_symbols",
-        "function_sizes",
-        "is_elf",
-        "is_shared_library",
-        "needed_symbols",
-        "sizes_of",
-    ),
-)
+__getattr__ = door(__name__)

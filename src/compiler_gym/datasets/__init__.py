@@ -66,7 +66,13 @@ from compiler_gym.lazy import door
 from compiler_gym.options import ReadOptions
 
 if TYPE_CHECKING:
-    from compiler_gym.compat import activate, deactivate, delete, require
+    from collections.abc import Callable
+
+    # Names of 0.2.5, which `compat` holds.
+    activate: Callable[..., bool]
+    deactivate: Callable[..., bool]
+    delete: Callable[..., bool]
+    require: Callable[..., bool]
 
 __all__ = [
     "BUILT_LINK",
@@ -140,6 +146,5 @@ __all__ = [
 ]
 
 __getattr__ = door(
-    __name__,
-    dict.fromkeys(("activate", "deactivate", "delete", "require"), "compiler_gym.compat"),
+    __name__, dict.fromkeys(("activate", "deactivate", "delete", "require"), "compiler_gym.compat")
 )

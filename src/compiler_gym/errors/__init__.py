@@ -143,7 +143,7 @@ __all__ = [
     "warning_from_name",
 ]
 
-__getattr__ = door(__name__, nearest=("did_you_mean", "unknown_name"), records=("Record",))
+__getattr__ = door(__name__)
 
 
 class CompilerGymError(Exception):

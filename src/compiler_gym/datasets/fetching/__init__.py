@@ -26,11 +26,4 @@ __all__ = [
     "zstd",
 ]
 
-__getattr__ = door(
-    __name__,
-    corpus_writer=("CorpusWriter",),
-    importers=("corpus_path",),
-    install=("as_dataset_errors", "held"),
-    progress=("Report", "transfer_bar"),
-    _zstd=("zstd",),
-)
+__getattr__ = door(__name__)

@@ -65,22 +65,4 @@ gcc = Compiler(
 )
 """What the entry point names."""
 
-_WHERE = {
-    "DEFAULT_GCC": "toolchain.gcc",
-    "Gcc": "toolchain.gcc",
-    "GccEnv": "environment",
-    "GccSpec": "toolchain.spec",
-    "get_spec": "toolchain.spec",
-    "make_benchmark": "programs.own",
-    "make_benchmark_from_source": "programs.own",
-}
-
-
-__getattr__ = door(
-    __name__,
-    {
-        name: f"{__name__}.{_WHERE.get(name, 'actions.options')}"
-        for name in __all__
-        if name != "gcc"
-    },
-)
+__getattr__ = door(__name__)

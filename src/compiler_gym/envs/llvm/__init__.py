@@ -130,27 +130,4 @@ llvm = Compiler(
 )
 """What the entry point names."""
 
-_WHERE = {
-    "LlvmSession": "session",
-    "SpeedupReward": "rewards",
-    "buildtime_reward": "rewards",
-    "make_datasets": "datasets",
-    "BenchmarkFromCommandLine": "programs.builds",
-    "ClangInvocation": "programs.source",
-    "get_system_library_flags": "programs.source",
-    "make_benchmark": "programs.source",
-    "make_benchmark_from_command_line": "programs.builds",
-    "make_benchmark_from_source": "programs.source",
-    "make_benchmarks_from_compile_commands": "programs.compilation_database",
-    "make_benchmarks_from_compile_commands_by_target": "programs.compilation_database",
-}
-
-
-__getattr__ = door(
-    __name__,
-    {
-        name: f"{__name__}.{_WHERE.get(name, 'environment')}"
-        for name in __all__
-        if name not in globals()
-    },
-)
+__getattr__ = door(__name__)

@@ -50,14 +50,4 @@ mlir = Compiler(
 )
 """What the entry point names."""
 
-_WHERE = {
-    "MlirEnv": "environment",
-    **dict.fromkeys(
-        ("MlirRlWrapperEnv", "convert_action", "make_mlir_rl_wrapper_env"), "actions.subactions"
-    ),
-}
-
-__getattr__ = door(
-    __name__,
-    {name: f"{__name__}.{_WHERE.get(name, 'datasets')}" for name in __all__ if name != "mlir"},
-)
+__getattr__ = door(__name__)

@@ -33,7 +33,7 @@ __all__ = [
     "observation_specs",
 ]
 
-__getattr__ = door(__name__, compute=("observation_specs",))
+__getattr__ = door(__name__)
 
 
 def _text(name: str, length: int | None, compute: str, description: str) -> Observation:

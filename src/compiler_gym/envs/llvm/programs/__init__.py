@@ -24,10 +24,4 @@ __all__ = [
     "unknown_flags",
 ]
 
-__getattr__ = door(
-    __name__,
-    archive_members=("needed_members",),
-    builds=("record", "unknown_flags"),
-    compilation_database=("read_compilation_database",),
-    shapes=("shapes_of",),
-)
+__getattr__ = door(__name__)

@@ -45,11 +45,4 @@ __all__ = [
     "tool_name",
 ]
 
-__getattr__ = door(
-    __name__,
-    clang=("OLD_C", "clang_command"),
-    commands=("CLEAR", "join_pipelines", "split_passes", "split_pipeline"),
-    engine=("run_engine",),
-    external=("require_build_tools",),
-    tools=("MAJOR", "find_tool", "package_of", "require_tool", "tool_name"),
-)
+__getattr__ = door(__name__)

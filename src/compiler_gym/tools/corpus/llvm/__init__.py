@@ -15,11 +15,4 @@ if TYPE_CHECKING:
 
 __all__ = ["read_compilation_database", "shapes_of", "unit_compiler"]
 
-__getattr__ = door(
-    __name__,
-    {
-        "unit_compiler": f"{__name__}.packages",
-        "read_compilation_database": "compiler_gym.envs.llvm.programs.compilation_database",
-        "shapes_of": "compiler_gym.envs.llvm.programs.shapes",
-    },
-)
+__getattr__ = door(__name__)

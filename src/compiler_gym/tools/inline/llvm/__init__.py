@@ -37,8 +37,4 @@ llvm_inline = Compiler(
 )
 """What the entry point names."""
 
-__getattr__ = door(
-    __name__,
-    dict.fromkeys(("InlineCommandLine", "LlvmInlineEnv"), f"{__name__}.environment")
-    | {"FeaturePolicy": f"{__name__}.policies"},
-)
+__getattr__ = door(__name__)
