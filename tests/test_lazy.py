@@ -11,7 +11,8 @@ from types import ModuleType
 
 import pytest
 
-from compiler_gym.lazy import door, first_part, named, parts
+from compiler_gym.errors import UnknownNameError
+from compiler_gym.lazy import door, named, part, parts
 
 
 @pytest.fixture
@@ -108,4 +109,14 @@ def test_parts_of_this_package_come_first_and_are_not_replaced(
     found = parts("tried")
     assert list(found) == ["llvm", "acme"]
     assert found["llvm"] is ours
-    assert first_part("tried") is named
+    assert part("tried", "llvm") is named
+    with pytest.raises(UnknownNameError, match="has 2 compilers, so choose one: llvm or acme"):
+        part("tried")
+    with pytest.raises(UnknownNameError, match=r"no compiler 'gcc' in .*; there are llvm, acme"):
+        part("tried", "gcc")
+
+
+def test_the_only_part_needs_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    only = EntryPoint("acme", "math:floor", "compiler_gym.only")
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [only])
+    assert part("only")(2.5) == 2

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from importlib.abc import FileLoader
     from importlib.metadata import EntryPoint
 
-__all__ = ["door", "first_part", "named", "named_in_file", "parts"]
+__all__ = ["door", "named", "named_in_file", "part", "parts"]
 
 _TYPES_ONLY = r"(?m)^if TYPE_CHECKING:\n((?: {4}.*)?\n)*"
 _IMPORT = r"(?m)^ {4}from (?P<module>\S+) import (?P<names>\([^)]*\)|.+)$"
@@ -118,6 +118,18 @@ def parts(kind: str) -> "Mapping[str, EntryPoint]":
     return found
 
 
-def first_part(kind: str) -> Any:
-    """Return the first entry of the group ``compiler_gym.KIND``, loaded."""
-    return next(iter(parts(kind).values())).load()
+def part(kind: str, compiler: str | None = None) -> Any:
+    """Return the entry of the group ``compiler_gym.KIND`` for `compiler`, loaded.
+
+    None is the only compiler that has one. Raises `UnknownNameError` with those that have.
+    """
+    from compiler_gym.errors import UnknownNameError, unknown_name
+
+    found, group = parts(kind), f"the entry-point group compiler_gym.{kind}"
+    if compiler is None and len(found) != 1:
+        choice = " or ".join(found) or "install one"
+        raise UnknownNameError(f"{group} has {len(found)} compilers, so choose one: {choice}")
+    name = next(iter(found)) if compiler is None else compiler
+    if name not in found:
+        raise UnknownNameError(unknown_name("compiler", name, found, where=group))
+    return found[name].load()

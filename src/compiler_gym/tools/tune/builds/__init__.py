@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
+    from compiler_gym.tools.tune.builds._compiled_driver import compiled_driver
     from compiler_gym.tools.tune.builds.asked import build_asked
     from compiler_gym.tools.tune.builds.binaries import (
         Binary,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
         linked_files,
         objects_of,
     )
-    from compiler_gym.tools.tune.builds.compiled_driver import compiled_driver
     from compiler_gym.tools.tune.builds.configured import configuring
     from compiler_gym.tools.tune.builds.debug_files import (
         debug_name,
