@@ -61,7 +61,6 @@ gcc = Compiler(
     ),
     formats=(C_SOURCE, CXX_SOURCE),
     version="compiler_gym.envs.gcc.toolchain.gcc:usual_version",
-    external_tools="compiler_gym.envs.gcc.toolchain.gcc:external_tools",
 )
 """What the entry point names."""
 

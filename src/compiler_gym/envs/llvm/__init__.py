@@ -104,15 +104,12 @@ llvm = Compiler(
     description=f"LLVM {MAJOR} middle-end passes on one module",
     environment="compiler_gym.envs.llvm.environment:LlvmEnv",
     formats=FORMATS,
-    pipeline_parameter="llvm.apply_pipeline",
     next_steps={"PipelineError": f"`{tool_name('opt')} --print-passes` lists every pass"},
     search_defaults={
         "action_space": "PassesAndPipelines",
         "reward_space": "IrInstructionCountOz",
     },
-    starting_sequences="compiler_gym.envs.llvm:starting_sequences.txt",
     version="compiler_gym._llvm:LLVM_VERSION",
-    external_tools="compiler_gym.envs.llvm.toolchain.external:external_tools",
     environments=(
         _environment("llvm-v0"),
         *(

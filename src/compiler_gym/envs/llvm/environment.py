@@ -226,6 +226,7 @@ class LlvmEnv(RunnableEnv):
         "marks": MarksSpace,
     }
     default_benchmark: ClassVar[str | None] = "benchmark://cbench-v1/qsort"
+    pipeline_parameter: ClassVar[str | None] = "llvm.apply_pipeline"
     shown_rewards: ClassVar[tuple[str, ...] | None] = tuple(
         reward
         for cost, prefix in (

@@ -44,7 +44,6 @@ mlir = Compiler(
         ),
     ),
     nondeterministic=True,
-    starting_sequences="compiler_gym.envs.mlir:starting_sequences.txt",
     formats=(ProgramFormat("MLIR", (".mlir",)),),
     version="compiler_gym.envs.mlir.toolchain.bindings:installed_version",
 )
