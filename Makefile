@@ -40,7 +40,7 @@ demo: setup ## Tune a small project; then search for a minute for passes that be
 	  cd programs/gsm && "$$compiler_gym" tune --time 10 --output "$$output" -- sh -c '$${CC:-cc} -Oz *.c -o gsm'; \
 	else echo "Not tuned: expected lld to link a project with: apt install lld-22"; fi
 	@echo; echo "And now eight programs, a minute, and passes alone:"
-	@mkdir -p $(OUTPUT) && cd $(OUTPUT) && "$(abspath $(BIN))/compiler-gym" search --time 60s --output found.json \
+	@mkdir -p $(OUTPUT) && $(BIN)/compiler-gym search --time 60s --output $(OUTPUT)/found.json \
 	  $(addprefix cbench-v1/,adpcm bitcount blowfish crc32 dijkstra qsort sha stringsearch)
 
 check: $(BIN)/.tested native-format ## Format, lint, types, layers, English

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import compiler_gym
 from docs.drawing import SOFT, Drawing
+from docs.tree_page import layers
 
 __all__ = ["PICTURES", "episode_of_llvm"]
 
@@ -75,33 +76,23 @@ def state() -> Drawing:
     return d
 
 
-LAYERS = (
-    ("compat", "old names of CompilerGym 0.2.5"),
-    ("tools", "tune, hunt, corpus, inline, explorer, agents, learn"),
-    ("cli", "commands, and what commands share"),
-    ("envs", "a folder for each compiler"),
-    ("search", "sequences of actions"),
-    ("wrappers, validation, profiling", "environment in, environment out"),
-    ("registration, vector", "compilers by name; many environments at once"),
-    ("core", "the Gymnasium environment"),
-    ("service", "sessions in processes of their own"),
-    ("session, tables", "the contract: what a compiler must do"),
-    ("datasets, builds, spaces", "descriptions and arithmetic"),
-    ("sandbox, files, errors", "what everything else stands on"),
-)
-
-
-def layers() -> Drawing:
-    """The layers, the top one first."""
-    d = Drawing(WIDTH, 40 + 44 * len(LAYERS) + 24, "The layers of the package")
-    for number, (names, what) in enumerate(LAYERS):
-        y = 20 + 44 * number
-        d.box(24, y, 350, 36, (names,), ("blue", "green", "sand")[number % 3])
-        d.text(390, y + 23, what)
-    bottom = 20 + 44 * len(LAYERS)
+def architecture() -> Drawing:
+    """The layers of the package, the top one first."""
+    names = layers()
+    d = Drawing(WIDTH, 40 + 40 * len(names) + 24, "The layers of the package")
+    for number, layer in enumerate(names):
+        d.box(
+            24,
+            20 + 40 * number,
+            WIDTH - 48,
+            32,
+            (", ".join(layer),),
+            ("blue", "green", "sand")[number % 3],
+        )
     d.text(
-        24, bottom + 18, "A line imports only from lines below it. A test checks that.", color=SOFT
-    )
+        24, 38 + 40 * len(names), "A line imports only from lines below it. A test checks that.",
+        color=SOFT,
+    )  # fmt: skip
     return d
 
 
@@ -326,7 +317,7 @@ PICTURES: dict[str, Callable[[], Drawing]] = {
     "concept-loop": loop,
     "concept-reward": reward,
     "concept-state": state,
-    "architecture-layers": layers,
+    "architecture-layers": architecture,
     "architecture-step": step,
     "architecture-processes": processes,
     "projects": projects,

@@ -40,6 +40,7 @@ from docs.session_protocol_page import sdk_files, session_protocol_page
 from docs.shown import PAGES as SHOWING
 from docs.shown import with_output
 from docs.speed_page import speed_page
+from docs.tree_page import ARCHITECTURE, tree_page, with_tools
 from docs.typed_names import TYPED, with_names
 
 REFERENCE = Path(__file__).with_name("reference")
@@ -124,6 +125,7 @@ llvm-missed
 llvm-recipes
 options
 session-protocol
+source-tree
 speed
 ```
 
@@ -148,6 +150,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "llvm-recipes.md", HEAD + "\n" + recipes_page()
     yield "options.md", HEAD + "\n" + options_page()
     yield "session-protocol.md", HEAD + "\n" + session_protocol_page()
+    yield "source-tree.md", HEAD + "\n" + tree_page()
     yield "speed.md", HEAD + "\n" + speed_page()
     datasets: list[tuple[str, Dataset]] = []
     for compiler in compilers().values():
@@ -403,6 +406,7 @@ def main() -> None:
     partly = {page: with_install(page) for page in INSTALLING}
     with compiler_gym.make("llvm-v0") as env:
         partly[TYPED] = with_names(TYPED, env)
+    partly[ARCHITECTURE] = with_tools()
     partly |= dict(sdk_files())
     partly |= {page: with_output(partly.get(page) or page.read_text()) for page in SHOWING}
     stale = stale_pages(folder, written)

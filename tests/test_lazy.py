@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
 """A door fetches each name once, from where it is told, and no other."""
 
+import importlib
+import math
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from compiler_gym.lazy import door, first_part, named, parts
+from compiler_gym.errors import UnknownNameError
+from compiler_gym.lazy import door, named, part, parts
 
 
 @pytest.fixture
@@ -27,6 +31,31 @@ def test_a_name_is_fetched_once(house: ModuleType) -> None:
     del sys.modules["house_room"].chair  # type: ignore[attr-defined]  # it is held already
     assert house.chair is chair
     assert vars(house)["chair"] is chair
+
+
+def test_the_names_are_those_that_the_source_imports_for_types(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shop.py").write_text(
+        "from typing import TYPE_CHECKING\n"
+        "from compiler_gym.lazy import door\n"
+        "if TYPE_CHECKING:\n"
+        "    from decimal import Decimal  # not public\n"
+        "\n"
+        "    # Of another kind.\n"
+        "    from math import (\n        ceil,\n        floor,\n    )\n"
+        "    from os import path as path\n"
+        "from os import sep\n"
+        "__all__ = ['ceil', 'floor', 'later', 'sep']\n"
+        "__getattr__ = door(__name__, {'later': 'shop_room'})\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    shop = importlib.import_module("shop")
+    assert (shop.floor, shop.ceil) == (math.floor, math.ceil)
+    for name in ("Decimal", "path", "door_of"):
+        assert not hasattr(shop, name)
+    with pytest.raises(ModuleNotFoundError, match="shop_room"):
+        _ = shop.later
 
 
 def test_another_name_is_refused(house: ModuleType) -> None:
@@ -80,4 +109,14 @@ def test_parts_of_this_package_come_first_and_are_not_replaced(
     found = parts("tried")
     assert list(found) == ["llvm", "acme"]
     assert found["llvm"] is ours
-    assert first_part("tried") is named
+    assert part("tried", "llvm") is named
+    with pytest.raises(UnknownNameError, match="has 2 compilers, so choose one: llvm or acme"):
+        part("tried")
+    with pytest.raises(UnknownNameError, match=r"no compiler 'gcc' in .*; there are llvm, acme"):
+        part("tried", "gcc")
+
+
+def test_the_only_part_needs_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    only = EntryPoint("acme", "math:floor", "compiler_gym.only")
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [only])
+    assert part("only")(2.5) == 2

@@ -11,25 +11,21 @@ are fetched on first use, because every worker process imports it too.
 """
 
 import os as _os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from compiler_gym import _import_hooks
 from compiler_gym.lazy import door, named
 from compiler_gym.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     # Not `envs`: compilers are reached by name only (see the import layers).
     from compiler_gym import datasets as datasets
     from compiler_gym import errors as errors
     from compiler_gym import service as service
     from compiler_gym import spaces as spaces
     from compiler_gym import wrappers as wrappers
-    from compiler_gym.compat import (
-        get_debug_level,
-        get_logging_level,
-        random_search,
-        set_debug_level,
-    )
     from compiler_gym.core import (
         CompilerEnv,
         CompilerEnvState,
@@ -40,6 +36,12 @@ if TYPE_CHECKING:
     from compiler_gym.files.paths import cache_path, site_data_path, transient_cache_path
     from compiler_gym.registration import COMPILER_GYM_ENVS, make, make_vec
     from compiler_gym.validation import ValidationError, ValidationResult, validate_states
+
+    # Declared, because `compat` stands above everything and nothing imports it.
+    get_debug_level: Callable[[], int]
+    get_logging_level: Callable[[], int]
+    random_search: Callable[..., tuple[float, list[Any]]]
+    set_debug_level: Callable[[int], None]
 
 __all__ = [
     "COMPILER_GYM_ENVS",
@@ -65,26 +67,10 @@ __all__ = [
 
 __getattr__ = door(
     __name__,
-    {
-        "COMPILER_GYM_ENVS": "compiler_gym.registration",
-        "CompilerEnv": "compiler_gym.core",
-        "CompilerEnvState": "compiler_gym.core",
-        "CompilerEnvStateReader": "compiler_gym.core",
-        "CompilerEnvStateWriter": "compiler_gym.core",
-        "ValidationError": "compiler_gym.validation",
-        "ValidationResult": "compiler_gym.validation",
-        "cache_path": "compiler_gym.files.paths",
-        "download": "compiler_gym.datasets",
-        "get_debug_level": "compiler_gym.compat",
-        "get_logging_level": "compiler_gym.compat",
-        "make": "compiler_gym.registration",
-        "make_vec": "compiler_gym.registration",
-        "random_search": "compiler_gym.compat",
-        "set_debug_level": "compiler_gym.compat",
-        "site_data_path": "compiler_gym.files.paths",
-        "transient_cache_path": "compiler_gym.files.paths",
-        "validate_states": "compiler_gym.validation",
-    },
+    dict.fromkeys(
+        ("get_debug_level", "get_logging_level", "random_search", "set_debug_level"),
+        "compiler_gym.compat",
+    ),
 )
 
 

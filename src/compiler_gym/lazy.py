@@ -7,29 +7,40 @@ refers to its parts as ``"package.module:name"``, so that listing compilers load
 
 import importlib
 import importlib.util
+import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from importlib.abc import FileLoader
     from importlib.metadata import EntryPoint
 
-__all__ = ["door", "first_part", "named", "named_in_file", "parts"]
+__all__ = ["door", "named", "named_in_file", "part", "parts"]
+
+_TYPES_ONLY = r"(?m)^if TYPE_CHECKING:\n((?: {4}.*)?\n)*"
+_IMPORT = r"(?m)^ {4}from (?P<module>\S+) import (?P<names>\([^)]*\)|.+)$"
 
 
-def door(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of `package`: each name comes from its module in `where`.
+def door(package: str, where: Mapping[str, str] | None = None) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of `package`, which imports public names on first use.
 
-    A name is fetched once; after that the package holds it. The package's own modules are
-    fetched too, so that ``package.module.name`` needs no import of its own.
+    These are the names that its source imports under ``if TYPE_CHECKING:``, so that each is
+    written once, and those of `where`, by their modules. A name is fetched once; after that the
+    package holds it. The package's own modules are fetched too, so that ``package.module.name``
+    needs no import of its own.
     """
 
+    @cache
+    def modules() -> dict[str, str]:
+        return _read_imports(package) | dict(where or {})
+
     def fetch(name: str) -> Any:
-        if name in where:
-            found = getattr(importlib.import_module(where[name]), name)
+        if name in modules():
+            found = getattr(importlib.import_module(modules()[name]), name)
             setattr(sys.modules[package], name, found)
             return found
         if (module := _module_of(package, name)) is not None:
@@ -37,6 +48,23 @@ def door(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return fetch
+
+
+def _read_imports(package: str) -> dict[str, str]:
+    """Return the module of each public name that the source of `package` imports for types."""
+    module = sys.modules[package]
+    public = vars(module).get("__all__", ())
+    spec = module.__spec__
+    if not public or spec is None or spec.origin is None:
+        return {}
+    source = cast("FileLoader", spec.loader).get_data(spec.origin).decode()
+    block = re.search(_TYPES_ONLY, source)
+    return {
+        name: found["module"]
+        for found in re.finditer(_IMPORT, block[0] if block else "")
+        for name in re.findall(r"\w+", found["names"])
+        if name in public
+    }
 
 
 def _module_of(package: str, name: str) -> ModuleType | None:
@@ -90,6 +118,18 @@ def parts(kind: str) -> "Mapping[str, EntryPoint]":
     return found
 
 
-def first_part(kind: str) -> Any:
-    """Return the first entry of the group ``compiler_gym.KIND``, loaded."""
-    return next(iter(parts(kind).values())).load()
+def part(kind: str, compiler: str | None = None) -> Any:
+    """Return the entry of the group ``compiler_gym.KIND`` for `compiler`, loaded.
+
+    None is the only compiler that has one. Raises `UnknownNameError` with those that have.
+    """
+    from compiler_gym.errors import UnknownNameError, unknown_name
+
+    found, group = parts(kind), f"the entry-point group compiler_gym.{kind}"
+    if compiler is None and len(found) != 1:
+        choice = " or ".join(found) or "install one"
+        raise UnknownNameError(f"{group} has {len(found)} compilers, so choose one: {choice}")
+    name = next(iter(found)) if compiler is None else compiler
+    if name not in found:
+        raise UnknownNameError(unknown_name("compiler", name, found, where=group))
+    return found[name].load()

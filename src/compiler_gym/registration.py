@@ -142,20 +142,13 @@ class Compiler:
     nondeterministic: bool = False
     formats: tuple[ProgramFormat, ...] = ()
     """The file formats that it reads."""
-    pipeline_parameter: str = ""
-    """The session parameter that applies a pipeline in the compiler's own syntax."""
     next_steps: Mapping[str, str] = field(default_factory=dict[str, str])
     """Advice for the compiler's own errors, by the name of the error class."""
     search_defaults: Mapping[str, str] = field(default_factory=dict[str, str])
     """The default ``action_space`` and ``reward_space`` of a search."""
-    starting_sequences: str = ""
-    """``"package:file"`` of action sequences to start searches from: one sequence of action names
-    a line."""
     version: str = ""
     """``"package.module:name"`` of its version, or of a function that returns it without starting
     an environment and raises `EnvironmentNotSupported` where the compiler cannot run."""
-    external_tools: str = ""
-    """``"package.module:function"`` that returns its `ExternalTool` records for `doctor`."""
 
 
 C_SOURCE = ProgramFormat("C", (".c", ".i"))

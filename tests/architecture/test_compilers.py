@@ -116,10 +116,9 @@ def vocabulary() -> frozenset[str]:
         if not compiler.environment.startswith("compiler_gym."):
             continue
         words |= {environment.id for environment in compiler.environments}
-        words |= {compiler.pipeline_parameter}
         for id in [environment.id for environment in compiler.environments][:1]:
             with compiler_gym.make(id) as env:
-                words |= {*env.observation, *env.reward}
+                words |= {*env.observation, *env.reward, env.pipeline_parameter or ""}
                 for space in env.action_spaces:
                     words |= {str(getattr(space, "name", "")), *getattr(space, "names", ())}
     return frozenset(word for word in words - COMMON if word and not LEVEL.fullmatch(word))

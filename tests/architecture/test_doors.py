@@ -53,6 +53,9 @@ def faults(module: ModuleType) -> Iterator[str]:
     if names != sorted(names, key=case_order):
         yield f"{module.__name__}.__all__ is not sorted: {names}"
     for name in names:
+        places = [Path(folder) / name for folder in vars(module).get("__path__", ())]
+        if name not in vars(module) and any(p.with_suffix(".py").is_file() for p in places):
+            yield f"{module.__name__}.{name} is also a module, which would hide it"
         if not hasattr(module, name):
             yield f"{module.__name__} has no {name}"
             continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tools use what the kernel's packages export; the list of exceptions may only shrink."""
+"""Tools import only what the kernel's packages list in ``__all__``."""
 
 import ast
 from pathlib import Path
@@ -8,16 +8,30 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ROOT / "src" / "compiler_gym" / "tools"
-LIST = Path(__file__).with_name("bypassing.txt")
+KIT = ROOT / "src" / "compiler_gym" / "cli" / "kit"
+ENGINE = "compiler_gym._llvm"
+"""The native module, which a tool's part for LLVM calls in its own process."""
 
 
-def is_door(module: str) -> bool:
-    """Return whether tools may import from a module: a package, or a file of the kit."""
-    parts = module.split(".")[1:]
-    if parts[:1] == ["tools"]:
-        return True
-    most = 3 if parts[:2] == ["cli", "kit"] else 2 if parts[:1] == ["envs"] else 1
-    return len(parts) <= most
+def exports(module: str) -> set[str]:
+    """Return what tools may import from a module: what a package, or a file beside them
+    or of the kit, lists."""
+    path = ROOT.joinpath("src", *module.split("."))
+    if path.is_dir():
+        path /= "__init__.py"
+    elif path.parent in (KIT, TOOLS.parent):
+        path = path.with_suffix(".py")
+    else:
+        return set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+def is_open(module: str) -> bool:
+    """Return whether tools may import a module as a whole."""
+    return module == ENGINE or exports(module) != set()
 
 
 def bypasses(source: str) -> set[str]:
@@ -25,24 +39,27 @@ def bypasses(source: str) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            found |= {f"{each.name} *" for each in node.names if _is_behind_door(each.name)}
-        elif isinstance(node, ast.ImportFrom) and _is_behind_door(node.module or ""):
-            found |= {f"{node.module} {each.name}" for each in node.names}
+            names = {name.name for name in node.names if _is_kernel(name.name)}
+            found |= {f"{name} *" for name in names if not is_open(name)}
+        elif isinstance(node, ast.ImportFrom) and _is_kernel(module := node.module or ""):
+            names = {name.name for name in node.names} - exports(module)
+            found |= {f"{module} {name}" for name in names if not is_open(f"{module}.{name}")}
     return found
 
 
-def _is_behind_door(module: str) -> bool:
-    return module.startswith("compiler_gym.") and not is_door(module)
+def _is_kernel(module: str) -> bool:
+    return f"{module}.".startswith("compiler_gym.") and not f"{module}.".startswith(
+        "compiler_gym.tools."
+    )
 
 
-def test_what_tools_import_past_a_door_only_gets_less() -> None:
-    sources = [path.read_text(encoding="utf-8") for path in TOOLS.rglob("*.py")]
-    found = set[str]().union(*map(bypasses, sources))
-    lines = LIST.read_text(encoding="utf-8").splitlines()
-    assert lines == sorted(set(lines))
-    new, gone = sorted(found - set(lines)), sorted(set(lines) - found)
-    assert new == [], "export it from its package, or use what the package exports"
-    assert gone == [], f"remove these lines from {LIST.name}"
+@pytest.mark.parametrize("tool", sorted(path.name for path in TOOLS.iterdir() if path.is_dir()))
+def test_tools_import_only_what_packages_export(tool: str) -> None:
+    paths = (TOOLS / tool).rglob("*.py")
+    found = {path: bypasses(path.read_text(encoding="utf-8")) for path in paths}
+    assert {path: names for path, names in found.items() if names} == {}, (
+        "export it from its package, or use what the package exports"
+    )
 
 
 def test_no_tool_imports_relatively() -> None:
@@ -69,6 +86,7 @@ def test_no_tool_imports_relatively() -> None:
             "from compiler_gym.cli.kit.serving.pages import x",
             {"compiler_gym.cli.kit.serving.pages x"},
         ),
+        ("from compiler_gym.errors import nearest", {"compiler_gym.errors nearest"}),
         ("from compiler_gym.core import CompilerEnv", set()),
         ("import compiler_gym.core", set()),
         ("from compiler_gym.envs.llvm import LlvmEnv", set()),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler_gym.builds.command_words import command_words, is_file_name, split_words
+from compiler_gym.builds.command_words import is_file_name, split_command, split_words
 from compiler_gym.errors import InvalidActionError
 
 
@@ -17,13 +17,13 @@ from compiler_gym.errors import InvalidActionError
 )
 def test_what_begins_another_line_is_refused(text: str) -> None:
     with pytest.raises(InvalidActionError, match="line break or a control character"):
-        command_words(text)
+        split_command(text)
 
 
 @pytest.mark.parametrize("text", [None, 7, ["a"], b"opt"])
 def test_what_is_no_text_is_refused(text: object) -> None:
     with pytest.raises(InvalidActionError, match="expected a command line"):
-        command_words(text)  # type: ignore[arg-type]  # that is the point
+        split_command(text)  # type: ignore[arg-type]  # that is the point
 
 
 @pytest.mark.parametrize(

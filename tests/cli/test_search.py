@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 import json
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -98,6 +99,22 @@ def test_people_see_the_command_that_repeats_the_result(cli: Run) -> None:
     shown = cli("search", PROGRAM, "--steps", "20").output
     assert "-passes=" in shown
     assert "cbench-v1/crc32" in shown
+
+
+def test_several_programs_end_with_what_they_gained_together(cli: Run) -> None:
+    programs = (PROGRAM, "cbench-v1/crc32")
+    shown = cli("search", *programs, "--steps", "20", COLUMNS="80").output
+    assert "by hand" not in shown
+    summary, note = shown.splitlines()[-2:]
+    assert re.fullmatch(
+        r"On average [+-]\d\.\d% IrInstructionCount against -Oz: "
+        r"[012] lower, [012] equal, 0 higher\.",
+        summary,
+    )
+    assert note == "For the command lines, add --output FILE or search one program."
+    kept = cli("search", *programs, "--steps", "20", "--output", "found.json").output
+    assert "found.json has the command lines" in kept
+    assert kept.rstrip().endswith("compiler-gym replay found.json")
 
 
 def test_a_result_is_shown_in_the_units_of_its_cost(cli: Run) -> None:

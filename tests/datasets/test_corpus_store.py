@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.datasets import CorpusDataset
-from compiler_gym.datasets.corpus_store import KINDS, CorpusStore, StoredSelection
+from compiler_gym.datasets.corpus_store import PROGRAM_KINDS, CorpusStore, StoredSelection
 from compiler_gym.tools.corpus.packages import gather
 from tests.tools.corpus.packages.built import shapes, text_of, write_package
 
@@ -23,7 +23,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_selection_is_read_in_order_by_number_and_in_each_thread(path: Path) -> None:
-    store = CorpusStore(path, StoredSelection("train", KINDS["module"]))
+    store = CorpusStore(path, StoredSelection("train", PROGRAM_KINDS["module"]))
     keys = list(store.keys_in_order())
     assert len(keys) == store.size() == 70
     assert [program.key for program in store.programs()] == keys
@@ -39,7 +39,7 @@ def test_a_selection_is_read_in_order_by_number_and_in_each_thread(path: Path) -
 
 def test_all_programs_are_those_of_no_selection(path: Path) -> None:
     assert CorpusStore(path).size() == CorpusDataset(path).size == 72
-    assert CorpusStore(path, StoredSelection(kinds=KINDS["program"])).size() == 1
+    assert CorpusStore(path, StoredSelection(kinds=PROGRAM_KINDS["program"])).size() == 1
     facts = CorpusStore(path).facts("zlib/all")
     assert facts is not None
     assert len(facts.modules) == 70

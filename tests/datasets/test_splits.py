@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler_gym.datasets import NO_SPLIT, SPLITS, FunctionShape, split_of_package
-from compiler_gym.datasets.splits import SMALLEST, Member, assign, cluster_of
+from compiler_gym.datasets.splits import SMALLEST, SplitMember, assign_splits, cluster_digest
 
 NAMES = [f"package{number}" for number in range(40)]
 PACKAGES = st.sampled_from(NAMES)
 SHAPES = st.lists(st.integers(0, 30), max_size=4, unique=True)
 MEMBERS = st.lists(
     st.builds(
-        lambda names, shapes: Member(
-            tuple(names), cluster_of([FunctionShape(s, SMALLEST) for s in shapes], b""), shapes
+        lambda names, shapes: SplitMember(
+            tuple(names), cluster_digest([FunctionShape(s, SMALLEST) for s in shapes], b""), shapes
         ),
         st.lists(PACKAGES, min_size=1, max_size=2, unique=True),
         SHAPES,
@@ -22,13 +22,15 @@ MEMBERS = st.lists(
 )
 
 
-def of_test(member: Member) -> bool:
+def of_test(member: SplitMember) -> bool:
     return any(split_of_package(name) == "test" for name in member.packages)
 
 
 @given(MEMBERS)
-def test_no_function_of_a_test_package_has_a_near_duplicate_in_train(members: list[Member]) -> None:
-    splits = list(assign(members))
+def test_no_function_of_a_test_package_has_a_near_duplicate_in_train(
+    members: list[SplitMember],
+) -> None:
+    splits = list(assign_splits(members))
     judged = {shape for one in members if of_test(one) for shape in one.shapes}
     for one, split in zip(members, splits, strict=True):
         assert (split == "test") == of_test(one)
@@ -43,18 +45,18 @@ def test_no_function_of_a_test_package_has_a_near_duplicate_in_train(members: li
 
 @given(MEMBERS, MEMBERS)
 def test_programs_that_are_added_move_none_into_train(
-    members: list[Member], added: list[Member]
+    members: list[SplitMember], added: list[SplitMember]
 ) -> None:
-    before, after = list(assign(members)), list(assign([*members, *added]))
+    before, after = list(assign_splits(members)), list(assign_splits([*members, *added]))
     for old, new in zip(before, after, strict=False):
         assert new in (old, NO_SPLIT)
 
 
 @given(MEMBERS, st.randoms(use_true_random=False))
-def test_the_order_of_programs_says_nothing(members: list[Member], random: object) -> None:
-    splits = dict(zip(map(id, members), assign(members), strict=True))
+def test_the_order_of_programs_says_nothing(members: list[SplitMember], random: object) -> None:
+    splits = dict(zip(map(id, members), assign_splits(members), strict=True))
     shuffled = sorted(members, key=lambda member: getattr(random, "random")())  # noqa: B009
-    assert list(assign(shuffled)) == [splits[id(member)] for member in shuffled]
+    assert list(assign_splits(shuffled)) == [splits[id(member)] for member in shuffled]
 
 
 def test_the_split_of_a_package_is_for_ever() -> None:
@@ -74,6 +76,6 @@ def test_small_functions_and_those_of_the_standard_library_are_nobodys() -> None
 
 def test_programs_of_the_same_functions_are_one_cluster_in_any_order() -> None:
     one, other = FunctionShape(-1, 5), FunctionShape(2**62, 9)
-    assert cluster_of([one, other], b"a") == cluster_of([other, one], b"b")
-    assert cluster_of([one], b"a") != cluster_of([one, one], b"a")
-    assert cluster_of([], b"a") != cluster_of([], b"b")
+    assert cluster_digest([one, other], b"a") == cluster_digest([other, one], b"b")
+    assert cluster_digest([one], b"a") != cluster_digest([one, one], b"a")
+    assert cluster_digest([], b"a") != cluster_digest([], b"b")

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from docs.draw import IMAGES, measured_projects, projects
+from docs.draw import IMAGES, architecture, measured_projects, projects
 
 
 def test_the_picture_of_projects_is_drawn_from_the_present_table(tmp_path: Path) -> None:
@@ -17,3 +17,11 @@ def test_the_table_of_whole_files_is_found() -> None:
     rows = measured_projects()
     assert len(rows) >= 3
     assert all(0 < ours < rival for _, rival, ours in rows)
+
+
+def test_the_picture_of_the_layers_is_drawn_from_the_present_contract(tmp_path: Path) -> None:
+    architecture().save(tmp_path / "layers.svg")
+    drawn = (IMAGES / "architecture-layers.svg").read_bytes()
+    assert (tmp_path / "layers.svg").read_bytes() == drawn, (
+        "expected `python -m docs.draw architecture-layers` after a change of the layers"
+    )

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Where a search may begin is read from what compilers register."""
 
-import dataclasses
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.registration import compilers
 from compiler_gym.search import known
 from compiler_gym.search.known import (
     default_starts,
@@ -44,13 +43,10 @@ def test_a_line_counts_where_all_of_its_names_are_there(
 ) -> None:
     (tmp_path / "starting").mkdir()
     (tmp_path / "starting" / "__init__.py").touch()
-    (tmp_path / "starting" / "s.txt").write_text("# remark\na b a\n\nb c\nc\n")
+    (tmp_path / "starting" / "starting_sequences.txt").write_text("# remark\na b a\n\nb c\nc\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    compiler = dataclasses.replace(
-        next(iter(compilers().values())), starting_sequences="starting:s.txt"
-    )
-    silent = dataclasses.replace(compiler, starting_sequences="")
-    monkeypatch.setattr(known, "compilers", lambda: {"one": compiler, "two": silent})
+    entry = EntryPoint("one", "starting", "compiler_gym.starting_sequences")
+    monkeypatch.setattr(known, "parts", lambda kind: {"one": entry})
     assert known_sequences(["b", "a"]) == [[1, 0, 1]]
     assert default_starts(NamedDiscrete(["c", "b", "-Oz"], name="mine")) == [[2], [1, 0], [0]]
 

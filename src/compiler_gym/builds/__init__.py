@@ -22,22 +22,30 @@ if TYPE_CHECKING:
         Source,
         is_listed,
     )
+    from compiler_gym.builds.command_words import split_command
     from compiler_gym.builds.compilation_database import read_database
     from compiler_gym.builds.elf import (
+        EXECUTABLE,
+        RELOCATABLE,
+        SHARED,
         Sizes,
         bitcode_of,
         code_of,
         exported_symbols,
         function_sizes,
+        is_elf,
         is_shared_library,
         needed_symbols,
         sizes_of,
     )
 
 __all__ = [
+    "EXECUTABLE",
     "IR_SUFFIXES",
     "QUESTION_MARKS",
+    "RELOCATABLE",
     "SET_APART",
+    "SHARED",
     "SOURCE_LANGUAGES",
     "CompilerCommand",
     "Mode",
@@ -49,43 +57,14 @@ __all__ = [
     "function_sizes",
     "is_archive",
     "is_bitcode",
+    "is_elf",
     "is_listed",
     "is_shared_library",
     "members_of",
     "needed_symbols",
     "read_database",
     "sizes_of",
+    "split_command",
 ]
 
-_WHERE = {
-    "command_line": (
-        "IR_SUFFIXES",
-        "QUESTION_MARKS",
-        "SET_APART",
-        "SOURCE_LANGUAGES",
-        "CompilerCommand",
-        "Mode",
-        "Source",
-        "is_listed",
-    ),
-    "archives": (
-        "is_archive",
-        "is_bitcode",
-        "members_of",
-    ),
-    "compilation_database": ("read_database",),
-    "elf": (
-        "Sizes",
-        "bitcode_of",
-        "code_of",
-        "exported_symbols",
-        "function_sizes",
-        "is_shared_library",
-        "needed_symbols",
-        "sizes_of",
-    ),
-}
-
-__getattr__ = door(
-    __name__, {name: f"{__name__}.{file}" for file, names in _WHERE.items() for name in names}
-)
+__getattr__ = door(__name__)

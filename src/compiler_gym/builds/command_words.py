@@ -9,7 +9,7 @@ import re
 
 from compiler_gym.errors import InvalidActionError
 
-__all__ = ["command_words", "is_file_name", "split_words"]
+__all__ = ["is_file_name", "split_command", "split_words"]
 
 _FILE_NAME = re.compile(r"-|[\w./][\w./+@%=,:-]*")
 _MOST_QUOTED_TEXT = 200
@@ -20,13 +20,13 @@ _PIECE = re.compile(
 _ESCAPED = re.compile(r'\\(["\\])')
 
 
-def command_words(text: str) -> list[str]:
+def split_command(text: str) -> list[str]:
     """Return the words of a command line, as a shell splits them.
 
     Raises `InvalidActionError` for a value that is not text, for an unclosed quote and for
     line breaks and other control characters, which would begin another command.
 
-        >>> command_words("opt -passes='sroa,dce' input.bc")
+        >>> split_command("opt -passes='sroa,dce' input.bc")
         ['opt', '-passes=sroa,dce', 'input.bc']
     """
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers

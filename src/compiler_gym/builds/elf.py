@@ -12,6 +12,9 @@ from compiler_gym.errors import ProjectError
 from compiler_gym.files import read_regular
 
 __all__ = [
+    "EXECUTABLE",
+    "RELOCATABLE",
+    "SHARED",
     "Sizes",
     "bitcode_of",
     "code_of",

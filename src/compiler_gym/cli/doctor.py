@@ -9,8 +9,8 @@ import typer
 
 from compiler_gym.cli.kit.output import Json, output, print_command, print_json, show, styled, table
 from compiler_gym.cli.version import sandbox_in_use
-from compiler_gym.lazy import named
-from compiler_gym.registration import ExternalTool, compilers
+from compiler_gym.lazy import parts
+from compiler_gym.registration import ExternalTool
 
 __all__ = ["INCOMPLETE", "doctor"]
 
@@ -24,8 +24,9 @@ def doctor(json: Json = False) -> None:
     Passes and rewards need none of them: LLVM is bundled. Exit status: 0 when all required
     programs work, 1 when not.
     """
-    tools = [tool for one in compilers().values() if one.external_tools
-             for tool in named(one.external_tools)()]  # fmt: skip
+    tools: list[ExternalTool] = []
+    for entry in parts("external_tools").values():
+        tools += entry.load()()
     tools += _sandboxes()
     is_complete = all(_works(tool) for tool in tools if tool.is_required)
     if json:

@@ -97,6 +97,7 @@ def run(
 
     compiler-gym run main.c --pipeline 'default<Oz>' --write-ir -
     """
+    from compiler_gym.errors import InvalidParameterError
     from compiler_gym.registration import make
     from compiler_gym.search import starting_sequences
     from compiler_gym.spaces import action_name, find_actions, space_name
@@ -114,7 +115,9 @@ def run(
         _check(made.multistep([]))  # rewards count from here
         earned = [0.0] * len(rewards)
         if first.pipeline is not None:
-            made.send_param(_pipeline_parameter(env), first.pipeline)
+            if made.pipeline_parameter is None:
+                raise InvalidParameterError(f"{env} takes no --pipeline: expected actions")
+            made.send_param(made.pipeline_parameter, first.pipeline)
             earned = _earned(made, rewards)
         result = made.multistep(chosen)
         _check(result)
@@ -146,16 +149,6 @@ def run(
         if reward is None:
             document["rewards"] = {}  # a table is of what was asked for
         _show(document, vectors, to_errors=str(written.write_ir) == "-")
-
-
-def _pipeline_parameter(env: str) -> str:
-    from compiler_gym.errors import InvalidParameterError
-    from compiler_gym.registration import compiler_of
-
-    compiler = compiler_of(env)
-    if compiler is None or not compiler.pipeline_parameter:
-        raise InvalidParameterError(f"{env} takes no --pipeline: expected actions")
-    return compiler.pipeline_parameter
 
 
 def _earned(env: "CompilerEnv", rewards: list[str]) -> list[float]:

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import geometric_mean
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -110,7 +111,7 @@ def search(
         }
         print_json(document)
     else:
-        _show_results(results, costs, _repeating(env, action_space))
+        _show_results(results, costs, _repeating(env, action_space), output_file)
     if any(result.is_interrupted for result in results):
         raise typer.Exit(INTERRUPTED)
 
@@ -231,21 +232,45 @@ class _ProgressLine:
 
 
 def _show_results(
-    results: "Sequence[SearchResult]", costs: "Sequence[Costs | None]", repeating: Sequence[str]
+    results: "Sequence[SearchResult]",
+    costs: "Sequence[Costs | None]",
+    repeating: Sequence[str],
+    output_file: Path | None,
 ) -> None:
     console = output()
     for rows in (_costs_table(results, costs), _work_table(results)):
         if rows is not None:
             show(rows, console)
-    for result in results:
-        program = program_name(result.benchmark)
-        console.print(heading(program, ", the same by hand:"), soft_wrap=True)
-        print_command(_run_of(result, program, repeating), console)
-        if result.commandline:
-            print_command(result.commandline, console)
     _show_failures(results)
+    if len(results) == 1:
+        program = program_name(results[0].benchmark)
+        console.print(heading(program, ", the same by hand:"), soft_wrap=True)
+        print_command(_run_of(results[0], program, repeating), console)
+        if results[0].commandline:
+            print_command(results[0].commandline, console)
+    else:
+        _show_summary([cost for cost in costs if cost is not None])
+        if output_file is None:
+            console.print("For the command lines, add --output FILE or search one program.")
+        else:
+            replay = shlex.join(["compiler-gym", "replay", str(output_file)])
+            console.print(f"{output_file} has the command lines, and can be replayed:")
+            print_command(replay, console)
     if results[0].is_interrupted:
         console.print("interrupted: this is what was found so far", style="yellow")
+
+
+def _show_summary(costs: "Sequence[Costs]") -> None:
+    """Print what all programs gained against the first level of the compiler."""
+    level = next((name for cost in costs for name in cost.levels), "")
+    pairs = [(cost.levels.get(level), cost.found) for cost in costs]
+    ratios = [found / base for base, found in pairs if base and found]
+    if ratios:
+        lower, higher = sum(ratio < 1 for ratio in ratios), sum(ratio > 1 for ratio in ratios)
+        output().print(
+            f"On average {geometric_mean(ratios) - 1:+.1%} {costs[0].name} against {level}: "
+            f"{lower} lower, {len(ratios) - lower - higher} equal, {higher} higher."
+        )
 
 
 def _repeating(env: str, action_space: str | None) -> list[str]:

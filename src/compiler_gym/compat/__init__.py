@@ -43,19 +43,4 @@ __all__ = [
     "set_debug_level",
 ]
 
-_WHERE = {
-    "connection_opts": ("ConnectionOpts",),
-    "debug": (
-        "get_debug_level",
-        "get_logging_level",
-        "logging_level_to_debug_level",
-        "set_debug_level",
-    ),
-    "managing": ("activate", "deactivate", "delete", "require"),
-    "searching": ("random_search",),
-    "type_hints": ("ActionType", "ObservationType", "RewardType", "StepType"),
-}
-
-__getattr__ = door(
-    __name__, {name: f"{__name__}.{file}" for file, names in _WHERE.items() for name in names}
-)
+__getattr__ = door(__name__)

@@ -104,6 +104,8 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
     state_observation: ClassVar[str | None] = None
     """An observation that identifies the state of the program, such as a hash: equal only where
     the program and everything that can be done with it are equal."""
+    pipeline_parameter: ClassVar[str | None] = None
+    """The session parameter that applies a pipeline in the compiler's own syntax."""
     uri_keys: ClassVar[tuple[str, ...] | None] = None
     """The keys that an address may have after its ``?``, besides those of its dataset; None
     allows any."""

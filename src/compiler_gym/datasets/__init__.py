@@ -21,10 +21,11 @@ from compiler_gym.datasets.benchmark import (
     findings_of,
     runs_as_expected,
 )
-from compiler_gym.datasets.bundled import BundledPrograms, known_run, run_spec_of
+from compiler_gym.datasets.bundled import BundledPrograms, bundled_folder, known_run, run_spec_of
 from compiler_gym.datasets.catalogue import Datasets
-from compiler_gym.datasets.corpus import CorpusDataset, find_corpora
+from compiler_gym.datasets.corpus import BUILT_LINK, CorpusDataset, find_corpora
 from compiler_gym.datasets.corpus_store import (
+    PROGRAM_KINDS,
     CorpusProgram,
     PackageFacts,
     PackageTest,
@@ -49,7 +50,15 @@ from compiler_gym.datasets.running.packed_run import pack_run, unpack_run
 from compiler_gym.datasets.running.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.sample import SampleDataset
 from compiler_gym.datasets.seeded import SeededDataset
-from compiler_gym.datasets.splits import NO_SPLIT, SPLITS, FunctionShape, split_of_package
+from compiler_gym.datasets.splits import (
+    NO_SPLIT,
+    SPLITS,
+    FunctionShape,
+    SplitMember,
+    assign_splits,
+    cluster_digest,
+    split_of_package,
+)
 from compiler_gym.datasets.tar import TarDataset, TarDatasetWithManifest
 from compiler_gym.datasets.uri import BenchmarkUri, path_and_query, quote_path
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError
@@ -57,10 +66,18 @@ from compiler_gym.lazy import door
 from compiler_gym.options import ReadOptions
 
 if TYPE_CHECKING:
-    from compiler_gym.compat import activate, deactivate, delete, require
+    from collections.abc import Callable
+
+    # Names of 0.2.5, which `compat` holds.
+    activate: Callable[..., bool]
+    deactivate: Callable[..., bool]
+    delete: Callable[..., bool]
+    require: Callable[..., bool]
 
 __all__ = [
+    "BUILT_LINK",
     "NO_SPLIT",
+    "PROGRAM_KINDS",
     "PUBLISHED_AT",
     "SPLITS",
     "Archive",
@@ -97,10 +114,14 @@ __all__ = [
     "RunsPrograms",
     "SampleDataset",
     "SeededDataset",
+    "SplitMember",
     "TarDataset",
     "TarDatasetWithManifest",
     "ValidationCallback",
     "activate",
+    "assign_splits",
+    "bundled_folder",
+    "cluster_digest",
     "counter_identity",
     "counting_command",
     "deactivate",
@@ -125,6 +146,5 @@ __all__ = [
 ]
 
 __getattr__ = door(
-    __name__,
-    dict.fromkeys(("activate", "deactivate", "delete", "require"), "compiler_gym.compat"),
+    __name__, dict.fromkeys(("activate", "deactivate", "delete", "require"), "compiler_gym.compat")
 )

@@ -37,7 +37,7 @@ from typing import Any
 
 from compiler_gym.datasets.benchmark import Benchmark, ValidationCallback
 from compiler_gym.datasets.corpus_store import (
-    KINDS,
+    PROGRAM_KINDS,
     CorpusProgram,
     CorpusStore,
     PackageFacts,
@@ -51,10 +51,10 @@ from compiler_gym.datasets.uri import BenchmarkUri, quote_path
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
 from compiler_gym.errors.nearest import did_you_mean, unknown_name
 
-__all__ = ["CorpusDataset", "find_corpora"]
+__all__ = ["BUILT_LINK", "CorpusDataset", "find_corpora"]
 
 FILE_NAME = "corpus.sqlite"
-BUILT = "built"
+BUILT_LINK = "built"
 """The link beside the file that leads to the folder of built packages that it was gathered from."""
 _SUGGEST_UP_TO = 10_000
 
@@ -160,7 +160,7 @@ class CorpusDataset(Dataset):
             self.path.unlink(missing_ok=True)
         except OSError as error:
             raise DatasetInitError(f"cannot remove {self.path}: {error.strerror}") from error
-        (self.path.parent / BUILT).unlink(missing_ok=True)
+        (self.path.parent / BUILT_LINK).unlink(missing_ok=True)
         for leftover in self.path.parent.glob(f".{self.path.name}.*"):
             leftover.unlink(missing_ok=True)
         try:
@@ -231,15 +231,15 @@ class CorpusDataset(Dataset):
         return self._selecting("", kind)
 
     def _selecting(self, split: str, kind: str) -> "CorpusDataset":
-        if kind and kind not in KINDS:
-            raise UnknownNameError(unknown_name("kind of program", kind, KINDS))
+        if kind and kind not in PROGRAM_KINDS:
+            raise UnknownNameError(unknown_name("kind of program", kind, PROGRAM_KINDS))
         if not self.has_splits:
             raise DatasetInitError(
                 f"{self.name} has no splits and no kinds: expected a dataset that was gathered "
                 "from packages, such as debian-sample-v0"
             )
         other = copy.copy(self)
-        other._store = CorpusStore(self.path, StoredSelection(split, KINDS.get(kind, 0)))
+        other._store = CorpusStore(self.path, StoredSelection(split, PROGRAM_KINDS.get(kind, 0)))
         return other
 
     def facts(self, uri: str | BenchmarkUri) -> ProgramFacts:
@@ -284,7 +284,7 @@ class CorpusDataset(Dataset):
         benchmark = self._reader(uri, program)
         test = None if self._tester is None else self._store.test(program.key)
         if test is not None and self._tester is not None:
-            benchmark.add_validation_callback(self._tester(self.site_data_path / BUILT, test))
+            benchmark.add_validation_callback(self._tester(self.site_data_path / BUILT_LINK, test))
         return benchmark
 
     def _uri_of(self, program: CorpusProgram) -> BenchmarkUri:

@@ -21,7 +21,7 @@ from compiler_gym.errors import DatasetInitError
 
 __all__ = [
     "FORMAT",
-    "KINDS",
+    "PROGRAM_KINDS",
     "CorpusProgram",
     "CorpusStore",
     "PackageFacts",
@@ -63,7 +63,7 @@ _TEST = """SELECT name, version, file, folder, command, libraries, tree, languag
     JOIN package ON package.id = package JOIN program ON program.id = program
     JOIN origin ON origin.id = origin WHERE key = ?"""
 
-KINDS = {"module": 1, "program": 2, "library": 4}
+PROGRAM_KINDS = {"module": 1, "program": 2, "library": 4}
 """What a program can be: a translation unit, a linked program, a shared library. The numbers are
 added up: a program that is linked of one module has its bytes."""
 
@@ -129,7 +129,7 @@ class Place(Struct, frozen=True):
     version: str
     source_sha256: str
     kind: str
-    """One of `KINDS`."""
+    """One of `PROGRAM_KINDS`."""
     file: str
     """The source of a module, or the linked file, relative to the source tree of the package."""
     command: tuple[str, ...]
@@ -159,7 +159,7 @@ class ProgramFacts(Struct, frozen=True):
     """What is known of a program beside its contents."""
 
     kinds: tuple[str, ...]
-    """Names of `KINDS`."""
+    """Names of `PROGRAM_KINDS`."""
     split: str
     """Its split, or `NO_SPLIT`."""
     cluster: str
@@ -440,7 +440,7 @@ class _Connection:
 
     def _frame(self, dictionary: int) -> Any:
         """Return what unpacks one frame; a dictionary is prepared once."""
-        from compiler_gym.datasets.fetching.zstd import zstd
+        from compiler_gym.datasets.fetching import zstd
 
         if dictionary not in self._dictionaries:
             select = "SELECT data FROM dictionary WHERE id = ?"
@@ -469,7 +469,7 @@ def _test_of_row(row: tuple[Any, ...]) -> PackageTest:
 
 
 def _kinds_in(number: int) -> tuple[str, ...]:
-    return tuple(name for name, bit in KINDS.items() if number & bit)
+    return tuple(name for name, bit in PROGRAM_KINDS.items() if number & bit)
 
 
 def _words_in_json(text: str) -> tuple[str, ...]:

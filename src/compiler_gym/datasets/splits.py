@@ -20,9 +20,9 @@ __all__ = [
     "SMALLEST",
     "SPLITS",
     "FunctionShape",
-    "Member",
-    "assign",
-    "cluster_of",
+    "SplitMember",
+    "assign_splits",
+    "cluster_digest",
     "split_of_package",
 ]
 
@@ -56,13 +56,13 @@ class FunctionShape(msgspec.Struct, frozen=True, array_like=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class SplitMember:
     """What decides about the split of a program."""
 
     packages: tuple[str, ...]
     """The packages that it belongs to: an exact duplicate is in several."""
     cluster: bytes
-    """What `cluster_of` says of it."""
+    """What `cluster_digest` says of it."""
     shapes: Sequence[int]
     """Those of its functions that count."""
 
@@ -78,7 +78,7 @@ def split_of_package(name: str) -> str:
     return "test" if place < _TEST else "validation" if place < _VALIDATION else "train"
 
 
-def cluster_of(functions: Iterable[FunctionShape], contents: bytes) -> bytes:
+def cluster_digest(functions: Iterable[FunctionShape], contents: bytes) -> bytes:
     """Return 8 bytes that near duplicates among whole programs have in common.
 
     They have the same functions but for names and constants, in whatever order. A program without
@@ -89,7 +89,7 @@ def cluster_of(functions: Iterable[FunctionShape], contents: bytes) -> bytes:
     return hashlib.sha256(packed or contents).digest()[:8]
 
 
-def assign(members: Sequence[Member]) -> Iterator[str]:
+def assign_splits(members: Sequence[SplitMember]) -> Iterator[str]:
     """Yield the split of each of `members`, or `NO_SPLIT`."""
     first: dict[int | bytes, int] = {}
     own = [min(_FIRST.index(split_of_package(name)) for name in one.packages) for one in members]

@@ -18,13 +18,4 @@ if TYPE_CHECKING:
 
 __all__ = ["COMPILER_GYM_ENVS", "CompilerEnv", "GccEnv", "LlvmEnv", "LoopToolEnv"]
 
-__getattr__ = door(
-    __name__,
-    {
-        "COMPILER_GYM_ENVS": "compiler_gym.registration",
-        "CompilerEnv": "compiler_gym.core",
-        "GccEnv": "compiler_gym.envs.gcc.environment",
-        "LlvmEnv": "compiler_gym.envs.llvm.environment",
-        "LoopToolEnv": "compiler_gym.envs.loop_tool.environment",
-    },
-)
+__getattr__ = door(__name__)

@@ -71,8 +71,14 @@ episode is truncated and ``info["error"]`` holds the instance.
 import signal as _signal
 import sys as _sys
 import warnings as _warnings
+from typing import TYPE_CHECKING
 
 from compiler_gym.errors.finding import ValidationError as ValidationError
+from compiler_gym.lazy import door
+
+if TYPE_CHECKING:
+    from compiler_gym.errors.nearest import did_you_mean, unknown_name
+    from compiler_gym.errors.records import Record
 
 __all__ = [
     "BenchmarkInitError",
@@ -90,6 +96,7 @@ __all__ = [
     "DatasetInitError",
     "DownloadFailed",
     "EnvironmentNotSupported",
+    "ExplorerError",
     "InvalidActionError",
     "InvalidIrError",
     "InvalidParameterError",
@@ -105,6 +112,7 @@ __all__ = [
     "PolicyLoadError",
     "PolicyTimeoutError",
     "ProjectError",
+    "Record",
     "RecordingError",
     "RenderModeError",
     "RequestError",
@@ -127,11 +135,15 @@ __all__ = [
     "WorkerOutOfMemoryError",
     "WorkerTimeoutError",
     "WrongResultError",
+    "did_you_mean",
     "error_from_name",
     "program_unreadable",
+    "unknown_name",
     "warn_of_the_caller",
     "warning_from_name",
 ]
+
+__getattr__ = door(__name__)
 
 
 class CompilerGymError(Exception):

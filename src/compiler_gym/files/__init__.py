@@ -18,6 +18,7 @@ from compiler_gym.files.appending import (
     write_all,
 )
 from compiler_gym.files.locks import FolderLock, Lock, locked
+from compiler_gym.files.paths import cache_path, site_data_path
 from compiler_gym.files.reading import read_regular, sha256_of
 from compiler_gym.files.replacing import (
     keep,
@@ -37,6 +38,7 @@ __all__ = [
     "Lock",
     "append",
     "append_line",
+    "cache_path",
     "drop_cut_line",
     "is_intact",
     "keep",
@@ -52,6 +54,7 @@ __all__ = [
     "scratch_directory",
     "seal",
     "sha256_of",
+    "site_data_path",
     "tool_identity",
     "whole_lines",
     "write_all",

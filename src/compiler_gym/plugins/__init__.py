@@ -16,4 +16,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Plugin", "ServiceEnv", "plugin_files", "read_plugin"]
 
-__getattr__ = door(__name__, {"ServiceEnv": f"{__name__}.environment"})
+__getattr__ = door(__name__)

@@ -35,6 +35,7 @@ from compiler_gym.sandbox.tiers import (
     why_not,
 )
 from compiler_gym.sandbox.tools import run_tool_boxed
+from compiler_gym.sandbox.ways import find_helper
 
 __all__ = [
     "BUILD_FOLDER",
@@ -50,6 +51,7 @@ __all__ = [
     "available",
     "build_variables",
     "chosen",
+    "find_helper",
     "in_own_session",
     "is_own",
     "require",

@@ -11,7 +11,7 @@ clock. ``watching`` holds the progress reports of a search, ``search_result`` it
 ``attribution`` measures the contribution of each of its actions.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from compiler_gym.lazy import door
 from compiler_gym.options import SearchOptions
@@ -51,7 +51,9 @@ from compiler_gym.search.tree import Failure, Node, Walk
 from compiler_gym.search.watching import Improvement, SearchProgress, SearchWatcher, Silent
 
 if TYPE_CHECKING:
-    from compiler_gym.compat import random_search
+    from collections.abc import Callable
+
+    random_search: Callable[..., tuple[float, list[Any]]]  # of 0.2.5, which `compat` holds
 
 __all__ = [
     "ALGORITHMS",

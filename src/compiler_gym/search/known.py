@@ -14,7 +14,6 @@ import gymnasium
 
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.lazy import parts
-from compiler_gym.registration import compilers
 from compiler_gym.spaces import action_names, find_actions
 
 __all__ = [
@@ -92,8 +91,7 @@ def _start_named(space: gymnasium.Space[Any], text: str) -> list[Any]:
 
 
 def _lines_of_sequences() -> Iterator[str]:
-    for compiler in compilers().values():
-        package, _, file = compiler.starting_sequences.partition(":")
-        if file:
-            text = files(package).joinpath(file).read_text(encoding="utf-8")
-            yield from (line for line in text.splitlines() if line and not line.startswith("#"))
+    for entry in parts("starting_sequences").values():
+        file = files(entry.load()).joinpath("starting_sequences.txt")
+        lines = file.read_text(encoding="utf-8").splitlines()
+        yield from (line for line in lines if line and not line.startswith("#"))

@@ -9,7 +9,7 @@ and ``local`` are it with a process and without, and ``dispatch`` is for several
 ``caching`` remembers results, and ``sdk`` is for compilers in other languages.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from compiler_gym.errors import (
     EnvironmentNotSupported,
@@ -33,7 +33,7 @@ from compiler_gym.service.transport import Channel
 from compiler_gym.session import CompilerSession as CompilationSession
 
 if TYPE_CHECKING:
-    from compiler_gym.compat import ConnectionOpts
+    ConnectionOpts: type[Any]  # of 0.2.5, which `compat` holds
 
 __all__ = [
     "Channel",

@@ -42,21 +42,7 @@ __all__ = [
     "worker_pid",
 ]
 
-_WHERE = {
-    "EnvironmentConformance": "environment_suite",
-    "FakeEnv": "fake_environment",
-    "FakeSession": "fakes",
-    "SessionConformance": "session_suite",
-    "Suite": "suite",
-    "UnforkableSession": "fakes",
-    "descendants": "processes",
-    "is_running": "processes",
-    "same": "suite",
-    "wait_until": "processes",
-    "worker_files": "processes",
-    "worker_pid": "processes",
-}
-_fetch = door(__name__, {name: f"{__name__}.{module}" for name, module in _WHERE.items()})
+_fetch = door(__name__)
 _ASSERTING = tuple(
     f"{__name__}.{module}" for module in ("environment_suite", "session_suite", "suite")
 )
@@ -65,6 +51,6 @@ _ASSERTING = tuple(
 def __getattr__(name: str) -> Any:
     if "pytest" in sys.modules:  # so that a failed assertion of the suite shows its values
         unloaded = [module for module in _ASSERTING if module not in sys.modules]
-        if unloaded and name in _WHERE:
+        if unloaded and name in __all__:
             sys.modules["pytest"].register_assert_rewrite(*unloaded)
     return _fetch(name)

@@ -33,6 +33,7 @@ from compiler_gym.validation.many_states import validate_states
 from compiler_gym.validation.mutation import MOST_BYTES, CaseMutator, Draw, is_mutable
 from compiler_gym.validation.replaying import replay, replay_differences
 from compiler_gym.validation.result import RungResult, ValidationError, ValidationResult, Verdict
+from compiler_gym.validation.timing import Comparison, compare_fastest
 from compiler_gym.validation.trace import Trace, first_disagreement, trace
 from compiler_gym.validation.trouble import machine_trouble
 
@@ -43,6 +44,7 @@ __all__ = [
     "REPLAY",
     "CaseMutator",
     "Compared",
+    "Comparison",
     "Draw",
     "Finding",
     "Reference",
@@ -58,6 +60,7 @@ __all__ = [
     "climb",
     "compare_behaviour",
     "compare_built",
+    "compare_fastest",
     "first_disagreement",
     "is_mutable",
     "machine_trouble",

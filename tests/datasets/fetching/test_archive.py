@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.datasets.fetching import zstd
 from compiler_gym.datasets.fetching.archive import (
     ArchiveLimits,
     open_compressed,
     read_archive,
     unpack,
 )
-from compiler_gym.datasets.fetching.zstd import zstd
 from compiler_gym.errors import DatasetInitError
 from tests.datasets.conftest import make_tar
 

@@ -16,8 +16,8 @@ from compiler_gym.datasets import (
     ReadOptions,
     import_corpus,
 )
+from compiler_gym.datasets.fetching import zstd
 from compiler_gym.datasets.fetching.archive import ArchiveLimits
-from compiler_gym.datasets.fetching.zstd import zstd
 from compiler_gym.errors import DatasetInitError
 from tests.datasets.conftest import make_tar
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from compiler_gym.datasets.fetching.zstd import zstd
+from compiler_gym.datasets.fetching import zstd
 
 TEXT = b"define i32 @main() { ret i32 0 }\n" * 1000
 

@@ -16,7 +16,16 @@ from typer.core import TyperGroup
 
 from compiler_gym.options import DeclaredOption, Limits, declared
 
-__all__ = ["CommandGroup", "LimitOptions", "MemoryLimit", "Only", "SandboxName", "given", "spread"]
+__all__ = [
+    "CommandGroup",
+    "CompilerName",
+    "LimitOptions",
+    "MemoryLimit",
+    "Only",
+    "SandboxName",
+    "given",
+    "spread",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +50,10 @@ class CommandGroup(TyperGroup):
 LimitOptions = Limits | None
 """The limits of a worker: None where none is given."""
 MemoryLimit = Annotated[Limits | None, Only(["memory_bytes"])]
+CompilerName = Annotated[
+    str | None,
+    typer.Option("--compiler", help="Which compiler [default: the only one that can]."),
+]
 SandboxName = Annotated[
     str | None,
     typer.Option(

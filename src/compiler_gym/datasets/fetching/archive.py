@@ -290,7 +290,7 @@ def printable(name: str) -> str:
 @contextmanager
 def _open_zst(path: Path) -> Generator[io.BufferedIOBase]:
     """Open Zstandard, with complaints that look like those of the other readers."""
-    from compiler_gym.datasets.fetching.zstd import zstd
+    from compiler_gym.datasets.fetching import zstd
 
     # The window is bounded so that a small file cannot ask for gigabytes.
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 27}

@@ -376,7 +376,7 @@ def _holds_programs(path: Path) -> bool:
 
 
 def _train(samples: list[bytes]) -> bytes | None:
-    from compiler_gym.datasets.fetching.zstd import zstd
+    from compiler_gym.datasets.fetching import zstd
 
     cut = [sample[:_SAMPLE_BYTES] for sample in samples if len(sample) >= 8]
     if len(cut) < _TRAIN_AT_LEAST:
@@ -389,7 +389,7 @@ def _train(samples: list[bytes]) -> bytes | None:
 
 
 def _compressor(dictionary: bytes | None) -> Callable[[bytes], bytes]:
-    from compiler_gym.datasets.fetching.zstd import zstd
+    from compiler_gym.datasets.fetching import zstd
 
     options: dict[int, int] = {
         zstd.CompressionParameter.compression_level: _LEVEL,

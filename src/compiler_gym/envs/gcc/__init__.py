@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from compiler_gym.envs.gcc.environment import GccEnv
     from compiler_gym.envs.gcc.programs.own import make_benchmark, make_benchmark_from_source
     from compiler_gym.envs.gcc.toolchain.gcc import DEFAULT_GCC, Gcc
-    from compiler_gym.envs.gcc.toolchain.spec import GccSpec
+    from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
 
 __all__ = [
     "DEFAULT_GCC",
@@ -44,6 +44,7 @@ __all__ = [
     "GccSpec",
     "Option",
     "gcc",
+    "get_spec",
     "make_benchmark",
     "make_benchmark_from_source",
 ]
@@ -60,25 +61,7 @@ gcc = Compiler(
     ),
     formats=(C_SOURCE, CXX_SOURCE),
     version="compiler_gym.envs.gcc.toolchain.gcc:usual_version",
-    external_tools="compiler_gym.envs.gcc.toolchain.gcc:external_tools",
 )
 """What the entry point names."""
 
-_WHERE = {
-    "DEFAULT_GCC": "toolchain.gcc",
-    "Gcc": "toolchain.gcc",
-    "GccEnv": "environment",
-    "GccSpec": "toolchain.spec",
-    "make_benchmark": "programs.own",
-    "make_benchmark_from_source": "programs.own",
-}
-
-
-__getattr__ = door(
-    __name__,
-    {
-        name: f"{__name__}.{_WHERE.get(name, 'actions.options')}"
-        for name in __all__
-        if name != "gcc"
-    },
-)
+__getattr__ = door(__name__)

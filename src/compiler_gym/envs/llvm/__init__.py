@@ -23,6 +23,7 @@ from compiler_gym.registration import (
 )
 
 if TYPE_CHECKING:
+    from compiler_gym.envs.llvm.datasets import make_datasets
     from compiler_gym.envs.llvm.environment import (
         LlvmCommandLine,
         LlvmEnv,
@@ -46,12 +47,18 @@ if TYPE_CHECKING:
         make_benchmark,
         make_benchmark_from_source,
     )
+    from compiler_gym.envs.llvm.rewards import SpeedupReward, buildtime_reward
+    from compiler_gym.envs.llvm.session import LlvmSession
 
 __all__ = [
+    "FORMATS",
     "BenchmarkFromCommandLine",
     "ClangInvocation",
     "LlvmCommandLine",
     "LlvmEnv",
+    "LlvmSession",
+    "SpeedupReward",
+    "buildtime_reward",
     "compute_observation",
     "get_system_library_flags",
     "llvm",
@@ -60,6 +67,7 @@ __all__ = [
     "make_benchmark_from_source",
     "make_benchmarks_from_compile_commands",
     "make_benchmarks_from_compile_commands_by_target",
+    "make_datasets",
     "merge_benchmarks",
     "observation_spaces",
     "reward_spaces",
@@ -96,15 +104,12 @@ llvm = Compiler(
     description=f"LLVM {MAJOR} middle-end passes on one module",
     environment="compiler_gym.envs.llvm.environment:LlvmEnv",
     formats=FORMATS,
-    pipeline_parameter="llvm.apply_pipeline",
     next_steps={"PipelineError": f"`{tool_name('opt')} --print-passes` lists every pass"},
     search_defaults={
         "action_space": "PassesAndPipelines",
         "reward_space": "IrInstructionCountOz",
     },
-    starting_sequences="compiler_gym.envs.llvm:starting_sequences.txt",
     version="compiler_gym._llvm:LLVM_VERSION",
-    external_tools="compiler_gym.envs.llvm.toolchain.external:external_tools",
     environments=(
         _environment("llvm-v0"),
         *(
@@ -122,19 +127,4 @@ llvm = Compiler(
 )
 """What the entry point names."""
 
-_WHERE = {
-    "BenchmarkFromCommandLine": "programs.builds",
-    "ClangInvocation": "programs.source",
-    "get_system_library_flags": "programs.source",
-    "make_benchmark": "programs.source",
-    "make_benchmark_from_command_line": "programs.builds",
-    "make_benchmark_from_source": "programs.source",
-    "make_benchmarks_from_compile_commands": "programs.compilation_database",
-    "make_benchmarks_from_compile_commands_by_target": "programs.compilation_database",
-}
-
-
-__getattr__ = door(
-    __name__,
-    {name: f"{__name__}.{_WHERE.get(name, 'environment')}" for name in __all__ if name != "llvm"},
-)
+__getattr__ = door(__name__)

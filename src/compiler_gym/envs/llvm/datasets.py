@@ -45,7 +45,7 @@ from compiler_gym.envs.llvm.programs.source import read_program
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.files import read_regular
 from compiler_gym.files.paths import site_data_path
-from compiler_gym.lazy import parts
+from compiler_gym.lazy import part, parts
 
 __all__ = [
     "AnghaBenchDataset",
@@ -126,4 +126,4 @@ def get_llvm_datasets(site_data_base: Path | None = None) -> Iterator[Dataset]:
 
 def _run_package_tests(folder: Path, test: PackageTest) -> ValidationCallback:
     """Return the check of a program that its package tests, which a tool makes."""
-    return parts("package_tests")["llvm"].load()(folder, test)
+    return part("package_tests", "llvm")(folder, test)

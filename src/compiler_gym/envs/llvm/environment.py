@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
 
-from compiler_gym.builds.command_words import command_words
+from compiler_gym.builds.command_words import split_command
 from compiler_gym.core import (
     CompilerEnvState,
     DerivedObservation,
@@ -226,6 +226,7 @@ class LlvmEnv(RunnableEnv):
         "marks": MarksSpace,
     }
     default_benchmark: ClassVar[str | None] = "benchmark://cbench-v1/qsort"
+    pipeline_parameter: ClassVar[str | None] = "llvm.apply_pipeline"
     shown_rewards: ClassVar[tuple[str, ...] | None] = tuple(
         reward
         for cost, prefix in (
@@ -630,7 +631,7 @@ def _read(commandline: str) -> tuple[list[str], dict[str, str]]:
 
     Raises `InvalidActionError` for what is neither.
     """
-    words = command_words(commandline)
+    words = split_command(commandline)
     if "|" not in words:
         return codegen_options.split_choices(_parts_of(words, commandline))
     at = words.index("|")

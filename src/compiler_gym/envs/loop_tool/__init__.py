@@ -59,13 +59,4 @@ loop_tool = Compiler(
 )
 """What the entry point names."""
 
-__getattr__ = door(
-    __name__,
-    {
-        "FLOPSReward": f"{__name__}.rewards",
-        "LoopToolCPUDataset": f"{__name__}.datasets",
-        "LoopToolCUDADataset": f"{__name__}.datasets",
-        "LoopToolEnv": f"{__name__}.environment",
-        "make_benchmark": f"{__name__}.datasets",
-    },
-)
+__getattr__ = door(__name__)

@@ -44,20 +44,9 @@ mlir = Compiler(
         ),
     ),
     nondeterministic=True,
-    starting_sequences="compiler_gym.envs.mlir:starting_sequences.txt",
     formats=(ProgramFormat("MLIR", (".mlir",)),),
     version="compiler_gym.envs.mlir.toolchain.bindings:installed_version",
 )
 """What the entry point names."""
 
-_WHERE = {
-    "MlirEnv": "environment",
-    **dict.fromkeys(
-        ("MlirRlWrapperEnv", "convert_action", "make_mlir_rl_wrapper_env"), "actions.subactions"
-    ),
-}
-
-__getattr__ = door(
-    __name__,
-    {name: f"{__name__}.{_WHERE.get(name, 'datasets')}" for name in __all__ if name != "mlir"},
-)
+__getattr__ = door(__name__)

@@ -41,20 +41,4 @@ __all__ = [
     "tasks",
 ]
 
-_WHERE = {
-    "AgentEpisode": "compiler_gym.tools.agents.episode",
-    "Calls": "compiler_gym.tools.agents.calls",
-    "Decisions": "compiler_gym.tools.agents.task",
-    "Judge": "compiler_gym.tools.agents.judging.judge",
-    "Question": "compiler_gym.tools.agents.task",
-    "Score": "compiler_gym.tools.agents.judging.scoring",
-    "AgentTask": "compiler_gym.tools.agents.task",
-    "Tool": "compiler_gym.tools.agents.calling",
-    "Toolbox": "compiler_gym.tools.agents.toolbox",
-    "Verdict": "compiler_gym.tools.agents.task",
-    "find_task": "compiler_gym.tools.agents.catalogue",
-    "judge": "compiler_gym.tools.agents.judging.judge",
-    "score": "compiler_gym.tools.agents.judging.scoring",
-    "tasks": "compiler_gym.tools.agents.catalogue",
-}
-__getattr__ = door(__name__, _WHERE)
+__getattr__ = door(__name__)

@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from compiler_gym.errors import InvalidParameterError
-from compiler_gym.errors.nearest import unknown_name
+from compiler_gym.errors import InvalidParameterError, unknown_name
 
 __all__ = ["Tool", "arguments_of", "tool_of"]
 

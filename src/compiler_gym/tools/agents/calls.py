@@ -13,8 +13,8 @@ from compiler_gym.errors import (
     ServiceError,
     SessionNotFound,
     UnknownNameError,
+    unknown_name,
 )
-from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.tools.agents.calling import arguments_of, tool_of
 from compiler_gym.tools.agents.texts import as_json, cut
 

@@ -6,8 +6,7 @@ from functools import cache
 from types import MappingProxyType
 
 from compiler_gym.datasets import SPLITS
-from compiler_gym.errors import InvalidParameterError, UnknownNameError
-from compiler_gym.errors.nearest import unknown_name
+from compiler_gym.errors import InvalidParameterError, UnknownNameError, unknown_name
 from compiler_gym.lazy import parts
 from compiler_gym.tools.agents.task import DIFFICULTIES, AgentTask
 

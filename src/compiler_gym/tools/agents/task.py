@@ -10,8 +10,7 @@ from enum import Enum
 from typing import Any
 
 from compiler_gym.datasets import SPLITS
-from compiler_gym.errors import InvalidParameterError
-from compiler_gym.errors.records import Record
+from compiler_gym.errors import InvalidParameterError, Record
 
 __all__ = [
     "DIFFICULTIES",

@@ -16,8 +16,8 @@ from compiler_gym.errors import (
     InvalidParameterError,
     SessionNotFound,
     UnknownNameError,
+    unknown_name,
 )
-from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.registration import make, recommended_reward
 from compiler_gym.spaces import (
     action_descriptions,

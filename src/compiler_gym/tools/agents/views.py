@@ -19,8 +19,7 @@ from compiler_gym.core import (
     parts_by_function,
     runs_program,
 )
-from compiler_gym.errors import ObservationError, UnknownNameError
-from compiler_gym.errors.nearest import unknown_name
+from compiler_gym.errors import ObservationError, UnknownNameError, unknown_name
 from compiler_gym.spaces import Scalar, to_plain
 from compiler_gym.tools.agents.texts import as_json, cut, difference
 from compiler_gym.tools.agents.workbench import Workbench

@@ -24,12 +24,4 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMA_FILE", "Api", "Asked", "Server", "Settings", "Source"]
 
-_WHERE = {
-    "SCHEMA_FILE": "schema",
-    "Api": "api",
-    "Asked": "api",
-    "Server": "server",
-    "Settings": "settings",
-    "Source": "records",
-}
-__getattr__ = door(__name__, {name: f"{__name__}.{where}" for name, where in _WHERE.items()})
+__getattr__ = door(__name__)

@@ -331,7 +331,7 @@ class Api:
     def _make(self, id: str, **chosen: Any) -> CompilerEnv:
         known = [one.id for one in environment_names()]
         if id not in known:
-            from compiler_gym.errors.nearest import unknown_name
+            from compiler_gym.errors import unknown_name
 
             raise ExplorerError(unknown_name("environment", id, known), status=404)
         return make(id, **self.settings.limits, **chosen)

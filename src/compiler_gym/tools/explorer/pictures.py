@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from compiler_gym.core import GraphPane, PaneGraph, PaneNode, Panes
-from compiler_gym.errors import ExplorerError
-from compiler_gym.errors.nearest import unknown_name
+from compiler_gym.errors import ExplorerError, unknown_name
 from compiler_gym.tools.explorer.records import Edge, Graph, GraphNode
 from compiler_gym.tools.explorer.texts import Listings, text_of
 from compiler_gym.tools.explorer.tree import State, Tree

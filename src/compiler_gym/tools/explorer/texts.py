@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from compiler_gym.core import PaneText, TextPane, comparable, parts_by_function
-from compiler_gym.errors import ExplorerError
-from compiler_gym.errors.nearest import unknown_name
+from compiler_gym.errors import ExplorerError, unknown_name
 from compiler_gym.tools.explorer.records import (
     Difference,
     Fact,

@@ -8,4 +8,4 @@ from compiler_gym.lazy import door
 
 __all__: list[str] = []
 
-__getattr__ = door(__name__, {})
+__getattr__ = door(__name__)

@@ -155,48 +155,4 @@ __all__ = [
     "write_report",
 ]
 
-_WHERE = {
-    "allowance": ("Allowance",),
-    "applying": ("apply_plan", "changed_sources", "driver_facts"),
-    "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
-    "by_runs": ("tuned_by_runs",),
-    "front": ("FrontBuild", "front_of", "recommended"),
-    "goal": ("Goal",),
-    "handing_over": ("Result",),
-    "html": ("html_page", "html_table"),
-    "job": ("TuningJob", "TuningWatcher"),
-    "request": ("Request",),
-    "layout": (
-        "FILE_MEANINGS",
-        "LAYOUT",
-        "NO_UNWINDING",
-        "PACKED",
-        "asked_for",
-        "layout_of",
-        "unwinding_of",
-    ),
-    "measure": ("Measure", "columns"),
-    "journal": ("JOURNAL", "Journal", "Tried"),
-    "meaning": ("Meaning",),
-    "measuring": ("RunCommand",),
-    "plan": ("PLAN_FILE", "BinaryPlan", "BuildPlan", "SourceFile", "sources_of", "write_plan"),
-    "reading": ("read_plan", "require_among", "require_nothing_in", "tuner_of"),
-    "recipes": (
-        "TuningRecipe",
-        "read_recipe",
-        "recipe_files",
-        "recipe_for",
-        "recipe_named",
-        "shipped_recipes",
-    ),
-    "report": ("write_report",),
-    "size_search": ("SizeSearch", "State", "Work"),
-    "speed_decisions": ("Choice",),
-    "summary": ("BinarySummary", "ReportedDecision", "SourceSize", "TuningSummary", "share"),
-    "tuner": ("Found", "FunctionSize", "TuningSubject", "Tuner", "require_honoured"),
-    "tuners": ("tuner_named",),
-}
-
-__getattr__ = door(
-    __name__, {name: f"{__name__}.{file}" for file, names in _WHERE.items() for name in names}
-)
+__getattr__ = door(__name__)

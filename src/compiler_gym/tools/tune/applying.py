@@ -12,8 +12,7 @@ from pathlib import Path
 
 from compiler_gym.builds import CompilerCommand, Mode
 from compiler_gym.errors import CompilerGymError
-from compiler_gym.files import scratch_directory
-from compiler_gym.files.paths import cache_path
+from compiler_gym.files import cache_path, scratch_directory
 from compiler_gym.sandbox import build_variables
 from compiler_gym.tools.tune.builds import Binary, Unit, inputs_of, objects_of, with_own_debug
 from compiler_gym.tools.tune.goal import Goal

@@ -14,7 +14,7 @@ from compiler_gym.datasets import counting_command
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.files import scratch_directory
 from compiler_gym.tools.tune.measuring import RunCommand
-from compiler_gym.validation.timing import Comparison, compare_fastest
+from compiler_gym.validation import Comparison, compare_fastest
 
 __all__ = ["FEWEST_CONFIRMING", "as_speed", "compare_in_turns", "instructions", "race"]
 

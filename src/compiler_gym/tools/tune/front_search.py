@@ -11,7 +11,7 @@ from compiler_gym.tools.tune.front import FrontBuild, front_of
 from compiler_gym.tools.tune.journal import Tried
 from compiler_gym.tools.tune.speed_decisions import added
 from compiler_gym.tools.tune.speed_search import SpeedSearch
-from compiler_gym.validation.timing import Comparison, compare_fastest
+from compiler_gym.validation import Comparison, compare_fastest
 
 __all__ = ["search_front"]
 

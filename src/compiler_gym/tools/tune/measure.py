@@ -58,7 +58,7 @@ class Measure(StrEnum):
     def of(self, path: Path) -> int:
         """Return the bytes of the file `path`; raise `ProjectError` where it is no ELF file."""
         if self is Measure.COMPRESSED:
-            from compiler_gym.datasets.fetching.zstd import zstd
+            from compiler_gym.datasets.fetching import zstd
 
             return len(zstd.compress(path.read_bytes(), level=_LEVEL))
         return int(getattr(sizes_of(path), self.key))

@@ -16,8 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from compiler_gym.errors import PlanError, UnknownNameError
-from compiler_gym.errors.nearest import unknown_name
+from compiler_gym.errors import PlanError, UnknownNameError, unknown_name
 from compiler_gym.lazy import parts
 from compiler_gym.tools.tune.goal import Goal
 from compiler_gym.tools.tune.plan import BinaryPlan, SourceFile

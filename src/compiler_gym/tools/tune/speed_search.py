@@ -17,7 +17,7 @@ from compiler_gym.tools.tune.measuring import RunCommand
 from compiler_gym.tools.tune.plan import BinaryPlan
 from compiler_gym.tools.tune.speed_decisions import Choice, actions_of, added, plan_of
 from compiler_gym.tools.tune.timed import TimingBench
-from compiler_gym.validation.timing import Comparison, compare_fastest
+from compiler_gym.validation import Comparison, compare_fastest
 
 __all__ = ["SpeedSearch"]
 

@@ -20,7 +20,7 @@ from compiler_gym.tools.tune.measuring import RunCommand
 from compiler_gym.tools.tune.plan import BinaryPlan
 from compiler_gym.tools.tune.speed_decisions import SpeedDecisions, actions_of
 from compiler_gym.tools.tune.tuner import TuningSubject
-from compiler_gym.validation.timing import Comparison
+from compiler_gym.validation import Comparison
 
 __all__ = ["TimingBench"]
 

@@ -11,7 +11,7 @@ from compiler_gym.envs.llvm.observations import LEVELS, TABLE
 from compiler_gym.envs.llvm.observations.compute import (
     COMPUTE,
     ENGINE,
-    described,
+    describe,
     observation_specs,
 )
 from compiler_gym.envs.llvm.rewards import make_rewards
@@ -33,13 +33,13 @@ def test_a_row_that_names_nothing_of_the_engine_is_found() -> None:
 
 
 def test_the_engine_describes_its_tables() -> None:
-    row = described(FOREST)
+    row = describe(FOREST)
     assert isinstance(row.space, DictSpec)
     columns = [name for name, *_ in _llvm.describe_tables()["loop_forest"]]
     assert list(row.space.items) == columns
     assert row.default == dict.fromkeys(columns, b"")
     assert row.space.items["is_rotated"] == BoxSpec(0, 1, (-1,), "int8")
-    calls = described(TABLE["CallGraph"])
+    calls = describe(TABLE["CallGraph"])
     assert isinstance(calls.space, DictSpec)
     assert isinstance(calls.space.items["names"], SpaceSequenceSpec)
     assert calls.default["names"] == []
@@ -63,12 +63,12 @@ def test_a_table_holds_the_columns_that_it_is_said_to(name: str) -> None:
 def test_a_description_of_columns_that_are_not_there_is_found() -> None:
     row = structs.replace(FOREST, description="Loops: `function`, `height`.")
     with pytest.raises(TableError, match="LoopForest names height: 'loop_forest' has function"):
-        described(row)
+        describe(row)
 
 
 def test_a_space_that_nobody_describes_is_found() -> None:
     with pytest.raises(TableError, match=r"no space: expected one .* 'Module\.text'"):
-        described(structs.replace(FOREST, compute="Module.text")).spec()
+        describe(structs.replace(FOREST, compute="Module.text")).spec()
 
 
 def test_every_cost_has_baselines_at_each_level_and_four_rewards() -> None:

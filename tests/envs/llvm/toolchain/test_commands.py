@@ -3,7 +3,7 @@
 
 import pytest
 
-from compiler_gym.builds.command_words import command_words
+from compiler_gym.builds.command_words import split_command
 from compiler_gym.envs.llvm.toolchain.commands import (
     CLEAR,
     is_llc,
@@ -38,11 +38,11 @@ def test_a_command_is_read_as_it_is_written() -> None:
     text = opt_command(
         "sroa,dce", "a.bc", "-", options=[("inline-threshold", "5")], keeps_use_lists=True
     )
-    words = command_words(text)
+    words = split_command(text)
     assert is_opt(words[0])
     assert opt_parts(words[1:]) == ["-inline-threshold=5", "sroa", "dce"]
     assert "-passes" not in opt_command("", "a.bc")
-    assert command_words(llc_command(["--regalloc=basic"]))[:3] == [
+    assert split_command(llc_command(["--regalloc=basic"]))[:3] == [
         "llc", "-filetype=obj", "--regalloc=basic",
     ]  # fmt: skip
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from compiler_gym.datasets import PackageTest
-from compiler_gym.datasets.fetching.zstd import zstd
+from compiler_gym.datasets.fetching import zstd
 from compiler_gym.errors import ValidationUnavailableError
 from compiler_gym.tools.corpus.packages import LockedPackage, PackageLock, Root, tree_of, write_lock
 

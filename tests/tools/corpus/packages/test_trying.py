@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.datasets.fetching.zstd import zstd
+from compiler_gym.datasets.fetching import zstd
 from compiler_gym.tools.corpus.packages.trying import keep_tree
 from compiler_gym.tools.corpus.packages.trying import test_command as command_of
 

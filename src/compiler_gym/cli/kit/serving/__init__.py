@@ -18,11 +18,4 @@ if TYPE_CHECKING:
 
 __all__ = ["EVERYWHERE", "Gate", "Guard", "server_settings", "status_of"]
 
-_WHERE = {
-    "EVERYWHERE": "guard",
-    "Gate": "bodies",
-    "Guard": "guard",
-    "server_settings": "deadlines",
-    "status_of": "statuses",
-}
-__getattr__ = door(__name__, {name: f"{__name__}.{where}" for name, where in _WHERE.items()})
+__getattr__ = door(__name__)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from operator import index
 from typing import SupportsIndex
 
-from compiler_gym.builds.command_words import command_words, is_file_name
+from compiler_gym.builds.command_words import is_file_name, split_command
 from compiler_gym.envs.gcc.actions.options import ABSENT, Option
 from compiler_gym.errors import InvalidActionError
 
@@ -129,7 +129,7 @@ class CommandReader:
         Raises `InvalidActionError` for a word that is no setting of any option, and for
         anything that is not part of the one command of a compiler.
         """
-        words = command_words(text)
+        words = split_command(text)
         pending = self._pending(words)
         if words and not words[0].startswith("-"):
             self._require_compiler(words.pop(0))

@@ -33,6 +33,7 @@ __all__ = [
     "NO_OP",
     "PIPELINES",
     "VARYING",
+    "codegen_options",
     "legacy_flags",
 ]
 

@@ -6,17 +6,34 @@ Names, shapes and meanings are those of CompilerGym 0.2.5 where it has them. ``c
 ``derived`` computes further ones from these in the client, and ``names`` names array elements.
 """
 
+from typing import TYPE_CHECKING
+
 from compiler_gym.envs.llvm.actions.codegen_options import OPTIONS
 from compiler_gym.envs.llvm.observations.costs import COSTS_OF_IR, COSTS_OF_PROGRAMS, LEVELS
 from compiler_gym.envs.llvm.observations.cpu import CPU_COUNTS
 from compiler_gym.envs.llvm.observations.names import AUTOPHASE_FEATURES, INST_COUNT_FEATURES
 from compiler_gym.envs.llvm.observations.runs import RUNS
-from compiler_gym.envs.llvm.observations.shapes import COUNT, counts
+from compiler_gym.envs.llvm.observations.shapes import COUNT, MOST, counts
 from compiler_gym.envs.llvm.observations.structure import STRUCTURE
+from compiler_gym.lazy import door
 from compiler_gym.session import BoxSpec, DictSpec, SequenceSpec, TextSpec
 from compiler_gym.tables import Observation, Table
 
-__all__ = ["AUTOPHASE_FEATURES", "INST_COUNT_FEATURES", "LEVELS", "ROWS", "TABLE"]
+if TYPE_CHECKING:
+    from compiler_gym.envs.llvm.observations.compute import observation_specs
+
+__all__ = [
+    "AUTOPHASE_FEATURES",
+    "COUNT",
+    "INST_COUNT_FEATURES",
+    "LEVELS",
+    "MOST",
+    "ROWS",
+    "TABLE",
+    "observation_specs",
+]
+
+__getattr__ = door(__name__)
 
 
 def _text(name: str, length: int | None, compute: str, description: str) -> Observation:

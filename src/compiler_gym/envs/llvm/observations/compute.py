@@ -30,9 +30,9 @@ from compiler_gym.session import (
     SpaceSequenceSpec,
     TextSpec,
 )
-from compiler_gym.tables import Observation
+from compiler_gym.tables import Observation, Table
 
-__all__ = ["COMPUTE", "ENGINE", "Computation", "described", "mca_cycles", "observation_specs"]
+__all__ = ["COMPUTE", "ENGINE", "Computation", "describe", "mca_cycles", "observation_specs"]
 
 Computation = Callable[[Program], Any]
 
@@ -40,7 +40,7 @@ _vocabularies: dict[str, _llvm.Ir2VecVocabulary] = {}
 _COLUMN = re.compile(r"`([a-z_]+)`")
 
 
-def described(row: Observation) -> Observation:
+def describe(row: Observation) -> Observation:
     """Return `row` with its space and default, if it is a table that the engine describes.
 
     Raises `TableError` where its description names a column that the engine does not have.
@@ -64,9 +64,9 @@ def described(row: Observation) -> Observation:
     return structs.replace(row, space=space, default=default)
 
 
-def observation_specs() -> tuple[ObservationSpec, ...]:
-    """Return what clients are told of every observation."""
-    return tuple(described(row).spec() for row in TABLE.observations)
+def observation_specs(table: Table = TABLE) -> tuple[ObservationSpec, ...]:
+    """Return the specification of every observation of `table`, for clients."""
+    return tuple(describe(row).spec() for row in table.observations)
 
 
 def _column(dtype: str, low: int, high: int, width: int) -> BoxSpec | SpaceSequenceSpec:

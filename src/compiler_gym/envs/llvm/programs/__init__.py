@@ -5,3 +5,23 @@
 ``objects`` and ``archive_members`` find what a linker would have taken; ``kept`` caches modules.
 Nothing here changes a program or runs it.
 """
+
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
+
+if TYPE_CHECKING:
+    from compiler_gym.envs.llvm.programs.archive_members import needed_members
+    from compiler_gym.envs.llvm.programs.builds import record, unknown_flags
+    from compiler_gym.envs.llvm.programs.compilation_database import read_compilation_database
+    from compiler_gym.envs.llvm.programs.shapes import shapes_of
+
+__all__ = [
+    "needed_members",
+    "read_compilation_database",
+    "record",
+    "shapes_of",
+    "unknown_flags",
+]
+
+__getattr__ = door(__name__)

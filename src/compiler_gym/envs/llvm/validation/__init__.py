@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState
-from compiler_gym.envs.llvm.validation.alive import check_proofs
-from compiler_gym.envs.llvm.validation.build import other_machine
+from compiler_gym.envs.llvm.validation.alive import check_proofs, is_proved
+from compiler_gym.envs.llvm.validation.bug_report import BugReport
+from compiler_gym.envs.llvm.validation.build import AS_IT_IS, other_machine
 from compiler_gym.envs.llvm.validation.checksums import check_checksums, is_of_csmith
 from compiler_gym.envs.llvm.validation.generated import check_generated, has_inputs
 from compiler_gym.envs.llvm.validation.runs import (
@@ -19,7 +20,7 @@ from compiler_gym.envs.llvm.validation.runs import (
 from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, check_sanitizer
 from compiler_gym.validation import Rung, Subject, ValidationResult, choose_rungs, climb
 
-__all__ = ["QUICK", "RUNGS", "validate"]
+__all__ = ["AS_IT_IS", "QUICK", "RUNGS", "BugReport", "is_proved", "validate"]
 
 _QUESTIONS = {
     "asan": "Is every access inside an object that is alive?",

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import compiler_gym
-from compiler_gym.datasets.bundled import bundled_folder
+from compiler_gym.datasets import bundled_folder
 
 __all__ = ["ENVIRONMENT", "NAMESPACES", "PROCESS", "confined", "plain"]
 

@@ -18,9 +18,9 @@ def main() -> None:
     requests, answers = moved_streams()
     import json
 
-    from compiler_gym.datasets.bundled import bundled_folder
+    from compiler_gym.datasets import bundled_folder
     from compiler_gym.errors import CompilerGymError
-    from compiler_gym.sandbox.ways import find_helper
+    from compiler_gym.sandbox import find_helper
     from compiler_gym.tools.agents.judging.measuring import measure
     from compiler_gym.tools.agents.task import AgentTask, Decisions
 

@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from compiler_gym.errors import InvalidParameterError
-from compiler_gym.errors.records import Record
+from compiler_gym.errors import InvalidParameterError, Record
 from compiler_gym.tools.agents.task import AgentTask, Verdict
 
 __all__ = ["Score", "score"]

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 
-from compiler_gym.datasets import SPLITS, SampleDataset
-from compiler_gym.datasets.bundled import bundled_folder
+from compiler_gym.datasets import SPLITS, SampleDataset, bundled_folder
 from compiler_gym.tools.agents import AgentTask, Question
 
 __all__ = ["agent_tasks"]

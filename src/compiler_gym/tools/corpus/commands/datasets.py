@@ -46,7 +46,7 @@ def import_dataset(
 ) -> None:
     """Import programs as a dataset; an interrupted import goes on where it was."""
     from compiler_gym.datasets import CorpusDataset, import_corpus
-    from compiler_gym.files.paths import site_data_path
+    from compiler_gym.files import site_data_path
     from compiler_gym.tools.corpus.packages import holds_packages
 
     with open_datasets(env) as catalogue:

@@ -19,7 +19,7 @@ def gather_packages(name: str, folder: Path, env: str, description: str) -> Any:
 
     The folder stays where it is: the dataset finds the trees there that its programs are tested in.
     """
-    from compiler_gym.files.paths import site_data_path
+    from compiler_gym.files import site_data_path
     from compiler_gym.tools.corpus.packages import gather_dataset
 
     builder = corpus_builder(env)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from compiler_gym.cli.kit.output import errors, output, show, table
 from compiler_gym.errors import DatasetInitError, InvalidParameterError
-from compiler_gym.files import read_regular
-from compiler_gym.files.paths import cache_path
+from compiler_gym.files import cache_path, read_regular
 from compiler_gym.options import PackageChoice, PackageLimits
 from compiler_gym.tools.corpus.commands.importing import corpus_builder
 

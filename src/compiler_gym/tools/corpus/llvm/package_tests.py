@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from compiler_gym.datasets import PackageTest
-from compiler_gym.envs.llvm.toolchain.tools import tool_name
-from compiler_gym.envs.llvm.validation.build import AS_IT_IS
+from compiler_gym.envs.llvm.toolchain import tool_name
+from compiler_gym.envs.llvm.validation import AS_IT_IS
 from compiler_gym.errors import ValidationUnavailableError
 from compiler_gym.sandbox import BUILD_FOLDER, BoxReport, RootedPlace, RunLimits, run_rooted
 from compiler_gym.tools.corpus.llvm.packages import unit_compiler

@@ -10,11 +10,8 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from compiler_gym.envs.llvm.programs.archive_members import needed_members
-from compiler_gym.envs.llvm.programs.builds import unknown_flags
-from compiler_gym.envs.llvm.toolchain.clang import OLD_C
-from compiler_gym.envs.llvm.toolchain.engine import run_engine
-from compiler_gym.envs.llvm.toolchain.tools import package_of, tool_name
+from compiler_gym.envs.llvm.programs import needed_members, unknown_flags
+from compiler_gym.envs.llvm.toolchain import OLD_C, package_of, run_engine, tool_name
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.tools.tune.builds import Unit
 

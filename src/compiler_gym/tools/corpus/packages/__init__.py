@@ -103,34 +103,4 @@ __all__ = [
     "write_result",
 ]
 
-_WHERE = {
-    "gathering": ("GatherReport", "ShapeReader", "gather", "gather_dataset", "holds_packages"),
-    "apt": ("PrivateApt",),
-    "building": ("Supplier", "build_package"),
-    "compiling": ("UnitCompiler",),
-    "copyright": ("Licences", "paragraphs"),
-    "kept_trees": ("BuiltPackage", "tree_of"),
-    "lock": ("LockedPackage", "PackageLock", "found_lock", "read_lock", "write_lock"),
-    "records": (
-        "BuiltModule",
-        "LinkedProgram",
-        "BuildOutcome",
-        "OwnTests",
-        "PackageResult",
-        "read_result",
-        "read_results",
-        "write_result",
-    ),
-    "roots": ("Root",),
-    "several": (
-        "PackageBuilder",
-        "build_packages",
-        "done_and_waiting",
-        "opened_output",
-    ),
-    "supplying": ("InstalledSupplier", "UnpackedSupplier", "may_be_c"),
-}
-
-__getattr__ = door(
-    __name__, {name: f"{__name__}.{file}" for file, names in _WHERE.items() for name in names}
-)
+__getattr__ = door(__name__)

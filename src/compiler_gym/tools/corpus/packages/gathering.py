@@ -13,14 +13,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from compiler_gym.datasets import FunctionShape, split_of_package
-from compiler_gym.datasets.corpus import BUILT
-from compiler_gym.datasets.corpus_store import KINDS
-from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
-from compiler_gym.datasets.fetching.importers import corpus_path
-from compiler_gym.datasets.fetching.install import as_dataset_errors, held
-from compiler_gym.datasets.fetching.progress import Report, transfer_bar
-from compiler_gym.datasets.splits import Member, assign, cluster_of
+from compiler_gym.datasets import (
+    BUILT_LINK,
+    PROGRAM_KINDS,
+    FunctionShape,
+    SplitMember,
+    assign_splits,
+    cluster_digest,
+    split_of_package,
+)
+from compiler_gym.datasets.fetching import (
+    CorpusWriter,
+    Report,
+    as_dataset_errors,
+    corpus_path,
+    held,
+    transfer_bar,
+)
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.files import replaced_file
 from compiler_gym.tools.corpus.packages.records import (
@@ -102,7 +111,7 @@ class _Program:
 
     @property
     def kinds(self) -> int:
-        return sum({KINDS[place.kind] for place in self.places})
+        return sum({PROGRAM_KINDS[place.kind] for place in self.places})
 
 
 def holds_packages(folder: Path) -> bool:
@@ -148,12 +157,12 @@ def gather(
         raise DatasetInitError(f"no package in {folder} gave a program")
     programs = list(found.values())
     _read_shapes(programs, shapes)
-    clusters = [cluster_of(one.shapes, bytes.fromhex(one.built.sha256)) for one in programs]
+    clusters = [cluster_digest(one.shapes, bytes.fromhex(one.built.sha256)) for one in programs]
     members = [
-        Member(one.packages, cluster, tuple({s.shape for s in one.shapes if s.counts}))
+        SplitMember(one.packages, cluster, tuple({s.shape for s in one.shapes if s.counts}))
         for one, cluster in zip(programs, clusters, strict=True)
     ]
-    splits = list(assign(members))
+    splits = list(assign_splits(members))
     done = GatherReport(output, packages=len({p for one in programs for p in one.packages}))
     done.clusters, done.splits = len(set(clusters)), Counter(splits)
     done.duplicates = sum(len(one.places) - 1 for one in programs)
@@ -196,10 +205,10 @@ def gather_dataset(
             license=license,
             report=report,
         )
-        link = path.parent / f".{BUILT}.new"
+        link = path.parent / f".{BUILT_LINK}.new"
         link.unlink(missing_ok=True)
         link.symlink_to(folder.resolve())
-        link.replace(path.parent / BUILT)
+        link.replace(path.parent / BUILT_LINK)
     return done
 
 
@@ -339,8 +348,8 @@ def _write_facts(
 ) -> None:
     for one, cluster, split in zip(programs, clusters, splits, strict=True):
         number, kinds = _stored_number(writer, one), one.kinds
-        done.modules += bool(kinds & KINDS["module"])
-        done.programs += bool(kinds & ~KINDS["module"])
+        done.modules += bool(kinds & PROGRAM_KINDS["module"])
+        done.programs += bool(kinds & ~PROGRAM_KINDS["module"])
         sizes = (one.built.instructions, one.built.functions)
         writer.add_rows("fact", [(number, kinds, split, cluster, *sizes)])
         writer.add_rows(
@@ -360,7 +369,7 @@ def _write_links(writer: CorpusWriter, programs: Sequence[_Program], done: Gathe
         writer.add_rows(
             "place",
             (
-                (number, numbers[package], KINDS[kind], file, command)
+                (number, numbers[package], PROGRAM_KINDS[kind], file, command)
                 for package, kind, file, command in sorted(rows)
             ),
         )

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler_gym.datasets import PackageTest
-from compiler_gym.datasets.fetching.zstd import zstd
+from compiler_gym.datasets.fetching import zstd
 from compiler_gym.errors import ValidationUnavailableError
-from compiler_gym.files import scratch_directory
-from compiler_gym.files.paths import cache_path
+from compiler_gym.files import cache_path, scratch_directory
 from compiler_gym.sandbox import BUILD_FOLDER
 from compiler_gym.tools.corpus.packages.lock import read_lock
 from compiler_gym.tools.corpus.packages.several import LOCK

@@ -7,7 +7,7 @@ import re
 import tarfile
 from pathlib import Path
 
-from compiler_gym.datasets.fetching.zstd import zstd
+from compiler_gym.datasets.fetching import zstd
 from compiler_gym.files import read_regular
 
 __all__ = ["keep_tree", "test_command"]

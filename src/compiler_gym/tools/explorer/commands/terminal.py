@@ -18,8 +18,7 @@ from compiler_gym.cli.kit.output import command_lines, output, show, table, to_p
 from compiler_gym.cli.kit.programs import find_program
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark, Dataset
-from compiler_gym.errors import CompilerGymError, InvalidActionError
-from compiler_gym.errors.nearest import did_you_mean, nearest
+from compiler_gym.errors import CompilerGymError, InvalidActionError, did_you_mean
 from compiler_gym.files import writing
 from compiler_gym.registration import program_formats
 from compiler_gym.spaces import (
@@ -379,7 +378,7 @@ class Explorer:
             begun = [name for name in close if name.lower().startswith(word.lower())]
             if len(begun) == 1:
                 return self._names.index(begun[0])
-            if not nearest(word, self._names) and (hint := did_you_mean(word, _COMMANDS)):
+            if not did_you_mean(word, self._names) and (hint := did_you_mean(word, _COMMANDS)):
                 raise InvalidActionError(f"no action or command {word!r}: {hint}") from None
             raise
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym hunt``: what a compiler's level misses in real code."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -10,9 +10,9 @@ import typer
 
 from compiler_gym.cli.kit import completing as _completing
 from compiler_gym.cli.kit.failures import INTERRUPTED
+from compiler_gym.cli.kit.options import CompilerName
 from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
-from compiler_gym.errors import EnvironmentNotSupported
-from compiler_gym.lazy import parts
+from compiler_gym.lazy import part
 from compiler_gym.options import seconds_in
 
 __all__ = ["Hunter", "hunt"]
@@ -58,9 +58,7 @@ def hunt(
         Path, typer.Option("--output", help="The folder for findings; a later hunt goes on there.")
     ] = Path("hunt-results"),
     time: Annotated[str, typer.Option(help="How long to hunt: 90, 10m, 1h.")] = "30m",
-    compiler: Annotated[
-        str | None, typer.Option(help="Which compiler to hunt in [default: the first that can].")
-    ] = None,
+    compiler: CompilerName = None,
     versions: Annotated[
         bool,
         typer.Option(
@@ -78,7 +76,7 @@ def hunt(
 
     seconds = seconds_in(time)
     with Interrupts() as interrupts:
-        hunter = _hunter(compiler)(
+        hunter = part("hunters", compiler)(
             where,
             output_dir,
             goal=goal.value,
@@ -98,14 +96,6 @@ def hunt(
 
 def _says(line: str) -> None:
     errors().print(line, style="dim", markup=False, highlight=False)
-
-
-def _hunter(name: str | None) -> Callable[..., Hunter]:
-    hunters = parts("hunters")
-    name = next(iter(hunters), "any compiler") if name is None else name
-    if name not in hunters:
-        raise EnvironmentNotSupported(f"{name} cannot hunt: expected {', '.join(hunters)}")
-    return hunters[name].load()
 
 
 def _show_findings(document: Mapping[str, Any], folder: Path) -> None:

@@ -12,7 +12,7 @@ from enum import Enum
 from functools import cache
 from importlib.resources import files
 
-from compiler_gym.envs.llvm.toolchain.commands import split_pipeline
+from compiler_gym.envs.llvm.toolchain import split_pipeline
 
 __all__ = ["HuntGoal", "HuntedDecision", "decisions_for"]
 

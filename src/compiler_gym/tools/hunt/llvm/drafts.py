@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.envs.llvm.toolchain.tools import MAJOR
+from compiler_gym.envs.llvm.toolchain import MAJOR
 from compiler_gym.errors import CacheError
 from compiler_gym.files import replaced_directory, write_whole, writing
 from compiler_gym.search import write_json

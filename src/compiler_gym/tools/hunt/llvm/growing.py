@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.envs.llvm.toolchain.tools import package_of
+from compiler_gym.envs.llvm.toolchain import package_of
 from compiler_gym.errors import BenchmarkInitError, CompilerGymError, EnvironmentNotSupported
 from compiler_gym.files import append_line, drop_cut_line, lines
 from compiler_gym.search import write_json

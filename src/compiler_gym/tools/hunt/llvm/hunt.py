@@ -17,8 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.envs.llvm.toolchain.clang import clang_command
-from compiler_gym.envs.llvm.toolchain.tools import require_tool
+from compiler_gym.envs.llvm.toolchain import clang_command, require_tool
 from compiler_gym.errors import BenchmarkInitError, CacheError, CompilerGymError
 from compiler_gym.files import FolderLock, append_line, drop_cut_line, lines, write_whole, writing
 from compiler_gym.tools.hunt.llvm.decisions import HuntGoal

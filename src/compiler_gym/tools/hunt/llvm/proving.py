@@ -16,8 +16,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from compiler_gym.datasets import RunCase, RunLimits, run_contained
-from compiler_gym.envs.llvm.toolchain.clang import clang_command
-from compiler_gym.envs.llvm.validation.alive import is_proved
+from compiler_gym.envs.llvm.toolchain import clang_command
+from compiler_gym.envs.llvm.validation import is_proved
 from compiler_gym.files import scratch_directory
 from compiler_gym.tools.hunt.llvm.engine import Engine
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from compiler_gym.envs.llvm.toolchain.tools import require_tool
+from compiler_gym.envs.llvm.toolchain import require_tool
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.files import scratch_directory
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from compiler_gym.builds import IR_SUFFIXES
 from compiler_gym.envs.llvm import make_benchmark, make_benchmarks_from_compile_commands
-from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain import clang_command
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError, CompilerGymError
 from compiler_gym.registration import make
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from compiler_gym.builds import function_sizes
-from compiler_gym.envs.llvm.toolchain.tools import MAJOR
+from compiler_gym.envs.llvm.toolchain import MAJOR
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import scratch_directory
 from compiler_gym.tools.hunt.llvm.decisions import HuntedDecision, HuntGoal

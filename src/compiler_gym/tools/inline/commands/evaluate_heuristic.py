@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli.kit.options import SandboxName
+from compiler_gym.cli.kit.options import CompilerName, SandboxName
 from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.cli.kit.programs import files_below
 from compiler_gym.errors import InvalidParameterError
@@ -40,6 +40,7 @@ def evaluate_heuristic(
         Path | None,
         typer.Option("--output", help="The folder of a submission [default: none written]."),
     ] = None,
+    compiler: CompilerName = None,
     sandbox: SandboxName = None,
     json: Json = False,
 ) -> None:
@@ -49,11 +50,11 @@ def evaluate_heuristic(
     status 1 if it failed on any. With the task's own programs the result is an entry of the
     leaderboard.
     """
-    from compiler_gym.lazy import first_part
+    from compiler_gym.lazy import part
     from compiler_gym.sandbox import require, sandboxed
     from compiler_gym.tools.learn.leaderboard import evaluate, find_task, write_submission
 
-    heuristics = first_part("heuristics")
+    heuristics = part("heuristics", compiler)
     task = find_task(heuristics.TASK)
     programs = _programs_named(corpus or [], most, task)
     started = time.monotonic()

@@ -10,7 +10,7 @@ call's features alone, and ``serving`` lets them answer stock compilers.
 from typing import TYPE_CHECKING
 
 from compiler_gym.envs.llvm import FORMATS
-from compiler_gym.envs.llvm.toolchain.tools import MAJOR
+from compiler_gym.envs.llvm.toolchain import MAJOR
 from compiler_gym.lazy import door
 from compiler_gym.registration import Compiler, EnvironmentId
 
@@ -37,8 +37,4 @@ llvm_inline = Compiler(
 )
 """What the entry point names."""
 
-__getattr__ = door(
-    __name__,
-    dict.fromkeys(("InlineCommandLine", "LlvmInlineEnv"), f"{__name__}.environment")
-    | {"FeaturePolicy": f"{__name__}.policies"},
-)
+__getattr__ = door(__name__)

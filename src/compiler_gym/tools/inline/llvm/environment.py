@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, SupportsIndex
 
-from compiler_gym.builds.command_words import command_words
+from compiler_gym.builds import split_command
 from compiler_gym.core import DerivedObservation, Panes
 from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.envs.llvm.validation.bug_report import BugReport
+from compiler_gym.envs.llvm.validation import BugReport
 from compiler_gym.errors import InvalidActionError, MinimizationError
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Commandline, Reward
@@ -53,7 +53,7 @@ class InlineCommandLine(Commandline):
 
         Raises `InvalidActionError` when it is neither.
         """
-        words = command_words(string)
+        words = split_command(string)
         if words[1:3] == ["-m", _MODULE]:
             options = [word for word in words[3:] if word.startswith(_DECISIONS)]
             letters = options[0].removeprefix(_DECISIONS) if options else ""

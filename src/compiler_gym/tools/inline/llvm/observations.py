@@ -5,8 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.core import DerivedObservation
-from compiler_gym.envs.llvm.observations import ROWS
-from compiler_gym.envs.llvm.observations.shapes import COUNT, MOST
+from compiler_gym.envs.llvm.observations import COUNT, MOST, ROWS
 from compiler_gym.session import BoxSpec, DictSpec, ScalarSpec, SequenceSpec, TextSpec
 from compiler_gym.spaces import Dict, Scalar
 from compiler_gym.tables import Observation, Table

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The rewards: as for passes, but the passes that a reset runs count as part of the episode."""
 
-from compiler_gym.envs.llvm.rewards import SpeedupReward, buildtime_reward
+from compiler_gym.envs.llvm import SpeedupReward, buildtime_reward
 from compiler_gym.spaces import Reward
 from compiler_gym.spaces.rewards import Origin
 from compiler_gym.tables import cost_rewards

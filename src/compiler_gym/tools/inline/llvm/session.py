@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from compiler_gym import _llvm
-from compiler_gym.envs.llvm.observations.compute import described
-from compiler_gym.envs.llvm.session import LlvmSession
+from compiler_gym.envs.llvm import LlvmSession
+from compiler_gym.envs.llvm.observations import observation_specs
 from compiler_gym.errors import InvalidActionError, ModuleTooLargeError
 from compiler_gym.session import ActionSpaceSpec, BenchmarkSpec, ObservationSpec
 from compiler_gym.tools.inline.llvm.actions import ACTION_SPACES, LEVEL_OF, REST
@@ -28,9 +28,7 @@ class LlvmInlineSession(LlvmSession):
     """One LLVM module, and the pipeline that waits for an answer about one of its calls."""
 
     action_spaces: ClassVar[tuple[ActionSpaceSpec, ...]] = ACTION_SPACES
-    observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = tuple(
-        described(row).spec() for row in INLINE_TABLE.observations
-    )
+    observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = observation_specs(INLINE_TABLE)
 
     def __init__(
         self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec

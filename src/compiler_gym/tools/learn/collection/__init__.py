@@ -30,12 +30,4 @@ __all__ = [
     "recorded_randomly",
 ]
 
-_WHERE = {
-    "Collection": "compiler_gym.tools.learn.collection.stored",
-    "ReplayDifference": "compiler_gym.tools.learn.collection.replaying",
-    "CollectionProgress": "compiler_gym.tools.learn.collection.collecting",
-    "CollectionSummary": "compiler_gym.tools.learn.collection.collecting",
-    "collect": "compiler_gym.tools.learn.collection.collecting",
-    "recorded_randomly": "compiler_gym.tools.learn.collection.recorded",
-}
-__getattr__ = door(__name__, _WHERE)
+__getattr__ = door(__name__)

@@ -9,8 +9,7 @@ import random
 from contextlib import suppress
 
 from compiler_gym.core import CompilerEnv
-from compiler_gym.errors import CompilerGymError, PolicyLoadError, UnknownNameError
-from compiler_gym.errors.nearest import unknown_name
+from compiler_gym.errors import CompilerGymError, PolicyLoadError, UnknownNameError, unknown_name
 from compiler_gym.search import ALGORITHMS, run_search
 from compiler_gym.tools.learn.leaderboard import LimitReached, Meter, Policy, find_policy
 from compiler_gym.tools.learn.leaderboard.policies import LeftOpen

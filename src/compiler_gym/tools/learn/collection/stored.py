@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.errors import CacheError, InvalidParameterError, UnknownNameError
-from compiler_gym.errors.nearest import unknown_name
+from compiler_gym.errors import CacheError, InvalidParameterError, UnknownNameError, unknown_name
 from compiler_gym.tools.learn.collection.collecting import (
     CollectionSummary,
     manifest_of,

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.cli.kit.library import library
-from compiler_gym.errors import InvalidParameterError, UnknownNameError
-from compiler_gym.errors.nearest import unknown_name
+from compiler_gym.errors import InvalidParameterError, UnknownNameError, unknown_name
 from compiler_gym.registration import make
 from compiler_gym.tools.learn.collection import Collection
 from compiler_gym.wrappers import EpisodeRecord, EpisodeStream, StepRecord

@@ -21,8 +21,7 @@ from pathlib import Path
 import msgspec
 
 from compiler_gym.errors import StateFileError
-from compiler_gym.files import read_regular, write_whole
-from compiler_gym.files.paths import site_data_path
+from compiler_gym.files import read_regular, site_data_path, write_whole
 from compiler_gym.tools.learn.leaderboard.evaluation import Outcome, Policy, evaluate
 from compiler_gym.tools.learn.leaderboard.task import LeaderboardTask
 from compiler_gym.validation import ValidationError

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
+    from compiler_gym.tools.tune.builds._compiled_driver import compiled_driver
     from compiler_gym.tools.tune.builds.asked import build_asked
     from compiler_gym.tools.tune.builds.binaries import (
         Binary,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
         linked_files,
         objects_of,
     )
-    from compiler_gym.tools.tune.builds.compiled_driver import compiled_driver
     from compiler_gym.tools.tune.builds.configured import configuring
     from compiler_gym.tools.tune.builds.debug_files import (
         debug_name,
@@ -87,34 +87,4 @@ __all__ = [
     "with_own_debug",
 ]
 
-_WHERE = {
-    "compiled_driver": ("compiled_driver",),
-    "asked": ("build_asked",),
-    "binaries": (
-        "Binary",
-        "Input",
-        "Unit",
-        "find_binaries",
-        "inputs_of",
-        "linked_files",
-        "objects_of",
-    ),
-    "configured": ("configuring",),
-    "debug_files": ("debug_name", "split_commands", "with_debug", "with_own_debug"),
-    "link_map": (
-        "LinkedFunction",
-        "bytes_by_file",
-        "linked_functions",
-        "map_beside",
-        "symbols_beside",
-    ),
-    "relinking": ("Driver", "Place", "run_command"),
-    "recording": ("WATCH", "Event", "Recording", "compiler_variable", "record_build", "stand_in"),
-    "shell": ("shell_comment", "shell_text"),
-    "tree": ("copy_tree", "digests_of"),
-    "protecting": ("Protection",),
-}
-
-__getattr__ = door(
-    __name__, {name: f"{__name__}.{file}" for file, names in _WHERE.items() for name in names}
-)
+__getattr__ = door(__name__)

@@ -10,8 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler_gym.builds import CompilerCommand, Mode, Source, is_archive, members_of
-from compiler_gym.builds.elf import EXECUTABLE, SHARED, is_elf
+from compiler_gym.builds import (
+    EXECUTABLE,
+    SHARED,
+    CompilerCommand,
+    Mode,
+    Source,
+    is_archive,
+    is_elf,
+    members_of,
+)
 from compiler_gym.tools.tune.builds.recording import Event
 
 __all__ = [

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from compiler_gym.builds import is_archive, is_bitcode
-from compiler_gym.builds.elf import RELOCATABLE, is_elf
+from compiler_gym.builds import RELOCATABLE, is_archive, is_bitcode, is_elf
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import sha256_of
 from compiler_gym.tools.tune.builds.configured import (

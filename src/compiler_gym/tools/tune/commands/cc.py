@@ -19,7 +19,7 @@ import typer
 
 from compiler_gym.builds import CompilerCommand
 from compiler_gym.errors import PlanError, UnknownNameError
-from compiler_gym.lazy import first_part
+from compiler_gym.lazy import part, parts
 from compiler_gym.tools.tune.commands.driver import become_driver
 from compiler_gym.tools.tune.commands.policies import run_with_policy
 from compiler_gym.tools.tune.commands.recipes import (
@@ -196,7 +196,7 @@ def _keep_where_asked(words: list[str]) -> None:
 def _keep(words: list[str], folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _recorder().record(words, Path.cwd(), folder)
+        _recorder(words).record(words, Path.cwd(), folder)
     except Exception as error:  # the build must go on, whatever this is
         _note(folder, f"{shlex.join(words)}\n  {type(error).__name__}: {error}\n")
 
@@ -222,5 +222,11 @@ class _Recorder(Protocol):
         """Compile as `words` say and keep the program in `folder`."""
 
 
-def _recorder() -> _Recorder:
-    return first_part("recorders")
+def _recorder(words: Sequence[str] = ()) -> _Recorder:
+    """Return the recorder of the compiler that `words` run, or the only one there is."""
+    names = {Path(word).name for word in words[:2]}  # the second follows ccache
+    for entry in parts("recorders").values():
+        recorder: _Recorder = entry.load()
+        if names & {*recorder.COMMANDS, *recorder.CXX_COMMANDS}:
+            return recorder
+    return part("recorders")

@@ -6,7 +6,7 @@ A build calls its compiler thousands of times: what is imported here is what eve
 
 import os
 
-from compiler_gym.tools.tune.builds.compiled_driver import compiled_driver
+from compiler_gym.tools.tune.builds import compiled_driver
 
 __all__ = ["become_driver"]
 

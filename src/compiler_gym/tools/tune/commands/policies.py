@@ -41,7 +41,8 @@ def run_known_policy(verb: str, name: str, arguments: Sequence[str]) -> int | No
     is_checked, own = _own(arguments)
     command = command_of(verb, own)
     if _is_linked_by_plan(command) and (policy := policy_file(name)) is not None:
-        status = _link_by(verb, policy, command, is_checked=is_checked)
+        compiler = next((name for name, files in _shipped().items() if policy in files), None)
+        status = _link_by(verb, policy, command, compiler, is_checked=is_checked)
         if status is not None:
             return status
     return run_known_compiler(verb, "", own, kept_as=_kept_as(name))
@@ -69,22 +70,29 @@ def run_known_recipe(verb: str, name: str, arguments: Sequence[str]) -> int | No
         from compiler_gym.tools.tune import recipe_named
 
         with contextlib.suppress(CompilerGymError):  # the next attempt says why
-            plan = recipe_named(name).plan
-            if (status := _link_by(verb, plan, command, is_checked=False)) is not None:
+            recipe = recipe_named(name)
+            compiler = recipe.compiler.partition(" ")[0]
+            status = _link_by(verb, recipe.plan, command, compiler, is_checked=False)
+            if status is not None:
                 return status
     return run_known_compiler(verb, name, arguments)
 
 
 def policy_files() -> dict[str, Path]:
     """Return the files of the policies of every installed compiler, by name."""
+    return {file.stem: file for files in _shipped().values() for file in files}
+
+
+def _shipped() -> dict[str, list[Path]]:
+    """Return the files of the policies that each compiler ships."""
     from importlib.resources import as_file, files
 
     from compiler_gym.lazy import parts
 
-    found: dict[str, Path] = {}
-    for entry in parts("policies").values():
+    found: dict[str, list[Path]] = {}
+    for compiler, entry in parts("policies").items():
         with as_file(files(entry.load())) as path:
-            found |= {file.stem: file for file in sorted(path.glob("*.json"))}
+            found[compiler] = sorted(path.glob("*.json"))
     return found
 
 
@@ -95,8 +103,7 @@ def policy_file(name: str) -> Path | None:
 
 def policy_named(name: str) -> Path:
     """Return the file of the policy `name`; raise `UnknownNameError` with the names there are."""
-    from compiler_gym.errors import UnknownNameError
-    from compiler_gym.errors.nearest import unknown_name
+    from compiler_gym.errors import UnknownNameError, unknown_name
 
     path = policy_file(name)
     if path is None:
@@ -121,16 +128,21 @@ def _is_linked_by_plan(command: CompilerCommand) -> bool:
 
 
 def _link_by(
-    verb: str, chosen_by: "Path | BinaryPlan", command: CompilerCommand, *, is_checked: bool
+    verb: str,
+    chosen_by: "Path | BinaryPlan",
+    command: CompilerCommand,
+    compiler: str | None = None,
+    *,
+    is_checked: bool,
 ) -> int | None:
     """Link by a policy or a plan; return None, and have done nothing, where it has no say."""
-    from compiler_gym.lazy import first_part
+    from compiler_gym.lazy import part
 
     def say(text: str) -> None:
         tell(verb, text)
 
-    policies = first_part("policies")
     try:
+        policies = part("policies", compiler)
         status: int | None = policies.link(chosen_by, command, is_checked=is_checked, say=say)
     except Exception as error:  # the build must go on, whatever this is
         tell(verb, f"linked by the recipe: {type(error).__name__}: {error}")

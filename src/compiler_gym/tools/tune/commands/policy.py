@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from compiler_gym.cli.kit.failures import INTERRUPTED
-from compiler_gym.cli.kit.options import CommandGroup
+from compiler_gym.cli.kit.options import CommandGroup, CompilerName
 from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
-from compiler_gym.errors import UnknownNameError
-from compiler_gym.errors.nearest import unknown_name
+from compiler_gym.errors import UnknownNameError, unknown_name
+from compiler_gym.lazy import part
 from compiler_gym.tools.tune.commands.policies import policy_file, policy_named
 
 __all__ = ["policy"]
@@ -57,6 +57,7 @@ def measure(
     per_package: PerPackage = 4,
     most: Most = 60_000,
     recipe: Annotated[str, typer.Option(help="The recipe that is changed.")] = "small",
+    compiler: CompilerName = None,
     json: Json = False,
 ) -> None:
     """Compile the programs of a corpus by a recipe and its variants, and keep what they weigh.
@@ -65,7 +66,7 @@ def measure(
     by what is measured must not be judged by it. Ctrl-C and a kill lose one measurement; the same
     command goes on.
     """
-    learner = _learner()
+    learner = part("learners", compiler)
     choice = learner.CorpusChoice(tuple(split or _LEARNT_FROM), per_package, most)
     with _watching("opening the corpus") as watch:
         kept = learner.measure(corpus, folder, choice, recipe, watch)
@@ -97,6 +98,7 @@ def judge(
     split: Splits = None,
     per_package: PerPackage = 0,
     most: Most = 0,
+    compiler: CompilerName = None,
     json: Json = False,
 ) -> None:
     """Compare ways to compile with `-Oz` and with its link-time optimisation, on unseen programs.
@@ -105,7 +107,7 @@ def judge(
     splits. Each is compiled, linked and stripped by each way. Means are geometric over packages,
     with 95 % intervals.
     """
-    learner = _learner()
+    learner = part("learners", compiler)
     choice = learner.CorpusChoice(tuple(split or _JUDGED_BY), per_package, most)
     arms = {name: _arm(learner, name) for name in arm or ("small",)}
     with _watching("opening the corpus") as watch:
@@ -149,6 +151,7 @@ def train(
     plans: Annotated[int, typer.Option(help="Among how many plans it chooses.", min=1)] = 3,
     seed: Annotated[int, typer.Option(help="Which packages are left out together.")] = 0,
     loss: Annotated[str, typer.Option(help="`regret` or `cross-entropy`.")] = "regret",
+    compiler: CompilerName = None,
     json: Json = False,
 ) -> None:
     """Learn which plan a program is linked by, for `compiler-gym cc --policy NAME.json`.
@@ -156,7 +159,7 @@ def train(
     What is shown is loaded bytes against `clang -Oz -flto`, for programs of packages that the
     model had not seen. Equal outcomes and an equal seed make an equal file.
     """
-    learner = _learner()
+    learner = part("learners", compiler)
     with errors().status("reading programs"):
         made = learner.train(
             outcomes, corpus, recipe=recipe, count=plans, seed=seed, loss=_loss(learner, loss)
@@ -179,10 +182,11 @@ def train(
 @policy.command(name="show")
 def show_policy(
     name: Annotated[str, typer.Argument(help="A policy that is shipped, or a file NAME.json.")],
+    compiler: CompilerName = None,
     json: Json = False,
 ) -> None:
     """Show among which plans a policy chooses, and how it was learnt."""
-    found = _learner().read_policy(policy_named(name))
+    found = part("learners", compiler).read_policy(policy_named(name))
     if json:
         plans = {plan.name: plan.decisions() for plan in found.plans}
         print_json({"recipe": found.recipe, "plans": plans, "known": dict(found.known)})
@@ -215,10 +219,3 @@ def _watching(beginning: str) -> Generator[Callable[[int, int], None]]:
     except KeyboardInterrupt:
         errors().print("\ninterrupted: the same command goes on")
         raise typer.Exit(INTERRUPTED) from None
-
-
-def _learner() -> Any:
-    """Return the part of a compiler that learns, as a module."""
-    from compiler_gym.lazy import first_part
-
-    return first_part("learners")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from compiler_gym.builds import QUESTION_MARKS, SET_APART, CompilerCommand, Mode
 from compiler_gym.errors import PlanError
-from compiler_gym.files.paths import cache_path
+from compiler_gym.files import cache_path
 from compiler_gym.tools.tune.builds import compiled_driver
 from compiler_gym.version import __version__
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from compiler_gym.builds import CompilerCommand, Mode
-from compiler_gym.envs.gcc import GccSpec
-from compiler_gym.envs.gcc.toolchain.spec import get_spec
+from compiler_gym.envs.gcc import GccSpec, get_spec
 from compiler_gym.errors import PlanError, ProjectError
 from compiler_gym.tools.tune import (
     JOURNAL,

@@ -4,7 +4,7 @@
 import re
 from functools import cache
 
-from compiler_gym.envs.gcc.toolchain.spec import get_spec
+from compiler_gym.envs.gcc import get_spec
 from compiler_gym.tools.tune import FILE_MEANINGS, Meaning
 
 __all__ = ["meaning"]

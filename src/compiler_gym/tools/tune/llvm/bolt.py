@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.envs.llvm.toolchain.tools import require_tool
+from compiler_gym.envs.llvm.toolchain import require_tool
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import BinaryPlan, RunCommand
 from compiler_gym.tools.tune.llvm.link_time import BOLT, build_plan, linked_for_bolt

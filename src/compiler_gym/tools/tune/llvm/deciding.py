@@ -9,9 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from compiler_gym.envs.llvm.actions import ACTION_SPACES
-from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS
-from compiler_gym.envs.llvm.toolchain.commands import CLEAR, join_pipelines, split_passes
+from compiler_gym.envs.llvm.actions import ACTION_SPACES, codegen_options
+from compiler_gym.envs.llvm.toolchain import CLEAR, join_pipelines, split_passes
 from compiler_gym.errors import PlanError
 from compiler_gym.session import CommandlineSpec
 from compiler_gym.tools.tune import BinaryPlan, State
@@ -68,7 +67,7 @@ def split(actions: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     actions = [action for action in actions if not action.startswith((FLAG, LINKER))]
     passes = tuple(action for action in actions if "=" not in action or "<" in action)
     chosen = [action.partition("=") for action in actions if action not in passes]
-    return passes, {n: v for n, _, v in chosen if v != DEFAULT and n != _FIXED}
+    return passes, {n: v for n, _, v in chosen if v != codegen_options.DEFAULT and n != _FIXED}
 
 
 def ordered(actions: Iterable[str]) -> State:
@@ -146,7 +145,7 @@ def choices(refused: Collection[str] = ()) -> Iterator[str]:
     yield from SAVINGS
     ranked = sorted(
         (gain, option.name, value)
-        for option in OPTIONS
+        for option in codegen_options.OPTIONS
         if option.name != _FIXED and option.name not in refused
         for value, gain in zip(option.values[1:], option.gains, strict=True)
     )

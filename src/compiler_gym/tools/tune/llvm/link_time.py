@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from compiler_gym.envs.llvm.toolchain.tools import require_tool
+from compiler_gym.envs.llvm.toolchain import require_tool
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import Unit

@@ -14,8 +14,7 @@ from pathlib import Path
 from threading import Lock
 
 from compiler_gym.builds import SET_APART, CompilerCommand, Mode, is_listed
-from compiler_gym.envs.llvm.toolchain.clang import clang_command
-from compiler_gym.envs.llvm.toolchain.tools import package_of, tool_name
+from compiler_gym.envs.llvm.toolchain import clang_command, package_of, tool_name
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import BinaryPlan, Measure, asked_for
 from compiler_gym.tools.tune.builds import Binary, Driver, Input, Place, Unit, map_beside

@@ -9,9 +9,13 @@ from functools import cache
 from pathlib import Path
 
 from compiler_gym.builds import CompilerCommand, is_shared_library
-from compiler_gym.envs.llvm.toolchain.clang import clang_command
-from compiler_gym.envs.llvm.toolchain.commands import CLEAR, join_pipelines, split_passes
-from compiler_gym.envs.llvm.toolchain.external import require_build_tools
+from compiler_gym.envs.llvm.toolchain import (
+    CLEAR,
+    clang_command,
+    join_pipelines,
+    require_build_tools,
+    split_passes,
+)
 from compiler_gym.errors import PlanError
 from compiler_gym.registration import make
 from compiler_gym.tools.tune import (

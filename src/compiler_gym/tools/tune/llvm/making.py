@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain import clang_command
 from compiler_gym.errors import CompilerGymError, PlanError
 from compiler_gym.registration import make
 from compiler_gym.tools.tune import BinaryPlan

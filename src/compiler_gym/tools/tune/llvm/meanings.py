@@ -7,9 +7,8 @@ told to clang and lld for speed and for the link has it here.
 
 from functools import cache
 
-from compiler_gym.envs.llvm.actions import ACTION_SPACES
-from compiler_gym.envs.llvm.actions.codegen_options import OPTIONS
-from compiler_gym.envs.llvm.toolchain.commands import CLEAR
+from compiler_gym.envs.llvm.actions import ACTION_SPACES, codegen_options
+from compiler_gym.envs.llvm.toolchain import CLEAR
 from compiler_gym.session import CommandlineSpec
 from compiler_gym.tools.tune import FILE_MEANINGS, Meaning
 
@@ -97,7 +96,7 @@ def _sentence(text: str) -> str:
 
 @cache
 def _descriptions() -> dict[str, str]:
-    return _OPTIONS | {option.name: option.description for option in OPTIONS}
+    return _OPTIONS | {option.name: option.description for option in codegen_options.OPTIONS}
 
 
 @cache

@@ -9,8 +9,8 @@ import re
 from collections.abc import Collection
 from functools import cache
 
-from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS, is_choice
-from compiler_gym.envs.llvm.toolchain.commands import CLEAR, split_pipeline
+from compiler_gym.envs.llvm.actions import codegen_options
+from compiler_gym.envs.llvm.toolchain import CLEAR, split_pipeline
 from compiler_gym.tools.tune import (
     LAYOUT,
     NO_UNWINDING,
@@ -99,7 +99,7 @@ def _names() -> frozenset[str]:
 
 @cache
 def _passes() -> frozenset[str]:
-    passes = {name: text for name, text in items().items() if not is_choice(text)}
+    passes = {name: text for name, text in items().items() if not codegen_options.is_choice(text)}
     return frozenset({*passes, *passes.values(), CLEAR})
 
 
@@ -107,7 +107,7 @@ def _passes() -> frozenset[str]:
 def _options() -> frozenset[str]:
     return frozenset(
         f"{option.name}={value}"
-        for option in OPTIONS
+        for option in codegen_options.OPTIONS
         for value in option.values
-        if value != DEFAULT
+        if value != codegen_options.DEFAULT
     ) | frozenset(SAVINGS)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from compiler_gym.envs.llvm.toolchain.tools import require_tool
+from compiler_gym.envs.llvm.toolchain import require_tool
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import RunCommand
 from compiler_gym.tools.tune.llvm.linking import SAMPLED, Linker, profile_flags, run

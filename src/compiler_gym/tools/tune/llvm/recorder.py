@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Keeps what clang compiles; loaded from the entry-point group ``compiler_gym.recorders``."""
 
-from compiler_gym.envs.llvm.programs.builds import record
-from compiler_gym.envs.llvm.toolchain.tools import package_of, tool_name
+from compiler_gym.envs.llvm.programs import record
+from compiler_gym.envs.llvm.toolchain import package_of, tool_name
 
 __all__ = ["COMMANDS", "CXX_COMMANDS", "INSTALL", "record"]
 

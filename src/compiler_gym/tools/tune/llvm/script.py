@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.envs.llvm.toolchain.commands import join_pipelines
-from compiler_gym.envs.llvm.toolchain.tools import tool_name
+from compiler_gym.envs.llvm.toolchain import join_pipelines, tool_name
 from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import Binary, Input, Unit, shell_comment, shell_text
 from compiler_gym.tools.tune.llvm.deciding import DEFAULT_PASSES

@@ -10,8 +10,8 @@ from threading import Lock
 
 from compiler_gym.builds import exported_symbols, needed_symbols
 from compiler_gym.datasets import Benchmark
-from compiler_gym.envs.llvm.programs.archive_members import needed_members
-from compiler_gym.envs.llvm.toolchain.engine import run_engine
+from compiler_gym.envs.llvm.programs import needed_members
+from compiler_gym.envs.llvm.toolchain import run_engine
 from compiler_gym.files import scratch_directory
 from compiler_gym.tools.tune.builds import Binary, Unit
 from compiler_gym.tools.tune.llvm.linking import compile_words, run

@@ -14,7 +14,7 @@ from typing import Any, cast
 import gymnasium
 import numpy as np
 
-from compiler_gym.builds.command_words import command_words
+from compiler_gym.builds.command_words import split_command
 from compiler_gym.envs.llvm.actions.parameters.table import (
     PARAMETERS,
     SLOTS,
@@ -181,7 +181,7 @@ class ParameterSpace(Dict):
 
         Raises `InvalidActionError` when a part of it is not in this action space.
         """
-        words = command_words(string)
+        words = split_command(string)
         if not words or not is_opt(words[0]):
             return [self._read(part, ()) for part in split_passes(string)]
         actions: list[Any] = []

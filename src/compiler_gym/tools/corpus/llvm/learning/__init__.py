@@ -70,20 +70,6 @@ __all__ = [
     "write_policy",
 ]
 
-_WHERE = {
-    "judging": (
-        *("RIVALS", "Arm", "Judgement", "arm_named", "by_plan", "by_policy", "judge"),
-        "verdict_of",
-    ),
-    "linked": ("CorpusChoice", "CorpusProgram", "open_corpus", "programs_of"),
-    "outcomes": ("OUTCOMES", "Bench", "PlanOutcome", "Outcomes", "measure", "outcomes_of"),
-    "plans": ("FAIR", "PLAIN", "plan_key", "plans_around"),
-    "training": ("Loss", "Training", "train"),
-}
 _POLICIES = ("Policy", "read_policy", "write_policy")
 
-__getattr__ = door(
-    __name__,
-    {name: f"{__name__}.{file}" for file, names in _WHERE.items() for name in names}
-    | dict.fromkeys(_POLICIES, "compiler_gym.tools.tune.llvm.policies"),
-)
+__getattr__ = door(__name__)

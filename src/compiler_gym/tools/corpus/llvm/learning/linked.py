@@ -14,10 +14,9 @@ from pathlib import Path
 
 from compiler_gym.builds import CompilerCommand
 from compiler_gym.datasets import CorpusDataset, Dataset
-from compiler_gym.envs.llvm.datasets import make_datasets
-from compiler_gym.envs.llvm.programs.shapes import shapes_of
-from compiler_gym.errors import DatasetInitError, UnknownNameError
-from compiler_gym.errors.nearest import unknown_name
+from compiler_gym.envs.llvm import make_datasets
+from compiler_gym.envs.llvm.programs import shapes_of
+from compiler_gym.errors import DatasetInitError, UnknownNameError, unknown_name
 from compiler_gym.registration import make
 from compiler_gym.tools.corpus.packages import gather, holds_packages
 from compiler_gym.tools.tune.builds import Binary, Input, Unit

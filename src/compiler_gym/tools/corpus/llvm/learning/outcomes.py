@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from compiler_gym.builds import Sizes, sizes_of
-from compiler_gym.envs.llvm.toolchain.engine import run_engine
+from compiler_gym.envs.llvm.toolchain import run_engine
 from compiler_gym.errors import CacheError, ProjectError
 from compiler_gym.files import append_line, scratch_directory, whole_lines
 from compiler_gym.tools.corpus.llvm.learning.linked import (

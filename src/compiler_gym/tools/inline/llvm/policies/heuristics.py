@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain import clang_command
 from compiler_gym.errors import (
     PolicyCrashedError,
     PolicyError,

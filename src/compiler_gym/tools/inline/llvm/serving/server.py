@@ -17,7 +17,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.envs.llvm.toolchain.tools import find_tool, require_tool, tool_name
+from compiler_gym.envs.llvm.toolchain import find_tool, require_tool, tool_name
 from compiler_gym.errors import (
     CompilerGymError,
     InvalidParameterError,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The leaderboards of LLVM: instructions, bytes of code, retired instructions, inlining."""
 
-from compiler_gym.envs.llvm.toolchain.tools import MAJOR
+from compiler_gym.envs.llvm.toolchain import MAJOR
 from compiler_gym.tools.learn.leaderboard import LeaderboardTask, Limit
 
 __all__ = ["DEFAULTS", "TASKS"]

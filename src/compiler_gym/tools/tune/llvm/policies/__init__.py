@@ -26,11 +26,4 @@ __all__ = [
     "write_policy",
 ]
 
-__getattr__ = door(
-    __name__,
-    {
-        **dict.fromkeys(("FEATURES", "features_of", "functions_of"), f"{__name__}.features"),
-        **dict.fromkeys(("Policy", "read_policy", "write_policy"), f"{__name__}.choosing"),
-        "link": f"{__name__}.linking",
-    },
-)
+__getattr__ = door(__name__)

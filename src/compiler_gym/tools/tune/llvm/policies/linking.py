@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler_gym.builds import CompilerCommand, bitcode_of, is_archive, members_of, sizes_of
-from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain import clang_command
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.files import scratch_directory
 from compiler_gym.tools.tune.builds import Input, compiled_driver, linked_files, run_command
