@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import in_turns
+
 pytestmark = pytest.mark.skipif(
     shutil.which("clang-22") is None or shutil.which("ld.lld-22") is None,
     reason="needs clang-22 and lld-22",
@@ -97,6 +99,10 @@ SEQUENCES = [
     " -O3 -Xclang -include-pch -Xclang x.pch -c pch.c; pch.o -o run",
     "-coverage -c main.c; -c part.c; --coverage main.o part.o -o run",
 ]
+ASKING_LINKERS = [
+    "-Wl,--version", "-Wl,-v conftest.c", "-Wl,-v main.c part.c", "-### main.c part.c",
+    "-v conftest.c -o conftest", "-Xlinker --version",
+]  # fmt: skip
 
 
 @dataclass
@@ -173,18 +179,18 @@ def compared(folders: tuple[Path, Path], mode: tuple[str, str], line: str) -> No
     assert programs(folders[0]) == programs(folders[1]), line
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("line", [*CALLS, "plus.cc -o run", "-c plus.cc -fno-rtti"])
+@pytest.mark.parametrize(
+    ("line", "mode"), in_turns([*CALLS, "plus.cc -o run", "-c plus.cc -fno-rtti"], MODES)
+)
 def test_a_call_is_answered_as_clang_answers(
-    folders: tuple[Path, Path], mode: tuple[str, str], line: str
+    folders: tuple[Path, Path], line: str, mode: tuple[str, str]
 ) -> None:
     compared(folders, mode, line)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("lines", SEQUENCES)
+@pytest.mark.parametrize(("lines", "mode"), in_turns(SEQUENCES, MODES))
 def test_calls_that_follow_each_other_make_what_clang_makes(
-    folders: tuple[Path, Path], mode: tuple[str, str], lines: str
+    folders: tuple[Path, Path], lines: str, mode: tuple[str, str]
 ) -> None:
     for line in lines.split(";"):
         compared(folders, mode, line)
@@ -202,13 +208,9 @@ def test_source_on_standard_input_is_compiled(
     compared(folders, mode, "-x c -DAB=) -Dint=AB -c -")  # fails, and is not tried again
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(
-    "line", ["-Wl,--version", "-Wl,-v conftest.c", "-Wl,-v main.c part.c", "-### main.c part.c",
-             "-v conftest.c -o conftest", "-Xlinker --version"],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "mode"), in_turns(ASKING_LINKERS, MODES))
 def test_the_linker_that_links_is_the_one_that_answers(
-    folders: tuple[Path, Path], mode: tuple[str, str], line: str
+    folders: tuple[Path, Path], line: str, mode: tuple[str, str]
 ) -> None:
     ours = ran(folders[0], [OURS, *mode], line)
     assert "LLD" in ours.output + ours.errors or "lld" in ours.output + ours.errors
@@ -267,11 +269,10 @@ ASSEMBLER = {
 }
 
 
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("is_apart", [True, False])
-@pytest.mark.parametrize("name", ASSEMBLER)
+@pytest.mark.parametrize(("name", "mode"), in_turns(list(ASSEMBLER), MODES))
 def test_units_with_assembler_do_what_they_do_without_a_plan(
-    tmp_path: Path, mode: tuple[str, str], name: str, is_apart: bool
+    tmp_path: Path, name: str, mode: tuple[str, str], is_apart: bool
 ) -> None:
     for file, text in ASSEMBLER[name].items():
         (tmp_path / file).parent.mkdir(exist_ok=True)
@@ -328,11 +329,10 @@ def old_tools(folder: Path) -> dict[str, str]:
     return {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("link", ["gcc", "clang-22", "ours"])
+@pytest.mark.parametrize(("link", "mode"), in_turns(["gcc", "clang-22", "ours"], MODES))
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 def test_a_makefile_may_name_another_linker_and_an_old_archiver(
-    tmp_path: Path, mode: tuple[str, str], link: str
+    tmp_path: Path, link: str, mode: tuple[str, str]
 ) -> None:
     static_library(tmp_path)
     environment = old_tools(tmp_path)
@@ -347,7 +347,16 @@ def test_a_makefile_may_name_another_linker_and_an_old_archiver(
     assert subprocess.run([tmp_path / "run"], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("build_type", ["", "Debug", "Release", "MinSizeRel", "RelWithDebInfo"])
+@pytest.mark.parametrize(
+    "build_type",
+    [
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("Debug", "Release", "MinSizeRel")
+        ),
+        *("", "RelWithDebInfo"),
+    ],
+)
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
 def test_cmake_makes_a_static_library_and_a_precompiled_header(
     tmp_path: Path, build_type: str
@@ -372,6 +381,7 @@ def test_cmake_makes_a_static_library_and_a_precompiled_header(
     assert "llvm-ar" in (tmp_path / "bld/CMakeCache.txt").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     shutil.which("meson") is None or shutil.which("ninja") is None, reason="needs meson and ninja"
 )
