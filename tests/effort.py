@@ -13,10 +13,7 @@ _IS_FULL = os.environ.get("TEST_EFFORT") == "full"
 
 
 def examples(full: int) -> int:
-    """Return how many of `full` examples this run draws: all with ``TEST_EFFORT=full``, or a third.
-
-    A test of many environments draws them.
-    """
+    """Return how many examples to draw: `full` with ``TEST_EFFORT=full``, otherwise a third."""
     return full if _IS_FULL else -(-full // 3)
 
 

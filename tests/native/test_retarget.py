@@ -15,6 +15,7 @@ from compiler_gym import _llvm
 from compiler_gym.envs.llvm.actions import ACTION_SPACES, codegen_options
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.session import CommandlineSpec
+from tests.effort import examples
 
 from .conftest import compile_program, need
 
@@ -87,7 +88,7 @@ def opt(pipeline: str, folder: Path) -> bytes:
     return (folder / "out.bc").read_bytes()
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=SLOW)
 @given(data=st.data())
 def test_passes_and_choices_give_the_bytes_of_opt_and_llc(
     data: st.DataObject, tmp_path: Path

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
@@ -197,11 +197,7 @@ ARGUMENTS = st.dictionaries(
 
 
 @given(sent=st.lists(st.tuples(NAMES, ARGUMENTS | JSON | st.text()), max_size=6))
-@settings(
-    max_examples=examples(60),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=examples(60))
 def test_whatever_is_sent_the_episode_goes_on(
     fake: Toolbox, sent: list[tuple[str, object]]
 ) -> None:
