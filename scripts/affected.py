@@ -12,6 +12,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import grimp
@@ -33,20 +34,25 @@ def affected_tests(changed: Iterable[Path]) -> list[str]:
     They are files and, of the test of pages, single cases, as pytest takes them in `ROOT`.
     """
     files = [file for path in changed for file in _files(path.absolute())]
-    graph = grimp.build_graph("compiler_gym")
+    graph = _graph()
     modules = {_module(file) for file in files if file.is_relative_to(SOURCE)} & graph.modules
     reached = modules.union(*(graph.find_downstream_modules(module) for module in modules))
     reached |= {_name(file) for file in files if file.is_relative_to(ROOT)}
     tests = sorted((ROOT / "tests").rglob("test_*.py"))
     return [
-        *(_name(test) for test in tests if test in files or reached & set(_imports(test))),
+        *(_name(test) for test in tests if test in files or reached & _imports(test)),
         *([_LINKS] if any(file.suffix == ".md" for file in files) else []),
         *(
             f"{_BLOCKS}[{_name(page)}]"
             for page in EVERY_PAGE
-            if page in files or reached & set(_runs(page))
+            if page in files or reached & _runs(page)
         ),
     ]
+
+
+@cache
+def _graph() -> grimp.ImportGraph:
+    return grimp.build_graph("compiler_gym")
 
 
 def _name(file: Path) -> str:
@@ -67,26 +73,28 @@ def _module(file: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _imports(test: Path) -> Iterator[str]:
-    """Yield the modules that a test file imports, and the modules and files that its texts name."""
+@cache
+def _imports(test: Path) -> frozenset[str]:
+    """Return the modules that a test imports, and the modules and files that its texts name."""
+    found = set[str]()
     for node in ast.walk(ast.parse(test.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{each.name}" for each in node.names)
+            found |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
         elif isinstance(node, ast.Import):
-            yield from (each.name for each in node.names)
+            found.update(each.name for each in node.names)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value.partition(":")[0]
+            found.add(node.value.partition(":")[0])
+    return frozenset(found)
 
 
-def _runs(page: Path) -> Iterator[str]:
-    """Yield the modules that the code of a page names, and those of the commands that it runs."""
-    for block in blocks_of(page.read_text(encoding="utf-8")):
-        for found in _NAMED.finditer(block.code):
-            if found["module"]:
-                yield found["module"]
-            elif found["command"] in commands():
-                yield commands()[found["command"]].path.partition(":")[0]
+@cache
+def _runs(page: Path) -> frozenset[str]:
+    """Return the modules that the code of a page names, and those of the commands that it runs."""
+    blocks = blocks_of(page.read_text(encoding="utf-8"))
+    named = [found for block in blocks for found in _NAMED.finditer(block.code)]
+    used = {found["command"] for found in named} & commands().keys()
+    paths = (commands()[name].path.partition(":")[0] for name in used)
+    return frozenset([*paths, *(found["module"] for found in named if found["module"])])
 
 
 def main() -> None:
