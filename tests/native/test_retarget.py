@@ -15,7 +15,7 @@ from compiler_gym import _llvm
 from compiler_gym.envs.llvm.actions import ACTION_SPACES, codegen_options
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.session import CommandlineSpec
-from tests.effort import examples
+from tests.effort import examples, in_turns
 
 from .conftest import compile_program, need
 
@@ -57,9 +57,8 @@ def function_attributes(text: str) -> set[str]:
 
 
 @every_machine
-@pytest.mark.parametrize("name", SOME[:3])
-@pytest.mark.parametrize("level", ["", "O3", "Oz", "OptOz"])
-def test_code_is_that_of_llc(name: str, machine: str, level: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("level", "name"), in_turns(["", "O3", "Oz", "OptOz"], SOME[:3]))
+def test_code_is_that_of_llc(level: str, name: str, machine: str, tmp_path: Path) -> None:
     module = bundled(name, machine)
     if level:
         module.apply_level(level)
