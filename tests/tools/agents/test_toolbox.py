@@ -17,10 +17,16 @@ from compiler_gym.tools.agents import Toolbox
 from tests.effort import examples
 
 
-@pytest.fixture
-def toolbox() -> Iterator[Toolbox]:
+@pytest.fixture(scope="module")
+def made() -> Iterator[Toolbox]:
     with Toolbox("llvm-v0", benchmark="cbench-v1/crc32", action_space="Marks") as toolbox:
         yield toolbox
+
+
+@pytest.fixture
+def toolbox(made: Toolbox) -> Toolbox:
+    told(made, "reset")
+    return made
 
 
 @pytest.fixture
