@@ -80,7 +80,7 @@ def test_memory_is_counted_when_the_first_thread_has_ended(limited: Box) -> None
     assert limited.run("first-leaves", 400, limits=limits).stopped_by == "memory"
 
 
-@pytest.mark.parametrize("depth", [10, 300, 1500])
+@pytest.mark.parametrize("depth", [10, 300, pytest.param(1500, marks=pytest.mark.slow)])
 def test_files_are_counted_however_deep_they_lie(limited: Box, depth: int) -> None:
     assert limited.run("deep", depth, 60).stopped_by == "output"
     assert limited.run("deep", depth, 8).stopped_by is None
