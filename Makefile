@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check house test test-all test-agents bench docs site tutorials wheel release-check native native-format native-tidy \
+.PHONY: help setup demo check house test test-docs test-all test-agents bench docs site tutorials wheel release-check native native-format native-tidy \
   native-sanitize clean
 
 PYTHON ?= python3
@@ -58,7 +58,10 @@ house: ## Print the rooms of the source, their sizes and the ten largest
 CHANGED = $(FILE) $(if $(TOOL),src/compiler_gym/tools/$(TOOL) tests/tools/$(TOOL))
 test: $(BIN)/.tested ## Run the fast test suite, or with FILE=path or TOOL=tune the part that a change affects
 	@$(if $(strip $(CHANGED)),chosen=$$($(BIN)/python -m scripts.affected $(CHANGED)),chosen=); \
-	$(BIN)/python -m pytest -n 3 --dist worksteal $$chosen
+	$(BIN)/python -m pytest -n 3 --dist worksteal $${chosen:+-m "not slow"} $$chosen
+
+test-docs: $(BIN)/.tested ## Run the code of every page, compare generated pages and build the site
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "docs and not slow" tests/docs
 
 test-all: $(BIN)/.tested native ## Run every test, the slow ones too, and the C++ tests
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group learn

@@ -19,9 +19,15 @@ from pathlib import Path
 
 from docs.site import ROOT
 
-__all__ = ["PAGES", "stale", "with_output", "with_outputs"]
+__all__ = ["EVERY_PAGE", "PAGES", "stale", "with_output", "with_outputs"]
 
 PAGES = (ROOT / "README.md", ROOT / "docs" / "index.md", ROOT / "docs" / "start.md")
+EVERY_PAGE = sorted(
+    page
+    for pattern in ("*.md", "guide/**/*.md", "results/*.md", "reference/environments/*.md")
+    for page in (ROOT / "docs").glob(pattern)
+)
+"""The pages whose blocks of code run in the tests."""
 RUNNER = ROOT / "tests" / "docs" / "blocks.py"
 TERMINAL = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
 """The terminal that output is made for."""

@@ -15,11 +15,13 @@ from warm import Warm
 from compiler_gym.service import busy_workers
 from compiler_gym.testing import descendants
 from tests.command_line import cli, other_warm, source, states  # noqa: F401
+from tests.effort import examples
 
 # Nothing is judged by how long the machine took. A fixture may serve all examples of a test.
 settings.register_profile(
     "any machine",
     deadline=None,
+    max_examples=examples(100),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("any machine")

@@ -4,9 +4,7 @@
 import re
 from pathlib import Path
 
-import pytest
-
-NATIVE = Path(__file__).parents[2] / "native/src"
+SOURCES = sorted((Path(__file__).parents[2] / "native/src").rglob("*.cpp"))
 DAMAGED = (
     r"LLVMContext|Module|DominatorTree|LoopInfo|ScalarEvolution|AssumptionCache|CallGraph|Linker"
     r"|BranchProbabilityInfo|BlockFrequencyInfo|\w*AnalysisManager|legacy::PassManager"
@@ -33,9 +31,10 @@ def _depth(line: str) -> int:
     return len(line) - len(line.lstrip()) + (line.strip() in ("public:", "private:"))
 
 
-@pytest.mark.parametrize("source", sorted(NATIVE.rglob("*.cpp")), ids=lambda path: path.name)
-def test_no_frame_destroys_what_a_fatal_error_may_have_damaged(source: Path):
-    assert destroyed_by_frames(source.read_text(encoding="utf-8")) == []
+def test_no_frame_destroys_what_a_fatal_error_may_have_damaged():
+    found = {path.name: destroyed_by_frames(path.read_text("utf-8")) for path in SOURCES}
+    assert len(found) > 50
+    assert {name: owned for name, owned in found.items() if owned} == {}
 
 
 def test_one_that_does_is_found():

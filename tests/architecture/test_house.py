@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """No room of the source grows unless the commit that lets it grow says why."""
 
+import pytest
+
 from tests.architecture import house
 from tests.architecture.house import Room
 
@@ -29,14 +31,19 @@ def stale_records(measured: dict[str, Room], recorded: dict[str, Room]) -> list[
     return stale
 
 
-def test_no_number_is_above_its_record() -> None:
-    above = above_records(house.measure(), house.recorded())
+@pytest.fixture(scope="module")
+def rooms() -> dict[str, Room]:
+    return house.measure()
+
+
+def test_no_number_is_above_its_record(rooms: dict[str, Room]) -> None:
+    above = above_records(rooms, house.recorded())
     advice = "make it smaller, or edit house.toml in the same commit and explain why in its message"
     assert not above, "\n".join([*above, advice])
 
 
-def test_records_follow_what_shrinks() -> None:
-    stale = stale_records(house.measure(), house.recorded())
+def test_records_follow_what_shrinks(rooms: dict[str, Room]) -> None:
+    stale = stale_records(rooms, house.recorded())
     advice = "lower them with `python -m tests.architecture.house --write`"
     assert not stale, "\n".join([*stale, advice])
 

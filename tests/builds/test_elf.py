@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from compiler_gym.builds import (
@@ -21,6 +21,7 @@ from compiler_gym.builds import (
     sizes_of,
 )
 from compiler_gym.errors import ProjectError
+from tests.effort import examples
 from tests.tools.tune.builds.projects import write_project
 
 
@@ -87,9 +88,7 @@ def test_a_shared_library_is_told_from_an_object(program: Path, tmp_path: Path) 
     assert not is_shared_library(tmp_path / "missing")
 
 
-@settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(300))
 @given(
     name=st.sampled_from(["program", "main.o", "lib.a"]),
     where=st.integers(0, 1 << 20),

@@ -16,7 +16,13 @@ from tests.command_line import COMMAND, SOURCE, Run
 PROGRAM = "cbench-v1/crc32"
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        pytest.param(name, marks=() if name in ("portfolio", "random") else pytest.mark.slow)
+        for name in ALGORITHMS
+    ],
+)
 def test_a_search_is_never_worse_than_oz_and_can_be_repeated(
     cli: Run, tmp_path: Path, algorithm: str
 ) -> None:
@@ -42,9 +48,9 @@ def test_a_search_is_never_worse_than_oz_and_can_be_repeated(
     ("env", "space"),
     [
         ("llvm-v0", "PassesAndPipelines"),
-        ("llvm-v0", "Codegen"),
+        pytest.param("llvm-v0", "Codegen", marks=pytest.mark.slow),
         ("llvm-v0", "Marks"),
-        ("llvm-v0", "Parameters"),
+        pytest.param("llvm-v0", "Parameters", marks=pytest.mark.slow),
         ("llvm-inline-v0", ""),
     ],
 )

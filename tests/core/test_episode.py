@@ -35,6 +35,7 @@ from compiler_gym.service import Limits
 from compiler_gym.spaces.rewards import CostReward
 from compiler_gym.testing import FakeEnv, FakeSession, is_running, wait_until, worker_pid
 from compiler_gym.testing.behaviours import BEHAVIOURS
+from tests.effort import examples
 
 MakeEnv = Callable[..., FakeEnv]
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}
@@ -152,7 +153,7 @@ def test_a_reward_on_error_can_be_a_fixed_number(make_env: MakeEnv) -> None:
 
 @pytest.mark.parametrize("space", ["Behaviours", "Menu"])
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 def test_a_step_in_this_process_is_the_same_with_and_without_a_request(
     space: str, seed: int
 ) -> None:
@@ -413,7 +414,7 @@ def test_a_replay_that_cannot_start_says_so(make_env: MakeEnv) -> None:
     st.lists(st.sampled_from(["add", "double", "negate", "nothing", "raise", "end"]), max_size=6),
     st.integers(1, 3),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 def test_several_actions_at_once_are_those_one_by_one(names: list[str], size: int) -> None:
     arguments = {"action_space": "Behaviours", "isolation": "in-process"}
     chosen: dict[str, Any] = {

@@ -11,20 +11,11 @@ import pytest
 from blocks import Block, blocks_of
 from warm import Warm
 
+from docs.shown import EVERY_PAGE, TERMINAL, stale
 from docs.shown import PAGES as SHOWN_ALONE
-from docs.shown import TERMINAL, stale
 
 ROOT = Path(__file__).parents[2]
 RUNNER = Path(__file__).with_name("blocks.py")
-DOCS = ROOT / "docs"
-PAGES = sorted(
-    [
-        *DOCS.glob("*.md"),
-        *(DOCS / "guide").rglob("*.md"),
-        *(DOCS / "results").glob("*.md"),
-        *DOCS.glob("reference/environments/*.md"),
-    ]
-)
 
 
 def run(warm: Warm, page: Path, folder: Path, *options: str) -> tuple[int, str]:
@@ -45,18 +36,22 @@ def run(warm: Warm, page: Path, folder: Path, *options: str) -> tuple[int, str]:
     return done.returncode, (done.stdout + done.stderr).decode()
 
 
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
 HEAVY = {
-    page: {name for block in blocks_of(page.read_text(encoding="utf-8")) for name in block.needs}
-    for page in PAGES
+    page: {need for block in blocks_of(page.read_text(encoding="utf-8")) for need in block.needs}
+    for page in EVERY_PAGE
 }
 """The libraries of gigabytes that a page's code needs."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [p for p in PAGES if HEAVY[p]], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [p for p in EVERY_PAGE if HEAVY[p]], ids=name)
 def test_blocks_that_need_gigabytes_run_too(warm: Warm, page: Path, tmp_path: Path) -> None:
     """Libraries that exclude each other may be on one page: what is installed is enough."""
-    here = {name for name in HEAVY[page] if importlib.util.find_spec(name)}
+    here = {need for need in HEAVY[page] if importlib.util.find_spec(need)}
     blocks = blocks_of(page.read_text(encoding="utf-8"))
     if not any(block.needs and here.issuperset(block.needs) for block in blocks):
         pytest.skip(f"{', '.join(sorted(HEAVY[page] - here))} is missing")
@@ -64,7 +59,8 @@ def test_blocks_that_need_gigabytes_run_too(warm: Warm, page: Path, tmp_path: Pa
     assert status == 0, said[-5000:]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.docs
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=name)
 def test_every_block_of_a_page_runs(warm: Warm, page: Path, tmp_path: Path) -> None:
     kept = tmp_path / "outputs" / "outputs.json"
     kept.parent.mkdir()

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from test_pages import run
 from warm import Warm
 
@@ -18,6 +19,7 @@ PAGES = sorted((ROOT / "docs" / "reference").rglob("*.md"))
 CHECK = [sys.executable, "-m", "docs.generate", "--check"]
 
 
+@pytest.mark.docs
 def test_the_reference_pages_are_up_to_date() -> None:
     done = subprocess.run(CHECK, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -68,6 +70,7 @@ def test_rows_that_read_identically_are_seen() -> None:
     assert unclear(f"{head}| a | size |\n| b | time |\n") == []
 
 
+@pytest.mark.docs
 def test_the_blocks_of_the_readme_run(warm: Warm, tmp_path: Path) -> None:
     status, said = run(warm, ROOT / "README.md", tmp_path)
     assert status == 0, said

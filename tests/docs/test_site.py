@@ -35,6 +35,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / release()
 
 
+@pytest.mark.docs
 def test_every_public_name_is_in_the_reference(site: Path) -> None:
     missing = []
     for module, path in doors():
@@ -72,6 +73,7 @@ def test_an_environment_shows_the_arguments_of_its_constructor() -> None:
     assert signature_of(Budget) is None  # whose constructor nothing hides
 
 
+@pytest.mark.docs
 def test_the_search_finds_what_is_there(site: Path) -> None:
     data = (site / "search_data.js").read_text(encoding="utf-8")
     pages = json.loads(data.removeprefix("const SEARCH = ").removesuffix(";\n"))["pages"]
@@ -85,6 +87,7 @@ def test_the_search_finds_what_is_there(site: Path) -> None:
     assert 'href="api/compiler_gym.lazy.html"' not in ours
 
 
+@pytest.mark.docs
 def test_every_page_has_a_copy_for_programs(site: Path) -> None:
     own = {"genindex", "py-modindex", "search"}
     pages = [page for page in site.rglob("*.html") if page.stem not in own]
@@ -100,6 +103,7 @@ def test_every_page_has_a_copy_for_programs(site: Path) -> None:
     assert "Truncate an episode after a number of actions." in copy
 
 
+@pytest.mark.docs
 def test_the_navigation_shows_the_way_to_the_page(site: Path) -> None:
     page = (site / "guide" / "tune.html").read_text(encoding="utf-8")
     assert page.count("current-page") == 1

@@ -18,7 +18,10 @@ PLAN = (
     '[[binaries]]\nname = "checksum"\nmethod = "link-time"\n'
     'linker = ["-Wl,--gc-sections", "-Wl,--icf=safe"]\n'
 )
-pytestmark = pytest.mark.skipif(shutil.which("ld.lld-22") is None, reason="needs lld-22")
+pytestmark = [
+    pytest.mark.docs,
+    pytest.mark.skipif(shutil.which("ld.lld-22") is None, reason="needs lld-22"),
+]
 
 
 @pytest.fixture

@@ -6,12 +6,13 @@ import sys
 import threading
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS, llc_words
 from compiler_gym.errors import CompilerDiagnosticError, ObservationError, PipelineError
+from tests.effort import examples
 
 from .conftest import need
 
@@ -56,9 +57,7 @@ def test_every_value_gives_the_object_of_llc(optimised, llc):
         assert module.object_code() == llc(data, {name: value}), (name, value)
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_random_choices_give_the_object_of_llc(optimised, llc, data):
     name = data.draw(st.sampled_from(sorted(optimised)))

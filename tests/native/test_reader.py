@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler_gym import _llvm
@@ -328,11 +328,7 @@ def compare(text: str, passes: list[str], folder: Path) -> None:
     assert module.bitcode() == ask_opt(bitcode, "-discard-value-names", pipeline)
 
 
-@settings(
-    max_examples=examples(90),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=examples(90))
 @given(drawn=modules())
 def test_an_unusual_module_is_read_and_optimised_as_opt_does(
     drawn: tuple[str, list[str]], tmp_path: Path

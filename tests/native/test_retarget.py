@@ -15,6 +15,7 @@ from compiler_gym import _llvm
 from compiler_gym.envs.llvm.actions import ACTION_SPACES, codegen_options
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.session import CommandlineSpec
+from tests.effort import examples, in_turns
 
 from .conftest import compile_program, need
 
@@ -56,9 +57,8 @@ def function_attributes(text: str) -> set[str]:
 
 
 @every_machine
-@pytest.mark.parametrize("name", SOME[:3])
-@pytest.mark.parametrize("level", ["", "O3", "Oz", "OptOz"])
-def test_code_is_that_of_llc(name: str, machine: str, level: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("level", "name"), in_turns(["", "O3", "Oz", "OptOz"], SOME[:3]))
+def test_code_is_that_of_llc(level: str, name: str, machine: str, tmp_path: Path) -> None:
     module = bundled(name, machine)
     if level:
         module.apply_level(level)
@@ -87,7 +87,7 @@ def opt(pipeline: str, folder: Path) -> bytes:
     return (folder / "out.bc").read_bytes()
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=SLOW)
 @given(data=st.data())
 def test_passes_and_choices_give_the_bytes_of_opt_and_llc(
     data: st.DataObject, tmp_path: Path

@@ -298,16 +298,17 @@ def test_a_program_gets_its_files_and_gives_them_back(box: Box) -> None:
 
 
 def test_a_client_that_is_killed_takes_its_boxes_along(box: Box) -> None:
+    own = f"sleep 72.{os.getpid()}"  # other test processes run this test meanwhile
     child = os.fork()
     if child == 0:
-        box.run_command(["/bin/sh", "-c", "sleep 72.5 & sleep 72.5"])
+        box.run_command(["/bin/sh", "-c", f"{own} & {own}"])
         os._exit(0)
-    assert soon(lambda: len(running("sleep 72.5")) >= 2)
+    assert soon(lambda: len(running(own)) >= 2)
     client = [pid for pid in running("") if _parent_of(pid) == child] if box.user != "self" else []
     for pid in (*client, child):
         os.kill(pid, signal.SIGKILL)
     os.waitpid(child, 0)
-    assert soon(lambda: not running("sleep 72.5"))
+    assert soon(lambda: not running(own))
 
 
 def _parent_of(pid: int) -> int:

@@ -9,7 +9,7 @@ from scripts.affected import ROOT, affected_tests
 
 
 def names(*paths: str) -> set[str]:
-    return {str(test.relative_to(ROOT)) for test in affected_tests(ROOT / path for path in paths)}
+    return set(affected_tests(ROOT / path for path in paths))
 
 
 def test_a_leaf_affects_its_own_tests() -> None:
@@ -27,6 +27,21 @@ def test_a_folder_stands_for_its_files_and_tests_for_themselves() -> None:
     found = names("src/compiler_gym/tools/hunt", "tests/tools/hunt")
     assert "tests/tools/hunt/commands/test_hunt.py" in found
     assert not any(name.startswith("tests/core/") for name in found)
+
+
+def test_a_page_affects_its_blocks_the_test_of_links_and_the_tests_that_name_it() -> None:
+    assert names("docs/guide/tune-in-a-build.md") - {"tests/scripts/test_affected.py"} == {
+        "tests/docs/test_pages.py::test_every_block_of_a_page_runs[docs/guide/tune-in-a-build.md]",
+        "tests/docs/test_links.py",
+        "tests/docs/test_tune_in_a_build.py",
+    }
+
+
+def test_a_tool_affects_the_pages_that_run_its_commands() -> None:
+    found = {name for name in names("src/compiler_gym/tools/hunt") if name.endswith(".md]")}
+    blocks = "tests/docs/test_pages.py::test_every_block_of_a_page_runs"
+    assert f"{blocks}[docs/guide/hunt.md]" in found
+    assert f"{blocks}[docs/guide/wrappers.md]" not in found
 
 
 def test_a_path_that_is_missing_is_refused() -> None:

@@ -52,6 +52,7 @@ from compiler_gym.session import (
 )
 from service import rogue
 from service.workers import start
+from tests.effort import examples
 
 PROGRAM = Benchmark("benchmark://rogue/p", b"7")
 STEP = Step([1], ["V"])
@@ -189,7 +190,7 @@ REQUESTS: list[Request] = [
 ]  # fmt: skip
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(messages | st.binary(max_size=100), st.sampled_from(REQUESTS))
 def test_any_bytes_are_a_reply_or_a_typed_error(data: bytes, request: Request) -> None:
     try:
@@ -233,7 +234,7 @@ spaces = st.recursive(
 values = plain | st.lists(few | st.floats() | st.integers(2**63, 2**64 - 1), max_size=4)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(1500))
 @given(space=spaces, value=values)
 def test_what_passes_is_a_space_and_its_values_are_typed_errors_at_worst(
     space: SpaceSpec, value: Any

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler_gym.errors import ObservationError, WorkerDied, WorkerOutOfMemoryError
@@ -24,6 +24,7 @@ from compiler_gym.testing import FakeEnv, descendants, is_running, wait_until, w
 from compiler_gym.testing import worker_pid as pid_of
 from compiler_gym.vector import CompilerVectorEnv
 from service.workers import ACTIONS, FAKE, client, pids_from
+from tests.effort import examples
 
 MakeEnv = Callable[..., FakeEnv]
 SLOW = "benchmark://fake-v0/7?start=work"
@@ -390,11 +391,7 @@ ORDERS = st.lists(
 )
 
 
-@settings(
-    max_examples=15,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=examples(15))
 @given(order=ORDERS)
 def test_in_any_order_a_program_is_as_if_it_had_been_opened(
     monkeypatch: pytest.MonkeyPatch, order: list[tuple[str, Any]]

@@ -16,6 +16,7 @@ from compiler_gym._service import exchange_at_once, hold_all, settle
 from compiler_gym.service.messages import Failed, Stepped, decode_reply, encode
 from compiler_gym.service.transport import Channel
 from compiler_gym.session import ActionSpaceSpec, NamedDiscreteSpec
+from tests.effort import examples
 
 SIZE = 3 * 8
 
@@ -70,7 +71,7 @@ def usual(seen: Any, cost: Any, *others: Any, no_effect: bool = False, **more: A
     return Stepped(False, None, no_effect, values, 1, core=3, seconds=0.5, **more)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(
     seen=arrays,
     cost=st.integers(-(2**63), 2**63 - 1),
@@ -89,7 +90,7 @@ def test_a_usual_reply_is_taken_in(
     assert type(as_float[0]) is float
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(
     end=st.booleans(),
     space=spaces,
@@ -128,13 +129,13 @@ def test_a_reply_that_says_more_is_left_as_it_is(
         assert (cost, seen, no_effect, left) == (None, [-1, -1, -1], True, message)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(st.binary(max_size=200) | plain.map(msgspec.msgpack.encode))
 def test_what_is_no_such_reply_is_left_as_it_is(message: bytes) -> None:
     assert settled(message) == (None, [-1, -1, -1], True, message)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(cut=st.integers(0, 200), nested=st.integers(0, 200))
 def test_a_reply_cut_short_or_too_deep_is_left_as_it_is(cut: int, nested: int) -> None:
     deep: Any = 1

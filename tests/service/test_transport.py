@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from compiler_gym._service import exchange_at_once, exchange_in_turn
 from compiler_gym.service.transport import Channel, ChannelClosed
+from tests.effort import examples
 
 
 class AwakeChannel(Channel):
@@ -43,7 +44,7 @@ def frame(payload: bytes) -> bytes:
     return len(payload).to_bytes(8, "little") + payload
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=examples(30))
 @given(payload=st.binary(max_size=300), cuts=st.lists(st.integers(1, 300), max_size=5))
 def test_a_frame_may_come_in_pieces(payload: bytes, cuts: list[int]) -> None:
     ours, theirs = socket.socketpair()

@@ -133,7 +133,7 @@ def test_a_stall_ends_at_its_deadline_and_the_next_mirror_serves(
     server: Server, tmp_path: Path, options: DownloadOptions
 ) -> None:
     urls = [server.url("stall/f.bin"), server.url("ok/f.bin")]
-    patient = replace(options, stall_timeout=2.0)
+    patient = replace(options, stall_timeout=1.0)
     path = download_file(urls, tmp_path / "f.bin", sha256=SHA, options=patient)
     assert path.read_bytes() == DATA
     quick = replace(options, stall_timeout=0.3)

@@ -39,12 +39,15 @@ int main(int count, char **words) {
   return seen.count == 0;
 }
 """
+PROGRAMS = [
+    pytest.param("crc32", marks=pytest.mark.slow),
+    pytest.param("mixed.c", marks=pytest.mark.slow),
+    "words.cc",
+]
 SCALED = [cost for cost in TABLE.costs if cost.scales]
 
 
-@pytest.mark.parametrize(
-    "program", [pytest.param("crc32", marks=pytest.mark.slow), "mixed.c", "words.cc"]
-)
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_rewards_count_from_the_program_at_reset(
     make_env: Callable[..., GccEnv], tmp_path: Path, program: str
 ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import compiler_gym
@@ -16,6 +16,7 @@ from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.service import Limits, SessionSource, kept_programs
 from compiler_gym.service.supervisor import zygote_for
 from compiler_gym.testing import SessionConformance, worker_pid
+from tests.effort import examples
 
 PROGRAM = Path(__file__).parents[3] / "programs" / "crc32" / "crc32.bc"
 
@@ -62,11 +63,7 @@ def _wait_for_copies() -> None:
         assert worker.is_forked(10.0)
 
 
-@settings(
-    max_examples=12,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=examples(12))
 @given(order=ORDERS)
 def test_copies_of_a_loaded_program_have_the_bytes_of_one_that_was_read(
     opened: Any, monkeypatch: pytest.MonkeyPatch, order: list[tuple[str, Any]]

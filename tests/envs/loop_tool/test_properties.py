@@ -20,6 +20,7 @@ from compiler_gym.envs.loop_tool.state.descriptions import KINDS, describe, eins
 from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.envs.loop_tool.state.tree import initial_tree
 from compiler_gym.session import BenchmarkSpec
+from tests.effort import examples
 
 SPACES = {spec.name: spec for spec in ACTION_SPACES}
 STRINGS = ("mk,kn->mn", "bij,bjk->bik", "iij,j->i", "ij,jk,kl->il", "ii", "ab,ba->ab")
@@ -71,7 +72,7 @@ def assert_right(one: LoopToolSession) -> None:
         assert reply == {"wrong": []}, f"{way}: {reply}\n{one.get_observation('loop_tree')}"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(text=programs(), names=words)
 def test_no_actions_change_what_is_computed(text: str, names: list[str]) -> None:
     try:
@@ -81,7 +82,7 @@ def test_no_actions_change_what_is_computed(text: str, names: list[str]) -> None
         set_threads(0)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(
     text=programs(),
     names=st.lists(st.sampled_from([action.name for action in TABLE[SPLIT]]), max_size=40),
@@ -99,7 +100,7 @@ def test_nor_do_those_of_compiler_gym_0_2_5(text: str, names: list[str]) -> None
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(text=programs(), names=words)
 def test_a_replay_is_the_same_and_actions_without_effect_can_be_left_out(
     text: str, names: list[str]
@@ -115,7 +116,7 @@ def test_a_replay_is_the_same_and_actions_without_effect_can_be_left_out(
     assert len(hashes) == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(text=programs(), names=words)
 def test_undo_goes_back_the_way_that_was_gone(text: str, names: list[str]) -> None:
     actions = {action.name: action for action in TABLE[LOOPS]}

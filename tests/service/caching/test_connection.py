@@ -22,6 +22,7 @@ from compiler_gym.session import BenchmarkSpec
 from compiler_gym.testing import FakeEnv, same
 from compiler_gym.testing.behaviours import BEHAVIOURS
 from compiler_gym.vector import CompilerVectorEnv
+from tests.effort import examples
 from tests.service.caching.conftest import session_of
 
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}
@@ -74,7 +75,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list[Any](HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list[Any](HealthCheck))
 @given(st.integers(0, 3), STEPS, st.sampled_from(["process", "in-process"]), st.booleans())
 def test_everything_is_as_without_a_cache(
     number: int, steps: list[Any], isolation: str, is_shared: bool
@@ -98,7 +99,7 @@ def same_results(left: Any, right: Any) -> bool:
     return same(left, right)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list[Any](HealthCheck))
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list[Any](HealthCheck))
 @given(st.lists(st.integers(0, 3), max_size=5), st.sampled_from(["", "?menu=2"]))
 def test_actions_that_change_on_the_way_are_as_without_a_cache(
     choices: list[int], query: str

@@ -9,7 +9,7 @@ import signal
 from collections.abc import Callable, Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler_gym.errors import (
@@ -31,6 +31,7 @@ from compiler_gym.service.messages import Failed, Parameter, Start, Step, Steppe
 from compiler_gym.session import BenchmarkSpec
 from compiler_gym.testing import FakeEnv, is_running, wait_until
 from compiler_gym.testing.behaviours import BEHAVIOURS
+from tests.effort import examples
 from tests.service.caching.conftest import session_of
 
 
@@ -339,7 +340,7 @@ def test_a_family_of_forks_is_exact_whoever_goes_first(family: Family) -> None:
     ),
     st.sampled_from([FAKE, UNFORKABLE]),
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25))
 def test_whatever_happens_in_a_family_each_has_its_own_number(
     events: list[tuple[str, int, int]], session: str
 ) -> None:

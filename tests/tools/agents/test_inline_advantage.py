@@ -11,7 +11,7 @@ import pytest
 
 from .conftest import load_agent
 
-CRC, SHA, SEARCH = (f"benchmark://cbench-v1/{name}" for name in ("crc32", "sha", "stringsearch"))
+CRC, SHA, SEARCH = (f"benchmark://cbench-v1/{name}" for name in ("crc32", "sha", "dijkstra"))
 
 
 @pytest.fixture(scope="module")

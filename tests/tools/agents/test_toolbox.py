@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
@@ -17,10 +17,16 @@ from compiler_gym.tools.agents import Toolbox
 from tests.effort import examples
 
 
-@pytest.fixture
-def toolbox() -> Iterator[Toolbox]:
+@pytest.fixture(scope="module")
+def made() -> Iterator[Toolbox]:
     with Toolbox("llvm-v0", benchmark="cbench-v1/crc32", action_space="Marks") as toolbox:
         yield toolbox
+
+
+@pytest.fixture
+def toolbox(made: Toolbox) -> Toolbox:
+    told(made, "reset")
+    return made
 
 
 @pytest.fixture
@@ -197,11 +203,7 @@ ARGUMENTS = st.dictionaries(
 
 
 @given(sent=st.lists(st.tuples(NAMES, ARGUMENTS | JSON | st.text()), max_size=6))
-@settings(
-    max_examples=examples(60),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=examples(60))
 def test_whatever_is_sent_the_episode_goes_on(
     fake: Toolbox, sent: list[tuple[str, object]]
 ) -> None:

@@ -3,7 +3,6 @@
 
 import json
 import math
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from compiler_gym.tools.explorer.api import Api
 from compiler_gym.tools.explorer.app import make_app
 from compiler_gym.tools.explorer.routes import ROUTES, Route
 from compiler_gym.tools.explorer.settings import Settings
+from tests.effort import examples
 
 _HEADS = ["host", "origin", "content-length", "last-event-id", "authorization", "sec-fetch-site"]
 _PRINTABLE = st.text(st.characters(max_codepoint=126, min_codepoint=32), max_size=20)
@@ -55,11 +55,7 @@ def served() -> Iterator[tuple[TestClient, str]]:
 
 
 @pytest.mark.timeout(600)
-@settings(
-    max_examples=int(os.environ.get("FUZZ", "120")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=examples(120))
 @given(route=st.sampled_from([one for one in ROUTES if not one.is_stream]), data=st.data())
 def test_no_request_is_a_mistake_of_ours(
     served: tuple[TestClient, str], route: Route, data: st.DataObject

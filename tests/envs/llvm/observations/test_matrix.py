@@ -124,9 +124,8 @@ def test_an_edge_module_survives_actions(make_env: MakeEnv, name: str) -> None:
             assert look(env, space) == "value"
 
 
-@pytest.mark.parametrize("program", ["crc32", "stringsearch"])
-def test_a_program_has_a_value_of_every_quick_space(make_env: MakeEnv, program: str) -> None:
-    env = make_env(benchmark=f"cbench-v1/{program}")
+def test_a_program_has_a_value_of_every_quick_space(make_env: MakeEnv) -> None:
+    env = make_env(benchmark="cbench-v1/crc32")
     env.reset()
     check(env, QUICK, NEEDS_A_VOCABULARY)
 

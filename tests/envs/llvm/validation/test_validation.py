@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs 
 def test_every_rung_is_reported_and_the_bundled_program_passes(
     validated: Callable[..., ValidationResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check, "Effort", lambda tries: Effort(tries=tries // 20))
+    monkeypatch.setattr(check, "Effort", lambda tries: Effort(tries=tries // 100))
     result = validated("cbench-v1/bitcount", "sroa", "instcombine", "simplifycfg")
     assert verdicts(result) == {
         **dict.fromkeys(("replay", "verify", "run", "more", "fresh", "generated"), "ok"),

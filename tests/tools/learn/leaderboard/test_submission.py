@@ -20,6 +20,7 @@ from compiler_gym.tools.learn.leaderboard import (
     tables_of,
     verify,
 )
+from tests.effort import examples
 
 from .conftest import PROGRAMS, tampered
 
@@ -173,7 +174,7 @@ _JUNK = st.recursive(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.data())
 def test_whatever_is_written_is_an_error_or_verified(submission: Submission, data: Any) -> None:
     kept = (submission.folder / "results.jsonl").read_bytes()

@@ -242,7 +242,10 @@ def test_the_compiled_driver_believes_nothing_that_changed(
     assert drive(*call)[0] == "the library"
 
 
-@pytest.mark.parametrize("choice", [("--recipe", "small"), ("--policy", "size")])
+@pytest.mark.parametrize(
+    "choice",
+    [("--recipe", "small"), pytest.param(("--policy", "size"), marks=pytest.mark.slow)],
+)
 def test_what_needs_passes_of_the_compilers_own_is_compiled_without_the_plan(
     tmp_path: Path, choice: tuple[str, str]
 ) -> None:

@@ -41,7 +41,9 @@ def test_what_a_loader_cannot_read_is_not_known() -> None:
     assert len(known_plans("run", (), [PACKED], compiler="llvm 9")) == 4
 
 
-@pytest.mark.parametrize("measure", [Measure.LOADED, Measure.TEXT])
+@pytest.mark.parametrize(
+    "measure", [Measure.LOADED, pytest.param(Measure.TEXT, marks=pytest.mark.slow)]
+)
 def test_one_compilation_ends_no_worse_than_any_of_them(
     project: Path, binary: Binary, tmp_path: Path, measure: Measure
 ) -> None:

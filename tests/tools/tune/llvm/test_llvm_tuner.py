@@ -12,6 +12,7 @@ from compiler_gym.builds import sizes_of
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import JOURNAL, Request, Result, TuningJob, read_plan, recipe_named
 from compiler_gym.tools.tune.llvm.llvm_tuner import FAIR, LlvmTuner
+from tests.effort import examples
 from tests.tools.tune.llvm.conftest import BUILD, needs_lld
 
 pytestmark = needs_lld
@@ -19,7 +20,7 @@ pytestmark = needs_lld
 
 def tune(project: Path, output: Path, **options: object) -> Result:
     request = Request(
-        ("sh", "-ec", BUILD), project, output, seconds=None, compilations=60, jobs=2,
+        ("sh", "-ec", BUILD), project, output, seconds=None, compilations=examples(60), jobs=2,
         run="./numbers",
     )  # fmt: skip
     (result,) = TuningJob(replace(request, **options), LlvmTuner()).run()
@@ -120,7 +121,7 @@ def test_a_program_that_lists_itself_in_a_section_is_tuned(tmp_path: Path) -> No
         """
     )
     build = ("sh", "-ec", "$CC -O1 list.c -o list")
-    result = tune(tree, tmp_path / "out", build=build, run="./list", compilations=8)
+    result = tune(tree, tmp_path / "out", build=build, run="./list", compilations=examples(8))
     said = subprocess.run([tmp_path / "out" / "bin" / "list"], capture_output=True, check=True)
     assert sorted(said.stdout.split()) == [b"one", b"two"]
     assert result.taken_back == ()
@@ -171,7 +172,7 @@ def test_a_decision_that_a_program_sees_in_its_own_file_is_taken_back(tmp_path: 
         """
     )
     build = ("sh", "-ec", "$CC -O1 self.c -o self")
-    result = tune(tree, tmp_path / "out", build=build, run="./self", compilations=40)
+    result = tune(tree, tmp_path / "out", build=build, run="./self", compilations=examples(40))
     assert result.taken_back == ("linker -Wl,--build-id=none",)
     said = subprocess.run([tmp_path / "out" / "bin" / "self"], capture_output=True, check=True)
     assert said.stdout == b"mine\n"
@@ -186,12 +187,17 @@ def test_a_search_that_starts_from_its_own_plan_keeps_it(
     assert again.found.first == tuned.sizes["tuned"]["loaded"]
 
 
-def test_unwind_tables_go_only_where_that_is_asked_for(
-    tuned: Result, project: Path, tmp_path: Path
-) -> None:
-    assert "-fno-asynchronous-unwind-tables" not in tuned.found.plan.flags
-    without = tune(project, tmp_path / "out", compilations=30, no_unwind_tables=True)
-    assert "-fno-asynchronous-unwind-tables" in without.found.plan.flags
+def test_unwind_tables_go_only_where_that_is_asked_for(tmp_path: Path) -> None:
+    plain = tmp_path / "c"
+    plain.mkdir()
+    (plain / "main.c").write_text("int main(int n, char **words) { return n > 9; }\n")
+    build = ("sh", "-ec", "$CC main.c -o main")
+    for asks in (False, True):
+        result = tune(
+            plain, tmp_path / f"out-{asks}", build=build, run="./main", compilations=examples(30),
+            no_unwind_tables=asks,
+        )  # fmt: skip
+        assert ("-fno-asynchronous-unwind-tables" in result.found.plan.flags) == asks
     tree = tmp_path / "cxx"
     tree.mkdir()
     (tree / "main.cpp").write_text("int main() { throw 1; }\n")
@@ -205,5 +211,5 @@ def test_link_time_optimisation_of_the_build_is_left_to_the_plan(
 ) -> None:
     build = ("sh", "-ec", "$CC -O2 -flto -c sort.c && $CC -O2 -flto -fuse-ld=lld main.c sort.o "
              "-o numbers")  # fmt: skip
-    result = tune(project, tmp_path / "out", build=build, compilations=8)
+    result = tune(project, tmp_path / "out", build=build, compilations=examples(8))
     assert result.sizes["tuned"]["loaded"] <= result.sizes[FAIR]["loaded"]

@@ -25,7 +25,7 @@ from compiler_gym.envs.llvm.actions.marks.space import DecisionPoint, MarksSpace
 BUNDLED = ("crc32", "sha", "qsort", "bitcount", "dijkstra", "patricia", "stringsearch", "blowfish")
 LARGE = ("bzip2", "gsm", "susan", "jpeg-d", "ispell")
 SPACES = ("Marks", "MarksAndCodegen")
-FEW, MANY = 4, 60
+FEW, MANY = 2, 62
 needs_opt = pytest.mark.skipif(shutil.which("opt-22") is None, reason="needs opt-22")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler_gym import _llvm
@@ -15,6 +15,7 @@ from compiler_gym.datasets import Benchmark
 from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm.actions.marks.marking import choose
 from compiler_gym.errors import InvalidActionError
+from tests.effort import examples
 
 MakeEnv = Callable[..., LlvmEnv]
 PROGRAM = """
@@ -261,7 +262,7 @@ def test_opt_makes_the_same_of_a_marked_module(
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=12))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25))
 def test_any_marks_and_passes_leave_a_module_that_repeats(draws: list[int]) -> None:
     with LlvmEnv(action_space="Marks", benchmark="cbench-v1/crc32") as env:
         env.reset()

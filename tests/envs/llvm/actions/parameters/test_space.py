@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import compiler_gym
@@ -19,6 +19,7 @@ from compiler_gym.envs.llvm.actions.parameters import NAME, PARAMETERS
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.search import Budget, run_search
 from compiler_gym.vector import CompilerVectorEnv
+from tests.effort import examples
 
 PROGRAMS = ("cbench-v1/crc32", "cbench-v1/qsort", "cbench-v1/sha")
 needs_opt = pytest.mark.skipif(shutil.which("opt-22") is None, reason="opt-22 is missing")
@@ -59,7 +60,7 @@ def repeated_by_opt(env, folder: Path) -> bytes:
 
 
 @needs_opt
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(12))
 @given(data=st.data())
 def test_opt_makes_the_same_bytes_of_random_actions(env, tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("opt")

@@ -22,6 +22,7 @@ from compiler_gym.errors import (
     WorkerCrashedError,
 )
 from compiler_gym.service.caching import TranspositionCache
+from tests.once import made_once
 
 HEADERS = Path("/usr/lib/llvm-22/include/llvm/Plugins/PassPlugin.h")
 COMPILER = shutil.which("g++") or shutil.which("clang++-22")
@@ -77,10 +78,13 @@ def compiled(source: Path, *flags: str) -> Path:
 @pytest.fixture(scope="session")
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A plug-in with a pass that marks functions cold and one that crashes."""
-    source = tmp_path_factory.mktemp("plugins") / "plugin.cpp"
-    source.write_text(SOURCE)
-    include = str(HEADERS.parents[2])
-    return compiled(source, "-std=c++17", "-fno-rtti", "-isystem", include)
+
+    def build(folder: Path) -> None:
+        source = folder / "plugin.cpp"
+        source.write_text(SOURCE)
+        compiled(source, "-std=c++17", "-fno-rtti", "-isystem", str(HEADERS.parents[2]))
+
+    return made_once(tmp_path_factory, "test-plugin", build) / "plugin.so"
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from compiler_gym.validation import run_program
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 EFFORT = Effort(tries=60, most=40)
+FEW = replace(EFFORT, tries=12)
 
 
 @pytest.fixture(scope="module")
@@ -46,30 +47,21 @@ def test_no_input_makes_the_program_write_where_it_must_not(
             assert ran.exit_status in (0, 2, 3)
 
 
-def test_the_same_is_made_again_and_other_seeds_make_others(
-    right: Benchmark, found: Corpus, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_the_same_is_made_again_after_damage_of_what_is_kept_on_disk_and_other_seeds_make_others(
+    right: Benchmark, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(corpus, "_memory", {})
-    monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))
-    assert corpus_of(right, EFFORT) == found
-    assert corpus_of(right, replace(EFFORT, seed=1)).cases != found.cases
-
-
-def test_what_was_made_is_kept_on_disk_and_damage_is_survived(
-    right: Benchmark, found: Corpus, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    few = replace(EFFORT, tries=20)
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))
     monkeypatch.setattr(corpus, "_memory", {})  # another test may have made the same
-    first = corpus_of(right, few)
+    first = corpus_of(right, FEW)
     (path,) = tmp_path.glob("generated-inputs/*.bin")
     monkeypatch.setattr(corpus, "_memory", {})
     with monkeypatch.context() as context:
         context.setattr(corpus, "_make_corpus", None)
-        assert corpus_of(right, few) == first
+        assert corpus_of(right, FEW) == first
     path.write_bytes(path.read_bytes()[:-5])
     monkeypatch.setattr(corpus, "_memory", {})
-    assert corpus_of(right, few) == first
+    assert corpus_of(right, FEW) == first
+    assert corpus_of(right, replace(FEW, seed=1)).cases != first.cases
 
 
 def test_what_time_has_cut_short_is_not_kept(
@@ -79,12 +71,11 @@ def test_what_time_has_cut_short_is_not_kept(
     cut = corpus_of(right, replace(EFFORT, seconds=0.0, seed=7))
     assert (cut.tried, cut.cases) == (0, ())
     assert not list(tmp_path.rglob("*.bin"))
-    assert corpus_of(right, replace(EFFORT, tries=20, seed=7)).tried == 20
+    assert corpus_of(right, replace(FEW, seed=7)).tried == FEW.tries
 
 
 def test_a_program_with_other_inputs_gets_others(right: Benchmark) -> None:
     other = Benchmark(right.uri, right.contents, sources=right.sources, run=right.run)
     assert other.run is not None
     other.run = replace(other.run, cases=other.run.cases[1:])
-    few = replace(EFFORT, tries=20)
-    assert corpus_of(other, few).cases != corpus_of(right, few).cases
+    assert corpus_of(other, FEW).cases != corpus_of(right, FEW).cases

@@ -24,6 +24,7 @@ from compiler_gym.envs.loop_tool.state.reference import (
 from compiler_gym.envs.loop_tool.state.tree import Loop, Path, Tree, initial_tree, settled
 from compiler_gym.envs.loop_tool.toolchain.code.compiled import compile_nest, nest_ir
 from compiler_gym.envs.loop_tool.toolchain.code.cpu import lower
+from tests.effort import examples
 
 SIZES = (1, 2, 3, 5, 8, 16, 17, 20, 33)
 
@@ -90,7 +91,7 @@ def assert_right(tree: Tree) -> None:
     assert not wrong, f"{wrong[0]}\n{tree}"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     kind=st.sampled_from(sorted(KINDS)),
     size=st.integers(0, 2**32),
@@ -109,7 +110,7 @@ def test_any_tree_of_any_program_computes_what_numpy_does(
         set_threads(0)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 @given(kind=st.sampled_from(sorted(KINDS)), seed=st.integers(0, 2**32))
 def test_code_and_interpreter_agree(kind: str, seed: int) -> None:
     draw = random.Random(seed)

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import in_turns
+
 pytestmark = pytest.mark.skipif(
     shutil.which("clang-22") is None or shutil.which("ld.lld-22") is None,
     reason="needs clang-22 and lld-22",
@@ -22,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 
 OURS = str(Path(sys.executable).with_name("compiler-gym-cc"))
 OURS_CXX = str(Path(sys.executable).with_name("compiler-gym-cxx"))
-MODES = [("--recipe", "small"), ("--policy", "size")]
+MODES = ["--recipe small", "--policy size"]
 NOTE = re.compile(r"compiler-gym c(c|xx): .*\n")
 FILES = {
     "main.c": '#include <stdio.h>\n#include "part.h"\n'
@@ -97,6 +99,10 @@ SEQUENCES = [
     " -O3 -Xclang -include-pch -Xclang x.pch -c pch.c; pch.o -o run",
     "-coverage -c main.c; -c part.c; --coverage main.o part.o -o run",
 ]
+ASKING_LINKERS = [
+    "-Wl,--version", "-Wl,-v conftest.c", "-Wl,-v main.c part.c", "-### main.c part.c",
+    "-v conftest.c -o conftest", "-Xlinker --version",
+]  # fmt: skip
 
 
 @dataclass
@@ -158,9 +164,9 @@ def programs(folder: Path) -> dict[str, tuple[int, bytes]]:
     return found
 
 
-def compared(folders: tuple[Path, Path], mode: tuple[str, str], line: str) -> None:
+def compared(folders: tuple[Path, Path], mode: str, line: str) -> None:
     is_cxx = "plus" in line
-    ours = ran(folders[0], [OURS_CXX if is_cxx else OURS, *mode], line)
+    ours = ran(folders[0], [OURS_CXX if is_cxx else OURS, *mode.split()], line)
     clang = ran(folders[1], ["clang++-22" if is_cxx else "clang-22"], line)
     assert ours.status == clang.status, (line, ours.errors, clang.errors)
     asks_linker = "-Wl,--v" in line or "-Wl,-v" in line or "-###" in line
@@ -173,18 +179,18 @@ def compared(folders: tuple[Path, Path], mode: tuple[str, str], line: str) -> No
     assert programs(folders[0]) == programs(folders[1]), line
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("line", [*CALLS, "plus.cc -o run", "-c plus.cc -fno-rtti"])
+@pytest.mark.parametrize(
+    ("line", "mode"), in_turns([*CALLS, "plus.cc -o run", "-c plus.cc -fno-rtti"], MODES)
+)
 def test_a_call_is_answered_as_clang_answers(
-    folders: tuple[Path, Path], mode: tuple[str, str], line: str
+    folders: tuple[Path, Path], line: str, mode: str
 ) -> None:
     compared(folders, mode, line)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("lines", SEQUENCES)
+@pytest.mark.parametrize(("lines", "mode"), in_turns(SEQUENCES, MODES))
 def test_calls_that_follow_each_other_make_what_clang_makes(
-    folders: tuple[Path, Path], mode: tuple[str, str], lines: str
+    folders: tuple[Path, Path], lines: str, mode: str
 ) -> None:
     for line in lines.split(";"):
         compared(folders, mode, line)
@@ -193,35 +199,27 @@ def test_calls_that_follow_each_other_make_what_clang_makes(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_source_on_standard_input_is_compiled(
-    folders: tuple[Path, Path], mode: tuple[str, str]
-) -> None:
+def test_source_on_standard_input_is_compiled(folders: tuple[Path, Path], mode: str) -> None:
     for line in ("-x c - -o run", "-xc -c - -o stdin.o", "stdin.o -o a.out"):
         compared(folders, mode, line)
     assert programs(folders[0]) == {"run": (4, b""), "a.out": (4, b"")}
     compared(folders, mode, "-x c -DAB=) -Dint=AB -c -")  # fails, and is not tried again
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(
-    "line", ["-Wl,--version", "-Wl,-v conftest.c", "-Wl,-v main.c part.c", "-### main.c part.c",
-             "-v conftest.c -o conftest", "-Xlinker --version"],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "mode"), in_turns(ASKING_LINKERS, MODES))
 def test_the_linker_that_links_is_the_one_that_answers(
-    folders: tuple[Path, Path], mode: tuple[str, str], line: str
+    folders: tuple[Path, Path], line: str, mode: str
 ) -> None:
-    ours = ran(folders[0], [OURS, *mode], line)
+    ours = ran(folders[0], [OURS, *mode.split()], line)
     assert "LLD" in ours.output + ours.errors or "lld" in ours.output + ours.errors
-    other = ran(folders[0], [OURS, *mode], f"-fuse-ld=bfd {line}")
+    other = ran(folders[0], [OURS, *mode.split()], f"-fuse-ld=bfd {line}")
     text = other.output + other.errors
     assert "GNU ld" in text or "ld.bfd" in text
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_another_linker_is_respected_and_named(
-    folders: tuple[Path, Path], mode: tuple[str, str]
-) -> None:
-    words = [OURS, *mode, "main.c", "part.c", "-fuse-ld=bfd", "-o", "run"]
+def test_another_linker_is_respected_and_named(folders: tuple[Path, Path], mode: str) -> None:
+    words = [OURS, *mode.split(), "main.c", "part.c", "-fuse-ld=bfd", "-o", "run"]
     done = subprocess.run(words, cwd=folders[0], capture_output=True, text=True, check=True)
     assert done.stderr.splitlines() == [
         "compiler-gym cc: run: linked without the recipe, by bfd: only lld can apply it"
@@ -267,18 +265,17 @@ ASSEMBLER = {
 }
 
 
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("is_apart", [True, False])
-@pytest.mark.parametrize("name", ASSEMBLER)
+@pytest.mark.parametrize(("name", "mode"), in_turns(list(ASSEMBLER), MODES))
 def test_units_with_assembler_do_what_they_do_without_a_plan(
-    tmp_path: Path, mode: tuple[str, str], name: str, is_apart: bool
+    tmp_path: Path, name: str, mode: str, is_apart: bool
 ) -> None:
     for file, text in ASSEMBLER[name].items():
         (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).write_text(text)
 
     def call(line: str) -> str:
-        words = [OURS, *mode, "-O2", "-Idir", *line.split()]
+        words = [OURS, *mode.split(), "-O2", "-Idir", *line.split()]
         return subprocess.run(
             words, cwd=tmp_path, check=True, capture_output=True, text=True
         ).stderr  # fmt: skip
@@ -328,15 +325,14 @@ def old_tools(folder: Path) -> dict[str, str]:
     return {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("link", ["gcc", "clang-22", "ours"])
+@pytest.mark.parametrize(("link", "mode"), in_turns(["gcc", "clang-22", "ours"], MODES))
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 def test_a_makefile_may_name_another_linker_and_an_old_archiver(
-    tmp_path: Path, mode: tuple[str, str], link: str
+    tmp_path: Path, link: str, mode: str
 ) -> None:
     static_library(tmp_path)
     environment = old_tools(tmp_path)
-    ours = [OURS, *mode]
+    ours = [OURS, *mode.split()]
     for words in (
         [*ours, "-c", "part.c"], [*ours, "-c", "main.c"], ["llvm-ar", "rc", "libpart.a", "part.o"],
         ["llvm-ranlib", "libpart.a"], ["llvm-nm", "libpart.a"], ["strip", "-g", "libpart.a"],
@@ -347,7 +343,16 @@ def test_a_makefile_may_name_another_linker_and_an_old_archiver(
     assert subprocess.run([tmp_path / "run"], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("build_type", ["", "Debug", "Release", "MinSizeRel", "RelWithDebInfo"])
+@pytest.mark.parametrize(
+    "build_type",
+    [
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("Debug", "Release", "MinSizeRel")
+        ),
+        *("", "RelWithDebInfo"),
+    ],
+)
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
 def test_cmake_makes_a_static_library_and_a_precompiled_header(
     tmp_path: Path, build_type: str
@@ -372,6 +377,7 @@ def test_cmake_makes_a_static_library_and_a_precompiled_header(
     assert "llvm-ar" in (tmp_path / "bld/CMakeCache.txt").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     shutil.which("meson") is None or shutil.which("ninja") is None, reason="needs meson and ninja"
 )
