@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_public_name_is_in_the_reference(site: Path) -> None:
-    missing = []
+    missing: list[str] = []
     for module, path in doors():
         page = (site / "api" / f"{module}.html").read_text(encoding="utf-8")
         missing += [f"{module}.{name}" for name in names(path) if f">{name}<" not in page]
@@ -73,16 +74,19 @@ def test_an_environment_shows_the_arguments_of_its_constructor() -> None:
     assert signature_of(Budget) is None  # whose constructor nothing hides
 
 
+def pages_of(found: Any) -> list[int]:
+    """Return the numbers of the pages that a word is on: one alone is no list."""
+    return [found] if isinstance(found, int) else found
+
+
 def test_the_search_finds_what_is_there(site: Path) -> None:
     text = (site / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
     pages = index["docnames"]
-    found = index["terms"]["miscompil"]
-    hits = {pages[number] for number in (found if isinstance(found, list) else [found])}
+    hits = {pages[number] for number in pages_of(index["terms"]["miscompil"])}
     assert "guide/tune" in hits
     # Pages for contributors are built, and a search for "install" or "reward" leaves them out.
-    listed = index["terms"].values()
-    numbers = {n for one in listed for n in (one if isinstance(one, list) else [one])}
+    numbers = {n for one in index["terms"].values() for n in pages_of(one)}
     assert not {pages[n] for n in numbers if is_for_contributors(pages[n])}
     assert (site / "decisions" / "index.html").is_file()
     assert (site / "search.html").is_file()
