@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
 # pyright: reportMissingImports=false, reportPrivateImportUsage=false
+# PyTorch has no types for much of what it gives, and may not be installed:
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownParameterType=false
+# pyright: reportUnknownVariableType=false
 """Deep Q-learning in one file, with PyTorch and nothing else.
 
     python agents/dqn.py --train cbench-v1/crc32 --test cbench-v1/crc32 --steps 5000

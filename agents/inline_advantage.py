@@ -103,7 +103,10 @@ class Trees:
 def fit(rows: Floats, targets: Floats, options: Options) -> Trees:
     """Return trees that tell `targets` from `rows`, by least squares."""
     cuts = [_cuts(column) for column in rows.T]
-    binned = np.stack([np.searchsorted(c, x) for c, x in zip(cuts, rows.T, strict=True)], axis=1)
+    places: list[NDArray[np.int64]] = [
+        np.searchsorted(c, x) for c, x in zip(cuts, rows.T, strict=True)
+    ]
+    binned = np.stack(places, axis=1)
     inner, ends = 2**options.depth - 1, 2**options.depth
     columns = np.zeros((options.trees, inner), np.int64)
     limits = np.full((options.trees, inner), np.inf)
@@ -432,7 +435,9 @@ def evaluate(policy: Policy, options: Options) -> dict[str, Result]:
     """Return what became of each program of the test."""
     found: dict[str, Result] = {}
     random = np.random.default_rng(options.seed)
-    gain = policy.gain if options.order == "learnt" else lambda _: float(random.random())
+    gain: Callable[[Floats], float] = (
+        policy.gain if options.order == "learnt" else lambda _: float(random.random())
+    )
     with make_env() as env:
         for program in _uris(env, options.test):
             own, searched = improve(env, program, gain, options.compilations)
@@ -545,14 +550,16 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
         several = isinstance(default, tuple)
         parser.add_argument(
             f"--{item.name}",
-            type=str if several else type(default),
+            type=str if several else item.type,
             nargs="*" if several else None,
             default=default,
             help=item.metadata["help"],
         )
     values = vars(parser.parse_args(arguments))
     lists: dict[str, Any] = {
-        name: tuple(value) for name, value in values.items() if isinstance(value, list)
+        item.name: tuple(values[item.name])
+        for item in dataclasses.fields(Options)
+        if isinstance(item.default, tuple)
     }
     return Options(**values | lists)
 

@@ -111,7 +111,7 @@ class LoopPolicy:
             for at in chosen:
                 program = str(programs[int(at)])
                 earned += [math.log(modelled(env, program, actions)) for actions in drawn]
-            best = [drawn[at] for at in earned.argsort()[-few:]]
+            best = [drawn[int(at)] for at in earned.argsort()[-few:]]
             counts = np.zeros_like(self.table)
             for actions in best:
                 for step, action in enumerate(actions):
@@ -305,9 +305,11 @@ def compare(
     """
     options = policy.options
     end = time.monotonic() + 60 * options.minutes
-    programs = list(itertools.islice(env.datasets[TEST].benchmark_uris(), options.programs))
+    programs: list[str] = list(
+        itertools.islice(env.datasets[TEST].benchmark_uris(), options.programs)
+    )
     spread = np.linspace(0, len(programs) - 1, options.long_programs).round().astype(int)
-    long = [(programs[at], [*options.budgets, options.long_seconds]) for at in spread]
+    long = [(programs[int(at)], [*options.budgets, options.long_seconds]) for at in spread]
     # Long ones last, in the order of their programs: what is there early is a whole table.
     work = [(program, options.budgets) for program in programs] + long
     for (program, budgets), (name, method) in itertools.product(work, METHODS.items()):
@@ -383,7 +385,7 @@ def parse(words: Sequence[str] | None = None) -> Options:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])  # type: ignore[union-attr]  # it has one
     for one in dataclasses.fields(Options):
         parser.add_argument(
-            f"--{one.name}", type=type(one.default), default=one.default, help=one.metadata["help"]
+            f"--{one.name}", type=one.type, default=one.default, help=one.metadata["help"]
         )
     return Options(**vars(parser.parse_args(words)))
 

@@ -135,7 +135,9 @@ class Runner:
         """Draw the actions of an episode by `choose`, then time what they made."""
         if time.monotonic() > self.end:
             raise TimeIsUpError
-        states, masks, actions = [], [], []
+        states: list[list[float]] = []
+        masks: list[list[int]] = []
+        actions: list[int] = []
         self.env.reset(benchmark=program)
         state, mask = self._look()
         last = 0
@@ -320,7 +322,7 @@ class Memory:
         ranked = [
             (place + 2 * rank, place, one.actions)
             for place, at in enumerate(np.argsort(distances, kind="stable"))
-            for rank, one in enumerate(self._best[at])
+            for rank, one in enumerate(self._best[int(at)])
         ]
         return [list(actions) for actions in dict.fromkeys(tuple(a) for *_, a in sorted(ranked))]
 
@@ -417,7 +419,7 @@ def search(tries: Iterator[Played], evaluations: int) -> tuple[float, list[int]]
     """Return the best time of the first `evaluations` tries and its actions."""
     played = [next(tries) for _ in range(evaluations)]
     found = [(one.microseconds, one.actions) for one in played if one.microseconds > 0]
-    return min(found, default=(math.inf, []))
+    return min(found, default=(math.inf, list[int]()))
 
 
 def methods(
@@ -492,7 +494,7 @@ def parse(words: Sequence[str] | None = None) -> Options:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])  # type: ignore[union-attr]  # it has one
     for one in dataclasses.fields(Options):
         parser.add_argument(
-            f"--{one.name}", type=type(one.default), default=one.default, help=one.metadata["help"]
+            f"--{one.name}", type=one.type, default=one.default, help=one.metadata["help"]
         )
     return Options(**vars(parser.parse_args(words)))
 

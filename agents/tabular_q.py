@@ -137,7 +137,7 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
         several = isinstance(item.default, tuple)
         parser.add_argument(
             f"--{item.name.replace('_', '-')}",
-            type=str if several else type(item.default),
+            type=str if several else item.type,
             nargs="*" if several else None,
             default=item.default,
             help=item.metadata["help"],

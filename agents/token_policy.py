@@ -213,7 +213,7 @@ def improve(
         drawn = network.random.choice(len(chosen), min(options.programs, len(chosen)), False)
         batch: list[tuple[Played, float]] = []
         for number in drawn:
-            group = [game.play(chosen[number], network.write) for _ in range(options.group)]
+            group = [game.play(chosen[int(number)], network.write) for _ in range(options.group)]
             gains = np.array([played.gain for played in group])
             worth = (gains - gains.mean()) / (gains.std() + 1e-3)
             batch += zip(group, worth.tolist(), strict=True)
@@ -306,10 +306,7 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     for item in dataclasses.fields(Options):
         parser.add_argument(
-            f"--{item.name}",
-            type=type(item.default),
-            default=item.default,
-            help=item.metadata["help"],
+            f"--{item.name}", type=item.type, default=item.default, help=item.metadata["help"]
         )
     return Options(**vars(parser.parse_args(arguments)))
 

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+# Matplotlib types its arguments partially:
+# pyright: reportUnknownMemberType=false
 """Measure what the programs of a dataset are like, and draw it.
 
 ``python -m docs.characterise`` measures every dataset that needs no network and
@@ -95,13 +97,14 @@ def read(name: str, folder: Path = FOLDER) -> list[Character]:
 
 def summary(measured: list[Character]) -> list[tuple[str, str, str, str]]:
     """Return, for each column, its name, least, median and greatest value."""
-    rows = []
+    rows: list[tuple[str, str, str, str]] = []
     for field in fields(Character)[1:]:
         values = sorted(getattr(one, field.name) for one in measured)
         form = "{:,}" if field.name == "instructions" else "{:.1%}"
         numbers = (values[0], median(values), values[-1])
         numbers = map(round, numbers) if field.name == "instructions" else numbers
-        rows.append((field.name, *map(form.format, numbers)))
+        least, middle, most = map(form.format, numbers)
+        rows.append((field.name, least, middle, most))
     return rows
 
 

@@ -6,7 +6,7 @@ Needs Debian's ``chromium``, ``playwright``, ``pillow`` and the extra ``web``; l
 
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -106,7 +106,7 @@ def _take(page: Any, name: str) -> None:
 
 
 @contextmanager
-def _browser() -> Iterator[Any]:
+def _browser() -> Generator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -118,7 +118,7 @@ def _browser() -> Iterator[Any]:
 
 
 @contextmanager
-def _served() -> Iterator[str]:
+def _served() -> Generator[str]:
     with Server(Settings()) as server:
         ready = threading.Event()
         thread = threading.Thread(target=server.run, args=(ready.set,))

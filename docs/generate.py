@@ -211,7 +211,7 @@ def _actions(compiler: Compiler, env: CompilerEnv) -> str:
             description = env.episode.selection.action_specs[space.name].description
             lines += _parameters(description, space)
             continue
-        items = getattr(space, "items", None)
+        items: list[Any] | None = getattr(space, "items", None)
         if not isinstance(items, list) or len(items) > MOST_LISTED:
             # Made from what a compiler says of itself: another version has others.
             spec = env.episode.selection.action_specs[space.name]

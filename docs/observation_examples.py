@@ -8,8 +8,6 @@ same. Costs are the figures that `python -m benchmarks observations --store` kep
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from benchmarks import store
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import ObservationError
@@ -70,15 +68,15 @@ def promises() -> list[tuple[str, str, str]]:
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, np.ndarray):
+    if getattr(value, "shape", ()):
         shape = ", ".join(map(str, value.shape))
         first = ", ".join(f"{number:.4g}" for number in value.ravel()[:4])
         return f"{value.dtype}[{shape}]: {first}" + (", ..." if value.size > 4 else "")
-    if isinstance(value, dict):
+    if hasattr(value, "items"):
         return _cut("{" + ", ".join(f"{key}: {_short(item)}" for key, item in value.items()) + "}")
     if isinstance(value, str):
         return _cut(value.replace("\n", " "))
-    if isinstance(value, (list, tuple)):
+    if type(value) in (list, tuple):
         return _cut(f"{len(value)} of {value[0]!r}" if value else "none")
     return _cut(str(value))
 

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+# Matplotlib types its arguments partially:
+# pyright: reportUnknownMemberType=false
 """Draw how Autophase moves along clang's -Oz pipeline: ``python -m docs.plot_autophase``.
 
 The pipeline is LLVM's own, applied to a bundled program pass by pass.
@@ -53,7 +55,7 @@ def main() -> None:
     chosen = np.argsort(-moved)[:MOST_SHOWN]
     figure, axes = plt.subplots(figsize=(9, 4.5), layout="constrained")
     for column in chosen:
-        axes.plot(values[:, column], label=AUTOPHASE_FEATURES[column], drawstyle="steps-post")
+        axes.plot(values[:, column], label=AUTOPHASE_FEATURES[int(column)], drawstyle="steps-post")
     axes.set_xlabel(f"passes of -Oz applied to {PROGRAM.rpartition('/')[2]} ({len(passes)} in all)")
     axes.set_ylabel("count")
     axes.legend(fontsize="small", ncols=2)

@@ -50,7 +50,7 @@ def _type_of(spec: Any) -> type:
     """Return the type of an observation's values."""
     if isinstance(spec.sent_as, ScalarSpec):
         return SCALARS[spec.sent_as.dtype]
-    return type(spec.default_value)
+    return spec.default_value.__class__
 
 
 def _literal(kind: str, names: list[str]) -> str:

@@ -14,7 +14,10 @@ from warm import Warm
 
 from compiler_gym.service import busy_workers
 from compiler_gym.testing import descendants
-from tests.command_line import cli, other_warm, source, states  # noqa: F401
+from tests.command_line import cli as cli
+from tests.command_line import other_warm as other_warm
+from tests.command_line import source as source
+from tests.command_line import states as states
 from tests.effort import examples
 
 # Nothing is judged by how long the machine took. A fixture may serve all examples of a test.

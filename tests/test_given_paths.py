@@ -3,7 +3,7 @@
 
 import os
 import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ DOORS: dict[str, Callable[[str], Any]] = {
 
 
 @contextmanager
-def _in_two_gigabytes() -> Iterator[None]:
+def _in_two_gigabytes() -> Generator[None]:
     before = resource.getrlimit(resource.RLIMIT_AS)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + (2 << 30), before[1]))

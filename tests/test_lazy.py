@@ -13,6 +13,7 @@ import pytest
 
 from compiler_gym.errors import UnknownNameError
 from compiler_gym.lazy import door, named, part, parts
+from tests.stand_ins import always
 
 
 @pytest.fixture
@@ -105,7 +106,7 @@ def test_parts_of_this_package_come_first_and_are_not_replaced(
     group = "compiler_gym.tried"
     ours = EntryPoint("llvm", "compiler_gym.lazy:named", group)
     others = [EntryPoint("acme", "math:floor", group), EntryPoint("llvm", "math:ceil", group)]
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [*others, ours])
+    monkeypatch.setattr("importlib.metadata.entry_points", always([*others, ours]))
     found = parts("tried")
     assert list(found) == ["llvm", "acme"]
     assert found["llvm"] is ours

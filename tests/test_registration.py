@@ -30,6 +30,7 @@ from compiler_gym.registration import (
     program_formats,
     recommended_reward,
 )
+from tests.stand_ins import always
 
 FORTRAN = ProgramFormat("Fortran", (".f90",))
 STRANGER = Compiler(
@@ -49,7 +50,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
 
     def installed(*found: Compiler) -> None:
         entries = [SimpleNamespace(load=lambda one=one: one) for one in found]
-        monkeypatch.setattr(registration, "entry_points", lambda group: entries)
+        monkeypatch.setattr(registration, "entry_points", always(entries))
         compilers.cache_clear()
 
     yield installed

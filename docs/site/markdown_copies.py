@@ -58,7 +58,8 @@ def _write(app: Any, failure: Exception | None) -> None:
         return
     names = _in_order(app)
     folder = Path(app.outdir)
-    listed, whole = [f"# {app.config.project} {app.config.version}", "", _SUMMARY, ""], []
+    listed = [f"# {app.config.project} {app.config.version}", "", _SUMMARY, ""]
+    whole: list[str] = []
     for name in names:
         text = _text(app, name)
         file = folder / f"{name}.md"

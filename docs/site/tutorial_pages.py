@@ -72,7 +72,7 @@ def _joined(outputs: list[Any]) -> list[Any]:
     """Return the outputs of a cell; what was printed in pieces is one."""
     kept: list[Any] = []
     for output in outputs:
-        before = kept[-1] if kept else {}
+        before: dict[str, Any] = kept[-1] if kept else {}
         if output["output_type"] == "stream" and before.get("name") == output["name"]:
             kept[-1] = {**before, "text": [*before["text"], *output["text"]]}
         else:
@@ -94,8 +94,12 @@ def _keep(path: Path, content: bytes) -> None:
         path.write_bytes(content)
 
 
+def _write(_: Any) -> None:
+    write()
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Write the pages before Sphinx looks for them."""
-    app.connect("builder-inited", lambda _: write())
+    app.connect("builder-inited", _write)
     app.connect("source-read", _read)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
 # pyright: reportMissingTypeStubs=false, reportMissingImports=false
+# Jupytext and nbformat are partially typed:
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false
 """Run tutorials and keep their results: ``python -m docs.tutorials [NAME ...]``."""
 
 import argparse

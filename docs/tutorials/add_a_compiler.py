@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+# Matplotlib types its arguments partially:
+# pyright: reportUnknownMemberType=false
 # %% [markdown]
 # # Add a compiler
 #

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
 # pyright: reportMissingImports=false, reportArgumentType=false
+# A tutorial is written as you would in a notebook, and its libraries are partially typed:
+# pyright: reportMissingParameterType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownParameterType=false
+# pyright: reportUnknownVariableType=false, reportUntypedBaseClass=false
 # %% [markdown]
 # # A graph network that predicts
 #

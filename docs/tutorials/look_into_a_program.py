@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: MIT
+# A tutorial is written as you would in a notebook, and its libraries are partially typed:
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # %% [markdown]
 # # Look into a program
 #

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: MIT
+# A tutorial is written as you would in a notebook, and its libraries are partially typed:
+# pyright: reportMissingParameterType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownParameterType=false
 # %% [markdown]
 # # Validate and reduce a miscompile
 #

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: MIT
+# A tutorial is written as you would in a notebook, and its libraries are partially typed:
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false
 # %% [markdown]
 # # Search beats -Oz
 #

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 # pyright: reportMissingImports=false, reportOptionalIterable=false
 # pyright: reportPossiblyUnboundVariable=false
+# A tutorial is written as you would in a notebook, and its libraries are partially typed:
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUntypedBaseClass=false
 # %% [markdown]
 # # Train PPO and read the curves
 #

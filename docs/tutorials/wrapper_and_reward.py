@@ -1,4 +1,8 @@
 # SPDX-License-Identifier: MIT
+# A tutorial is written as you would in a notebook, and its libraries are partially typed:
+# pyright: reportMissingParameterType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownParameterType=false
+# pyright: reportUnknownVariableType=false
 # %% [markdown]
 # # Write a wrapper and a reward
 #

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: MIT
+# Nevergrad has no types, and Matplotlib types its arguments partially:
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false
 """Which options make a program smaller than -Os does? Three searches, one budget, one table.
 
 Random search, Nevergrad's discrete (1+1) and Optuna's TPE choose the level, the flags
@@ -52,9 +55,9 @@ class Run:
 
     program: str
     algorithm: str
-    costs: list[float] = field(default_factory=list)
+    costs: list[float] = field(default_factory=list[float])
     """The cost of every compilation in order; infinite where it failed."""
-    best: list[float] = field(default_factory=list)
+    best: list[float] = field(default_factory=list[float])
     """The lowest cost so far, after every compilation."""
     command_line: str = ""
     """What made the smallest program."""

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 # pyright: reportMissingImports=false
+# TRL and PyTorch have no types for much of what they give, and may not be installed:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 """Train a language model to optimise programs, with TRL's GRPO: give it weights and a card.
 
     pip install 'compiler-gym-next[trl]'

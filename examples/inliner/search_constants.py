@@ -118,7 +118,7 @@ def main(words: Sequence[str] | None = None) -> None:
     with compiler_gym.make("llvm-inline-v0") as env:
         every = usable(env, addresses(options.train, env), options.smallest, options.largest)
         names = sorted(every)
-        count = min(options.most, len(names))
+        count = min(int(options.most), len(names))
         chosen = {names[at * len(names) // count]: 0 for at in range(count)}
         sizes = {name: every[name] for name in chosen}
         best = search(env, sizes)

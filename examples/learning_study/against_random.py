@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
 # pyright: reportMissingImports=false, reportPrivateImportUsage=false
+# PyTorch has no types for much of what it gives, and may not be installed:
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false
 """PPO, trained on generated programs, against random search on programs it has never seen.
 
 Both act in the same environment, with the same actions, masks and length of episodes.

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
 # pyright: reportMissingImports=false, reportPrivateImportUsage=false
+# PyTorch has no types for much of what it gives, and may not be installed:
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownParameterType=false, reportUnknownVariableType=false
+# pyright: reportUntypedBaseClass=false
 """A policy cloned from what searches did: one episode, no search, against clang -Oz.
 
 Its actions are the few passes or sequences that `mining` chose, and one that ends the

@@ -44,7 +44,7 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
 
 def score(programs: dict[str, dict[str, Any]], compilations: int | None = None) -> float:
     """Return the mean logarithm of the score: of the end, or of the best after so many."""
-    logs = []
+    logs: list[float] = []
     for item in programs.values():
         left = item["last"] if compilations is None else _best(item, compilations)
         logs.append(math.log(item["baseline"] / left))
@@ -182,7 +182,7 @@ def plot_clone(folder: Path, image: Path) -> None:
         [[seed[p]["baseline"] / seed[p]["last"] for p in programs] for seed in clones]
     )
     order = np.argsort(-np.exp(np.log(scores).mean(0)))
-    names = [programs[i].rpartition("/")[2] for i in order]
+    names = [programs[int(i)].rpartition("/")[2] for i in order]
     axes.bar(names, 100 * (np.exp(np.log(scores).mean(0))[order] - 1), color="C0", alpha=0.6)
     for row in scores:
         axes.plot(names, 100 * (row[order] - 1), "k.", markersize=4)
@@ -245,7 +245,7 @@ def plot_real(folder: Path, image: Path) -> None:
         if part(some, real)
     ]
     figure, drawn = _axes(len(shown), (4.3 * len(shown), 4.2))
-    both = list(np.atleast_1d(drawn))
+    both: list[Any] = np.atleast_1d(drawn).tolist()
     for axes, (real, title) in zip(both, shown, strict=True):
         for source, text in (("real", "real code"), ("generated", "generated code")):
             steps = _of_all_seeds(found, source)

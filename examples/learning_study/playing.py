@@ -21,7 +21,7 @@ class Played:
     """Instructions at first."""
     baseline: int
     """Instructions that clang -Oz leaves."""
-    best: list[int] = field(default_factory=list)
+    best: list[int] = field(default_factory=list[int])
     """The fewest instructions so far, after each compilation."""
     last: int = 0
     """Instructions at the end of the first episode, which is all that one shot has."""

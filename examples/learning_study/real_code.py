@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 # pyright: reportMissingImports=false, reportPrivateImportUsage=false
+# PyTorch has no types for much of what it gives, and may not be installed:
+# pyright: reportUnknownMemberType=false
 """Does real code teach more than generated code? One agent, learnt on each, judged on real code.
 
 The agent, its budget and its seeds are the same; only the programs differ. It is judged by one

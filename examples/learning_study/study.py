@@ -121,7 +121,7 @@ def _parser() -> argparse.ArgumentParser:
             several = isinstance(item.default, tuple)
             command.add_argument(
                 f"--{item.name.replace('_', '-')}",
-                type=str if several else type(item.default),
+                type=str if several else item.type,
                 nargs="*" if several else None,
                 default=item.default,
             )
@@ -130,7 +130,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _plan(kind: Any, options: argparse.Namespace, **more: Any) -> Any:
     chosen = {f.name: getattr(options, f.name) for f in fields(kind) if f.name in options}
-    chosen = {k: tuple(v) if isinstance(v, list) else v for k, v in chosen.items()}
+    lists = (f.name for f in fields(kind) if isinstance(f.default, tuple) and f.name in chosen)
+    chosen |= {name: tuple(chosen[name]) for name in lists}
     return kind(**chosen | more)
 
 

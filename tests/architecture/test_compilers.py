@@ -201,7 +201,7 @@ def test_what_is_allowed_is_of_files_that_there_are() -> None:
         ("path = f'{name}.found.bc'\n", {".bc"}),
         ("param = 'llvm.apply_pipeline'\n", {"llvm", "llvm.apply_pipeline"}),
         ("make(env='llvm-autophase-ic-v0')\n", {"llvm", "llvm-autophase-ic-v0"}),
-        ('"""As in gcc, with opt, to a.bc."""\nx = "-Oz of main.c"\n', set()),
+        ('"""As in gcc, with opt, to a.bc."""\nx = "-Oz of main.c"\n', set[str]()),
     ],
 )
 def test_a_word_of_a_compiler_is_found(source: str, found: set[str]) -> None:

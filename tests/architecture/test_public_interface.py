@@ -87,11 +87,11 @@ def test_no_tool_imports_relatively() -> None:
             {"compiler_gym.cli.kit.serving.pages x"},
         ),
         ("from compiler_gym.errors import nearest", {"compiler_gym.errors nearest"}),
-        ("from compiler_gym.core import CompilerEnv", set()),
-        ("import compiler_gym.core", set()),
-        ("from compiler_gym.envs.llvm import LlvmEnv", set()),
-        ("from compiler_gym.cli.kit.output import Json", set()),
-        ("from compiler_gym.tools.tune.builds.tree import x", set()),
+        ("from compiler_gym.core import CompilerEnv", set[str]()),
+        ("import compiler_gym.core", set[str]()),
+        ("from compiler_gym.envs.llvm import LlvmEnv", set[str]()),
+        ("from compiler_gym.cli.kit.output import Json", set[str]()),
+        ("from compiler_gym.tools.tune.builds.tree import x", set[str]()),
     ],
 )
 def test_a_bypass_is_found(source: str, found: set[str]) -> None:

@@ -82,7 +82,7 @@ def test_what_is_wrong_or_left_is_no_success(report: Report) -> None:
 def test_a_file_and_a_process_that_are_left_are_found(tmp_path: Path) -> None:
     from benchmarks import soak
 
-    for part in soak._DIRECTORIES.values():
+    for part in soak._DIRECTORIES.values():  # pyright: ignore[reportPrivateUsage]  # no public name tells
         (tmp_path / part).mkdir()
     (tmp_path / "tmp" / "left").write_text("x")
     (tmp_path / "cache" / "kept").write_text("12345")
@@ -90,7 +90,7 @@ def test_a_file_and_a_process_that_are_left_are_found(tmp_path: Path) -> None:
     child = subprocess.Popen(["sleep", "100"])
     try:
         report = Report()
-        soak._count_outside(report, tmp_path, ours=ours)
+        soak._count_outside(report, tmp_path, ours=ours)  # pyright: ignore[reportPrivateUsage]  # tested on its own
         assert any("file tmp/left" in one for one in report.left)
         assert any(f"process {child.pid} sleep" in one for one in report.left)
         assert report.counts == {"bytes in the cache": 5}

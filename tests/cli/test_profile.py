@@ -9,6 +9,7 @@ from compiler_gym.cli.profile import profile
 from compiler_gym.errors import WorkerCrashedError
 from compiler_gym.testing import FakeEnv
 from tests.command_line import Run, States, write
+from tests.stand_ins import always
 
 PROGRAM = "cbench-v1/crc32"
 
@@ -104,9 +105,8 @@ def test_what_cannot_be_done_is_one_clear_line(
 def test_a_worker_that_is_lost_leaves_the_profile_so_far(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(
-        "compiler_gym.registration.make", lambda *_, **__: FakeEnv(action_space="Behaviours")
-    )
+    env = FakeEnv(action_space="Behaviours")
+    monkeypatch.setattr("compiler_gym.registration.make", always(env))
     path = tmp_path / "flame.json"
     with pytest.raises(WorkerCrashedError, match="SIGSEGV"):
         profile(program="fake-v0/7", actions=["add", "segfault", "add"], output=path, json=True)

@@ -36,6 +36,7 @@ from compiler_gym.spaces.rewards import CostReward
 from compiler_gym.testing import FakeEnv, FakeSession, is_running, wait_until, worker_pid
 from compiler_gym.testing.behaviours import BEHAVIOURS
 from tests.effort import examples
+from tests.stand_ins import stand_in
 
 MakeEnv = Callable[..., FakeEnv]
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}
@@ -273,7 +274,9 @@ def numbers_of(env: FakeEnv) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("session", ["FakeSession", "UnforkableSession"])
-@pytest.mark.parametrize("duplicate", [FakeEnv.fork, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize(
+    "duplicate", [FakeEnv.fork, stand_in(lambda env: pickle.loads(pickle.dumps(env)))]
+)
 def test_a_replay_touches_no_reward_and_no_history(
     make_env: MakeEnv, session: str, duplicate: Callable[[FakeEnv], FakeEnv]
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 from compiler_gym.core import fork_of
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.testing import FakeEnv, descendants, wait_until
+from tests.stand_ins import stand_in
 
 MakeEnv = Callable[..., FakeEnv]
 
@@ -48,17 +49,29 @@ def assert_same_step(one: Any, other: Any, action: int) -> None:
         gymnasium.wrappers.NormalizeReward,
         gymnasium.wrappers.NormalizeObservation,
         gymnasium.wrappers.RecordEpisodeStatistics,
-        lambda env: gymnasium.wrappers.TimeAwareObservation(gymnasium.wrappers.TimeLimit(env, 9)),
-        lambda env: gymnasium.wrappers.TimeLimit(env, 4),
-        lambda env: gymnasium.wrappers.TransformReward(env, lambda reward: 2 * float(reward)),
-        lambda env: gymnasium.wrappers.TransformObservation(
-            env, lambda seen: seen[:2], gymnasium.spaces.Box(-1e12, 1e12, (2,), np.int64)
+        stand_in(
+            lambda env: gymnasium.wrappers.TimeAwareObservation(
+                gymnasium.wrappers.TimeLimit(env, 9)
+            )
         ),
-        lambda env: gymnasium.wrappers.TransformAction(
-            env, lambda action: (action + 1) % 3, env.action_space
+        stand_in(lambda env: gymnasium.wrappers.TimeLimit(env, 4)),
+        stand_in(
+            lambda env: gymnasium.wrappers.TransformReward(env, lambda reward: 2 * float(reward))
+        ),
+        stand_in(
+            lambda env: gymnasium.wrappers.TransformObservation(
+                env, lambda seen: seen[:2], gymnasium.spaces.Box(-1e12, 1e12, (2,), np.int64)
+            )
+        ),
+        stand_in(
+            lambda env: gymnasium.wrappers.TransformAction(
+                env, lambda action: (action + 1) % 3, env.action_space
+            )
         ),
         gymnasium.wrappers.OrderEnforcing,
-        lambda env: gymnasium.wrappers.NormalizeReward(gymnasium.wrappers.TimeLimit(env, 5)),
+        stand_in(
+            lambda env: gymnasium.wrappers.NormalizeReward(gymnasium.wrappers.TimeLimit(env, 5))
+        ),
     ],
 )
 def test_a_fork_goes_on_as_what_it_was_forked_from(env: FakeEnv, wrap: Callable[..., Any]) -> None:

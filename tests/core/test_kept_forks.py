@@ -26,7 +26,7 @@ def test_kept_forks_close_the_oldest_and_everything_at_the_end() -> None:
         def close(self) -> None:
             self.is_open = False
 
-    kept_forks = KeptForks(2)
+    kept_forks = KeptForks[State](2)
     envs = [Env() for _ in range(4)]
     for env in envs[:3]:
         kept_forks.keep(State(), env, Weight())
@@ -44,7 +44,7 @@ def test_bounds_below_zero_are_refused(capacity: int, memory: float) -> None:
 
 def test_what_kept_processes_hold_is_bounded(env: CompilerEnv) -> None:
     weight = Weight()
-    kept_forks = KeptForks(100, 40 << 20)
+    kept_forks = KeptForks[State](100, 40 << 20)
     states = [State(key) for key in range(10)]
     for state in states:
         kept_forks.keep(state, env.fork(), weight)

@@ -26,7 +26,7 @@ WORSE = ("end", "raise", "fatal", "exit", "segfault", "turn_unplain", "overflow"
 
 
 def fake(number: int, **arguments: Any) -> FakeEnv:
-    chosen = {
+    chosen: dict[str, Any] = {
         "observation_space": "packed",
         "reward_space": "number",
         "action_space": "Behaviours",
@@ -59,7 +59,7 @@ def stepped(
 def comparable(result: StepTuple) -> Any:
     seen, reward, terminated, truncated, info = result
     error = info.get("error")
-    said = {**info, "error": (type(error), getattr(error, "reproducer", None))}
+    said: dict[str, Any] = {**info, "error": (type(error), getattr(error, "reproducer", None))}
     return seen.tolist(), reward, terminated, truncated, {**said, "error_details": None}
 
 

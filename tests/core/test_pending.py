@@ -29,7 +29,7 @@ Begin = Callable[[VectorRow], Pending[Any]]
 
 
 def fake(**arguments: Any) -> FakeEnv:
-    chosen = {
+    chosen: dict[str, Any] = {
         "observation_space": "number",
         "reward_space": "number",
         "action_space": "Behaviours",

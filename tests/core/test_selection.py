@@ -19,6 +19,7 @@ from compiler_gym.service import SessionSource, describe_source
 from compiler_gym.session import ActionSpaceSpec, DiscreteSpec
 from compiler_gym.spaces.rewards import CostReward
 from compiler_gym.testing import FakeEnv
+from tests.stand_ins import stand_in
 
 MakeEnv = Callable[..., FakeEnv]
 NAMES = st.sampled_from(["number", "half", "digits", "vector", "json"])
@@ -72,7 +73,9 @@ def test_the_program_may_decide_the_first_action_space(make_env: MakeEnv) -> Non
     assert env.action_space.n == 4
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy, stand_in(lambda env: pickle.loads(pickle.dumps(env)))]
+)
 def test_copies_have_the_changed_action_space_and_their_own(
     make_env: MakeEnv, duplicate: Callable[[FakeEnv], FakeEnv]
 ) -> None:
@@ -238,12 +241,13 @@ def test_a_step_that_asks_for_others_leaves_what_is_chosen(selection: Selection)
     selection.choose_spaces(observations="number")
     selection.choose_spaces(rewards="cost")
     plan = selection.plan
-    for observations, rewards, names in (
+    cases: tuple[tuple[Any, Any, list[str]], ...] = (
         ("digits", None, ["digits", "number"]),
         (None, [], ["number"]),
         (["json", "half"], None, ["json", "number"]),
         ([], [], []),
-    ):
+    )
+    for observations, rewards, names in cases:
         assert selection.plan_for(observations, rewards).names == names
     assert selection.plan is plan
     with pytest.raises(UnknownNameError, match="no observation space 'none'"):

@@ -19,7 +19,9 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def make_tar(files: dict[str, bytes], compression: str = "bz2", extra: tuple = ()) -> bytes:
+def make_tar(
+    files: dict[str, bytes], compression: str = "bz2", extra: tuple[tarfile.TarInfo, ...] = ()
+) -> bytes:
     """Return a tar archive of `files`, then of the `extra` entries as they are."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode=cast(Any, f"w:{compression}")) as tar:

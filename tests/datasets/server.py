@@ -6,7 +6,7 @@ file, ``/truncated/a.tar.bz2`` breaks off in the middle, and so on.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -29,7 +29,7 @@ class Server:
         return f"http://127.0.0.1:{self._http.server_address[1]}/{path}"
 
     @contextmanager
-    def running(self) -> Iterator["Server"]:
+    def running(self) -> Generator["Server"]:
         thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         try:

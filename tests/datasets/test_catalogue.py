@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler_gym.datasets import Benchmark, Datasets
+from compiler_gym.datasets import Benchmark, BenchmarkUri, Datasets
 from compiler_gym.errors import BenchmarkInitError, InvalidParameterError, UnknownNameError
 from tests.datasets.conftest import Numbers, Words
 
@@ -16,7 +16,7 @@ from tests.datasets.conftest import Numbers, Words
 class FileScheme(Words):
     """Claims every address of the scheme ``file``."""
 
-    def benchmark_from_parsed_uri(self, uri):
+    def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         return Benchmark(uri, uri.path.encode())
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from compiler_gym.datasets import FilesDataset
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
+from tests.stand_ins import always
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def test_a_missing_directory_is_a_typed_error(tmp_path: Path) -> None:
 
 def test_a_file_that_vanishes_is_a_typed_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = FilesDataset(root, ".bc", name="files-v0")
-    monkeypatch.setattr(Path, "is_file", lambda self: True)
+    monkeypatch.setattr(Path, "is_file", always(True))
     with pytest.raises(BenchmarkInitError, match="No such file"):
         dataset.benchmark("files-v0/gone")
 

@@ -10,11 +10,16 @@ from compiler_gym.datasets.splits import SMALLEST, SplitMember, assign_splits, c
 NAMES = [f"package{number}" for number in range(40)]
 PACKAGES = st.sampled_from(NAMES)
 SHAPES = st.lists(st.integers(0, 30), max_size=4, unique=True)
+
+
+def _member(names: list[str], shapes: list[int]) -> SplitMember:
+    cluster = cluster_digest([FunctionShape(s, SMALLEST) for s in shapes], b"")
+    return SplitMember(tuple(names), cluster, shapes)
+
+
 MEMBERS = st.lists(
     st.builds(
-        lambda names, shapes: SplitMember(
-            tuple(names), cluster_digest([FunctionShape(s, SMALLEST) for s in shapes], b""), shapes
-        ),
+        _member,
         st.lists(PACKAGES, min_size=1, max_size=2, unique=True),
         SHAPES,
     ),

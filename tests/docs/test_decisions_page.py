@@ -8,7 +8,7 @@ from docs.decisions_page import FOUND, decisions_page
 
 
 def row(program: str, space: str, found: int, actions: str = "-Oz", **more: object) -> str:
-    values = {
+    values: dict[str, object] = {
         "program": program, "cost": "text", "space": space, "compilations": 10, "O0": 400,
         "OptOz": 200, "Oz": 100, "found": found, "actions": actions, "without": {}, "valid": "yes",
     }  # fmt: skip

@@ -85,7 +85,7 @@ def test_every_example_of_a_package_runs(
 def test_an_example_that_fails_or_is_not_found_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)  # pyright: ignore[reportUnknownMemberType]  # pytest leaves its path untyped
     text = '"""\n>>> 1 + 1\n3\n"""\n\nsize = 1\n"""\n>>> size\n1\n"""\n'
     (tmp_path / "wrong_example.py").write_text(text)
     assert examples_in(text) == 2
@@ -100,7 +100,7 @@ def test_an_example_that_fails_or_is_not_found_is_seen(
 def test_a_library_that_is_missing_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)  # pyright: ignore[reportUnknownMemberType]  # pytest leaves its path untyped
     (tmp_path / "wants_more.py").write_text("import no_such_library\n")
     with pytest.raises(pytest.skip.Exception, match="no_such_library is missing"):
         load("wants_more")

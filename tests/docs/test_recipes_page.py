@@ -23,7 +23,7 @@ def row(program: str, split: str, plan: str, loaded: int) -> PlanOutcome:
 
 @pytest.fixture(name="page")
 def made_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    tried = recipes_page._tried()
+    tried = recipes_page._tried()  # pyright: ignore[reportPrivateUsage]  # tested on its own
     changed = tried.replace("option enable-pre=false; ", "")
     assert changed != tried
     monkeypatch.setattr(recipes_page, "_FEWEST", 1)

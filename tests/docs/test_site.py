@@ -37,7 +37,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.docs
 def test_every_public_name_is_in_the_reference(site: Path) -> None:
-    missing = []
+    missing: list[str] = []
     for module, path in doors():
         page = (site / "api" / f"{module}.html").read_text(encoding="utf-8")
         missing += [f"{module}.{name}" for name in names(path) if f">{name}<" not in page]

@@ -20,6 +20,7 @@ import pytest
 
 from docs.site import release
 from docs.site.__main__ import publish
+from tests.stand_ins import stand_in
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is missing")
 _CHROMIUM = shutil.which("chromium")
@@ -83,8 +84,8 @@ class _Watched:
         self.page.set_default_timeout(60_000)
         self.errors: list[str] = []
         self.requests: list[str] = []
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("pageerror", stand_in(lambda error: self.errors.append(str(error))))
+        self.page.on("request", stand_in(lambda request: self.requests.append(request.url)))
 
 
 @pytest.fixture

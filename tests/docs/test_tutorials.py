@@ -10,6 +10,7 @@ import pytest
 from docs.site import tutorial_pages
 from docs.site.tutorial_pages import page, to_pages
 from docs.tutorials import FOLDER, NAMES, OWN, belonging, install_line, results, text
+from tests.stand_ins import always, stand_in
 
 NEEDS = {"train_ppo": "stable_baselines3", "graph_network": "torch"}
 
@@ -73,21 +74,23 @@ def test_what_a_cell_prints_in_pieces_is_shown_as_one(
         {"cell_type": "code", "source": ["f()"], "outputs": pieces},
     ]
     (tmp_path / "t.ipynb").write_text(json.dumps({"cells": cells}))
-    monkeypatch.setattr("docs.site.tutorial_pages.results", lambda name: tmp_path / f"{name}.ipynb")
+    monkeypatch.setattr(
+        "docs.site.tutorial_pages.results", stand_in(lambda name: tmp_path / f"{name}.ipynb")
+    )
     assert page("t")[0].endswith("```text\n25 things\n```\n")
 
 
 def test_results_of_another_text_or_another_signature_are_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)  # pyright: ignore[reportUnknownMemberType]  # pytest leaves its path untyped
     written = text("first_steps")
     known = belonging(written)
     assert belonging(written + "\n")["text"] != known["text"]
     assert belonging(written + "\n")["api"] == known["api"]
     import compiler_gym
 
-    monkeypatch.setattr(compiler_gym, "make", lambda another: None)
+    monkeypatch.setattr(compiler_gym, "make", always(None))
     assert belonging(written)["api"] != known["api"]
 
 

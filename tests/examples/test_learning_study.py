@@ -32,7 +32,7 @@ SMALL_REAL = "--seeds 2 --steps 256 --most 4 --judged 2 --episode 4 --elsewhere 
 @pytest.fixture
 def study(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Give what imports a module of the study; it is no part of the package."""
-    monkeypatch.syspath_prepend(str(STUDY))
+    monkeypatch.syspath_prepend(str(STUDY))  # pyright: ignore[reportUnknownMemberType]  # pytest leaves its path untyped
     before = list(sys.path)
     yield importlib.import_module
     sys.path[:] = before
@@ -199,7 +199,7 @@ def check_states(folder: Path, found: Any) -> None:
     with open(folder / "states.jsonl") as file:
         states = list(CompilerEnvStateReader(file))
     with compiler_gym.make("llvm-v0") as env:
-        counts = []
+        counts: list[int] = []
         for state in states:
             env.apply(state)
             counts.append(min(int(env.observation["IrInstructionCount"]), 586))

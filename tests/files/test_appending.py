@@ -20,6 +20,7 @@ from compiler_gym.files import (
     whole_lines,
     write_all,
 )
+from tests.stand_ins import stand_in
 
 
 def test_what_is_appended_is_read_again(tmp_path: Path) -> None:
@@ -134,7 +135,7 @@ def test_a_write_that_stops_half_way_is_undone(
 ) -> None:
     file = opened(tmp_path / "deep" / "log")
     write_all(file, b"first\n")
-    write, calls = os.write, []
+    write, calls = os.write, list[int]()
 
     def full(number: int, data: Any) -> int:
         calls.append(len(data))
@@ -155,7 +156,7 @@ def test_a_write_that_stops_half_way_is_undone(
 def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = opened(tmp_path / "log")
     write = os.write
-    monkeypatch.setattr(os, "write", lambda number, data: write(number, bytes(data)[:2]))
+    monkeypatch.setattr(os, "write", stand_in(lambda number, data: write(number, bytes(data)[:2])))
     write_all(file, b"abcdefg")
     monkeypatch.undo()
     os.close(file)

@@ -16,6 +16,7 @@ from compiler_gym.files.paths import (
     transient_cache_path,
 )
 from compiler_gym.testing import FakeEnv
+from tests.stand_ins import always
 
 PLACES = [
     (cache_path, "COMPILER_GYM_CACHE"),
@@ -55,7 +56,7 @@ def test_where_memory_holds_no_files_the_temporary_directory_does(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("COMPILER_GYM_TRANSIENT_CACHE")
-    monkeypatch.setattr("compiler_gym.files.paths.os.access", lambda *args: False)
+    monkeypatch.setattr("compiler_gym.files.paths.os.access", always(False))
     monkeypatch.setattr("compiler_gym.files.paths.tempfile.gettempdir", lambda: str(tmp_path))
     assert transient_cache_path().parent == tmp_path
 

@@ -19,7 +19,7 @@ def wrong_answers(
 ) -> list[object]:
     """Compare answers with hashes of all of the IR along random episodes."""
     rng = random.Random(seed)
-    module, taken, found = _llvm.Module(corpus["loops"]), 0, []
+    module, taken, found = _llvm.Module(corpus["loops"]), 0, list[object]()
     for step in range(steps):
         if taken == 0 or module.instruction_count() > most:
             name = rng.choice(sorted(corpus))
@@ -32,18 +32,18 @@ def wrong_answers(
     return found
 
 
-def test_the_answer_is_what_hashes_of_all_of_the_ir_say(corpus):
+def test_the_answer_is_what_hashes_of_all_of_the_ir_say(corpus: dict[str, bytes]):
     assert wrong_answers(corpus, seed=1, steps=600, most=1500) == []
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_the_answer_is_what_hashes_say_over_many_steps(corpus):
+def test_the_answer_is_what_hashes_say_over_many_steps(corpus: dict[str, bytes]):
     assert wrong_answers(corpus, seed=2, steps=10_000) == []
 
 
 @pytest.mark.parametrize("name", ["loops", "bits"])
-def test_every_pass_is_answered_for_before_and_after_others(corpus, name):
+def test_every_pass_is_answered_for_before_and_after_others(corpus: dict[str, bytes], name: str):
     module = _llvm.Module(corpus[name])
     for pipeline in ["function(sroa)", *SAFE_PIPELINES, *reversed(SAFE_PIPELINES)]:
         changed, differs, holds, _ = module.run_watched(pipeline)
@@ -58,14 +58,16 @@ def test_every_pass_is_answered_for_before_and_after_others(corpus, name):
         "function(reg2mem,mem2reg)",
     ],
 )
-def test_pipelines_of_several_passes_are_compared_at_their_ends(corpus, pipeline):
+def test_pipelines_of_several_passes_are_compared_at_their_ends(
+    corpus: dict[str, bytes], pipeline: str
+):
     module = _llvm.Module(corpus["loops"])
     for _ in range(4):
         changed, differs, holds, _ = module.run_watched(pipeline)
         assert (changed, holds) == (differs, True)
 
 
-def test_a_program_with_records_of_debugging_is_compared_as_a_whole(corpus):
+def test_a_program_with_records_of_debugging_is_compared_as_a_whole(corpus: dict[str, bytes]):
     text = _llvm.Module(corpus["loops"]).text()
     named = (
         "\n!llvm.dbg.cu = !{!90000}\n!90000 = distinct !DICompileUnit(language: DW_LANG_C, "
@@ -84,7 +86,7 @@ def test_a_program_with_records_of_debugging_is_compared_as_a_whole(corpus):
         assert changed == differs, pipeline
 
 
-def test_hashes_are_kept_and_made_again(corpus):
+def test_hashes_are_kept_and_made_again(corpus: dict[str, bytes]):
     module = _llvm.Module(corpus["loops"])
     before = module.ir_hash()
     assert module.run("function(sroa)")
@@ -96,7 +98,7 @@ def test_hashes_are_kept_and_made_again(corpus):
     assert module.ir_hash() != after
 
 
-def test_applying_makes_the_same_program(corpus):
+def test_applying_makes_the_same_program(corpus: dict[str, bytes]):
     steady = [pipeline for pipeline in SAFE_PIPELINES if pipeline not in VARYING]
     pipelines = random.Random(3).choices(steady, k=60)
     asked, unasked = _llvm.Module(corpus["loops"]), _llvm.Module(corpus["loops"])
@@ -110,7 +112,7 @@ def test_applying_makes_the_same_program(corpus):
     assert asked.ir_hash() == unasked.ir_hash()
 
 
-def test_applying_keeps_the_limit(corpus):
+def test_applying_keeps_the_limit(corpus: dict[str, bytes]):
     module = _llvm.Module(corpus["loops"])
     module.run("function(sroa)")
     module.limit_instructions(module.instruction_count())
@@ -118,7 +120,7 @@ def test_applying_keeps_the_limit(corpus):
         module.apply("function(reg2mem)")
 
 
-def test_above_the_limit_only_a_change_is_refused(corpus):
+def test_above_the_limit_only_a_change_is_refused(corpus: dict[str, bytes]):
     module = _llvm.Module(corpus["loops"])
     module.run("function(sroa)")
     module.limit_instructions(1)

@@ -2,6 +2,8 @@
 """Object code against llc and llvm-size."""
 
 import subprocess
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +14,7 @@ from .conftest import need
 
 
 @pytest.fixture(params=["as it is", "O2", "Oz"])
-def modules(request, corpus) -> dict[str, _llvm.Module]:
+def modules(request: pytest.FixtureRequest, corpus: dict[str, bytes]) -> dict[str, _llvm.Module]:
     made = {name: _llvm.Module(data) for name, data in corpus.items()}
     if request.param != "as it is":
         for module in made.values():
@@ -20,7 +22,9 @@ def modules(request, corpus) -> dict[str, _llvm.Module]:
     return made
 
 
-def test_objects_are_those_of_llc_and_sizes_those_of_llvm_size(modules, tmp_path):
+def test_objects_are_those_of_llc_and_sizes_those_of_llvm_size(
+    modules: dict[str, _llvm.Module], tmp_path: Path
+):
     source, target = tmp_path / "in.bc", tmp_path / "out.o"
     for name, module in modules.items():
         source.write_bytes(module.bitcode())
@@ -35,7 +39,7 @@ def test_objects_are_those_of_llc_and_sizes_those_of_llvm_size(modules, tmp_path
         assert module.object_text_size() == text > 0, name
 
 
-def test_assembly_is_that_of_llc(modules, tmp_path):
+def test_assembly_is_that_of_llc(modules: dict[str, _llvm.Module], tmp_path: Path):
     source, target = tmp_path / "in.bc", tmp_path / "out.s"
     options = ["-filetype=asm", "-asm-verbose=0"]
     for name, module in modules.items():
@@ -45,7 +49,7 @@ def test_assembly_is_that_of_llc(modules, tmp_path):
         assert module.assembly() == target.read_bytes(), name
 
 
-def test_making_code_leaves_the_module_as_it_was(corpus):
+def test_making_code_leaves_the_module_as_it_was(corpus: dict[str, bytes]):
     module = _llvm.Module(corpus["records"])
     before = module.bitcode(), module.ir_hash()
     assert module.object_code() == module.object_code()
@@ -68,7 +72,7 @@ READERS = {
 
 
 @pytest.fixture
-def secret(tmp_path):
+def secret(tmp_path: Path) -> Iterator[Path]:
     path = tmp_path / "secret"
     path.write_bytes(b'.ascii "of the user"\n')
     yield path
@@ -76,7 +80,7 @@ def secret(tmp_path):
 
 
 @pytest.mark.parametrize("kind", READERS)
-def test_inline_assembly_reads_no_file_unless_it_may(kind, secret):
+def test_inline_assembly_reads_no_file_unless_it_may(kind: str, secret: Path):
     module = _llvm.Module((TARGET + READERS[kind].replace("SECRET", str(secret))).encode())
     _llvm.let_assembly_read_files(False)
     with pytest.raises(CompilerDiagnosticError, match="reads a file, which is refused"):
@@ -87,7 +91,7 @@ def test_inline_assembly_reads_no_file_unless_it_may(kind, secret):
 
 def test_inline_assembly_that_reads_nothing_is_the_same_either_way():
     module = _llvm.Module((TARGET + 'module asm "nop"\n' + MAIN).encode())
-    made = []
+    made: list[bytes] = []
     for may in (False, True):
         _llvm.let_assembly_read_files(may)
         made.append(module.object_code())

@@ -4,6 +4,8 @@
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, given, settings
@@ -20,6 +22,7 @@ CHOICES = st.dictionaries(st.sampled_from(OPTIONS), st.integers(1, 8), max_size=
 ONE_AT_A_TIME = [(o.name, value) for o in OPTIONS for value in o.values if value != DEFAULT]
 MAIN = 'target triple = "x86_64-unknown-linux-gnu"\ndefine i32 @main() {\n ret i32 0\n}\n'
 BASIC = {"regalloc": "basic", "disable-lsr": "true"}
+Llc = Callable[[bytes, dict[str, str]], bytes]
 
 
 def choose(module: _llvm.Module, chosen: dict[str, str]) -> bool:
@@ -35,7 +38,7 @@ def optimised(corpus: dict[str, bytes]) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def llc(tmp_path_factory: pytest.TempPathFactory):
+def llc(tmp_path_factory: pytest.TempPathFactory) -> Llc:
     """Return a function from bitcode and options to the object that llc makes."""
     folder = tmp_path_factory.mktemp("llc")
 
@@ -49,7 +52,7 @@ def llc(tmp_path_factory: pytest.TempPathFactory):
     return make
 
 
-def test_every_value_gives_the_object_of_llc(optimised, llc):
+def test_every_value_gives_the_object_of_llc(optimised: dict[str, bytes], llc: Llc):
     data = optimised["records"]
     for name, value in ONE_AT_A_TIME:
         module = _llvm.Module(data)
@@ -59,7 +62,9 @@ def test_every_value_gives_the_object_of_llc(optimised, llc):
 
 @settings(max_examples=examples(25))
 @given(data=st.data())
-def test_random_choices_give_the_object_of_llc(optimised, llc, data):
+def test_random_choices_give_the_object_of_llc(
+    optimised: dict[str, bytes], llc: Llc, data: st.DataObject
+):
     name = data.draw(st.sampled_from(sorted(optimised)))
     picked = data.draw(CHOICES)
     chosen = {o.name: o.values[(n - 1) % (len(o.values) - 1) + 1] for o, n in picked.items()}
@@ -73,7 +78,7 @@ def test_random_choices_give_the_object_of_llc(optimised, llc, data):
     assert module.object_code() == expected
 
 
-def test_what_one_module_chooses_is_of_no_other(optimised):
+def test_what_one_module_chooses_is_of_no_other(optimised: dict[str, bytes]):
     plain = {name: _llvm.Module(data) for name, data in optimised.items()}
     expected = {name: module.object_code() for name, module in plain.items()}
     name, *_ = optimised
@@ -87,7 +92,7 @@ def test_what_one_module_chooses_is_of_no_other(optimised):
     assert other.bitcode() == plain[name].bitcode()
 
 
-def test_a_choice_does_not_reach_passes(optimised):
+def test_a_choice_does_not_reach_passes(optimised: dict[str, bytes]):
     plain, chosen = (_llvm.Module(optimised["records"]) for _ in range(2))
     choose(chosen, {"disable-lsr": "true", "min-jump-table-entries": "1000"})
     for module in (plain, chosen):
@@ -106,7 +111,9 @@ def test_options_are_put_back_when_making_code_fails():
     assert plain.object_code() == before
 
 
-def test_the_first_code_of_a_process_may_be_with_options(optimised, tmp_path):
+def test_the_first_code_of_a_process_may_be_with_options(
+    optimised: dict[str, bytes], tmp_path: Path
+):
     """LLVM keeps the first register allocator that it was asked for."""
     source = tmp_path / "program.bc"
     source.write_bytes(optimised["records"])
@@ -124,7 +131,7 @@ def test_the_first_code_of_a_process_may_be_with_options(optimised, tmp_path):
     assert done.stdout == _llvm.Module(optimised["records"]).object_code()
 
 
-def test_threads_do_not_see_the_choices_of_each_other(optimised):
+def test_threads_do_not_see_the_choices_of_each_other(optimised: dict[str, bytes]):
     data = optimised["records"]
     modules = [_llvm.Module(data), _llvm.Module(data)]
     choose(modules[1], BASIC)
@@ -145,7 +152,7 @@ def test_threads_do_not_see_the_choices_of_each_other(optimised):
     assert not differs
 
 
-def test_a_choice_is_in_the_ir_and_the_default_leaves_no_trace(corpus):
+def test_a_choice_is_in_the_ir_and_the_default_leaves_no_trace(corpus: dict[str, bytes]):
     module = _llvm.Module(corpus["records"])
     before = module.bitcode(), module.ir_hash(), module.text()
     assert not module.run("codegen<regalloc=default>")
@@ -162,7 +169,7 @@ def test_a_choice_is_in_the_ir_and_the_default_leaves_no_trace(corpus):
     assert (module.bitcode(), module.ir_hash(), module.text()) == before
 
 
-def test_the_order_of_choices_does_not_count(corpus):
+def test_the_order_of_choices_does_not_count(corpus: dict[str, bytes]):
     one, other = (_llvm.Module(corpus["records"]) for _ in range(2))
     for name, value in BASIC.items():
         choose(one, {name: value})
@@ -182,7 +189,9 @@ def test_the_order_of_choices_does_not_count(corpus):
         ("globaldce,codegen<regalloc>", "'' is no value of -regalloc"),
     ],
 )
-def test_what_is_not_offered_is_refused_and_changes_nothing(corpus, text, message):
+def test_what_is_not_offered_is_refused_and_changes_nothing(
+    corpus: dict[str, bytes], text: str, message: str
+):
     module = _llvm.Module(corpus["records"])
     before = module.bitcode()
     with pytest.raises(PipelineError, match=message):
@@ -191,13 +200,13 @@ def test_what_is_not_offered_is_refused_and_changes_nothing(corpus, text, messag
 
 
 @pytest.mark.parametrize("text", ['!{!"stats=true"}', "!{i32 1}", '!{!"regalloc=slow"}'])
-def test_a_module_that_names_another_option_gets_no_code(text):
+def test_a_module_that_names_another_option_gets_no_code(text: str):
     module = _llvm.Module(f"{MAIN}!compiler_gym.codegen = !{{!0}}\n!0 = {text}\n".encode())
     with pytest.raises(ObservationError, match=r"compiler_gym\.codegen"):
         module.object_code()
 
 
-def test_a_level_of_clang_has_no_choices(optimised):
+def test_a_level_of_clang_has_no_choices(optimised: dict[str, bytes]):
     module = _llvm.Module(optimised["records"])
     choose(module, BASIC)
     module.apply_level("Oz")

@@ -180,7 +180,7 @@ def states(corpus: dict[str, bytes], steps: int) -> Iterator[_llvm.Module]:
             yield module
 
 
-def test_inst_count_equals_a_count_over_the_text(corpus):
+def test_inst_count_equals_a_count_over_the_text(corpus: dict[str, bytes]):
     names = _llvm.inst_count_names()
     for module in states(corpus, steps=6):
         counts = dict(zip(names, struct.unpack("<70q", module.inst_count()), strict=True))
@@ -189,7 +189,7 @@ def test_inst_count_equals_a_count_over_the_text(corpus):
         assert module.instruction_count() == expected["TotalInstsCount"]
 
 
-def test_autophase_equals_a_count_over_the_text(corpus):
+def test_autophase_equals_a_count_over_the_text(corpus: dict[str, bytes]):
     names = _llvm.autophase_names()
     for module in states(corpus, steps=6):
         features = dict(zip(names, struct.unpack("<56q", module.autophase()), strict=True))

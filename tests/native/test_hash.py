@@ -4,6 +4,7 @@
 import random
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -38,17 +39,17 @@ def walk(corpus: dict[str, bytes], seed: int, steps: int) -> int:
     return len(hash_of)
 
 
-def test_hashes_are_equal_exactly_when_bitcode_is(corpus):
+def test_hashes_are_equal_exactly_when_bitcode_is(corpus: dict[str, bytes]):
     assert walk(corpus, seed=1, steps=1200) > 300
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_hashes_are_equal_exactly_when_bitcode_is_over_many_steps(corpus):
+def test_hashes_are_equal_exactly_when_bitcode_is_over_many_steps(corpus: dict[str, bytes]):
     assert walk(corpus, seed=2, steps=30_000) > 5_000
 
 
-def test_registering_a_kind_of_metadata_is_no_change(corpus):
+def test_registering_a_kind_of_metadata_is_no_change(corpus: dict[str, bytes]):
     module = _llvm.Module(corpus["bits"])
     module.run("function(sroa)")
     text = module.text()
@@ -66,14 +67,14 @@ for pipeline in sys.argv[1:]:
 """
 
 
-def test_hashes_are_equal_in_every_process(corpus):
+def test_hashes_are_equal_in_every_process(corpus: dict[str, bytes]):
     pipelines = random.Random(4).choices(SAFE_PIPELINES, k=20)
     command = [sys.executable, "-c", PROGRAM, *pipelines]
     for data in corpus.values():
         runs = [subprocess.run(command, input=data, capture_output=True, check=True).stdout
                 for _ in range(2)]  # fmt: skip
         module = _llvm.Module(data)
-        here = []
+        here: list[str] = []
         for pipeline in pipelines:
             module.run(pipeline)
             here.append(module.ir_hash().hex())
@@ -185,7 +186,7 @@ define i32 @f(i32 %a) {
     assert plain.ir_hash() != shuffled.ir_hash()
 
 
-def test_programs_with_debug_information_are_told_apart(sources):
+def test_programs_with_debug_information_are_told_apart(sources: dict[str, Path]):
     from .conftest import UNOPTIMISED, compile_program
 
     data = compile_program(sources["loops"], *UNOPTIMISED, "-g")

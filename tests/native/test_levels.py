@@ -2,6 +2,7 @@
 """Levels and goals against clang itself."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,9 @@ LEVELS = ("O1", "O2", "O3", "Os", "Oz")
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_a_level_gives_what_clang_gives_from_source(level: str, sources, corpus):
+def test_a_level_gives_what_clang_gives_from_source(
+    level: str, sources: dict[str, Path], corpus: dict[str, bytes]
+):
     for name, source in sources.items():
         module = _llvm.Module(corpus[name])
         module.apply_level(level)
@@ -27,7 +30,7 @@ def lifetimes(module: _llvm.Module) -> int:
 
 
 def test_o0_changes_no_instruction_and_differs_from_clang_by_what_its_frontend_leaves_out(
-    sources, corpus
+    sources: dict[str, Path], corpus: dict[str, bytes]
 ):
     for name, source in sources.items():
         if source.suffix != ".c":
@@ -51,7 +54,7 @@ def attributes(module: _llvm.Module) -> set[str]:
         for number, words in re.findall(r"^attributes #(\d+) = \{ ([^}]*) \}", text, re.M)
     }
     used = re.findall(r"^define .*#(\d+)", text, re.M)
-    return set().union(*(groups[number] for number in used)) & {
+    return set[str]().union(*(groups[number] for number in used)) & {
         "minsize", "optsize", "optnone", "noinline",
     }  # fmt: skip
 
@@ -60,14 +63,16 @@ def attributes(module: _llvm.Module) -> set[str]:
     ("level", "expected"),
     [
         ("O0", {"optnone", "noinline"}),
-        ("O1", set()),
-        ("O2", set()),
-        ("O3", set()),
+        ("O1", set[str]()),
+        ("O2", set[str]()),
+        ("O3", set[str]()),
         ("Os", {"optsize"}),
         ("Oz", {"minsize", "optsize"}),
     ],
 )
-def test_a_level_sets_the_attributes_of_clang(level: str, expected: set[str], corpus):
+def test_a_level_sets_the_attributes_of_clang(
+    level: str, expected: set[str], corpus: dict[str, bytes]
+):
     for start in ("size", "speed"):
         module = _llvm.Module(corpus["loops"])
         module.set_goal(start)
@@ -75,7 +80,7 @@ def test_a_level_sets_the_attributes_of_clang(level: str, expected: set[str], co
         assert attributes(module) == expected
 
 
-def test_goals_mark_every_definition_and_undo_each_other(corpus):
+def test_goals_mark_every_definition_and_undo_each_other(corpus: dict[str, bytes]):
     module = _llvm.Module(corpus["loops"])
     start = module.ir_hash()
     module.set_goal("size")
@@ -85,7 +90,7 @@ def test_goals_mark_every_definition_and_undo_each_other(corpus):
     assert module.ir_hash() == start
 
 
-def test_a_goal_takes_optnone_off_and_leaves_noinline(sources):
+def test_a_goal_takes_optnone_off_and_leaves_noinline(sources: dict[str, Path]):
     module = _llvm.Module(compile_program(sources["loops"], "-O0"))
     assert attributes(module) == {"optnone", "noinline"}
     module.set_goal("speed")
@@ -93,7 +98,7 @@ def test_a_goal_takes_optnone_off_and_leaves_noinline(sources):
     assert module.run("function(sroa)")
 
 
-def test_size_is_what_the_oz_pipeline_needs_to_be_oz(corpus):
+def test_size_is_what_the_oz_pipeline_needs_to_be_oz(corpus: dict[str, bytes]):
     marked, plain = _llvm.Module(corpus["loops"]), _llvm.Module(corpus["loops"])
     marked.set_goal("size")
     marked.run("default<Oz>")
@@ -102,11 +107,11 @@ def test_size_is_what_the_oz_pipeline_needs_to_be_oz(corpus):
 
 
 @pytest.mark.parametrize("name", ["O4", "-Oz", "oz", ""])
-def test_an_unknown_level_is_refused(name: str, corpus):
+def test_an_unknown_level_is_refused(name: str, corpus: dict[str, bytes]):
     with pytest.raises(ValueError, match="expected a level O0, O1, O2, O3, Os or Oz"):
         _llvm.Module(corpus["loops"]).apply_level(name)
 
 
-def test_an_unknown_goal_is_refused(corpus):
+def test_an_unknown_goal_is_refused(corpus: dict[str, bytes]):
     with pytest.raises(ValueError, match="expected a goal of size or speed, found 'fast'"):
         _llvm.Module(corpus["loops"]).set_goal("fast")

@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ def test_linked_modules_hold_all_definitions():
     assert module.instruction_count() == 4
 
 
-def test_linking_equals_llvm_link(corpus, tmp_path):
+def test_linking_equals_llvm_link(corpus: dict[str, bytes], tmp_path: Path):
     parts = [corpus["loops"], _llvm.Module(SECOND).bitcode(), _llvm.Module(FIRST).bitcode()]
     names = [tmp_path / f"{number}.bc" for number in range(len(parts))]
     for name, part in zip(names, parts, strict=True):
@@ -54,7 +55,7 @@ def test_modules_that_do_not_link_are_refused(modules: list[bytes], message: str
         _llvm.link_modules(modules)
 
 
-def test_splitting_gives_one_module_for_each_definition(corpus):
+def test_splitting_gives_one_module_for_each_definition(corpus: dict[str, bytes]):
     for data in corpus.values():
         whole = _llvm.Module(data)
         defined = re.findall(r"^define [^@]*@([\w.]+)\(", whole.text(), re.M)
@@ -225,6 +226,6 @@ define ptr @f(ptr %p, i32 %i) {
 
 
 @pytest.mark.parametrize("function", [_llvm.split_functions, _llvm.strip_noop_bitcasts])
-def test_bytes_that_are_no_module_are_refused(function):
+def test_bytes_that_are_no_module_are_refused(function: Callable[[bytes], bytes]):
     with pytest.raises(BenchmarkInitError, match="expected top-level entity"):
         function(b"nonsense")

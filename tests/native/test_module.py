@@ -3,6 +3,7 @@
 
 import subprocess
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -32,7 +33,7 @@ end:
 """
 
 
-def test_bitcode_is_read_and_written_as_opt_does(corpus, tmp_path):
+def test_bitcode_is_read_and_written_as_opt_does(corpus: dict[str, bytes], tmp_path: Path):
     for name, data in corpus.items():
         source, target = tmp_path / "in.bc", tmp_path / "out.bc"
         source.write_bytes(data)
@@ -41,7 +42,7 @@ def test_bitcode_is_read_and_written_as_opt_does(corpus, tmp_path):
         assert _llvm.Module(data).bitcode() == target.read_bytes(), name
 
 
-def test_text_is_what_opt_prints_less_its_first_line(corpus, tmp_path):
+def test_text_is_what_opt_prints_less_its_first_line(corpus: dict[str, bytes], tmp_path: Path):
     for name, data in corpus.items():
         source = tmp_path / "in.bc"
         source.write_bytes(data)
@@ -69,7 +70,7 @@ def test_the_name_stands_for_a_missing_source_file_name():
     assert _llvm.Module(b"define void @f() { ret void }", "f.ll").source_filename == "f.ll"
 
 
-def test_wrapped_bitcode_is_read(corpus):
+def test_wrapped_bitcode_is_read(corpus: dict[str, bytes]):
     data = corpus["loops"]
     header = b"".join(
         word.to_bytes(4, "little") for word in (0x0B17C0DE, 0, 20, len(data), 0x01000007)
@@ -96,14 +97,14 @@ def test_input_that_is_no_module_is_refused_with_llvms_reason(data: bytes, messa
         _llvm.Module(data, "input")
 
 
-def test_every_truncation_of_a_module_is_refused(corpus):
+def test_every_truncation_of_a_module_is_refused(corpus: dict[str, bytes]):
     data = corpus["bits"]
     for size in range(0, len(data) - 4, max(1, len(data) // 60)):
         with pytest.raises(BenchmarkInitError, match=r"."):
             _llvm.Module(data[:size])
 
 
-def test_a_refused_pipeline_leaves_the_module_as_it_was(corpus):
+def test_a_refused_pipeline_leaves_the_module_as_it_was(corpus: dict[str, bytes]):
     module = _llvm.Module(corpus["loops"])
     before = module.bitcode()
     with pytest.raises(PipelineError, match=r"unknown .*pass"):
@@ -112,7 +113,7 @@ def test_a_refused_pipeline_leaves_the_module_as_it_was(corpus):
     assert module.run("function(sroa)")
 
 
-def test_a_fatal_error_loses_the_module_and_nothing_else(corpus):
+def test_a_fatal_error_loses_the_module_and_nothing_else(corpus: dict[str, bytes]):
     module = _llvm.Module(corpus["loops"])
     with pytest.raises(CompilerFatalError, match="LICM requires MemorySSA"):
         module.run("function(loop(licm))")
@@ -122,7 +123,7 @@ def test_a_fatal_error_loses_the_module_and_nothing_else(corpus):
     assert _llvm.Module(corpus["loops"]).run("function(sroa)")
 
 
-def test_a_pass_that_breaks_the_ir_is_found_by_the_verifier(corpus):
+def test_a_pass_that_breaks_the_ir_is_found_by_the_verifier(corpus: dict[str, bytes]):
     module = _llvm.Module(corpus["loops"])
     module.verify()
     module.run("trigger-verifier-error")
@@ -154,7 +155,7 @@ def test_functions_marked_optnone_are_left_alone_as_opt_leaves_them():
     assert _llvm.Module(SMALL).run("function(simplifycfg)")
 
 
-def test_modules_work_in_threads_side_by_side(corpus):
+def test_modules_work_in_threads_side_by_side(corpus: dict[str, bytes]):
     hashes: dict[int, bytes] = {}
 
     def work(number: int) -> None:
@@ -189,7 +190,7 @@ end:
 
 
 @pytest.mark.parametrize(("most", "raises"), [(0, False), (30, True), (29, True), (500, False)])
-def test_a_pass_may_not_grow_a_module_beyond_its_limit(most, raises):
+def test_a_pass_may_not_grow_a_module_beyond_its_limit(most: int, raises: bool):
     module = _llvm.Module(LOOP)
     module.limit_instructions(most)
     unroll = "loop-unroll<full-unroll-max=100>,simplifycfg"
@@ -209,7 +210,7 @@ def test_a_limit_matters_to_changes_only():
         module.run("loop-unroll<full-unroll-max=100>")
 
 
-def test_the_count_after_a_pass_is_that_of_a_fresh_walk(corpus):
+def test_the_count_after_a_pass_is_that_of_a_fresh_walk(corpus: dict[str, bytes]):
     for name, data in corpus.items():
         module = _llvm.Module(data)
         for pipeline in ("sroa", "simplifycfg", "adce", "inline"):

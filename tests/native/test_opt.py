@@ -38,19 +38,21 @@ def compare(seed: int, corpus: dict[str, bytes], folder: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_a_sequence_of_actions_equals_opt(seed: int, corpus, tmp_path):
+def test_a_sequence_of_actions_equals_opt(seed: int, corpus: dict[str, bytes], tmp_path: Path):
     compare(seed, corpus, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_three_hundred_sequences_equal_opt(corpus, tmp_path):
+def test_three_hundred_sequences_equal_opt(corpus: dict[str, bytes], tmp_path: Path):
     for seed in range(100, 400):
         compare(seed, corpus, tmp_path)
 
 
 @pytest.mark.parametrize("level", ["O0", "O1", "O2", "O3", "Os", "Oz"])
-def test_a_standard_pipeline_as_an_action_equals_opt(level: str, corpus, tmp_path):
+def test_a_standard_pipeline_as_an_action_equals_opt(
+    level: str, corpus: dict[str, bytes], tmp_path: Path
+):
     for name, data in corpus.items():
         module = _llvm.Module(data)
         module.run(f"default<{level}>")

@@ -225,7 +225,7 @@ def read_all(seed: int) -> None:
 
 def deaths(seeds: range) -> list[tuple[int, int]]:
     """Return the seeds of which a process died or failed, with how."""
-    found = []
+    found: list[tuple[int, int]] = []
     for seed in seeds:
         child = os.fork()
         if child == 0:
@@ -265,14 +265,14 @@ def test_the_note_of_a_marked_call_may_be_anything():
     assert "noinline" in module.text()
 
 
-def test_a_refused_pipeline_that_was_watched_leaves_nothing_behind(corpus):
+def test_a_refused_pipeline_that_was_watched_leaves_nothing_behind(corpus: dict[str, bytes]):
     module = _llvm.Module(corpus["loops"])
     with pytest.raises(CompilerGymError, match="nonsense"):
         module.run_watched("nonsense")
     assert module.run("function(sroa)")
 
 
-def test_an_unknown_option_of_the_code_generator_leaves_nothing_stale(corpus):
+def test_an_unknown_option_of_the_code_generator_leaves_nothing_stale(corpus: dict[str, bytes]):
     text = _llvm.Module(corpus["loops"]).text()
     text += '\n!compiler_gym.codegen = !{!90000}\n!90000 = !{!"no-such=1"}\n'
     module = _llvm.Module(text.encode())

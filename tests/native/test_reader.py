@@ -268,7 +268,7 @@ LINES_OF_THE_FILE = ("; ModuleID", "source_filename")
 
 
 @st.composite
-def modules(draw) -> tuple[str, list[str]]:
+def modules(draw: st.DrawFn) -> tuple[str, list[str]]:
     """Draw the text of a module, and passes to run on it."""
     is_known = draw(st.integers(0, 3)) > 0
     triple = draw(st.sampled_from(TRIPLES if is_known else OTHER_TRIPLES) | st.just(""))
@@ -338,7 +338,9 @@ def test_an_unusual_module_is_read_and_optimised_as_opt_does(
 
 
 @pytest.mark.parametrize("fragment", sorted(FRAGMENTS))
-def test_each_kind_of_module_without_a_layout_is_optimised_as_opt_does(fragment: str, tmp_path):
+def test_each_kind_of_module_without_a_layout_is_optimised_as_opt_does(
+    fragment: str, tmp_path: Path
+):
     text = f'target triple = "x86_64-pc-linux-gnu"\n{FRAGMENTS[fragment]}'
     (tmp_path / "fragment.ll").write_text(text)
     assert ask_opt(tmp_path / "fragment.ll", "-passes=default<O2>") is not None
@@ -346,19 +348,19 @@ def test_each_kind_of_module_without_a_layout_is_optimised_as_opt_does(fragment:
 
 
 @pytest.mark.parametrize("triple", [*TRIPLES, *OTHER_TRIPLES, ""])
-def test_a_module_without_a_layout_gets_the_one_that_opt_infers(triple: str, tmp_path):
+def test_a_module_without_a_layout_gets_the_one_that_opt_infers(triple: str, tmp_path: Path):
     line = f'target triple = "{triple}"\n' if triple else ""
     compare(line + FRAGMENTS["memory"], ["function(sroa)"], tmp_path)
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_debug_information_is_merged_and_stripped_as_opt_does(version: int, tmp_path):
+def test_debug_information_is_merged_and_stripped_as_opt_does(version: int, tmp_path: Path):
     compare(
         'target triple = "x86_64-pc-linux-gnu"\n' + DEBUG % version, ["function(sroa)"], tmp_path
     )
 
 
-def test_cpp_with_debug_information_equals_opt(sources, tmp_path):
+def test_cpp_with_debug_information_equals_opt(sources: dict[str, Path], tmp_path: Path):
     for name, path in sources.items():
         if path.suffix == ".c":
             continue

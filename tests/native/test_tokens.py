@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tokens, compared with those of LLVM's own lexer."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def test_the_tokens_of_the_corpus_are_those_of_llvm_s_lexer(
     ],
 )
 def test_text_that_llvm_does_not_print_is_left_to_its_lexer(text: bytes) -> None:
-    def outcome(read):  # type: ignore[no-untyped-def]
+    def outcome(read: Callable[[bytes], object]) -> object:
         try:
             return read(text)
         except BenchmarkInitError as error:

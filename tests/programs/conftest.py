@@ -42,9 +42,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of unchanged programs as slow."""
     here = [item for item in items if item.path.parent == proven.RECORD.parent]
-    known = proven.unchanged() if here else set()
+    known = proven.unchanged() if here else set[str]()
     for item in here:
-        program = getattr(item, "callspec", None) and item.callspec.params.get("program")  # type: ignore[attr-defined]
+        call: Any = getattr(item, "callspec", None)
+        program: str | None = call and call.params.get("program")
         of = {program} if program else {n for n in proven.names() if _is_of(item.path.name, n)}
         if of and of <= known:
             item.add_marker(pytest.mark.slow)

@@ -114,7 +114,7 @@ def test_little_more_is_lost_than_soxs_coder_loses(
     _sweep(tool, "in.wav", 1)
     execute("adpcm", "-w", "in.wav", "ours.wav")
     tool("sox", "in.wav", "-e", "ima-adpcm", "theirs.wav")
-    before, losses = _data_of(tmp_path / "in.wav"), []
+    before, losses = _data_of(tmp_path / "in.wav"), list[float]()
     for name in ("ours.wav", "theirs.wav"):
         execute("adpcm", "-d", "-w", name, "out.wav")
         losses.append(_noise(before, _data_of(tmp_path / "out.wav")[: len(before)]))

@@ -74,7 +74,7 @@ def test_the_summary_of_each_source_is_networkxs(
     arcs = _random_arcs(cases.Random(9), nodes, 90)
     _write(tmp_path, nodes, arcs, form)
     graph = _graph(networkx, nodes, arcs)
-    expected = []
+    expected: list[str] = []
     for source in range(1, nodes + 1):
         lengths = networkx.single_source_dijkstra_path_length(graph, source).values()
         tail = f"farthest {max(lengths)}, sum {sum(lengths)}"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import Compile, Execute, build, cases
-from .test_jpeg_c import _picture, _psnr
+from .test_jpeg_c import _picture, _psnr  # pyright: ignore[reportPrivateUsage]  # the same helpers
 
 Tool = Callable[..., bytes]
 
@@ -186,7 +186,7 @@ def test_damage_never_upsets_the_sanitizers(
     _coded(tool, tmp_path, options, (48, 40))
     whole = (tmp_path / "in.jpg").read_bytes()
     rng = cases.Random.named(options)
-    statuses = set()
+    statuses: set[int] = set()
     for attempt in range(120):
         damaged = bytearray(whole)
         for _ in range(1 + attempt % 5):

@@ -168,7 +168,7 @@ def test_variable_frames_grow_with_what_they_hold(encode: Any, tool: Any, tmp_pa
     rng = cases.Random(2)
     quiet = [0] * 15000
     noise = sounds.synthesise("noise", 44100, 15000, 0, rng)
-    sizes = []
+    sizes: list[int] = []
     for source in (quiet, noise):
         encode([source], 44100, "-V", "2")
         _decode(tool, tmp_path)

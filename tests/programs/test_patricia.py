@@ -44,7 +44,7 @@ def test_addresses_go_where_pytricia_sends_them(
 ) -> None:
     pytricia = pytest.importorskip("pytricia", reason="needs pytricia")
     table, networks = pytricia.PyTricia(32), _networks(count, seed=count)
-    lines = []
+    lines: list[str] = []
     for number, network in enumerate(networks):
         table[str(network)] = f"hop{number}"
         lines.append(f"+ {network} hop{number}")

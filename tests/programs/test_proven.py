@@ -85,7 +85,9 @@ def test_tests_of_what_is_recorded_are_left_to_the_whole_suite(
 
 def collected(file: str, marked: set[str]) -> Any:
     """Return a test of `file` that notes when it is marked as slow."""
-    return SimpleNamespace(
-        path=proven.ROOT / "tests" / file,
-        add_marker=lambda mark: marked.add(file) if mark == pytest.mark.slow else None,
-    )
+
+    def note(mark: object) -> None:
+        if mark == pytest.mark.slow:
+            marked.add(file)
+
+    return SimpleNamespace(path=proven.ROOT / "tests" / file, add_marker=note)

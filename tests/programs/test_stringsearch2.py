@@ -26,7 +26,7 @@ def _fold(text: str, mode: str) -> str:
 
 
 def _places(pattern: str, text: str) -> list[str]:
-    found = []
+    found: list[str] = []
     for number, line in enumerate(text.split("\n"), 1):
         column = line.find(pattern)
         while column >= 0:

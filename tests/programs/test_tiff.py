@@ -26,7 +26,7 @@ def _pixels(path: Path) -> tuple[int, int, bytes]:
     """Width, height and the strips of the first page of an uncompressed little-endian file."""
     data = path.read_bytes()
     at = struct.unpack_from("<L", data, 4)[0]
-    tags = {}
+    tags: dict[int, tuple[int, ...]] = {}
     for i in range(struct.unpack_from("<H", data, at)[0]):
         tag, kind, count = struct.unpack_from("<HHL", data, at + 2 + 12 * i)
         size = count * TYPE_SIZES[kind]

@@ -19,6 +19,7 @@ import pytest
 from compiler_gym import CompilerEnvState, CompilerEnvStateReader
 from compiler_gym.errors import CacheError, InvalidParameterError
 from compiler_gym.runs import RunFolder, summarise
+from tests.stand_ins import stand_in
 
 CONFIG = {"task": "demo", "limit": 3}
 
@@ -111,7 +112,7 @@ def test_a_full_disk_loses_nothing_that_was_said_to_be_kept(tmp_path: Path) -> N
     try:
         state = CompilerEnvState("cbench-v1/sha", "opt " + "-x " * 300)
         run = RunFolder.open(path / "run", "search", CONFIG)
-        kept = []
+        kept: list[str] = []
         while error_of(run, str(len(kept)), {"text": "x" * 997}, state) == "":
             kept.append(str(len(kept)))
         assert len(kept) > 5
@@ -185,7 +186,9 @@ def test_a_short_write_keeps_a_line_or_none_of_it(
 
 def test_many_short_writes_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.write
-    monkeypatch.setattr(os, "write", lambda descriptor, data: real(descriptor, bytes(data)[:3]))
+    monkeypatch.setattr(
+        os, "write", stand_in(lambda descriptor, data: real(descriptor, bytes(data)[:3]))
+    )
     with RunFolder.open(tmp_path, "search", CONFIG) as run:
         run.record("a", {"reward": 1.0})
     monkeypatch.undo()

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +16,7 @@ import pytest
 
 from compiler_gym.datasets import RunCase, RunLimits
 from compiler_gym.sandbox import Sandbox
+from tests.stand_ins import stand_in
 
 from .conftest import Box
 
@@ -27,7 +28,7 @@ def words(printed: bytes) -> dict[str, str]:
 
 def running(text: str) -> list[int]:
     """Return the live processes whose command holds `text`."""
-    found = []
+    found: list[int] = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if text in path.read_bytes().replace(b"\0", b" ").decode(errors="replace"):
@@ -47,7 +48,7 @@ def soon(condition: object) -> bool:
 
 
 @contextmanager
-def neighbour() -> Iterator["subprocess.Popen[bytes]"]:
+def neighbour() -> Generator["subprocess.Popen[bytes]"]:
     """Start a process of this user that says when it is signalled."""
     script = "trap 'echo signalled; exit 1' CONT; echo ready; while :; do sleep 0.05; done"
     with subprocess.Popen(["/bin/sh", "-c", script], stdout=subprocess.PIPE) as process:
@@ -140,7 +141,7 @@ def test_no_network_is_reached(box: Box, place: Path) -> None:
 def test_no_process_of_the_host_is_signalled(box: Box) -> None:
     with neighbour() as other:
         got: list[int] = []
-        before = signal.signal(signal.SIGCONT, lambda *_: got.append(1))
+        before = signal.signal(signal.SIGCONT, stand_in(lambda number, frame: got.append(1)))
         try:
             ran = box.run("signal", other.pid, os.getpid())
         finally:

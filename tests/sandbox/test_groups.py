@@ -9,6 +9,7 @@ import pytest
 from compiler_gym.datasets import run_contained
 from compiler_gym.sandbox import groups
 from compiler_gym.sandbox.groups import group_for
+from tests.stand_ins import always
 
 UNIFIED = [Path(mount) for mount in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")]
 
@@ -41,7 +42,7 @@ def test_bounds_are_written_and_what_the_kernel_stopped_is_read(
 ) -> None:
     mount = given(tmp_path / "mount", "cpu memory pids")
     monkeypatch.setattr(groups, "_MOUNTS", (str(mount),))
-    monkeypatch.setattr(groups, "_own_group", lambda _: mount / "user.slice/session")
+    monkeypatch.setattr(groups, "_own_group", always(mount / "user.slice/session"))
     with group_for(1 << 20, 4) as group:
         assert group is not None
         assert (group.path / "memory.max").read_text() == str(1 << 20)

@@ -50,7 +50,9 @@ def test_no_file_of_the_user_gets_into_a_program(
         assert not (folder / "made.o").exists()
 
 
-def test_a_folder_that_is_named_is_read(folder: Path, tmp_path_factory) -> None:
+def test_a_folder_that_is_named_is_read(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     headers = tmp_path_factory.mktemp("headers")
     (headers / "one.h").write_text("int one;\n")
     words = [*GCC[:-1], f"-I{headers}", "-"]
@@ -59,7 +61,9 @@ def test_a_folder_that_is_named_is_read(folder: Path, tmp_path_factory) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_it_starts_where_it_is_told_to(folder: Path, tmp_path_factory) -> None:
+def test_it_starts_where_it_is_told_to(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     sources = tmp_path_factory.mktemp("sources")
     (sources / "one.c").write_text("int one;\n")
     words = ["/usr/bin/gcc", "-c", "one.c", "-o", str(folder / "made.o")]

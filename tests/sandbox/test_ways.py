@@ -11,6 +11,7 @@ from compiler_gym.errors import SandboxError
 from compiler_gym.sandbox import Sandbox
 from compiler_gym.sandbox.box import BoxReport, try_way
 from compiler_gym.sandbox.ways import BUBBLEWRAP, OWN, Way, find_helper, wrapped
+from tests.stand_ins import always
 
 
 def test_the_helper_is_a_program_of_this_package() -> None:
@@ -29,7 +30,7 @@ def test_the_helper_starts_nothing_for_a_parent_that_is_gone(tmp_path: Path) -> 
 
 def test_a_package_without_its_helper_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     find_helper.cache_clear()
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", always(None))
     with pytest.raises(SandboxError, match="expected the helper _box"):
         find_helper()
     assert "expected the helper" in try_way(OWN)
@@ -42,7 +43,7 @@ def test_a_way_that_does_not_work_says_why() -> None:
 def test_a_machine_without_bubblewrap_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr("shutil.which", always(None))
     with pytest.raises(SandboxError, match="apt install bubblewrap"):
         wrapped(["helper"], shown=[], work=None, scratch_bytes=1)
     assert "apt install bubblewrap" in try_way(Way("bubblewrap", "bwrap"))
@@ -62,7 +63,7 @@ def test_a_machine_that_is_too_slow_to_tell_gets_no_weaker_tier(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     late = BoxReport(-9, 1.0, 0.0, 0, "time", Sandbox.NAMESPACES)
-    monkeypatch.setattr("compiler_gym.sandbox.box.run_boxed", lambda *_, **__: late)
+    monkeypatch.setattr("compiler_gym.sandbox.box.run_boxed", always(late))
     monkeypatch.setattr("compiler_gym.sandbox.box._PROBE_SECONDS", 0.0)
     with pytest.raises(SandboxError, match="because the machine is busy"):
         try_way(OWN)

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What options of the code generator do is measured, and the table says it."""
 
+from pathlib import Path
+
 import pytest
 
 from scripts import codegen_effects
 
 
 def test_a_value_is_measured_and_one_that_does_nothing_is_named(
-    tmp_path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = tmp_path / "codegen.tsv"
     table.write_text(

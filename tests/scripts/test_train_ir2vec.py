@@ -81,7 +81,7 @@ def test_the_shipped_vocabulary_has_every_entity_of_llvm() -> None:
     assert list(sections) == ["Opcodes", "Types", "Arguments"]
     names = [name for section in sections.values() for name in section]
     try:
-        assert names == train_ir2vec._entities()
+        assert names == train_ir2vec._entities()  # pyright: ignore[reportPrivateUsage]  # tested on its own
     except FileNotFoundError:
         pytest.skip("needs llvm-ir2vec-22")
     lengths = {len(vector) for section in sections.values() for vector in section.values()}

@@ -2,6 +2,7 @@
 """Answers are changed a few at a time from those of the compiler, and only ends count."""
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_what_is_best_for_each_question_is_found(seed: int) -> None:
     moves = Moves(answers(), seed=0)
     moveset = Moveset(len(moves), pack=moves.pack, rest=moves.rest)
     strategy = AnswerSearch(moveset, random.Random(seed))
-    rewards = []
+    rewards: list[float] = []
     for _ in range(150):
         batch = strategy.ask()
         assert all(len(sequence) == 1 for sequence in batch)
@@ -91,7 +92,7 @@ def test_every_algorithm_compares_finished_programs(algorithm: str) -> None:
         assert env.multistep(result.actions)[1:3] == (result.reward, True)
 
 
-def test_what_saves_nothing_is_reported_as_it_is(tmp_path) -> None:
+def test_what_saves_nothing_is_reported_as_it_is(tmp_path: Path) -> None:
     """A reset is no result, though it has earned 0: nobody has an unfinished program."""
     source = tmp_path / "grows.c"
     source.write_text(

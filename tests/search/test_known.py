@@ -31,7 +31,7 @@ def test_levels_are_told_by_their_whole_name(names: list[str], found: list[list[
 
 
 def test_every_registered_sequence_is_of_names_and_means_nothing_elsewhere() -> None:
-    lines = list(known._lines_of_sequences())
+    lines = list(known._lines_of_sequences())  # pyright: ignore[reportPrivateUsage]  # tested on its own
     names = sorted({name for line in lines for name in line.split()})
     assert len(lines) == len(known_sequences(names)) > 3
     assert known_sequences(["made-up"]) == []
@@ -44,7 +44,7 @@ def test_a_line_counts_where_all_of_its_names_are_there(
     (tmp_path / "starting").mkdir()
     (tmp_path / "starting" / "__init__.py").touch()
     (tmp_path / "starting" / "starting_sequences.txt").write_text("# remark\na b a\n\nb c\nc\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path))  # pyright: ignore[reportUnknownMemberType]  # pytest leaves its path untyped
     entry = EntryPoint("one", "starting", "compiler_gym.starting_sequences")
     monkeypatch.setattr(known, "parts", lambda kind: {"one": entry})
     assert known_sequences(["b", "a"]) == [[1, 0, 1]]

@@ -14,6 +14,7 @@ from compiler_gym.search import (
     write_results,
 )
 from search.puzzle import make_puzzle
+from tests.stand_ins import stand_in
 
 
 def test_results_can_be_read_back(tmp_path: Path) -> None:
@@ -34,7 +35,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("write", [lambda path: write_json(path, {}), ProgressLog])
+@pytest.mark.parametrize("write", [stand_in(lambda path: write_json(path, {})), ProgressLog])
 def test_a_place_that_cannot_be_written_is_a_typed_error(write: object, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(CacheError, match=r"cannot write .* name another place"):

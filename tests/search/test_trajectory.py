@@ -2,6 +2,7 @@
 """Episodes become as short as the hypothesis lets them."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from compiler_gym.search import (
     minimize_trajectory_iteratively,
     random_minimization,
 )
+from tests.stand_ins import always, never, stand_in
 
 Minimise = Callable[..., Iterator[CompilerEnv]]
 
@@ -67,7 +69,7 @@ def test_a_random_minimisation_stops_at_its_least_length_and_its_tests(env: Llvm
     play(env, *range(20))
     list(random_minimization(env, lambda e: True, min_trajectory_len=12, init_discard_ratio=0.1))
     assert len(env.actions) == 11
-    tests = []
+    tests: list[CompilerEnv] = []
     play(env, *range(16))
     list(random_minimization(env, lambda e: bool(tests.append(e) or len(e.actions) == 16)))
     assert 15 <= len(tests) <= 25
@@ -77,7 +79,7 @@ def test_a_random_minimisation_stops_at_its_least_length_and_its_tests(env: Llvm
     "minimise", [minimize_trajectory_iteratively, random_minimization, bisect_trajectory]
 )
 def test_a_flaky_hypothesis_is_tried_again(env: LlvmEnv, minimise: Minimise) -> None:
-    tests = []
+    tests: list[list[Any]] = []
 
     def now_and_then(env: CompilerEnv) -> bool:
         tests.append(list(env.actions))
@@ -97,7 +99,7 @@ def test_a_flaky_hypothesis_is_tried_again(env: LlvmEnv, minimise: Minimise) -> 
 )
 def test_nothing_is_tested_of_an_episode_without_actions(env: LlvmEnv, minimise: Minimise) -> None:
     play(env, *())
-    assert list(minimise(env, lambda e: pytest.fail("tested"))) == []
+    assert list(minimise(env, never("tested"))) == []
 
 
 @pytest.mark.parametrize(("reverse", "left"), [(False, list(range(8))), (True, list(range(7, 20)))])
@@ -121,7 +123,7 @@ def test_a_hypothesis_that_is_not_monotone_still_ends_in_a_true_one(env: LlvmEnv
 def test_a_hypothesis_that_is_false_at_first_is_refused(env: LlvmEnv, minimise: Minimise) -> None:
     play(env, 1, 2)
     with pytest.raises(MinimizationError, match="false of the whole episode of 2 actions"):
-        list(minimise(env, lambda e: False))
+        list(minimise(env, always(False)))
 
 
 def test_the_caller_may_stop_early(env: LlvmEnv) -> None:
@@ -136,7 +138,7 @@ def test_the_default_keeps_a_failed_validation(
         def __init__(self, okay: bool) -> None:
             self.okay = lambda: okay
 
-    monkeypatch.setattr(LlvmEnv, "validate", lambda self: Result(5 not in self.actions))
+    monkeypatch.setattr(LlvmEnv, "validate", stand_in(lambda self: Result(5 not in self.actions)))
     play(env, *range(10))
     for _ in minimize_trajectory_iteratively(env):
         pass

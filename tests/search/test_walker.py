@@ -35,14 +35,14 @@ def program(env: CompilerEnv) -> SearchedProgram:
 
 @pytest.fixture
 def walker(env: CompilerEnv) -> Iterator[Walker]:
-    kept_forks = KeptForks(4)
+    kept_forks = KeptForks[State](4)
     yield make_walker(env, kept_forks)
     kept_forks.close()
 
 
 def make_walker(
     env: CompilerEnv,
-    kept_forks: KeptForks,
+    kept_forks: KeptForks[State],
     clock: type[Clock] = Clock,
     *,
     step_seconds: float = 60.0,
@@ -74,7 +74,7 @@ def test_nothing_is_tried_twice(walker: Walker, program: SearchedProgram) -> Non
 def test_a_walk_goes_on_after_a_crash_and_after_a_hang(
     env: CompilerEnv, walker: Walker, program: SearchedProgram
 ) -> None:
-    kept_forks = KeptForks(4)
+    kept_forks = KeptForks[State](4)
     hung = make_walker(env, kept_forks, step_seconds=0.5).walk(program, [HANG]).failure
     kept_forks.close()
     assert hung is not None
@@ -85,7 +85,7 @@ def test_a_walk_goes_on_after_a_crash_and_after_a_hang(
 def test_a_kept_environment_gives_the_same_as_a_replay(
     env: CompilerEnv, program: SearchedProgram
 ) -> None:
-    kept_forks = KeptForks(4)
+    kept_forks = KeptForks[State](4)
     walker = make_walker(env, kept_forks)
     base = walker.walk(program, [TRIM, OPEN]).last
     walker.walk(program, [TRIM])
@@ -189,7 +189,7 @@ def test_a_dear_reward_is_asked_for_once_for_each_program(
 
 
 def test_a_state_that_several_wait_for_is_kept(env: CompilerEnv, program: SearchedProgram) -> None:
-    kept_forks = KeptForks(4)
+    kept_forks = KeptForks[State](4)
     walker = make_walker(env, kept_forks)
     base = walker.walk(program, [TRIM, OPEN]).last
     base.seconds = 100.0  # as if it had been slow to get here: a fork is cheaper
@@ -205,7 +205,7 @@ def test_a_state_that_several_wait_for_is_kept(env: CompilerEnv, program: Search
 def test_a_kept_process_that_is_lost_costs_only_time(
     env: CompilerEnv, program: SearchedProgram
 ) -> None:
-    kept_forks = KeptForks(4)
+    kept_forks = KeptForks[State](4)
     walker = make_walker(env, kept_forks)
     base = walker.walk(program, [TRIM, OPEN]).last
     base.seconds = 100.0
@@ -225,7 +225,7 @@ def test_a_kept_process_that_is_lost_costs_only_time(
 def test_a_reset_that_is_quicker_than_a_fork_is_preferred(
     env: CompilerEnv, program: SearchedProgram, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept_forks = KeptForks(4)
+    kept_forks = KeptForks[State](4)
     walker = make_walker(env, kept_forks)
     walker.walk(program, [TRIM])
     kept_forks.keep(program.root.known, env.fork(), Weight())

@@ -36,9 +36,8 @@ def make_env() -> Iterator[Callable[..., FakeEnv]]:
     made: list[FakeEnv] = []
 
     def make(**arguments: Any) -> FakeEnv:
-        made.append(
-            FakeEnv(**{"observation_space": "number", "action_space": "Behaviours", **arguments})
-        )
+        usual: dict[str, Any] = {"observation_space": "number", "action_space": "Behaviours"}
+        made.append(FakeEnv(**usual | arguments))
         return made[-1]
 
     yield make

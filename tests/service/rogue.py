@@ -10,6 +10,7 @@ import os
 import socket
 import sys
 import time
+from typing import Any
 
 import msgspec
 
@@ -26,9 +27,14 @@ def main() -> None:
         tag = msgspec.msgpack.decode(
             sock.recv(int.from_bytes(header, "little"), socket.MSG_WAITALL)
         )[0]
-        usual = {7: GREETING, 1: [18, None, []], 2: [19, False, None, True, [], 1], 5: [22]}
-        answer = replies.get(str(tag), usual.get(tag, [23, "SessionError", "none", 0, True]))
-        if isinstance(answer, dict):
+        usual: dict[int, Any] = {
+            7: GREETING,
+            1: [18, None, []],
+            2: [19, False, None, True, [], 1],
+            5: [22],
+        }
+        answer: Any = replies.get(str(tag), usual.get(tag, [23, "SessionError", "none", 0, True]))
+        if hasattr(answer, "get"):
             sock.sendall(bytes.fromhex(answer["hex"]))
             while answer.get("then") == "flood":
                 sock.sendall(b"\0" * 65536)

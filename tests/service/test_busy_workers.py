@@ -4,7 +4,7 @@ from compiler_gym.service.busy_workers import BusyWorkers
 
 def wave(busy_workers: BusyWorkers, size: int) -> list[bool]:
     """Make `size` requests at once and answer all; return which workers might look."""
-    seen = []
+    seen: list[bool] = []
     for number in range(size):
         busy_workers.enter(number)
         seen.append(busy_workers.worker_may_look)

@@ -53,6 +53,7 @@ from compiler_gym.session import (
 from service import rogue
 from service.workers import start
 from tests.effort import examples
+from tests.stand_ins import stand_in
 
 PROGRAM = Benchmark("benchmark://rogue/p", b"7")
 STEP = Step([1], ["V"])
@@ -268,7 +269,10 @@ def frame(length: int) -> str:
 
 @pytest.mark.parametrize(
     ("tag", "act"),
-    [(2, lambda opened: opened.call(Step([0], []))), (3, lambda opened: opened.fork())],
+    [
+        (2, stand_in(lambda opened: opened.call(Step([0], [])))),
+        (3, stand_in(lambda opened: opened.fork())),
+    ],
 )
 @pytest.mark.parametrize(
     ("reply", "error"),

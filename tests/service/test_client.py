@@ -293,10 +293,10 @@ class TestLocalConnection:
         connection = LocalConnection(FAKE)
         connection.call(start())
         connection.call(step("write_file"))
-        assert list(connection._scratch.rglob("number"))
+        assert list(connection._scratch.rglob("number"))  # pyright: ignore[reportPrivateUsage]  # no public name tells
         connection.close()
         connection.close()
-        assert not connection._scratch.exists()
+        assert not connection._scratch.exists()  # pyright: ignore[reportPrivateUsage]  # no public name tells
 
     def test_a_session_that_is_not_there_says_so(self) -> None:
         with pytest.raises(ImportError, match="no_such_module"):
@@ -305,7 +305,7 @@ class TestLocalConnection:
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_request_that_nobody_gathers_is_counted_no_longer_than_its_connection() -> None:
-    waiting = busy_workers._waiting
+    waiting = busy_workers._waiting  # pyright: ignore[reportPrivateUsage]  # no public name tells
     connection = WorkerConnection.open(FAKE, Limits())
     connection.submit(start())
     assert id(connection) in waiting

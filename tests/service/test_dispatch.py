@@ -148,7 +148,7 @@ def test_every_failure_is_that_of_its_own(open_worker: Open, in_turn: bool) -> N
     ]
     assert numbers([good, last]) == [8, 14]
     assert not any(worker.is_open for worker in (dead, late, gone, closed))
-    assert not busy_workers._waiting
+    assert not busy_workers._waiting  # pyright: ignore[reportPrivateUsage]  # no public name tells
 
 
 @ways
@@ -226,7 +226,7 @@ def test_where_others_want_the_cores_all_are_asked_at_once(
     workers = [open_worker() for _ in range(3)]
 
     def step_all() -> list[bool]:
-        in_turns = []
+        in_turns: list[bool] = []
         for late_seconds in (10.0, 1e-9, 10.0, 10.0, 10.0, 10.0, 10.0):
             monkeypatch.setattr(dispatch, "_LATE_SECONDS", late_seconds)
             in_turns.append(busy_workers.takes_turns(len(workers)))
@@ -328,11 +328,11 @@ def test_an_interrupted_wave_counts_no_more_after_the_next(open_worker: Open) ->
         exchange([worker.channel for worker in workers])  # type: ignore[misc]
     finally:
         busy_workers.leave = leave  # type: ignore[method-assign]
-    assert busy_workers._waiting
+    assert busy_workers._waiting  # pyright: ignore[reportPrivateUsage]  # no public name tells
     assert [type(worker.gather()) for worker in workers] == [Stepped] * 3
     hold(workers, "add", "add", "add")
     assert asked(workers, in_turn=False) == [Stepped] * 3
-    assert not busy_workers._waiting
+    assert not busy_workers._waiting  # pyright: ignore[reportPrivateUsage]  # no public name tells
 
 
 def test_threads_of_a_worker_have_all_cores_again_too(open_worker: Open) -> None:

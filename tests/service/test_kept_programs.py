@@ -218,9 +218,14 @@ def test_programs_that_come_in_a_circle_are_not_kept(make_env: MakeEnv) -> None:
 
 def test_what_a_program_is_told_sets_it_apart(make_env: MakeEnv) -> None:
     def start(**changes: Any) -> Start:
-        spec = {"uri": "benchmark://a-v0/1", "contents": b"7", "parameters": {}, "run": b""}
+        spec: dict[str, Any] = {
+            "uri": "benchmark://a-v0/1",
+            "contents": b"7",
+            "parameters": {},
+            "run": b"",
+        }
         said: dict[str, Any] = {"action_space": "Safe", "limits": {"growth": 1.0}, **changes}
-        benchmark = BenchmarkSpec(**{key: said.pop(key, value) for key, value in spec.items()})  # type: ignore[arg-type]  # of these kinds
+        benchmark = BenchmarkSpec(**{key: said.pop(key, value) for key, value in spec.items()})
         return Start(benchmark, said["action_space"], said.get("observe", []), said["limits"])
 
     usual = key_of(start(), 1)

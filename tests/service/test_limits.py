@@ -92,10 +92,10 @@ def scheduling_after(nice: int, work_in_batches: Callable[[], None]) -> tuple[in
     if pid == 0:
         os.nice(nice)
         work_in_batches()
-        attributes = bytearray(limits._SCHED_ATTR.size)
+        attributes = bytearray(limits._SCHED_ATTR.size)  # pyright: ignore[reportPrivateUsage]  # as the kernel writes it
         buffer = (ctypes.c_char * len(attributes)).from_buffer(attributes)
-        limits._libc.syscall(limits._SCHED_SETATTR[os.uname().machine] + 1, 0, buffer, 48, 0)
-        _, policy, _, found, _, runtime, _, _ = limits._SCHED_ATTR.unpack(attributes)
+        limits._libc.syscall(limits._SCHED_SETATTR[os.uname().machine] + 1, 0, buffer, 48, 0)  # pyright: ignore[reportPrivateUsage]  # as the kernel says it
+        _, policy, _, found, _, runtime, _, _ = limits._SCHED_ATTR.unpack(attributes)  # pyright: ignore[reportPrivateUsage]  # as the kernel writes it
         os.write(send, f"{policy} {found} {runtime}".encode())
         os._exit(0)
     os.waitpid(pid, 0)

@@ -3,7 +3,7 @@
 
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import msgspec
@@ -22,7 +22,7 @@ SIZE = 3 * 8
 
 
 @contextlib.contextmanager
-def answered(*messages: bytes) -> Iterator[list[Channel]]:
+def answered(*messages: bytes) -> Generator[list[Channel]]:
     """Give channels on which `messages` have come as replies."""
     pairs = [socket.socketpair() for _ in messages]
     channels = [Channel(ours) for ours, _ in pairs]
@@ -189,11 +189,12 @@ def test_requests_are_held_all_or_none() -> None:
         assert not hold_all(channels, [b"one", b"two"], [1.0, 1.0]), "they await replies"
         for channel in channels:
             channel.receive()
-        for payloads, limits in (
+        wrong: tuple[tuple[list[Any], list[float]], ...] = (
             ([b"one"], [1.0]),
             ([b"one", "two"], [1.0] * 2),
             ([b""] * 2, [1.0]),
-        ):
+        )
+        for payloads, limits in wrong:
             with pytest.raises((ValueError, RuntimeError)):
                 hold_all(channels, payloads, limits)
         assert not any(channel.is_held for channel in channels)

@@ -32,7 +32,7 @@ FAKES = "compiler_gym.testing.fakes"
 
 
 def process_of(zygote: ZygoteHandle) -> int:
-    return zygote._process.pid
+    return zygote._process.pid  # pyright: ignore[reportPrivateUsage]  # whom to kill
 
 
 def test_a_zygote_serves_every_environment_of_its_source(open_worker: Open) -> None:

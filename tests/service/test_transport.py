@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from compiler_gym._service import exchange_at_once, exchange_in_turn
 from compiler_gym.service.transport import Channel, ChannelClosed
 from tests.effort import examples
+from tests.stand_ins import always
 
 
 class AwakeChannel(Channel):
@@ -261,7 +262,7 @@ def test_a_large_request_of_several_is_sent_whole_or_is_late(
 ) -> None:
     (read, reader), (unread, _) = pairs[:2]
     large = os.urandom(4_000_000)
-    received = []
+    received: list[bytes] = []
 
     def answer() -> None:
         received.append(reader.receive())
@@ -399,7 +400,7 @@ def test_what_a_signals_handler_raises_goes_through(
 
 def test_signals_do_not_end_a_wait_for_a_descriptor(pair: tuple[Channel, socket.socket]) -> None:
     ours, _theirs = pair
-    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    before = signal.signal(signal.SIGALRM, always(None))
     signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
     try:
         for _ in range(50):

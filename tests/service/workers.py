@@ -4,7 +4,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from compiler_gym.service import SessionSource, WorkerConnection
@@ -57,7 +57,7 @@ def number(connection: WorkerConnection, *names: str) -> int:
 
 
 @contextmanager
-def client(code: str) -> Iterator["subprocess.Popen[str]"]:
+def client(code: str) -> Generator["subprocess.Popen[str]"]:
     """Run a Python program that uses environments; kill it if it is still there at the end."""
     program = subprocess.Popen(
         [sys.executable, "-c", PREAMBLE + code],

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+from typing import Any
+
 import gymnasium
 import numpy as np
 import pytest
@@ -19,7 +21,7 @@ def test_a_box_over_all_counts_can_be_sampled_and_holds_every_count() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint8, np.uint64])
-def test_every_value_of_a_type_is_as_likely_as_another(dtype: type) -> None:
+def test_every_value_of_a_type_is_as_likely_as_another(dtype: type[np.integer[Any]]) -> None:
     limits = np.iinfo(dtype)
     space = Box(int(limits.min), int(limits.max), name="all", shape=(4000,), dtype=dtype, seed=1)
     values = space.sample().astype(np.float64)

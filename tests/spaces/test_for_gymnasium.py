@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+# Gymnasium types its spaces partially:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 """Our spaces inside Gymnasium's own machinery."""
 
 from typing import Any

@@ -51,7 +51,7 @@ def test_a_range_that_no_length_fits_is_refused(size_range: tuple[int, int | Non
         ((np.array([2, 12]), None), "found 12"),
         (3, r"of the form \(length, mask\), found 3"),
         ((0.5, None), "of the form"),
-        (([], None), "of the form"),
+        ((list[int](), None), "of the form"),
         ((np.array([[1]]), None), "of the form"),
     ],
 )

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+# Gymnasium types its spaces partially:
+# pyright: reportUnknownArgumentType=false
 """Values become plain Python, and what was written as JSON comes back as itself."""
 
 import json

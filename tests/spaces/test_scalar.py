@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+# Gymnasium types its spaces partially:
+# pyright: reportUnknownVariableType=false
 import json
 import pickle
 

@@ -12,7 +12,7 @@ from compiler_gym.testing import EnvironmentConformance
 
 @pytest.fixture(scope="module", autouse=True)
 def registered() -> Iterator[None]:
-    gymnasium.register(
+    gymnasium.register(  # pyright: ignore[reportUnknownMemberType]  # Gymnasium leaves some arguments untyped
         "fake-v0",
         entry_point="compiler_gym.testing.fake_environment:FakeEnv",
         disable_env_checker=True,

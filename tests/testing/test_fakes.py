@@ -59,7 +59,7 @@ def test_an_action_without_effect_says_so(tmp_path: Path) -> None:
 
 def test_a_menu_gets_shorter_and_ends_the_episode(tmp_path: Path) -> None:
     made = session(tmp_path, 0, "Menu")
-    sizes = []
+    sizes: list[int] = []
     for _ in range(3):
         ended, space, _ = made.apply_action(0)
         assert not ended

@@ -70,7 +70,7 @@ def test_a_program_that_does_not_start_is_an_error() -> None:
         ([22], [22, "more"], True),
         ([22, 1], [22], False),
         ([19, "$any"], [19, {"a": 1}], True),
-        ([19, []], [19, ["o"]], False),
+        ([19, list[str]()], [19, ["o"]], False),
         ([19, True], [19, 1], False),
         ([22], "22", False),
     ],

@@ -65,7 +65,7 @@ def test_all_checks_of_an_environment_with_one_are_that_one(state: CompilerEnvSt
 
 
 def test_closing_early_stops(state: CompilerEnvState) -> None:
-    asked = []
+    asked: list[int] = []
 
     def states():  # type: ignore[no-untyped-def]  # a generator of states
         for i in range(1000):

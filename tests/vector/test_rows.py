@@ -17,6 +17,7 @@ from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
 from compiler_gym.testing.behaviours import BEHAVIOURS
 from compiler_gym.vector.rows import DirectRow, Rows, ThreadRow
 from compiler_gym.wrappers import Counter
+from tests.stand_ins import stand_in
 
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}
 Wrap = Callable[[FakeEnv], Any]
@@ -148,7 +149,7 @@ def test_rows_may_be_closed_twice_and_before_anything_ran() -> None:
 
 
 @pytest.mark.parametrize(
-    "duplicate", [copy.deepcopy, lambda rows: pickle.loads(pickle.dumps(rows))]
+    "duplicate", [copy.deepcopy, stand_in(lambda rows: pickle.loads(pickle.dumps(rows)))]
 )
 def test_a_copy_is_made_anew_around_copies(
     envs: list[FakeEnv], duplicate: Callable[[Rows], Rows]

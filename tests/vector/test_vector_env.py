@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+# Gymnasium types its spaces partially:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 """A vector does what Gymnasium's own does, step by step, and keeps failures in their row."""
 
 import os
@@ -33,6 +35,7 @@ from compiler_gym.testing import FakeEnv, is_running, same, wait_until, worker_p
 from compiler_gym.testing.behaviours import BEHAVIOURS
 from compiler_gym.vector import CompilerVectorEnv
 from compiler_gym.wrappers import Counter, RewardWrapper, TimeLimit
+from tests.stand_ins import stand_in
 
 MODES = list(AutoresetMode)
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}
@@ -40,7 +43,7 @@ MakeVector = Callable[..., CompilerVectorEnv]
 
 
 def fake(number: int = 7, **arguments: Any) -> FakeEnv:
-    chosen = {
+    chosen: dict[str, Any] = {
         "observation_space": "packed",
         "reward_space": "number",
         "action_space": "Behaviours",
@@ -74,11 +77,11 @@ def make_vector() -> Iterator[MakeVector]:
 
 def comparable(value: Any) -> Any:
     """Return infos without what no two runs share: errors are equal if their text is."""
-    if isinstance(value, dict):
+    if hasattr(value, "items"):
         return {key: comparable(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray) and value.dtype == object:
+    if getattr(value, "dtype", None) == np.dtype(object):
         return [comparable(item) for item in value]
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "tolist"):
         return (str(value.dtype), value.tolist())
     return str(value) if isinstance(value, Exception) else value
 
@@ -133,11 +136,11 @@ def test_every_step_is_that_of_gymnasiums_own_vector(
 @pytest.mark.parametrize("mode", MODES)
 def test_time_limits_are_those_of_gymnasium(mode: AutoresetMode) -> None:
     ours = CompilerVectorEnv(makers(2), autoreset_mode=mode, max_episode_steps=3)
-    limited = [
-        lambda make=make: gymnasium.wrappers.TimeLimit(make(), max_episode_steps=3)
-        for make in makers(2)
-    ]
-    theirs = SyncVectorEnv(limited, autoreset_mode=mode)
+
+    def limited(make: Callable[[], FakeEnv]) -> Callable[[], gymnasium.Env[Any, Any]]:
+        return lambda: gymnasium.wrappers.TimeLimit(make(), max_episode_steps=3)
+
+    theirs = SyncVectorEnv(list(map(limited, makers(2))), autoreset_mode=mode)
     try:
         assert_same_step(ours.reset(seed=1), theirs.reset(seed=1))
         for number in range(9):
@@ -152,7 +155,10 @@ def test_time_limits_are_those_of_gymnasium(mode: AutoresetMode) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_wrapped_environments_make_a_vector_too(mode: AutoresetMode) -> None:
-    wrapped = [lambda make=make: TimeLimit(Counter(make()), 2) for make in makers(3)]
+    def wrapping(make: Callable[[], FakeEnv]) -> Callable[[], TimeLimit]:
+        return lambda: TimeLimit(Counter(make()), 2)
+
+    wrapped = list(map(wrapping, makers(3)))
     ours = CompilerVectorEnv(wrapped, autoreset_mode=mode)
     theirs = SyncVectorEnv(wrapped, autoreset_mode=mode)
     try:
@@ -168,7 +174,7 @@ def test_wrapped_environments_make_a_vector_too(mode: AutoresetMode) -> None:
 
 
 def test_llvm_gives_what_gymnasiums_own_vector_gives() -> None:
-    arguments = {"benchmark": "cbench-v1/crc32", "max_episode_steps": 4}
+    arguments: dict[str, Any] = {"benchmark": "cbench-v1/crc32", "max_episode_steps": 4}
     ours = gymnasium.make_vec(
         "llvm-autophase-ic-v0", 2, vectorization_mode="vector_entry_point", **arguments
     )
@@ -288,14 +294,14 @@ def test_every_row_may_have_a_program_of_its_own(make_vector: MakeVector) -> Non
 @pytest.mark.parametrize(
     "sampler",
     [
-        lambda generator: f"benchmark://fake-v0/{generator.integers(1, 9)}",
+        stand_in(lambda generator: f"benchmark://fake-v0/{generator.integers(1, 9)}"),
         ["benchmark://fake-v0"],
         [f"benchmark://fake-v0/{number}" for number in range(9)],
     ],
 )
 def test_programs_are_drawn_and_a_seed_repeats_them(make_vector: MakeVector, sampler: Any) -> None:
     vector = make_vector(3, sampler=sampler, max_episode_steps=1, autoreset_mode="SameStep")
-    runs = []
+    runs: list[Any] = []
     for _ in range(2):
         seen = [vector.reset(seed=11)[0]]
         seen += [vector.step([0, 0, 0])[0] for _ in range(8)]
@@ -306,7 +312,7 @@ def test_programs_are_drawn_and_a_seed_repeats_them(make_vector: MakeVector, sam
 
 def test_a_program_that_does_not_start_is_drawn_again(make_vector: MakeVector) -> None:
     draws = iter(["benchmark://fake-v0/1?start=raise", "benchmark://fake-v0/5"] * 20)
-    vector = make_vector(2, sampler=lambda generator: next(draws))
+    vector = make_vector(2, sampler=stand_in(lambda generator: next(draws)))
     assert vector.reset()[0][:, 0].tolist() == [5, 5]
     hopeless = make_vector(2, sampler=["benchmark://fake-v0/1?start=raise"])
     with pytest.raises(BenchmarkInitError, match="cannot start"):
@@ -348,7 +354,7 @@ def test_a_row_that_has_just_begun_again_takes_no_other_actions(make_vector: Mak
     assert vector.envs[0].actions == [0]
 
 
-@pytest.mark.parametrize("wrap", [lambda env: env, Counter], ids=["direct", "wrapped"])
+@pytest.mark.parametrize("wrap", [stand_in(lambda env: env), Counter], ids=["direct", "wrapped"])
 def test_what_one_row_raises_is_raised_when_all_have_answered(wrap: Callable[..., Any]) -> None:
     broken = [False] * 3
 
@@ -402,7 +408,7 @@ def begun(act: Callable[[], Any]) -> tuple[threading.Thread, list[BaseException]
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
-@pytest.mark.parametrize("wrap", [lambda env: env, Counter], ids=["direct", "wrapped"])
+@pytest.mark.parametrize("wrap", [stand_in(lambda env: env), Counter], ids=["direct", "wrapped"])
 @pytest.mark.parametrize("doing", ["step", "reset"])
 def test_closing_while_another_thread_waits_leaves_nothing(
     count: int, wrap: Callable[..., Any], doing: str
@@ -447,12 +453,12 @@ def test_a_row_that_raises_keeps_no_other_from_its_next_episode() -> None:
         assert vector.step([0, 0])[0][:, 0].tolist() == [4, 4]
 
 
-@pytest.mark.parametrize("wrap", [lambda env: env, Counter], ids=["direct", "wrapped"])
+@pytest.mark.parametrize("wrap", [stand_in(lambda env: env), Counter], ids=["direct", "wrapped"])
 def test_every_episode_draws_anew_after_a_seed(wrap: Callable[..., Any]) -> None:
     programs = [f"benchmark://fake-v0/{number}" for number in range(1000)]
-    arguments = {"max_episode_steps": 1, "autoreset_mode": "SameStep"}
+    arguments: dict[str, Any] = {"max_episode_steps": 1, "autoreset_mode": "SameStep"}
     vector = CompilerVectorEnv([lambda: wrap(fake())] * 2, sampler=programs, **arguments)
-    drawn = []
+    drawn: list[list[list[str]]] = []
     for _ in range(2):
         vector.reset(seed=0)
         episodes = [[str(env.benchmark) for env in vector.envs]]
@@ -496,7 +502,7 @@ def test_closing_in_the_middle_of_a_step_leaves_nothing_running(make_vector: Mak
     vector = make_vector(3)
     vector.reset()
     workers = [worker_pid(env) for env in vector.envs]
-    for row, name in zip(vector._rows, ("hang", "add", "hang_uninterruptibly"), strict=True):
+    for row, name in zip(vector._rows, ("hang", "add", "hang_uninterruptibly"), strict=True):  # pyright: ignore[reportPrivateUsage]  # no public name tells
         row.begin_step(ACTIONS[name])
     vector.close()
     vector.close()
@@ -681,7 +687,7 @@ def test_a_program_that_many_rows_share_gives_each_what_it_gives_alone() -> None
                 assert together[step][1][number] == reward
 
 
-@pytest.mark.parametrize("wrap", [lambda env: env, Counter], ids=["direct", "wrapped"])
+@pytest.mark.parametrize("wrap", [stand_in(lambda env: env), Counter], ids=["direct", "wrapped"])
 def test_closing_just_before_a_session_is_opened_leaves_none(
     wrap: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

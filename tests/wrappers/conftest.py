@@ -15,7 +15,11 @@ def make_env() -> Iterator[Callable[..., FakeEnv]]:
     made: list[Any] = []
 
     def make(**arguments: Any) -> FakeEnv:
-        chosen = {"observation_space": "vector", "reward_space": "number", **arguments}
+        chosen: dict[str, Any] = {
+            "observation_space": "vector",
+            "reward_space": "number",
+            **arguments,
+        }
         made.append(FakeEnv(**chosen))
         return made[-1]
 

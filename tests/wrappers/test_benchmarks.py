@@ -24,7 +24,7 @@ URIS = [f"benchmark://fake-v0/{number}" for number in range(1, 4)]
 
 
 def taken(env: Any, count: int) -> list[str]:
-    found = []
+    found: list[str] = []
     for _ in range(count):
         env.reset()
         found.append(str(env.benchmark))
@@ -67,7 +67,7 @@ def test_a_program_that_is_given_leaves_the_order_alone(env: FakeEnv) -> None:
 
 
 def test_an_iterator_is_made_again_when_it_has_ended(env: FakeEnv) -> None:
-    made = []
+    made: list[int] = []
 
     def make() -> Any:
         made.append(1)
@@ -88,7 +88,7 @@ def test_the_programs_of_a_dataset_can_be_cycled(env: FakeEnv) -> None:
 def test_random_programs_are_all_taken_and_a_seed_repeats_them(env: FakeEnv) -> None:
     shuffled = RandomOrderBenchmarks(env, iter(URIS), np.random.default_rng(1))
     assert set(taken(shuffled, 30)) == set(URIS)
-    runs = []
+    runs: list[list[str]] = []
     for _ in range(2):
         shuffled.reset(seed=4)
         runs.append([str(shuffled.benchmark), *taken(shuffled, 8)])
@@ -148,7 +148,7 @@ def test_a_seed_does_not_restart_an_order(env: FakeEnv) -> None:
         IterateOverBenchmarks(env, URIS),
         CycleOverBenchmarksIterator(env, lambda: URIS),
     ):
-        found = []
+        found: list[str] = []
         for _ in range(2):
             ordered.reset(seed=1)
             found.append(str(ordered.benchmark))

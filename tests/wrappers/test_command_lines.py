@@ -16,6 +16,7 @@ from compiler_gym.wrappers import (
     ConstrainedCommandline,
     MacroActions,
 )
+from tests.stand_ins import stand_in
 
 ADD, DOUBLE, NEGATE, NOTHING, CHILD = range(5)
 
@@ -45,8 +46,8 @@ def test_flags_that_do_not_exist_are_refused(env: FakeEnv) -> None:
 def test_actions_without_names_are_refused(make_env: Any) -> None:
     for wrap in (
         CommandlineWithTerminalAction,
-        lambda env: ConstrainedCommandline(env, ["add"]),
-        lambda env: MacroActions(env, {"twice": ["add", "add"]}),
+        stand_in(lambda env: ConstrainedCommandline(env, ["add"])),
+        stand_in(lambda env: MacroActions(env, {"twice": ["add", "add"]})),
     ):
         with pytest.raises(InvalidParameterError, match="actions with names"):
             wrap(make_env(action_space="Menu"))

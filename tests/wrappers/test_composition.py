@@ -7,7 +7,7 @@ import signal
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import gymnasium
 import hypothesis.strategies as st
@@ -16,7 +16,6 @@ import pytest
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 
-from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import ServiceError
 from compiler_gym.spaces import CommandlineFlag
 from compiler_gym.testing import FakeEnv, same, worker_pid
@@ -42,6 +41,7 @@ from compiler_gym.wrappers import (
     TimeLimit,
     ValidateBenchmarkAfterEveryStep,
 )
+from tests.stand_ins import stand_in
 
 URIS = [f"benchmark://fake-v0/{number}" for number in range(3, 8)]
 
@@ -133,7 +133,7 @@ def stack_of(layers: list[tuple[int, int]], folder: str) -> Any:
 
 def walk(env: Any, choices: list[float]) -> list[Any]:
     """Return what came of actions chosen by their place in the space, up to the end."""
-    results = []
+    results: list[tuple[Any, ...]] = []
     for choice in choices:
         action = int(choice * int(env.action_space.n))
         seen, reward, terminated, truncated, info = env.step(action)
@@ -227,7 +227,7 @@ class Killed(CompilerEnvWrapper):
 
     def multistep(self, actions: Any, *spaces: Any, **options: Any) -> Any:
         result = super().multistep(actions, *spaces, **options)
-        worker = worker_pid(cast(CompilerEnv, self.unwrapped))
+        worker = worker_pid(self.unwrapped)
         if worker is not None and self.in_episode:
             os.kill(worker, signal.SIGKILL)
         return result
@@ -240,9 +240,9 @@ class Killed(CompilerEnvWrapper):
         ForkOnStep,
         NeverWorse,
         ValidateBenchmarkAfterEveryStep,
-        lambda env: SynchronousSqliteLogger(env, tempfile.mkdtemp() + "/log.db"),
-        lambda env: EpisodeRecorder(env, tempfile.mkdtemp() + "/log.jsonl"),
-        lambda env: ForkOnStep(ActionMasks(ForkOnStep(env))),
+        stand_in(lambda env: SynchronousSqliteLogger(env, tempfile.mkdtemp() + "/log.db")),
+        stand_in(lambda env: EpisodeRecorder(env, tempfile.mkdtemp() + "/log.jsonl")),
+        stand_in(lambda env: ForkOnStep(ActionMasks(ForkOnStep(env)))),
     ],
 )
 def test_a_worker_that_is_lost_between_two_steps_ends_the_episode_at_the_next(wrap: Any) -> None:

@@ -61,7 +61,7 @@ def test_an_action_outside_the_wrappers_space_is_refused(env: FakeEnv) -> None:
 
 def test_a_seed_also_seeds_the_wrappers_own_actions(env: FakeEnv) -> None:
     with Mirrored(env) as wrapped:
-        draws = []
+        draws: list[list[Any]] = []
         for _ in range(2):
             wrapped.reset(seed=5)
             draws.append([wrapped.action_space.sample() for _ in range(8)])

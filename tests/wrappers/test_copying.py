@@ -12,6 +12,7 @@ import pytest
 from compiler_gym.testing import FakeEnv
 from compiler_gym.wrappers import CompilerEnvWrapper, ForkOnStep, Lasting
 from compiler_gym.wrappers.copying import Shared
+from tests.stand_ins import stand_in
 
 
 class Total(Lasting):
@@ -57,7 +58,7 @@ def pickled(env: Any) -> Any:
     return pickle.loads(pickle.dumps(env))
 
 
-@pytest.mark.parametrize("copied", [lambda env: env.fork(), copy.deepcopy, pickled])
+@pytest.mark.parametrize("copied", [stand_in(lambda env: env.fork()), copy.deepcopy, pickled])
 def test_a_copy_holds_the_same_and_goes_its_own_way(
     env: FakeEnv, tmp_path: Path, copied: Callable[[Any], Any]
 ) -> None:
@@ -94,7 +95,7 @@ def test_a_part_with_an_open_file_says_what_its_copy_has(env: FakeEnv, tmp_path:
     keeps = Keeps(env, tmp_path / "log")
     log = keeps.log = Log(tmp_path / "log")
     keeps.reset()
-    for copied in (lambda one: one.fork(), pickled):
+    for copied in (stand_in(lambda one: one.fork()), pickled):
         with copied(keeps) as twin:
             assert twin.log.file is None
             assert twin.log.path == log.path

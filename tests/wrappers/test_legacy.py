@@ -10,6 +10,7 @@ import pytest
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.testing import FakeEnv
 from compiler_gym.wrappers import Counter, LegacyGym, TimeLimit
+from tests.stand_ins import stand_in
 
 ADD, DOUBLE, NEGATE = 0, 1, 2
 
@@ -64,7 +65,7 @@ def test_a_failure_is_done_and_no_time_limit(make_env: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrap", [lambda env: env, Counter, Scaled, lambda env: Counter(Scaled(env))]
+    "wrap", [stand_in(lambda env: env), Counter, Scaled, stand_in(lambda env: Counter(Scaled(env)))]
 )
 def test_an_assignment_reaches_the_environment_inside(env: FakeEnv, wrap: Any) -> None:
     old: Any = LegacyGym(wrap(env))
@@ -109,7 +110,7 @@ def test_wrappers_of_gymnasium_see_every_action(env: FakeEnv) -> None:
         old.step(ADD, observation_spaces=["number"])
 
 
-@pytest.mark.parametrize("wrap", [lambda env: env, Scaled])
+@pytest.mark.parametrize("wrap", [stand_in(lambda env: env), Scaled])
 def test_a_reset_takes_the_old_arguments_in_their_order(env: FakeEnv, wrap: Any) -> None:
     old = LegacyGym(wrap(env))
     assert old.reset("fake-v0/3", "Behaviours", "number", None, 300) == 3

@@ -103,7 +103,7 @@ def test_no_process_stays_behind(env: FakeEnv) -> None:
     safe = NeverWorse(env)
     safe.reset()
     safe.step(NEGATE)
-    both: list[Any] = [env, safe._best.env]
+    both: list[Any] = [env, safe._best.env]  # pyright: ignore[reportPrivateUsage]  # no public name tells
     workers = [worker_pid(e) for e in both]
     assert None not in workers
     safe.close()

@@ -36,7 +36,7 @@ def test_extras_join_each_other_and_any_observation(make_env: Any) -> None:
     for space, keys in (
         ("vector", {"observation"}),
         (["number", "digits"], {"number", "digits"}),
-        (None, set()),
+        (None, set[str]()),
     ):
         stack = ActionHistory(StepBudget(make_env(observation_space=space), 5), 2)
         observation, _ = stack.reset()

@@ -18,6 +18,7 @@ from compiler_gym.spaces import Opaque
 from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
 from compiler_gym.vector import CompilerVectorEnv
 from compiler_gym.wrappers import EpisodeRecorder, ForkOnStep, TimeLimit
+from tests.stand_ins import always, stand_in
 
 ADD, DOUBLE = 0, 1
 
@@ -39,7 +40,7 @@ class Graphs(Opaque):
 def graph_env(make_env: Any) -> Any:
     env = make_env()
     env.observation.add_derived_space(
-        "graph", "number", lambda _: Graph(), space=Graphs("graph", "graph"), default_value=0
+        "graph", "number", always(Graph()), space=Graphs("graph", "graph"), default_value=0
     )
     return env
 
@@ -280,7 +281,7 @@ def test_rows_of_a_vector_need_parquet_files_of_their_own(make_env: Any, tmp_pat
 
 
 @pytest.mark.parametrize(
-    "copied", [lambda env: pickle.loads(pickle.dumps(env)), lambda e: e.fork()]
+    "copied", [stand_in(lambda env: pickle.loads(pickle.dumps(env))), stand_in(lambda e: e.fork())]
 )
 def test_copies_write_lines_and_no_parquet(make_env: Any, tmp_path: Path, copied: Any) -> None:
     for name in ("steps.parquet", "steps.jsonl"):

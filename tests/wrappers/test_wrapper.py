@@ -319,7 +319,7 @@ def test_make_says_that_it_puts_no_limit_around() -> None:
 
 def test_a_space_that_was_seeded_stays_so(env: FakeEnv) -> None:
     history = StepBudget(ActionHistory(env), 9)
-    samples = []
+    samples: list[Any] = []
     for _ in range(2):
         history.observation_space.seed(0)
         samples.append(history.observation_space.sample())

@@ -27,7 +27,7 @@ def test_a_library_that_does_not_load_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "half_there.py").write_text("raise ImportError('libfoo.so is gone')\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path))  # pyright: ignore[reportUnknownMemberType]  # pytest leaves its path untyped
     with pytest.raises(
         EnvironmentNotSupported, match=r"half_there is missing \(libfoo\.so is gone"
     ):

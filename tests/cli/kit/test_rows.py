@@ -12,6 +12,7 @@ from compiler_gym.cli._app import commands
 from compiler_gym.cli.kit import rows
 from compiler_gym.cli.kit.rows import GROUP, Row, tool_commands
 from compiler_gym.errors import CompilerGymWarning
+from tests.stand_ins import always
 
 
 def greet(name: str) -> None:
@@ -46,7 +47,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def offer(*values: str) -> None:
         entries = [EntryPoint(f"e{n}", value, GROUP) for n, value in enumerate(values)]
-        monkeypatch.setattr(rows, "parts", lambda kind: {entry.name: entry for entry in entries})
+        monkeypatch.setattr(rows, "parts", always({entry.name: entry for entry in entries}))
         tool_commands.cache_clear()
 
     yield offer

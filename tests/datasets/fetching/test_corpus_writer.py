@@ -112,10 +112,10 @@ def test_a_full_disk_leaves_the_old_corpus(path: Path) -> None:
         pytest.raises(DatasetInitError, match=r"database or disk is full.*check the room"),
         CorpusWriter(path, name="c-v0") as writer,
     ):
-        writer._sql.execute("PRAGMA max_page_count = 1")
+        writer._sql.execute("PRAGMA max_page_count = 1")  # pyright: ignore[reportPrivateUsage]  # to fill the disk
         for number in range(200, 400):
             writer.add(f"dir/f{number}.c", os.urandom(10_000))
-        writer._flush_pending()
+        writer._flush_pending()  # pyright: ignore[reportPrivateUsage]  # tested on its own
     assert path.read_bytes() == before
     assert CorpusDataset(path).size == 200
 

@@ -22,7 +22,7 @@ PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executab
 
 def running(word: str) -> list[str]:
     """Return the command lines of live processes that hold `word`."""
-    found = []
+    found: list[str] = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")

@@ -27,7 +27,7 @@ def make_env() -> Iterator[Callable[..., GccEnv]]:
     made: list[GccEnv] = []
 
     def make(**kwargs: Any) -> GccEnv:
-        arguments = {"gcc_bin": "gcc-12", "benchmark": "cbench-v1/crc32", **kwargs}
+        arguments: dict[str, Any] = {"gcc_bin": "gcc-12", "benchmark": "cbench-v1/crc32", **kwargs}
         needed(arguments["gcc_bin"])
         env = compiler_gym.make("gcc-v0", **arguments)
         assert isinstance(env, GccEnv)

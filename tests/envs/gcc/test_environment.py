@@ -145,7 +145,7 @@ def test_choices_can_be_read_and_set(make_env: Make) -> None:
 
 @pytest.mark.parametrize("wrong", [-2, 99, 10**30, 0.5, "0", None])
 def test_choices_that_do_not_exist_are_refused(env: GccEnv, wrong: object) -> None:
-    choices = [wrong, *env.choices[1:]]
+    choices: list[Any] = [wrong, *env.choices[1:]]
     with pytest.raises(InvalidActionError, match=r"expected a choice from -1 to 7|whole numbers"):
         env.choices = choices
     assert env.in_episode

@@ -54,7 +54,7 @@ def test_settings_that_gcc_refuses_end_the_episode_with_its_words(make_env: Make
 
 
 def test_a_refusal_is_remembered_and_said_again(make_env: Make) -> None:
-    words = []
+    words: list[str] = []
     for _ in range(2):
         env = make_env()
         env.reset()
@@ -219,7 +219,7 @@ def test_files_that_are_no_programs_are_refused(make_env: Make, tmp_path: Path) 
     (tmp_path / "a.txt").write_text("int x;")
     (tmp_path / "b.c").write_bytes(b"BC\xc0\xde\0\0")
     for inputs, reason in (
-        ([], "at least one file"),
+        (list[str | Path](), "at least one file"),
         (tmp_path, "a directory"),
         (tmp_path / "a.txt", "cannot tell what"),
         (tmp_path / "none.c", "cannot read"),

@@ -15,6 +15,7 @@ from compiler_gym.datasets import BenchmarkUri
 from compiler_gym.envs.llvm import LlvmEnv, make_benchmark, make_benchmark_from_source
 from compiler_gym.envs.llvm.toolchain.baselines import Baselines
 from compiler_gym.errors import BenchmarkInitError, CacheWarning, PipelineError, UnknownNameError
+from tests.stand_ins import always
 
 MakeEnv = Callable[..., LlvmEnv]
 
@@ -58,7 +59,7 @@ def test_truncated_bitcode_is_refused(env: LlvmEnv, tmp_path: Path, cut: int) ->
 def test_every_kind_of_corrupt_byte_is_survived(env: LlvmEnv, tmp_path: Path) -> None:
     whole = bytearray(env.datasets.benchmark("cbench-v1/crc32").contents)
     path = tmp_path / "corrupt.bc"
-    outcomes = set()
+    outcomes: set[str] = set()
     for position in range(40, len(whole), len(whole) // 60):
         corrupt = bytearray(whole)
         corrupt[position] ^= 0x5A
@@ -158,7 +159,7 @@ def test_without_clang_the_message_says_what_to_install(
     path = tmp_path / "a.c"
     path.write_text("int x;")
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", always(None))
     with pytest.raises(BenchmarkInitError, match="apt install clang"):
         make_benchmark(path)
     monkeypatch.setenv("COMPILER_GYM_CLANG", "my-clang")

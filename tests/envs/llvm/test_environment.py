@@ -136,7 +136,7 @@ def test_steps_in_one_request_equal_steps_one_by_one(make_env: MakeEnv) -> None:
     actions = [one.action_space[name] for name in ("mem2reg", "gvn", "simplifycfg", "dce")]
     one.reset()
     many.reset()
-    rewards = []
+    rewards: list[float] = []
     observation = None
     for action in actions:
         observation, reward, *_ = one.step(action)
@@ -175,8 +175,8 @@ def test_spaces_can_be_chosen_for_one_step(env: LlvmEnv) -> None:
 
 def test_several_observation_spaces_are_a_dictionary(env: LlvmEnv) -> None:
     observation, _ = env.reset(observation_space=["Autophase", "InstCountNorm"])
-    assert isinstance(env.observation_space, gymnasium.spaces.Dict)
     assert observation in env.observation_space
+    assert isinstance(env.observation_space, gymnasium.spaces.Dict)
     assert set(observation) == {"Autophase", "InstCountNorm"}
 
 
@@ -266,7 +266,7 @@ def test_a_state_replays(make_env: MakeEnv, env: LlvmEnv) -> None:
 
 def test_seeds_repeat_actions_and_programs(make_env: MakeEnv) -> None:
     envs = [make_env() for _ in range(2)]
-    drawn = []
+    drawn: list[tuple[list[Any], list[str]]] = []
     for env in envs:
         env.reset(seed=11)
         actions = [env.action_space.sample() for _ in range(10)]

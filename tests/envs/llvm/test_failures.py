@@ -6,6 +6,7 @@ import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,7 +80,7 @@ def test_a_module_that_outgrows_its_limit_ends_the_episode(
 ) -> None:
     env = make_env(limits=Limits(growth=2, growth_floor=50))
     env.reset(benchmark=f"file://{unrollable(tmp_path / 'nest.c')}?goal=speed")
-    info: dict = {}
+    info: dict[str, Any] = {}
     names = ("sroa", "simplifycfg", "loop-rotate", "indvars", "loop-unroll-full")
     names += ("instcombine", "loop-simplify", "loop-unroll<O3>")
     for name in names:

@@ -94,7 +94,7 @@ def test_everything_is_as_without_a_cache(
 
 
 def same_results(left: Any, right: Any) -> bool:
-    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
+    if {type(left), type(right)} <= {list, tuple}:
         return len(left) == len(right) and all(map(same_results, left, right))
     return same(left, right)
 
@@ -104,7 +104,7 @@ def same_results(left: Any, right: Any) -> bool:
 def test_actions_that_change_on_the_way_are_as_without_a_cache(
     choices: list[int], query: str
 ) -> None:
-    results = []
+    results: list[list[Any]] = []
     with (
         FakeEnv(reward_space="number", cache=SHARED) as cached,
         FakeEnv(reward_space="number") as other,
@@ -132,7 +132,11 @@ def test_composite_actions_are_remembered(cache: TranspositionCache) -> None:
 
 
 def test_a_known_episode_needs_no_session(cache: TranspositionCache) -> None:
-    arguments = {"observation_space": "vector", "reward_space": "number", "cache": cache}
+    arguments: dict[str, Any] = {
+        "observation_space": "vector",
+        "reward_space": "number",
+        "cache": cache,
+    }
     with FakeEnv(**arguments) as first, FakeEnv(**arguments) as second:
         for env in (first, second):
             env.reset(benchmark="benchmark://fake-v0/7")

@@ -118,7 +118,7 @@ def test_a_file_that_is_no_cache_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_breaks_later_costs_a_warning_and_no_more(tmp_path: Path) -> None:
     disk = Disk(tmp_path / "cache.db", 1 << 20)
-    disk._open().execute("DROP TABLE checked_transitions")
+    disk._open().execute("DROP TABLE checked_transitions")  # pyright: ignore[reportPrivateUsage]  # to damage it
     disk.add_transition(b"1", 0, STEP)
     with pytest.warns(RuntimeWarning, match="no longer used"):
         disk.flush()

@@ -50,7 +50,7 @@ def test_a_fork_copies_the_session_when_it_must_and_not_before(cache: Transposit
     with FakeEnv(observation_space="number", cache=cache) as env:
         env.reset(benchmark="benchmark://fake-v0/7")
         env.step(0)
-        was_needed = []
+        was_needed: list[bool] = []
         for _ in range(3):
             with env.fork() as fork:
                 assert session_of(fork) is None
@@ -344,7 +344,11 @@ def test_a_family_of_forks_is_exact_whoever_goes_first(family: Family) -> None:
 def test_whatever_happens_in_a_family_each_has_its_own_number(
     events: list[tuple[str, int, int]], session: str
 ) -> None:
-    effects = {ADD: lambda n: n + 1, DOUBLE: lambda n: 2 * n % 2**20, NEGATE: lambda n: -n}
+    effects: dict[int, Callable[[int], int]] = {
+        ADD: lambda n: n + 1,
+        DOUBLE: lambda n: 2 * n % 2**20,
+        NEGATE: lambda n: -n,
+    }
     family = Family(session)
     try:
         members, expected = [family.first()], [7]

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.stand_ins import always, never
+
 from .conftest import load_agent
 
 CRC, SHA, SEARCH = (f"benchmark://cbench-v1/{name}" for name in ("crc32", "sha", "dijkstra"))
@@ -108,9 +110,9 @@ def test_the_same_seed_learns_the_same_and_a_file_saves_trying_again(
     agent: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = few(agent, examples=str(tmp_path / "examples.jsonl"))
-    first = agent.train(options, report=lambda _: None)
-    monkeypatch.setattr(agent, "probe", lambda *_: pytest.fail("was in the file"))
-    again = agent.train(options, report=lambda _: None)
+    first = agent.train(options, report=always(None))
+    monkeypatch.setattr(agent, "probe", never("was in the file"))
+    again = agent.train(options, report=always(None))
     assert first.ratios == again.ratios
     assert first.policy.thresholds == again.policy.thresholds
     rows = [seen for one in first.tried.values() for seen, _ in one.examples]
@@ -120,7 +122,7 @@ def test_the_same_seed_learns_the_same_and_a_file_saves_trying_again(
 
 def test_what_is_learnt_tells_apart_what_saved_and_what_did_not(agent: Any) -> None:
     options = few(agent, probes=12)
-    learnt = agent.train(options, report=lambda _: None)
+    learnt = agent.train(options, report=always(None))
     examples = [one for tried in learnt.tried.values() for one in tried.examples if one[1]]
     promised = [learnt.policy.gain(seen) for seen, _ in examples]
     saved = [float(np.clip(-more, -options.clip, options.clip)) for _, more in examples]
@@ -131,18 +133,18 @@ def test_it_departs_only_if_that_saves_where_it_was_not_learnt(
     agent: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = (-12.0, math.inf, math.inf)
-    monkeypatch.setattr(agent, "thresholds", lambda *_: chosen)
-    monkeypatch.setattr(agent, "probe", lambda *_: agent.Tried(1000, [(call(agent, 0), -9)] * 9))
+    monkeypatch.setattr(agent, "thresholds", always(chosen))
+    monkeypatch.setattr(agent, "probe", always(agent.Tried(1000, [(call(agent, 0), -9)] * 9)))
     for left, taken in ((999, chosen), (1001, agent.LLVM)):
-        monkeypatch.setattr(agent, "play_program", lambda *_, left=left: left)
-        learnt = agent.train(few(agent), report=lambda _: None)
+        monkeypatch.setattr(agent, "play_program", always(left))
+        learnt = agent.train(few(agent), report=always(None))
         assert learnt.policy.thresholds == taken
         assert learnt.ratios == [left / 1000] * 3
 
 
 def test_several_compilations_are_never_worse_than_one(agent: Any) -> None:
     with agent.make_env() as env:
-        found = [agent.improve(env, SHA, lambda _: 0.0, count) for count in (1, 4)]
+        found = [agent.improve(env, SHA, always(0.0), count) for count in (1, 4)]
     assert found[0][0] == found[0][1] == found[1][0]
     assert found[1][1] <= found[1][0]
 
@@ -176,7 +178,7 @@ def test_what_is_learnt_on_some_programs_finds_more_on_others_than_chance(agent:
     held_out = "dijkstra patricia rijndael stringsearch2 susan"
     train, test = ([f"benchmark://cbench-v1/{n}" for n in s.split()] for s in (learnt_on, held_out))
     options = agent.Options(train=tuple(train), probes=20, share=1.0, models=4)
-    policy = agent.train(options, report=lambda _: None).policy
+    policy = agent.train(options, report=always(None)).policy
 
     def left(order: str, seed: int) -> float:
         asked = {"order": order, "seed": seed, "test": tuple(test), "compilations": 4}

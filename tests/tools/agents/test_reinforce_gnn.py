@@ -38,14 +38,14 @@ def _graph(nodes: list[int], edges: list[tuple[int, int, int]]) -> dict[str, Any
 
 
 def _policy(agent: Any) -> Any:
-    import torch  # type: ignore[import-not-found, unused-ignore]  # the agent needs it
+    torch: Any = pytest.importorskip("torch", reason="torch is missing")
 
     torch.manual_seed(0)
     return agent.GraphPolicy(10, 3, agent.Options(hidden=8))
 
 
 def test_programs_are_read_alike_alone_and_together(agent: Any) -> None:
-    import torch  # type: ignore[import-not-found, unused-ignore]  # the agent needs it
+    torch: Any = pytest.importorskip("torch", reason="torch is missing")
 
     policy, device = _policy(agent), torch.device("cpu")
     graphs = [
@@ -59,7 +59,7 @@ def test_programs_are_read_alike_alone_and_together(agent: Any) -> None:
 
 
 def test_the_edges_of_a_program_are_seen_with_their_kinds_and_directions(agent: Any) -> None:
-    import torch  # type: ignore[import-not-found, unused-ignore]  # the agent needs it
+    torch: Any = pytest.importorskip("torch", reason="torch is missing")
 
     policy, device = _policy(agent), torch.device("cpu")
     edges = [[], [(0, 1, 0)], [(1, 0, 0)], [(0, 1, 1)]]

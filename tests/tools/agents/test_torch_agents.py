@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.stand_ins import stand_in
+
 from .conftest import load_agent
 
 pytestmark = pytest.mark.slow
@@ -35,7 +37,8 @@ def test_a_training_that_was_killed_goes_on_from_its_checkpoint(tmp_path: Path) 
         ppo.train(options, killed, checkpoint=file)
     before = torch.load(file, weights_only=True)["policy"]
     seen: list[int] = []
-    policy, history = ppo.train(options, lambda update: seen.append(update.steps), checkpoint=file)
+    note = stand_in(lambda update: seen.append(update.steps))
+    policy, history = ppo.train(options, note, checkpoint=file)
     assert seen == [192, 256]
     assert [update.steps for update in history] == [64, 128, 192, 256]
     after = policy.state_dict()

@@ -2,7 +2,7 @@
 """A server on a port of its own for each file of tests, and a client that knows its token."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -105,7 +105,7 @@ class Session:
 
 
 @contextmanager
-def serving(**settings: Any) -> Iterator[Client]:
+def serving(**settings: Any) -> Generator[Client]:
     """Serve in a thread until the block ends."""
     with Server(Settings(**settings)) as server:
         ready = threading.Event()

@@ -201,7 +201,7 @@ def session_workers(client: Client, session: Session) -> list[int]:
     explored = client.server.api.registry.session(session.record["id"])
     tree = explored._tree  # pyright: ignore[reportPrivateUsage]  # whom to kill
     envs = [tree.env, *tree._live.values()]  # pyright: ignore[reportPrivateUsage]
-    pids = [env.episode.connection.pid for env in envs]  # type: ignore[union-attr]
+    pids: list[int] = [env.episode.connection.pid for env in envs]  # type: ignore[union-attr]
     assert pids
     return pids
 

@@ -39,7 +39,7 @@ def test_actions_of_an_episode_lead_to_where_it_was(env: CompilerEnv) -> None:
 
 
 def test_it_is_idle_as_long_as_nobody_uses_it(session: Explored) -> None:
-    session._used -= 1000.0
+    session._used -= 1000.0  # pyright: ignore[reportPrivateUsage]  # as if it had waited
     assert session.idle_seconds >= 1000.0
     session.record(whole=False)  # to be listed is no use
     assert session.idle_seconds >= 1000.0

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from compiler_gym.tools.tune import PLAN_FILE, BinaryPlan, BuildPlan, write_plan
+from tests.stand_ins import stand_in
 from tests.tools.explorer.conftest import LOOP, Client, serving
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is missing")
@@ -36,7 +37,7 @@ def page(browser: Any, client: Client) -> Iterator[Any]:
     with browser.new_context(viewport={"width": 1280, "height": 800}) as context:
         page = context.new_page()
         errors: list[str] = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("pageerror", stand_in(lambda error: errors.append(str(error))))
         page.goto(client.server.address)
         page.set_default_timeout(_PATIENCE)
         yield page

@@ -3,7 +3,7 @@
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,7 +19,7 @@ UNFORKABLE = "compiler_gym.testing.fakes:UnforkableSession"
 
 
 @contextmanager
-def grown(space: str = "Behaviours", program: str = "7", **options: Any) -> Iterator[Any]:
+def grown(space: str = "Behaviours", program: str = "7", **options: Any) -> Generator[Any]:
     """Yield a tree that has its root, and what was recovered."""
     recovered: list[tuple[int, Exception]] = []
     env = FakeEnv(reward_space="number", action_space=space, **options)

@@ -9,6 +9,7 @@ import pytest
 from compiler_gym.builds import CompilerCommand
 from compiler_gym.tools.tune import LAYOUT, NO_UNWINDING, layout_of, unwinding_of
 from compiler_gym.tools.tune.builds import Binary
+from tests.stand_ins import stand_in
 
 PACKED = "-Wl,-z,pack-relative-relocs"
 
@@ -29,7 +30,7 @@ def test_packed_relocations_are_for_loaders_that_read_them(
     assert layout_of(binary(), old_loaders=False) == list(LAYOUT)
     assert PACKED not in layout_of(binary(), old_loaders=True)
     for found in (("glibc", "2.35"), ("", "")):
-        monkeypatch.setattr(platform, "libc_ver", lambda found=found: found)
+        monkeypatch.setattr(platform, "libc_ver", stand_in(lambda found=found: found))
         assert PACKED not in layout_of(binary(), old_loaders=False)
 
 

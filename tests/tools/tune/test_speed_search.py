@@ -122,8 +122,8 @@ def judged(times: dict[Path, float], *, rounds: int = 12) -> Any:
         subject=SimpleNamespace(allowance=SimpleNamespace(seconds_left=0.0)),
     )  # fmt: skip
     search = SpeedSearch(bench, FAIR_PLAN, PROFILED, BEST, bench.run)
-    search._plan, search._path = PROFILED, BEST
-    plan, path, speed = search._judged()
+    search._plan, search._path = PROFILED, BEST  # pyright: ignore[reportPrivateUsage]  # no public name tells
+    plan, path, speed = search._judged()  # pyright: ignore[reportPrivateUsage]  # tested on its own
     return SimpleNamespace(plan=plan, path=path, speed=speed, notes=bench.notes)
 
 

@@ -11,7 +11,11 @@ def make_rewards() -> list[Reward]:
     """Return fresh rewards: each holds the numbers of one environment's episode."""
     rewards: list[Reward] = []
     for cost in ("Size", "Cycles"):
-        shared = {"cost": cost, "initial": f"{cost}AtReset", "platform_dependent": False}
-        rewards.append(CostReward(cost, **shared))
-        rewards.append(NormalizedCostReward(f"{cost}Norm", **shared))
+        initial = f"{cost}AtReset"
+        rewards.append(CostReward(cost, cost=cost, initial=initial, platform_dependent=False))
+        rewards.append(
+            NormalizedCostReward(
+                f"{cost}Norm", cost=cost, initial=initial, platform_dependent=False
+            )
+        )
     return rewards

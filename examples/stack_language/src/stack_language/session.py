@@ -33,10 +33,10 @@ class StackSession(CompilerSession):
         self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
     ) -> None:
         try:
-            self._program = parse(benchmark.contents)
+            self.program = parse(benchmark.contents)
         except ValueError as error:
             raise BenchmarkInitError(f"cannot read {benchmark.uri}: {error}") from error
-        self._initial = list(self._program)
+        self.initial = list(self.program)
         self._apply = {
             "Rules": self._apply_rule,
             "Schedule": self._apply_schedule,
@@ -47,9 +47,9 @@ class StackSession(CompilerSession):
 
     def apply_action(self, action: Any) -> Outcome:
         """Rewrite the program as `action` says."""
-        before = list(self._program)
+        before = list(self.program)
         end, space = self._apply(action)
-        return end, space, self._program == before
+        return end, space, self.program == before
 
     def get_observation(self, name: str) -> Any:
         """Return the plain value of observation `name`."""
@@ -61,7 +61,7 @@ class StackSession(CompilerSession):
         """Answer ``stack.sites`` with the number of places at which rule `value` applies."""
         if key != "stack.sites" or value not in RULES:
             return None
-        return str(len(sites(self._program, value)))
+        return str(len(sites(self.program, value)))
 
     def _apply_rule(self, action: int) -> tuple[bool, None]:
         if not 0 <= action < len(RULES):
@@ -76,7 +76,7 @@ class StackSession(CompilerSession):
             raise InvalidActionError(f"{action['rounds']!r} rounds: expected 1 to {MOST_ROUNDS}")
         for _ in range(action["rounds"]):
             for number in action["order"]:
-                self._sweep(list(RULES)[number])
+                self._sweep(list(RULES)[int(number)])
         return True, None
 
     def _apply_at_site(self, action: int) -> tuple[bool, ActionSpaceSpec | None]:
@@ -89,29 +89,29 @@ class StackSession(CompilerSession):
         return left == 0, sites_space(left) if left else None
 
     def _sites(self) -> list[tuple[str, int]]:
-        return [(rule, at) for rule in RULES for at in sites(self._program, rule)]
+        return [(rule, at) for rule in RULES for at in sites(self.program, rule)]
 
     def _sweep(self, rule: str) -> None:
-        for at in reversed(sites(self._program, rule)):
+        for at in reversed(sites(self.program, rule)):
             self._rewrite(rule, at)
 
     def _rewrite(self, rule: str, at: int) -> None:
-        rewrite = RULES[rule](self._program, at)
+        rewrite = RULES[rule](self.program, at)
         if rewrite is not None:  # it may be gone: two places can overlap
             count, instead = rewrite
-            self._program[at : at + count] = instead
+            self.program[at : at + count] = instead
 
 
 def _opcodes(session: StackSession) -> list[int]:
-    counts = Counter(opcode for opcode, _ in session._program)
+    counts = Counter(opcode for opcode, _ in session.program)
     return [counts[opcode] for opcode in OPCODES]
 
 
 _COMPUTE: dict[str, Callable[[StackSession], Any]] = {
-    "Text": lambda s: text(s._program),
+    "Text": lambda s: text(s.program),
     "Opcodes": _opcodes,
-    "Size": lambda s: len(s._program),
-    "Cycles": lambda s: sum(CYCLES[opcode] for opcode, _ in s._program),
-    "SizeAtReset": lambda s: len(s._initial),
-    "CyclesAtReset": lambda s: sum(CYCLES[opcode] for opcode, _ in s._initial),
+    "Size": lambda s: len(s.program),
+    "Cycles": lambda s: sum(CYCLES[opcode] for opcode, _ in s.program),
+    "SizeAtReset": lambda s: len(s.initial),
+    "CyclesAtReset": lambda s: sum(CYCLES[opcode] for opcode, _ in s.initial),
 }

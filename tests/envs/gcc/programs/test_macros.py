@@ -14,7 +14,7 @@ from compiler_gym.envs.gcc.toolchain.spec import get_spec
 
 from ..conftest import needed
 
-CONTEXTS = ([], ["-O2"], ["-Ofast"], ["-Os", "-ffast-math"], ["-O1", "-fexceptions"])
+CONTEXTS = (list[str](), ["-O2"], ["-Ofast"], ["-Os", "-ffast-math"], ["-O1", "-fexceptions"])
 
 
 def macros(gcc_bin: str, words: list[str], language: str = "c") -> set[str]:

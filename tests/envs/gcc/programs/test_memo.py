@@ -24,7 +24,7 @@ def test_facts_are_known_at_once_and_to_another_process(tmp_path: Path) -> None:
 def test_torn_and_foreign_lines_are_passed_over(tmp_path: Path) -> None:
     memo = Memo(tmp_path / "facts")
     memo.add("-O2", {"obj_size": 1})
-    key = memos._command_key("-O2")
+    key = memos._command_key("-O2")  # pyright: ignore[reportPrivateUsage]  # tested on its own
     with memo.path.open("ab") as file:
         file.write(
             b"rubbish\n" + key + b" {torn\n" + key + b' {"asm_size": 2}\n' + key + b' {"x": '
@@ -51,7 +51,7 @@ def test_more_command_lines_than_fit_into_memory_are_known_from_the_disk(
     memo = Memo(tmp_path / "facts")
     for number in range(35):
         memo.add(f"-O{number}", {"obj_size": number})
-        assert len(memo._known) <= 10
+        assert len(memo._known) <= 10  # pyright: ignore[reportPrivateUsage]  # no public name tells
     assert all(memo.facts(f"-O{n}") == {"obj_size": n} for n in range(35))
 
 

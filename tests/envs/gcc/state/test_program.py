@@ -10,6 +10,7 @@ from compiler_gym.envs.gcc.toolchain.build import Builder
 from compiler_gym.envs.gcc.toolchain.spec import get_spec
 from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError
 from compiler_gym.session import BenchmarkSpec
+from tests.stand_ins import always, never
 
 from ..conftest import needed
 
@@ -28,10 +29,10 @@ def compiled(folder: Path, text: bytes = TEXT, *, gcc: str = "gcc-12", run: byte
 
 def test_a_fact_that_is_known_is_not_found_again(tmp_path: Path) -> None:
     words = ["-Os"]
-    assert compiled(tmp_path).fact("answer", words, lambda *_: {"answer": 42, "other": 1}) == 42
+    assert compiled(tmp_path).fact("answer", words, always({"answer": 42, "other": 1})) == 42
     again = compiled(tmp_path / "other")
     for name, value in (("answer", 42), ("other", 1)):
-        assert again.fact(name, words, lambda *_: pytest.fail("found again")) == value
+        assert again.fact(name, words, never("found again")) == value
 
 
 def test_a_refusal_is_remembered_for_every_product(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         path = self._path()
         length = int(self.headers.get("Content-Length") or 0)
-        body = json.loads(self.rfile.read(length) or b"{}") if length else {}
+        body: dict[str, Any] = json.loads(self.rfile.read(length) or b"{}") if length else {}
         if path == "/containers/create":
             return self._create(body)
         if match := re.fullmatch(r"/containers/(\w+)/(start|wait)", path):

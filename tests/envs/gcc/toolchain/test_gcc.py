@@ -41,7 +41,7 @@ def test_a_path_names_a_compiler() -> None:
 
 
 def test_two_compilers_live_side_by_side() -> None:
-    versions = []
+    versions: list[list[str]] = []
     for isolation in ("process", "in-process"):
         envs = [
             compiler_gym.make("gcc-v0", gcc_bin=needed(name), isolation=isolation)

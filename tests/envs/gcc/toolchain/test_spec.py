@@ -17,6 +17,7 @@ from compiler_gym.envs.gcc.toolchain import help as machine_help
 from compiler_gym.envs.gcc.toolchain import spec as specs
 from compiler_gym.envs.gcc.toolchain.spec import get_spec
 from compiler_gym.errors import CacheWarning
+from tests.stand_ins import always, never
 
 
 def told_by(gcc_bin: str, *words: str) -> str:
@@ -92,9 +93,7 @@ def test_what_was_read_is_kept_by_the_compiler_s_hash(
     first = get_spec.__wrapped__(gcc_bin)
     kept = list((tmp_path / "gcc-options").iterdir())
     assert [path.name.partition("-")[0] for path in kept] == [first.identity]
-    monkeypatch.setattr(
-        specs, "_ask_compiler", lambda gcc: pytest.fail("the compiler was asked again")
-    )
+    monkeypatch.setattr(specs, "_ask_compiler", never("the compiler was asked again"))
     assert get_spec.__wrapped__(gcc_bin).options == first.options
 
 
@@ -106,7 +105,7 @@ def test_a_damaged_cache_is_read_anew(
 ) -> None:
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))
     options = [GccFlagOption("-fgcse")]
-    monkeypatch.setattr(specs, "_ask_compiler", lambda gcc: options)
+    monkeypatch.setattr(specs, "_ask_compiler", always(options))
     assert get_spec.__wrapped__(gcc_bin).options == options
     (kept,) = (tmp_path / "gcc-options").iterdir()
     kept.write_bytes(damage)

@@ -32,7 +32,7 @@ def test_the_processor_is_described(env: LlvmEnv) -> None:
     ],
 )
 def test_sizes_are_read_as_linux_writes_them(text: str, size: int) -> None:
-    assert cpu._bytes_of_size(text) == size
+    assert cpu._bytes_of_size(text) == size  # pyright: ignore[reportPrivateUsage]  # tested on its own
 
 
 def test_every_documented_number_is_there_and_caches_are_those_of_linux() -> None:

@@ -69,7 +69,7 @@ def started_on(make_env: MakeEnv, name: str) -> LlvmEnv:
 def test_an_edge_module_has_values_or_typed_errors(make_env: MakeEnv, name: str) -> None:
     env = started_on(make_env, name)
     unsupported = name in ("no triple", "foreign triple", "empty", "scalable vectors")
-    refused = NEEDS_A_VOCABULARY | NEEDS_MAIN | (NEEDS_X86 if unsupported else set())
+    refused = NEEDS_A_VOCABULARY | NEEDS_MAIN | (NEEDS_X86 if unsupported else set[str]())
     check(env, QUICK, refused)
 
 

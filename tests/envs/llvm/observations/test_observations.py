@@ -22,6 +22,7 @@ from compiler_gym.envs.llvm.observations import (
     TABLE,
 )
 from compiler_gym.spaces import Scalar
+from compiler_gym.tables import Observation
 from compiler_gym.testing import wait_until
 
 MakeEnv = Callable[..., LlvmEnv]
@@ -134,5 +135,5 @@ def test_a_spec_makes_the_spec_of_a_function_of_it(env: LlvmEnv) -> None:
 
 
 @pytest.mark.parametrize("spec", TABLE.observations, ids=lambda spec: spec.name)
-def test_every_space_says_what_it_is(spec) -> None:
+def test_every_space_says_what_it_is(spec: Observation) -> None:
     assert spec.description.endswith((".", "declarations."))

@@ -19,6 +19,7 @@ from compiler_gym.errors import (
     CompilerDiagnosticError,
     InvalidParameterError,
 )
+from tests.stand_ins import stand_in
 
 from .conftest import Env, functions_of, status_of
 
@@ -45,7 +46,7 @@ def test_what_is_compiled_is_the_program_as_it_is_now(project: Path, make_env: E
     (project / "loop.c").write_text("int f(int n) { int a = n; int b = a; return b + 1; }\n")
     env = make_env()
     program = env.make_benchmark_from_command_line(["cc", "-O1", "-c", "loop.c"])
-    sizes = []
+    sizes: list[int] = []
     for actions in ([], ["sroa", "instcombine"]):
         env.reset(benchmark=program)
         for action in actions:
@@ -135,7 +136,7 @@ def test_flags_in_response_files_and_of_gcc_alone_are_understood(project: Path) 
 
 
 def test_the_program_does_not_depend_on_where_its_tree_is(tmp_path: Path) -> None:
-    contents = []
+    contents: list[bytes] = []
     for name in ("here", "there"):
         root = tmp_path / name
         root.mkdir()
@@ -249,16 +250,16 @@ def test_cxx_programs_are_linked_with_their_library(project: Path, make_env: Env
     (project / "main.cc").write_text(text)
     run = RunSpec.single(expected=ExpectedOutput.of(42, stdout=b""))
     env = make_env()
+    linked = env.make_benchmark_from_command_line("g++ main.cc -o run", run=run)
     made = [
         env.make_benchmark("main.cc", run=run),
         llvm.make_benchmark_from_source(text, run=run),
-        env.make_benchmark_from_command_line("g++ main.cc -o run", run=run),
     ]
-    for program in made:
+    for program in (*made, linked):
         env.reset(benchmark=program)
         assert env.observation["IsRunnable"]
         assert env.validate().okay()
-    made[2].compile(env)
+    linked.compile(env)
     assert status_of(project / "run") == 42
 
 
@@ -421,14 +422,22 @@ def test_without_system_includes_no_header_of_the_system_is_found(
     file = str(tmp_path / f"a{suffix}")
     with LlvmEnv() as env:
         for make in (
-            lambda among: llvm.make_benchmark_from_source(text, lang=lang, system_includes=among),
-            lambda among: llvm.make_benchmark(file, system_includes=among),
-            lambda among: env.make_benchmark([file], system_includes=among),
-            lambda among: llvm.make_benchmark(
-                llvm.ClangInvocation.from_c_file(file, system_includes=among)
+            stand_in(
+                lambda among: llvm.make_benchmark_from_source(
+                    text, lang=lang, system_includes=among
+                )
             ),
-            lambda among: env.make_benchmark_from_command_line(
-                ["cc", "-c", file], system_includes=among
+            stand_in(lambda among: llvm.make_benchmark(file, system_includes=among)),
+            stand_in(lambda among: env.make_benchmark([file], system_includes=among)),
+            stand_in(
+                lambda among: llvm.make_benchmark(
+                    llvm.ClangInvocation.from_c_file(file, system_includes=among)
+                )
+            ),
+            stand_in(
+                lambda among: env.make_benchmark_from_command_line(
+                    ["cc", "-c", file], system_includes=among
+                )
             ),
         ):
             assert make(True).contents

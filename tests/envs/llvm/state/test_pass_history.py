@@ -45,7 +45,7 @@ def test_remarks_are_those_that_opt_writes(make_env: MakeEnv, tool: Tool, tmp_pa
 
 
 def test_recording_changes_no_result(make_env: MakeEnv) -> None:
-    hashes = []
+    hashes: list[str] = []
     for observed in (None, "PassStatistics"):
         env = make_env(benchmark="cbench-v1/qsort", observation_space=observed)
         env.reset()

@@ -59,7 +59,7 @@ def test_programs_levels_costs_and_versions_are_told_apart() -> None:
     assert [cost_of(b"12345"), cost_of(b"123"), cost_of(b"12345", "O0")] == [3, 1, 5]
     cost_of(b"12345", cost="Other")
     assert Sized.loaded == 4
-    baselines._memory.clear()
+    baselines._memory.clear()  # pyright: ignore[reportPrivateUsage]  # no public name tells
     cost_of(b"12345", version="23")
     assert Sized.loaded == 5
 
@@ -97,4 +97,4 @@ def test_no_more_than_a_few_thousand_are_remembered(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(baselines, "_REMEMBERED", 3)
     for length in range(1, 7):
         cost_of(b"x" * length)
-    assert len(baselines._memory) == 3
+    assert len(baselines._memory) == 3  # pyright: ignore[reportPrivateUsage]  # no public name tells

@@ -213,7 +213,7 @@ def test_linked_sizes_say_what_to_install(
         (tmp_path / name).symlink_to("/bin/true")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("COMPILER_GYM_CLANG", raising=False)
-    build._folding_linker.cache_clear()
+    build._folding_linker.cache_clear()  # pyright: ignore[reportPrivateUsage]  # the answer is cached for the process
     folding_linker_identity.cache_clear()
     try:
         with pytest.raises(ObservationError, match=f"not available here.*apt install {missing}`"):
@@ -221,7 +221,7 @@ def test_linked_sizes_say_what_to_install(
         with pytest.raises(ObservationError, match="not available here"):
             folding_linker_identity()
     finally:
-        build._folding_linker.cache_clear()
+        build._folding_linker.cache_clear()  # pyright: ignore[reportPrivateUsage]  # the answer is cached for the process
 
 
 def test_what_the_linker_says_is_passed_on(tmp_path: Path) -> None:
@@ -236,15 +236,15 @@ def test_another_compiler_links_where_there_is_no_clang(
         raise BenchmarkInitError("no clang")
 
     monkeypatch.setattr(build, "clang_command", missing)
-    build._linker.cache_clear()
+    build._linker.cache_clear()  # pyright: ignore[reportPrivateUsage]  # the answer is cached for the process
     try:
-        assert build._linker()[0].endswith(("/cc", "/gcc"))
-        build._linker.cache_clear()
+        assert build._linker()[0].endswith(("/cc", "/gcc"))  # pyright: ignore[reportPrivateUsage]  # the answer is cached for the process
+        build._linker.cache_clear()  # pyright: ignore[reportPrivateUsage]  # the answer is cached for the process
         monkeypatch.setenv("PATH", str(tmp_path))
         with pytest.raises(ObservationError, match="cannot link a program: no clang"):
-            build._linker()
+            build._linker()  # pyright: ignore[reportPrivateUsage]  # the answer is cached for the process
     finally:
-        build._linker.cache_clear()
+        build._linker.cache_clear()  # pyright: ignore[reportPrivateUsage]  # the answer is cached for the process
 
 
 def test_the_identity_of_the_linker_stays_while_it_does() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.errors import BenchmarkInitError
+from tests.stand_ins import always, stand_in
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the only folder on PATH; nothing is named."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("COMPILER_GYM_CLANG", raising=False)
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", always(None))
     return tmp_path
 
 
@@ -54,7 +55,7 @@ def test_ziglang_stands_in_where_none_is_installed(
         BenchmarkInitError, match=r"neither clang-22 nor clang .*apt install clang-22"
     ):
         clang_command()
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(importlib.util, "find_spec", stand_in(lambda name: object()))
     assert clang_command()[:4] == [sys.executable, "-m", "ziglang", "cc"]
     assert "-mcpu=baseline" in clang_command()
     assert shutil.which("clang-22") is None

@@ -10,6 +10,7 @@ import pytest
 from compiler_gym.envs.llvm.toolchain.external import external_tools, require_build_tools
 from compiler_gym.errors import ProjectError
 from compiler_gym.registration import ExternalTool
+from tests.stand_ins import always
 
 CLANG = "clang version {}.0.6"
 LLD = "Debian LLD {}.1.8 (compatible with GNU linkers)"
@@ -20,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the only folder on PATH."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("COMPILER_GYM_CLANG", raising=False)
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", always(None))
     return tmp_path
 
 

@@ -73,15 +73,15 @@ def said(*outcomes: str) -> str:
 def test_functions_are_counted_by_their_outcome(
     outcomes: tuple[str, ...], verdict: Verdict, reason: str
 ) -> None:
-    found = alive._judge(said(*outcomes), is_local=True)
+    found = alive._judge(said(*outcomes), is_local=True)  # pyright: ignore[reportPrivateUsage]  # tested on its own
     assert (found.verdict, found.reason) == (verdict, reason)
 
 
 def test_a_counterexample_names_its_function_and_counts_only_for_local_actions() -> None:
     text = said(CORRECT, *[WRONG] * 5)
-    found = alive._judge(text, is_local=True)
+    found = alive._judge(text, is_local=True)  # pyright: ignore[reportPrivateUsage]  # tested on its own
     assert [error.data["function"] for error in found.errors] == ["f1", "f2", "f3"]
     assert found.errors[0].data["is"].startswith("ERROR: value")
-    unsure = alive._judge(text, is_local=False)
+    unsure = alive._judge(text, is_local=False)  # pyright: ignore[reportPrivateUsage]  # tested on its own
     assert (unsure.verdict, unsure.errors) == (Verdict.UNKNOWN, ())
     assert "5 wrong; some actions look at several functions" in unsure.reason

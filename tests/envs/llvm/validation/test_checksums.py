@@ -14,6 +14,7 @@ import pytest
 from compiler_gym.datasets import Benchmark, RunCase, RunReport, run_contained
 from compiler_gym.envs.llvm.validation import checksums
 from compiler_gym.validation import ValidationResult, Verdict
+from tests.stand_ins import always, stand_in
 
 from .conftest import reason, verdicts
 
@@ -66,10 +67,10 @@ def test_a_checksum_is_judged_only_where_all_builds_agree(
     reason: str,
 ) -> None:
     named = [(f"b{number}", ran) for number, ran in enumerate(references)]
-    monkeypatch.setattr(checksums, "_references", lambda *args: iter(named))
-    monkeypatch.setattr(checksums, "module_of", lambda subject: b"")
-    monkeypatch.setattr(checksums, "built", lambda module: nullcontext(Path("/nowhere")))
-    monkeypatch.setattr(checksums, "run_contained", lambda *args, **kwargs: found)
+    monkeypatch.setattr(checksums, "_references", always(named))
+    monkeypatch.setattr(checksums, "module_of", always(b""))
+    monkeypatch.setattr(checksums, "built", stand_in(lambda module: nullcontext(Path("/nowhere"))))
+    monkeypatch.setattr(checksums, "run_contained", always(found))
     subject: Any = SimpleNamespace(benchmark=Benchmark("benchmark://user-v0/1", b""))
     said = checksums.check_checksums(subject)
     assert (said.verdict, said.reason) == (verdict, reason)

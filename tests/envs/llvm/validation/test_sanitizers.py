@@ -5,12 +5,13 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from compiler_gym.datasets import RunCase, run_contained
 from compiler_gym.envs.llvm.validation import sanitizers
-from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, reports_of
+from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, Sanitizer, reports_of
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.validation import ValidationResult
 
@@ -42,7 +43,7 @@ def test_undefined_behaviour_of_the_program_itself_is_no_finding(
     ],
     ids=["asan", "msan"],
 )
-def test_a_sanitizer_sees_what_the_output_does_not_show(sanitizer, source: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_sanitizer_sees_what_the_output_does_not_show(sanitizer: Sanitizer, source: str) -> None:
     module = program(source).contents
     ((case, report),) = reports_of(sanitizer, module, [RunCase()], ())
     assert case.name == "default"
@@ -53,9 +54,11 @@ def test_missing_tools_are_named(
     validated: Callable[..., ValidationResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = shutil.which
-    monkeypatch.setattr(
-        shutil, "which", lambda name, *a: None if name == "opt-22" else known(name, *a)
-    )
+
+    def which(name: str, *words: Any) -> str | None:
+        return None if name == "opt-22" else known(name, *words)
+
+    monkeypatch.setattr(shutil, "which", which)
     source = "int main(void) { return 7; }"
     result = validated(program(source), rungs=("asan",))
     assert "needs opt-22: install it with `apt install llvm-22`" in reason(result, "asan")
@@ -97,10 +100,10 @@ def test_the_report_of_a_sanitizer_is_its_first_marked_line() -> None:
         run_contained(["/bin/true"], RunCase()),
         stderr=b"==1==warning\n  ERROR: AddressSanitizer: use-after-free\nAddressSanitizer: b\n",
     )
-    assert sanitizers._report_in(ASAN, ran) == "ERROR: AddressSanitizer: use-after-free"
-    assert sanitizers._report_in(MSAN, ran) == ""
+    assert sanitizers._report_in(ASAN, ran) == "ERROR: AddressSanitizer: use-after-free"  # pyright: ignore[reportPrivateUsage]  # tested on its own
+    assert sanitizers._report_in(MSAN, ran) == ""  # pyright: ignore[reportPrivateUsage]  # tested on its own
 
 
 def test_a_program_of_unknown_source_has_no_checks_of_undefined_behaviour() -> None:
     with pytest.raises(BenchmarkInitError, match="the sources of this program are not known"):
-        sanitizers._from_source(SANITIZERS[1], [("notes.txt", b"")])
+        sanitizers._from_source(SANITIZERS[1], [("notes.txt", b"")])  # pyright: ignore[reportPrivateUsage]  # tested on its own

@@ -12,6 +12,7 @@ from compiler_gym.core import CompilerEnvState
 from compiler_gym.envs.llvm.validation import QUICK
 from compiler_gym.envs.llvm.validation.generated import Effort, check
 from compiler_gym.validation import ValidationResult
+from tests.stand_ins import stand_in
 
 from .conftest import reason, verdicts
 
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs 
 def test_every_rung_is_reported_and_the_bundled_program_passes(
     validated: Callable[..., ValidationResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check, "Effort", lambda tries: Effort(tries=tries // 100))
+    monkeypatch.setattr(check, "Effort", stand_in(lambda tries: Effort(tries=tries // 100)))
     result = validated("cbench-v1/bitcount", "sroa", "instcombine", "simplifycfg")
     assert verdicts(result) == {
         **dict.fromkeys(("replay", "verify", "run", "more", "fresh", "generated"), "ok"),

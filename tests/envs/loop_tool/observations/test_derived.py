@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+# NetworkX types its graphs partially:
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 """The graph in the forms of other libraries is the graph of the engine."""
 
 import networkx as nx

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+# NetworkX types its graphs partially:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 """The graph holds every loop, statement and tensor, in both forms alike."""
 
 import json

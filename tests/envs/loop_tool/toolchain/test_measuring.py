@@ -21,6 +21,7 @@ from compiler_gym.envs.loop_tool.toolchain.code.driver import is_available
 from compiler_gym.envs.loop_tool.toolchain.measuring import Bench
 from compiler_gym.envs.loop_tool.toolchain.proven import Proven
 from compiler_gym.errors import ObservationError, WrongResultError
+from tests.stand_ins import always
 
 
 def tree_of(kind: str, words: str) -> Tree:
@@ -67,7 +68,7 @@ def test_a_nest_that_spoils_its_inputs_spoils_no_other(monkeypatch: pytest.Monke
     bench = Bench(tree, Proven(tree.program))
     right = compile_nest(tree)
     wrong = Swapped(right.program, right.code, right.is_threaded)
-    monkeypatch.setattr(measuring, "compile_nest", lambda tree: wrong)
+    monkeypatch.setattr(measuring, "compile_nest", always(wrong))
     with pytest.raises(WrongResultError, match="nan, and numpy says"):
         bench.measured(tree)
     monkeypatch.undo()
@@ -107,7 +108,7 @@ def test_a_wrong_result_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = tree_of("sum", "m=4,k=8")
     bench = Bench(tree, Proven(tree.program))
     other = compile_nest(tree_of("row_max", "m=4,k=8"))
-    monkeypatch.setattr(measuring, "compile_nest", lambda tree: other)
+    monkeypatch.setattr(measuring, "compile_nest", always(other))
     for _ in range(2):
         with pytest.raises(WrongResultError, match=r"Y\[\d\] is .*, and numpy says"):
             bench.measured(tree)

@@ -32,7 +32,7 @@ def test_a_large_program_is_known_to_its_session_alone() -> None:
 
 
 def test_programs_are_forgotten_in_the_order_of_their_last_use() -> None:
-    kept = [proven(program_of("sum", f"m=2,k={size}")) for size in range(2, 2 + module._PROGRAMS)]
+    kept = [proven(program_of("sum", f"m=2,k={size}")) for size in range(2, 2 + module._PROGRAMS)]  # pyright: ignore[reportPrivateUsage]  # no public name tells
     assert proven(program_of("sum", "m=2,k=2")) is kept[0]
     proven(program_of("sum", "m=2,k=100"))
     assert proven(program_of("sum", "m=2,k=2")) is kept[0]
@@ -48,7 +48,7 @@ def test_nests_are_found_by_their_tree_and_forgotten_in_order() -> None:
     assert known.get(initial_tree(program_of("add", "a=64"))) is nest
     other = changes.split(tree, (0,), 4)
     assert known.get(other) is None
-    for number in range(module._NESTS):
+    for number in range(module._NESTS):  # pyright: ignore[reportPrivateUsage]  # no public name tells
         known.add(Tree(tree.program, (Loop("a", 64, number + 2, (0,)),)), nest)
         known.get(other)
     assert known.get(Tree(tree.program, (Loop("a", 64, 2, (0,)),))) is nest

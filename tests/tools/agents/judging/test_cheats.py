@@ -32,6 +32,7 @@ from compiler_gym.validation import (
     compare_behaviour,
 )
 from compiler_gym.validation import Verdict as Check
+from tests.stand_ins import always
 
 NEST = find_task("tile-a-loop-nest/looptune-matmul-test-v0/64x240x64")
 HONEST = "swap_down vectorise"
@@ -325,26 +326,26 @@ def _clock(patch: pytest.MonkeyPatch) -> None:
 
 
 def _arithmetic(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(math, "log", lambda *values: 99.0)
+    patch.setattr(math, "log", always(99.0))
 
 
 def _measurement(patch: pytest.MonkeyPatch) -> None:
     for name in ("measure", "finite_cost", "outcome_of"):
-        patch.setattr(f"compiler_gym.tools.agents.judging.measuring.{name}", lambda *asked: 99.0)
+        patch.setattr(f"compiler_gym.tools.agents.judging.measuring.{name}", always(99.0))
 
 
 def _environment(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("compiler_gym.core.CompilerEnv.observation", {NEST.goal: 99.0})
-    patch.setattr("compiler_gym.core.CompilerEnv.multistep", lambda *asked: None)
+    patch.setattr("compiler_gym.core.CompilerEnv.multistep", always(None))
 
 
 def _catalogue(patch: pytest.MonkeyPatch) -> None:
     easy = replace(NEST, baseline="flops_at_reset")
-    patch.setattr("compiler_gym.tools.agents.catalogue.find_task", lambda id: easy)
+    patch.setattr("compiler_gym.tools.agents.catalogue.find_task", always(easy))
 
 
 def _files(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(builtins, "open", lambda *asked, **named: None)
+    patch.setattr(builtins, "open", always(None))
 
 
 MEANWHILE: Mapping[str, Callable[[pytest.MonkeyPatch], None]] = {

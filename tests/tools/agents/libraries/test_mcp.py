@@ -13,6 +13,7 @@ import pytest
 
 from compiler_gym.tools.agents.calling import Tool
 from compiler_gym.tools.agents.libraries.mcp import main, make_server
+from tests.stand_ins import always
 
 pytest.importorskip("mcp", reason="mcp is missing")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -78,7 +79,7 @@ def test_a_task_is_served_with_its_calls_counted(tmp_path: Path) -> None:
 
 
 def test_a_server_is_a_list_of_tools_and_their_answers() -> None:
-    server = make_server([Tool("mow", "Mow.", {"type": "object"})], lambda *_: ("done", False))
+    server = make_server([Tool("mow", "Mow.", {"type": "object"})], always(("done", False)))
     assert server.name == "compiler_gym"
 
 

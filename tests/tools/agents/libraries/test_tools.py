@@ -24,8 +24,12 @@ LOOK = Tool(
 def test_a_tool_becomes_a_method_with_types_and_a_docstring() -> None:
     calls: list[Any] = []
 
+    def see(*call: Any) -> str:
+        calls.append(call)
+        return "seen"
+
     class Holder:
-        look = tool_function(LOOK, lambda *call: calls.append(call) or "seen")
+        look = tool_function(LOOK, see)
 
     holder = Holder()
     assert holder.look(["a"], page=2) == "seen"

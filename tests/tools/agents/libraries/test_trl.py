@@ -56,7 +56,7 @@ def tiny_model() -> tuple[Any, Any]:
 
     class Scripted(transformers.Qwen3ForCausalLM):
         def generate(self, input_ids: Any, **_: Any) -> Any:
-            rows = []
+            rows: list[Any] = []
             for number, row in enumerate(input_ids):
                 read = tokenizer.decode(row)
                 made = read.count("<tool_response>")

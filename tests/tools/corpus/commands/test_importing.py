@@ -9,6 +9,7 @@ import pytest
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.tools.corpus.commands import importing as _importing
 from compiler_gym.tools.corpus.commands.importing import programs_at, starter
+from tests.stand_ins import always
 
 IR = b"define i32 @f() {\n  ret i32 1\n}\n"
 
@@ -32,7 +33,7 @@ def test_a_compilation_database_is_compiled_into_a_folder_that_goes(
         asked.append((path, linked))
         return {"/abs/a.c": IR, "../../b.c": IR, "c/d.c": b"BC\xc0\xde"}, [("e.c", "no such file")]
 
-    monkeypatch.setattr(_importing, "_database_reader", lambda env: read)
+    monkeypatch.setattr(_importing, "_database_reader", always(read))
     path = tmp_path / "compile_commands.json"
     with programs_at(path, "llvm-v0", linked=True) as (folder, failed):
         assert failed == [("e.c", "no such file")]
@@ -46,7 +47,7 @@ def test_a_compilation_database_is_compiled_into_a_folder_that_goes(
 
 def test_a_compiler_that_reads_no_database_is_named() -> None:
     with pytest.raises(DatasetInitError, match=r"nothing-v0 cannot read a compile_commands\.json"):
-        _importing._database_reader("nothing-v0")
+        _importing._database_reader("nothing-v0")  # pyright: ignore[reportPrivateUsage]  # tested on its own
 
 
 def test_a_program_is_tried_in_a_worker() -> None:

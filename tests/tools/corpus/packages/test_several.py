@@ -20,6 +20,7 @@ from compiler_gym.tools.corpus.packages import (
     opened_output,
     read_results,
 )
+from tests.stand_ins import always
 from tests.tools.corpus.packages.sources import (
     LIMITS,
     AssemblyCompiler,
@@ -121,7 +122,7 @@ def test_a_full_disk_stops_the_build_and_says_what_to_do(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = type("Usage", (), {"free": 5})()
-    monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
+    monkeypatch.setattr("shutil.disk_usage", always(usage))
 
     with pytest.raises(DatasetInitError, match="make room and go on with --resume"):
         list(build_packages(LOCK, builder(folder)))

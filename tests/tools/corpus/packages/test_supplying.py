@@ -15,6 +15,7 @@ from compiler_gym.tools.corpus.packages import (
 )
 from compiler_gym.tools.corpus.packages.apt import Fetched
 from compiler_gym.tools.corpus.packages.supplying import fetched_source
+from tests.stand_ins import always, stand_in
 
 LOCK = PackageLock((), (), {"libc6": "2"})
 
@@ -55,8 +56,8 @@ def test_a_version_that_the_lock_does_not_name_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     newer = [Fetched("libc6_3_amd64.deb", 1, "ab")]
-    monkeypatch.setattr(PrivateApt, "prepare", lambda self: self)
-    monkeypatch.setattr(PrivateApt, "needed_by", lambda self, names: newer)
+    monkeypatch.setattr(PrivateApt, "prepare", stand_in(lambda self: self))
+    monkeypatch.setattr(PrivateApt, "needed_by", always(newer))
 
     with pytest.raises(DownloadFailed, match="the lock asks for libc6=2, and the archive has 3"):
         UnpackedSupplier(tmp_path, LOCK, ["compiler"]).prepare()

@@ -3,7 +3,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from tests.command_line import Run
 
 
 @contextmanager
-def web(*arguments: str, stdin: bytes = b"") -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
+def web(*arguments: str, stdin: bytes = b"") -> Generator[tuple["subprocess.Popen[bytes]", str]]:
     """Start the command and yield it with the address that it prints."""
     command = [sys.executable, "-m", "compiler_gym.cli", "web", "--no-browser", *arguments]
     with subprocess.Popen(

@@ -18,6 +18,7 @@ from compiler_gym.tools.hunt.llvm.hunt import Hunt, HuntLimits
 from compiler_gym.tools.hunt.llvm.proving import HuntProof
 from compiler_gym.tools.hunt.llvm.reducing import Reduced
 from compiler_gym.tools.hunt.llvm.versions import VersionSize
+from tests.stand_ins import always, stand_in
 
 QUICK = HuntLimits(reduce_seconds=4.0)
 
@@ -95,22 +96,22 @@ def test_each_step_says_why_it_drops_a_candidate(
     limits = patched.get("limits", HuntLimits(lines=60))
     hunt = Hunt(str(corpus), examined, goal="instructions", limits=limits)
     proof = patched.get("proof", HuntProof("execution", judged=100, reached="1 of 1"))
-    monkeypatch.setattr(hunt_module, "proved", lambda *arguments: proof)
+    monkeypatch.setattr(hunt_module, "proved", always(proof))
     failed = [VersionSize(7, failure="opt crashed")]
     monkeypatch.setattr(
-        hunt_module, "sizes_by_version", lambda *arguments: failed if "failure" in patched else []
+        hunt_module, "sizes_by_version", always(failed if "failure" in patched else [])
     )
     if step == "cut out":
-        monkeypatch.setattr(hunt, "_least", lambda base: 1000.0)
+        monkeypatch.setattr(hunt, "_least", always(1000.0))
     if "packages" in patched:
         counted = hunt._counted  # pyright: ignore[reportPrivateUsage]
-        monkeypatch.setattr(hunt, "_counted", lambda row: counted(row) | {"packages": 1})
+        monkeypatch.setattr(hunt, "_counted", stand_in(lambda row: counted(row) | {"packages": 1}))
     monkeypatch.setattr(
         hunt_module,
         "reduce_ir",
-        lambda text, check, seconds: Reduced([text], tests=0, is_finished=True),
+        stand_in(lambda text, check, seconds: Reduced([text], tests=0, is_finished=True)),
     )
-    monkeypatch.setattr(hunt, "_examine", lambda *arguments: None)
+    monkeypatch.setattr(hunt, "_examine", always(None))
     ended = iter([False])
     monkeypatch.setattr(hunt, "_is_interrupted", lambda: next(ended, True))
     figures = hunt.run(seconds=60)["figures"]
@@ -124,11 +125,11 @@ def test_a_gap_in_cycles_is_a_finding_with_the_cycles_of_each_version(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proof = HuntProof("execution", judged=100, reached="1 of 1")
-    monkeypatch.setattr(hunt_module, "proved", lambda *arguments: proof)
+    monkeypatch.setattr(hunt_module, "proved", always(proof))
     monkeypatch.setattr(
         hunt_module,
         "reduce_ir",
-        lambda text, check, seconds: Reduced([text], tests=0, is_finished=True),
+        stand_in(lambda text, check, seconds: Reduced([text], tests=0, is_finished=True)),
     )
     hunt = Hunt(str(corpus / "one" / "scan.c"), tmp_path, goal="cycles")
     document = hunt.run(seconds=60)

@@ -7,13 +7,14 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
 import compiler_gym
+from compiler_gym.core import CompilerEnv
 from compiler_gym.envs.llvm import make_benchmark
 from compiler_gym.errors import InvalidActionError, MinimizationError, WorkerCrashedError
 from compiler_gym.search import minimize_trajectory_iteratively
@@ -57,7 +58,9 @@ def finish(env: LlvmInlineEnv, letters: str = MIXED) -> None:
         number += 1
 
 
-def test_an_episode_ends_with_the_pipeline_and_its_program_can_be_looked_at(env) -> None:
+def test_an_episode_ends_with_the_pipeline_and_its_program_can_be_looked_at(
+    env: LlvmInlineEnv,
+) -> None:
     env.reset()
     finish(env)
     assert not env.in_episode
@@ -71,7 +74,7 @@ def test_an_episode_ends_with_the_pipeline_and_its_program_can_be_looked_at(env)
         assert twin.observation["IrHash"] == env.observation["IrHash"]
 
 
-def test_rewards_sum_to_what_the_pipeline_saves(env) -> None:
+def test_rewards_sum_to_what_the_pipeline_saves(env: LlvmInlineEnv) -> None:
     env.reset()
     finish(env, "d")
     assert env.episode_reward == pytest.approx(1.0)
@@ -83,7 +86,9 @@ def test_rewards_sum_to_what_the_pipeline_saves(env) -> None:
     assert env.episode_reward == pytest.approx(saved / best)
 
 
-def test_a_reset_earns_nothing_and_the_first_answer_what_was_saved_before_it(env) -> None:
+def test_a_reset_earns_nothing_and_the_first_answer_what_was_saved_before_it(
+    env: LlvmInlineEnv,
+) -> None:
     env.reset()
     for name in ("IrInstructionCount", "IrInstructionCountOz", "ObjectTextSizeOz"):
         assert env.reward[name] == env.reward[name] == 0
@@ -96,12 +101,12 @@ def test_a_reset_earns_nothing_and_the_first_answer_what_was_saved_before_it(env
 
 
 def test_an_episode_of_a_kept_program_is_that_of_one_that_was_read(
-    env, monkeypatch: pytest.MonkeyPatch
+    env: LlvmInlineEnv, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kept_programs, "_SHORT_SECONDS", 0.0)
     monkeypatch.setattr(kept_programs, "_PAYING_SHARE", 1e9)
     env.observation_space = "InlineFeatures"
-    first, ends, workers = env.reset()[0].tolist(), set(), set()
+    first, ends, workers = env.reset()[0].tolist(), set[tuple[str, str]](), set[int | None]()
     for _ in range(4):
         workers.add(worker_pid(env))
         finish(env)
@@ -124,7 +129,7 @@ def test_an_episode_of_a_kept_program_is_that_of_one_that_was_read(
         assert (again.observation["IrSha1"], again.observation["InlineStateHash"]) in ends
 
 
-def test_an_episode_whose_worker_is_killed_can_be_repeated(env) -> None:
+def test_an_episode_whose_worker_is_killed_can_be_repeated(env: LlvmInlineEnv) -> None:
     env.reset()
     for letter in MIXED[:5]:
         env.step(LETTERS.index(letter))
@@ -143,12 +148,13 @@ def test_an_episode_whose_worker_is_killed_can_be_repeated(env) -> None:
     assert env.validate().okay()
 
 
-def test_an_ended_episode_is_made_shorter(env) -> None:
+def test_an_ended_episode_is_made_shorter(env: LlvmInlineEnv) -> None:
     env.reset()
     finish(env)
     goal = env.observation["IrInstructionCount"]
 
-    def is_as_small(env) -> bool:
+    def is_as_small(env: CompilerEnv) -> bool:
+        assert isinstance(env, LlvmInlineEnv)
         finish(env, "d")
         return env.observation["IrInstructionCount"] <= goal
 
@@ -160,7 +166,7 @@ def test_an_ended_episode_is_made_shorter(env) -> None:
 
 
 @pytest.mark.parametrize("steps", [3, 1000])
-def test_a_state_is_replayed_and_validated(env, steps: int) -> None:
+def test_a_state_is_replayed_and_validated(env: LlvmInlineEnv, steps: int) -> None:
     env.reset()
     for number in range(steps):
         if env.in_episode:
@@ -173,8 +179,9 @@ def test_a_state_is_replayed_and_validated(env, steps: int) -> None:
         assert other.in_episode == env.in_episode
 
 
-def test_its_command_line_repeats_it_on_a_file(env, tmp_path: Path) -> None:
+def test_its_command_line_repeats_it_on_a_file(env: LlvmInlineEnv, tmp_path: Path) -> None:
     env.reset()
+    assert env.benchmark is not None
     (tmp_path / "input.bc").write_bytes(env.benchmark.contents)
     finish(env)
     words = shlex.split(env.commandline())
@@ -183,8 +190,11 @@ def test_its_command_line_repeats_it_on_a_file(env, tmp_path: Path) -> None:
     assert (tmp_path / "output.bc").read_bytes() == env.observation["Bitcode"].tobytes()
 
 
-def test_an_unfinished_command_line_leaves_the_rest_to_llvm(env, tmp_path: Path) -> None:
+def test_an_unfinished_command_line_leaves_the_rest_to_llvm(
+    env: LlvmInlineEnv, tmp_path: Path
+) -> None:
     env.reset()
+    assert env.benchmark is not None
     (tmp_path / "input.bc").write_bytes(env.benchmark.contents)
     for letter in MIXED[:4]:
         env.step(LETTERS.index(letter))
@@ -202,7 +212,9 @@ def test_an_unfinished_command_line_leaves_the_rest_to_llvm(env, tmp_path: Path)
         (["--decisions=d"], "one of the arguments"),
     ],
 )
-def test_a_command_that_cannot_be_obeyed_says_why(env, tmp_path: Path, words, said: str) -> None:
+def test_a_command_that_cannot_be_obeyed_says_why(
+    env: LlvmInlineEnv, tmp_path: Path, words: list[str], said: str
+) -> None:
     (tmp_path / "input.bc").write_bytes(env.datasets.benchmark("cbench-v1/bitcount").contents)
     command = [sys.executable, "-m", "compiler_gym.tools.inline.llvm", *words]
     done = subprocess.run(
@@ -217,13 +229,16 @@ def test_a_command_that_cannot_be_obeyed_says_why(env, tmp_path: Path, words, sa
     assert "Traceback" not in done.stderr
 
 
-def test_the_rest_is_what_llvm_would_do_and_ends_the_episode(env, tmp_path: Path) -> None:
+def test_the_rest_is_what_llvm_would_do_and_ends_the_episode(
+    env: LlvmInlineEnv, tmp_path: Path
+) -> None:
     env.reset()
     for letter in "nin":
         env.step(LETTERS.index(letter))
     finish(env, "d")
     wanted = env.observation["IrSha1"]
     env.reset(action_space="InliningAndRest")
+    assert env.benchmark is not None
     (tmp_path / "input.bc").write_bytes(env.benchmark.contents)
     *_, terminated, truncated, _ = env.multistep(map(LETTERS.index, "ninrdd"))
     assert (terminated, truncated) == (True, False)
@@ -240,7 +255,7 @@ def test_the_rest_is_what_llvm_would_do_and_ends_the_episode(env, tmp_path: Path
         assert other.observation["IrSha1"] == wanted
 
 
-def test_only_the_space_that_has_it_knows_the_rest(env) -> None:
+def test_only_the_space_that_has_it_knows_the_rest(env: LlvmInlineEnv) -> None:
     env.reset()
     assert env.action_space.rest is None
     with pytest.raises(InvalidActionError, match="3"):
@@ -252,7 +267,7 @@ def test_only_the_space_that_has_it_knows_the_rest(env) -> None:
     assert env.action_space.from_string("dr") == [0, 3]
 
 
-def test_command_lines_are_read_back(env) -> None:
+def test_command_lines_are_read_back(env: LlvmInlineEnv) -> None:
     space = env.action_space
     assert isinstance(space, InlineCommandLine)
     for actions in ([], [0], [0, 1, 2, 2]):
@@ -281,10 +296,10 @@ def test_a_step_is_taken_back_at_any_call() -> None:
             assert env.observation["IrHash"] == irs[-1]
 
 
-def test_forks_go_their_own_way_from_an_open_question(env) -> None:
+def test_forks_go_their_own_way_from_an_open_question(env: LlvmInlineEnv) -> None:
     env.reset()
     env.step(LETTERS.index("n"))
-    ends = []
+    ends: list[str] = []
     for letters in ("i", "n", "i"):
         with env.fork() as fork:
             finish(fork, letters)
@@ -346,7 +361,9 @@ def test_a_program_without_a_question_ends_with_the_first_action(tmp_path: Path)
         assert env.step(env.action_space["rest"])[2]
 
 
-def test_debug_information_gives_a_call_its_place_in_the_source(tmp_path: Path, tool) -> None:
+def test_debug_information_gives_a_call_its_place_in_the_source(
+    tmp_path: Path, tool: Callable[..., bytes]
+) -> None:
     source = tmp_path / "two.c"
     source.write_text(
         "static int twice(int n) { return n * 2; }\nint main(int c, char **v)\n{\n"
@@ -363,7 +380,9 @@ def test_debug_information_gives_a_call_its_place_in_the_source(tmp_path: Path, 
         assert site["is_callee_local"]
 
 
-def test_a_report_for_llvms_tracker_is_refused_with_a_reason(env, tmp_path: Path) -> None:
+def test_a_report_for_llvms_tracker_is_refused_with_a_reason(
+    env: LlvmInlineEnv, tmp_path: Path
+) -> None:
     env.reset()
     with pytest.raises(MinimizationError, match="decisions about calls"):
         env.write_bug_report(tmp_path)

@@ -2,6 +2,7 @@
 """The features are LLVM's, in its order; the rest is what the passes show."""
 
 import re
+from collections.abc import Iterator
 
 import pytest
 
@@ -12,7 +13,7 @@ from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES, INLINE_
 
 
 @pytest.fixture
-def env():
+def env() -> Iterator[LlvmInlineEnv]:
     with LlvmInlineEnv(benchmark="cbench-v1/bitcount") as env:
         env.reset()
         yield env
@@ -29,7 +30,7 @@ def test_everything_that_passes_show_of_a_module_is_there_but_what_passes_did() 
     assert theirs - ours == {"PassStatistics"}
 
 
-def test_features_have_names(env) -> None:
+def test_features_have_names(env: LlvmInlineEnv) -> None:
     features = env.observation["InlineFeatures"]
     assert features.shape == (39,)
     assert features.any()
@@ -38,7 +39,7 @@ def test_features_have_names(env) -> None:
     assert list(by_name.values()) == features.tolist()
 
 
-def test_a_call_says_where_it_is(env) -> None:
+def test_a_call_says_where_it_is(env: LlvmInlineEnv) -> None:
     site, text = env.observation["CallSite"], env.observation["Ir"]
     assert env.observation.spec("CallSite").space.contains(site)
     start = re.search(rf"^define .*@{site['caller']}\(", text, re.MULTILINE)
@@ -46,12 +47,12 @@ def test_a_call_says_where_it_is(env) -> None:
     body = text[start.start() :]
     lines = body[: body.index("\n}")].splitlines()[1:]
     blocks = "\n".join(lines).split("\n\n")
-    line = [line for line in blocks[site["block"]].splitlines() if line.startswith("  ")]
+    line = [line for line in blocks[int(site["block"])].splitlines() if line.startswith("  ")]
     assert f"@{site['callee']}(" in line[site["instruction"]]
     assert site["location"] == ""  # the program has no debug information
 
 
-def test_nothing_is_asked_when_it_is_over(env) -> None:
+def test_nothing_is_asked_when_it_is_over(env: LlvmInlineEnv) -> None:
     while env.in_episode:
         env.step(env.action_space["default"])
     assert not env.observation["InlineFeatures"].any()
@@ -60,7 +61,7 @@ def test_nothing_is_asked_when_it_is_over(env) -> None:
     assert len(env.observation["InlineDecisions"]) == len(env.actions)
 
 
-def test_equal_decisions_are_one_state_whoever_took_them(env) -> None:
+def test_equal_decisions_are_one_state_whoever_took_them(env: LlvmInlineEnv) -> None:
     with env.fork() as fork:
         standard = env.observation["InlineFeaturesDict"]["inlining_default"]
         fork.step(fork.action_space["inline" if standard else "no-inline"])

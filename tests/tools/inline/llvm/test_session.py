@@ -146,7 +146,7 @@ def test_a_program_that_outgrows_its_limit_ends_the_episode() -> None:
 
 def test_many_unfinished_episodes_leave_nothing_behind() -> None:
     with LlvmInlineEnv(benchmark="cbench-v1/patricia", isolation="in-process") as env:
-        sizes = []
+        sizes: list[int] = []
         for number in range(60):
             env.reset()
             for letter in "di"[: number % 3]:

@@ -14,7 +14,7 @@ FAKE = "collected-fake-v0"
 
 @pytest.fixture(scope="session", autouse=True)
 def fake_id() -> Iterator[None]:
-    gymnasium.register(
+    gymnasium.register(  # pyright: ignore[reportUnknownMemberType]  # Gymnasium leaves some arguments untyped
         FAKE, "compiler_gym.testing:FakeEnv", disable_env_checker=True, order_enforce=False
     )
     yield

@@ -74,13 +74,13 @@ def test_a_process_that_is_lost_is_told_and_the_rest_ended(tmp_path: Path) -> No
 @pytest.mark.filterwarnings("ignore")
 def test_a_node_of_ray_is_killed_in_mid_shard_and_nothing_is_lost(tmp_path: Path) -> None:
     ray: Any = pytest.importorskip("ray", reason="ray is missing")
-    from ray.cluster_utils import Cluster  # type: ignore[import-not-found, unused-ignore]  # seen
+    utils: Any = pytest.importorskip("ray.cluster_utils", reason="ray is missing")
 
     options = CollectOptions(
         env="llvm-v0", benchmarks=("cbench-v1/crc32",), steps=600, length=20, shard_steps=60
     )
     collect(tmp_path / "here", options, jobs=1)
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    cluster = utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     try:
         other = cluster.add_node(num_cpus=1)
         cluster.wait_for_nodes()

@@ -2,6 +2,7 @@
 """What a policy sees is what it asked for, and what is kept is all that happened."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -111,7 +112,7 @@ def test_what_cannot_be_recorded_is_refused(env: Recorded) -> None:
 
 def test_random_episodes_repeat_and_give_the_spaces_back() -> None:
     with FakeEnv(action_space="Safe", observation_space="half") as env:
-        asked = {"episodes": 2, "length": 4, "rewards": ["number"], "seed": 5}
+        asked: dict[str, Any] = {"episodes": 2, "length": 4, "rewards": ["number"], "seed": 5}
         programs = ["fake-v0/7", "fake-v0/3"]
         first, second = (
             list(recorded_randomly(env, programs, ["number", "vector"], **asked)) for _ in range(2)

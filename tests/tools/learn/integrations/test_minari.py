@@ -36,7 +36,7 @@ def test_a_clone_of_a_recorded_plan_follows_it(
         assert dataset.total_steps == 16
         policy: Any = clone_behaviour(dataset)
         seen, _ = env.reset()
-        taken = []
+        taken: list[Any] = []
         for _ in PLAN:
             taken.append(policy(env, seen))
             seen, *_ = env.step(taken[-1])

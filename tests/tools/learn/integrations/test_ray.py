@@ -65,9 +65,9 @@ def test_the_work_itself_needs_no_cluster() -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_a_node_is_killed_and_nothing_is_lost(tmp_path: Path) -> None:
     ray: Any = pytest.importorskip("ray", reason="ray is missing")
-    from ray.cluster_utils import Cluster  # type: ignore[import-not-found, unused-ignore]  # seen
+    utils: Any = pytest.importorskip("ray.cluster_utils", reason="ray is missing")
 
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    cluster = utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     try:
         other = cluster.add_node(num_cpus=1)
         cluster.wait_for_nodes()

@@ -44,13 +44,13 @@ def test_a_full_disk_is_reported() -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_tensorboard_reads_what_was_written(tmp_path: Path) -> None:
-    pytest.importorskip("tensorboard", reason="tensorboard is missing")
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
+    reading: Any = pytest.importorskip(
+        "tensorboard.backend.event_processing.event_accumulator", reason="tensorboard is missing"
+    )
     with TensorBoardTracker(tmp_path, {"rate": 0.5, "name": "text"}) as tracker:
         for step in (1, 2):
             tracker.log({"episode_reward": step / 2}, step)
-    events = EventAccumulator(str(tmp_path))
+    events = reading.EventAccumulator(str(tmp_path))
     events.Reload()
     found = [(event.step, event.value) for event in events.Scalars("episode_reward")]
     assert found == [(1, 0.5), (2, 1.0)]
@@ -63,7 +63,7 @@ def test_mlflow_reads_what_was_written(tmp_path: Path) -> None:
     with MlflowTracker(tmp_path, {"seed": 3}) as tracker:
         for step in (1, 2):
             tracker.log({"episode_reward": step / 2}, step)
-    client: Any = tracker._client
+    client: Any = tracker._client  # pyright: ignore[reportPrivateUsage]  # which reads it back
     history = client.get_metric_history(tracker.run_id, "episode_reward")
     assert [(metric.step, metric.value) for metric in history] == [(1, 0.5), (2, 1.0)]
     run = client.get_run(tracker.run_id)

@@ -58,7 +58,9 @@ def submission(evaluation: Evaluation, tmp_path: Path) -> Submission:
     return write_submission(folder, evaluation, {"name": "Oz", "policy": "level:-Oz"})
 
 
-def tampered(submission: Submission, change: Callable[[list[dict]], object]) -> Submission:  # type: ignore[type-arg]
+def tampered(
+    submission: Submission, change: Callable[[list[dict[str, Any]]], object]
+) -> Submission:
     path = submission.folder / "results.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     change(lines)

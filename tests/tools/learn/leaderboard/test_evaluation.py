@@ -16,6 +16,7 @@ from compiler_gym.tools.learn.leaderboard import (
     Outcome,
     evaluate,
 )
+from tests.stand_ins import stand_in
 
 from .conftest import CRC, SHA, TASK, Clock, endless
 
@@ -42,8 +43,11 @@ def test_a_policy_that_asks_for_nonsense_fails_by_itself() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda env: env.reset(benchmark=SHA), "the policy changed the program to .*sha"),
-        (lambda env: setattr(env, "reward_space", "IrInstructionCount"), "changed the reward"),
+        (stand_in(lambda env: env.reset(benchmark=SHA)), "the policy changed the program to .*sha"),
+        (
+            stand_in(lambda env: setattr(env, "reward_space", "IrInstructionCount")),
+            "changed the reward",
+        ),
     ],
 )
 def test_a_policy_that_changes_what_is_fixed_gains_nothing(
@@ -108,7 +112,7 @@ def test_repetitions_get_seeds_of_their_own_and_count_by_their_median() -> None:
 
 
 def test_an_evaluation_goes_on_where_it_was_killed(tmp_path: Path) -> None:
-    played = []
+    played: list[str] = []
 
     def once(env: Any) -> None:
         played.append(str(env.benchmark))

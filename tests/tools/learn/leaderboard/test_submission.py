@@ -2,6 +2,7 @@
 """Nothing in a submission is trusted; the ones in this repository are sound."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from compiler_gym.tools.learn.leaderboard import (
     verify,
 )
 from tests.effort import examples
+from tests.stand_ins import stand_in
 
 from .conftest import PROGRAMS, tampered
 
@@ -65,18 +67,25 @@ def test_missing_programs_are_named(submission: Submission) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda lines: lines[0].update(found=1.0), "another cost is measured"),
-        (lambda lines: lines[0].update(baseline=9999.0), "another cost is measured"),
-        (lambda lines: lines[0].update(commandline="nope"), "the episode cannot be replayed"),
-        (lambda lines: lines[0].update(walltime=99.0), "the limit was passed"),
-        (lambda lines: lines.append(lines[0]), "a program is there twice"),
+        (stand_in(lambda lines: lines[0].update(found=1.0)), "another cost is measured"),
+        (stand_in(lambda lines: lines[0].update(baseline=9999.0)), "another cost is measured"),
         (
-            lambda lines: lines[0].update(benchmark="benchmark://cbench-v1/crc32?goal=speed"),
+            stand_in(lambda lines: lines[0].update(commandline="nope")),
+            "the episode cannot be replayed",
+        ),
+        (stand_in(lambda lines: lines[0].update(walltime=99.0)), "the limit was passed"),
+        (stand_in(lambda lines: lines.append(lines[0])), "a program is there twice"),
+        (
+            stand_in(
+                lambda lines: lines[0].update(benchmark="benchmark://cbench-v1/crc32?goal=speed")
+            ),
             "a program is not of the task",
         ),
     ],
 )
-def test_what_was_changed_is_found(submission: Submission, change, words: str) -> None:  # type: ignore[no-untyped-def]
+def test_what_was_changed_is_found(
+    submission: Submission, change: Callable[..., object], words: str
+) -> None:
     assert words in wrong(tampered(submission, change))
 
 

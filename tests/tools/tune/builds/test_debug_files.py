@@ -17,6 +17,7 @@ from compiler_gym.tools.tune.builds import (
     with_debug,
     with_own_debug,
 )
+from tests.stand_ins import always
 from tests.tools.tune.builds.projects import record, write_project
 
 
@@ -82,6 +83,6 @@ def test_a_build_keeps_what_it_asked_for(
 
 
 def test_a_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(shutil, "which", always(None))
     with pytest.raises(ProjectError, match="expected objcopy to keep debug information"):
         split_commands(tmp_path, tmp_path)

@@ -4,6 +4,7 @@
 import pytest
 
 from compiler_gym.tools.tune.commands import early
+from tests.stand_ins import stand_in
 
 
 @pytest.mark.parametrize("words", [[], ["cc"], ["cc", "--recipe"], ["cc", "-c", "x.c"]])
@@ -25,5 +26,5 @@ def test_a_recipe_and_a_policy_answer_with_a_status(
     monkeypatch: pytest.MonkeyPatch, option: str
 ) -> None:
     place = f"compiler_gym.tools.tune.commands.policies.run_known_{option}"
-    monkeypatch.setattr(place, lambda verb, name, arguments: len(arguments))
+    monkeypatch.setattr(place, stand_in(lambda verb, name, arguments: len(arguments)))
     assert early.serve(["cxx", f"--{option}", "small", "-c", "x.cc"]) == 2

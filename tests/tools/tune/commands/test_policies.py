@@ -16,6 +16,7 @@ from compiler_gym.tools.tune.commands.policies import (
 )
 from compiler_gym.tools.tune.commands.recipes import words_with_recipe
 from tests.command_line import Run
+from tests.stand_ins import stand_in
 
 pytestmark = pytest.mark.skipif(
     shutil.which("clang-22") is None or shutil.which("ld.lld-22") is None,
@@ -44,7 +45,7 @@ def became(
     found: list[list[str]] = []
     run = run_known_policy if is_known else run_with_policy
     with monkeypatch.context() as now:
-        now.setattr("os.execvp", lambda program, words: found.append(words))
+        now.setattr("os.execvp", stand_in(lambda program, words: found.append(words)))
         run("cc", "size", arguments)
     return found[0] if found else None
 

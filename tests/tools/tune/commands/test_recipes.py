@@ -20,6 +20,7 @@ from compiler_gym.tools.tune.commands.recipes import (
     words_with_recipe,
 )
 from tests.command_line import Run
+from tests.stand_ins import stand_in
 
 pytestmark = pytest.mark.skipif(
     shutil.which("clang-22") is None or shutil.which("ld.lld-22") is None,
@@ -57,7 +58,7 @@ def became(
     """Return what a call becomes at once; None where it does not."""
     found: list[list[str]] = []
     with monkeypatch.context() as now:
-        now.setattr("os.execvp", lambda program, words: found.append(words))
+        now.setattr("os.execvp", stand_in(lambda program, words: found.append(words)))
         run_known_compiler(verb, name, arguments)
     if found and found[0][1:2] == ["--compile"]:
         return found[0][2:]

@@ -11,6 +11,7 @@ from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.llvm.choices import COLD
 from compiler_gym.tools.tune.llvm.linking import Linker
 from compiler_gym.tools.tune.llvm.profiling import Profiler, profiles_in
+from tests.stand_ins import always
 from tests.tools.tune.llvm.hot_and_cold import linker_of, make_project, run_of
 
 SAMPLES = "hot:9000:1\n 3: 1000\n 4: 1000\n 5: 1000\nmain:100:1\n 2: 1\n"
@@ -80,7 +81,7 @@ def test_what_is_no_profile_is_refused(
     if shutil.which("create_llvm_prof"):
         with pytest.raises(ProjectError, match="perf record -b"):
             profiler.given(file, linker.binary.path)
-    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(shutil, "which", always(None))
     with pytest.raises(ProjectError, match="apt install autofdo"):
         profiler.given(file, linker.binary.path)
 

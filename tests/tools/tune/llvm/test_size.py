@@ -14,6 +14,7 @@ from compiler_gym.tools.tune.llvm.linking import FOLDING, PROGRAM, Linker
 from compiler_gym.tools.tune.llvm.making import LlvmMaker
 from compiler_gym.tools.tune.llvm.size import SizeDecisions
 from compiler_gym.tools.tune.llvm.whole import make_whole
+from tests.stand_ins import stand_in
 from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld
@@ -63,7 +64,7 @@ def test_more_compilations_are_never_worse(binary: Binary, tmp_path: Path) -> No
 def test_it_tells_the_stages_and_the_best(binary: Binary, tmp_path: Path) -> None:
     told: list[tuple[str, float]] = []
     best = search(
-        binary, tmp_path, 20, watch=lambda stage, best: told.append((stage, best.cost))
+        binary, tmp_path, 20, watch=stand_in(lambda stage, best: told.append((stage, best.cost)))
     ).run()
     assert [cost for _, cost in told] == sorted((cost for _, cost in told), reverse=True)
     assert told[-1][1] == best.cost

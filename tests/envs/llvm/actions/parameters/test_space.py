@@ -6,7 +6,9 @@ import random
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,23 +28,23 @@ needs_opt = pytest.mark.skipif(shutil.which("opt-22") is None, reason="opt-22 is
 
 
 @pytest.fixture(scope="module")
-def env():
-    with compiler_gym.make("llvm-v0", action_space=NAME, reward_space="IrInstructionCount") as made:
+def env() -> Iterator[LlvmEnv]:
+    with LlvmEnv(action_space=NAME, reward_space="IrInstructionCount") as made:
         made.reset(benchmark=PROGRAMS[0])
         yield made
 
 
 @pytest.fixture(scope="module")
-def plain():
-    with compiler_gym.make("llvm-v0") as made:
+def plain() -> Iterator[LlvmEnv]:
+    with LlvmEnv() as made:
         yield made
 
 
-def actions(env) -> st.SearchStrategy:
+def actions(env: LlvmEnv) -> st.SearchStrategy[dict[str, Any]]:
     """Return actions by name: a pass, and values for some of its parameters."""
 
     @st.composite
-    def draw(pick):
+    def draw(pick: st.DrawFn) -> dict[str, Any]:
         # The levels are LLVM's own, and slow.
         names = [name for name in env.action_space.flags if not name.startswith("-")]
         name = pick(st.sampled_from(names) | st.sampled_from(sorted(PARAMETERS)))
@@ -53,7 +55,7 @@ def actions(env) -> st.SearchStrategy:
     return draw()
 
 
-def repeated_by_opt(env, folder: Path) -> bytes:
+def repeated_by_opt(env: LlvmEnv, folder: Path) -> bytes:
     command = re.sub(r"(?<![\w-])opt ", "opt-22 ", env.commandline())
     subprocess.run(command, shell=True, cwd=folder, check=True, capture_output=True)
     return (folder / "output.bc").read_bytes()
@@ -62,7 +64,9 @@ def repeated_by_opt(env, folder: Path) -> bytes:
 @needs_opt
 @settings(max_examples=examples(12))
 @given(data=st.data())
-def test_opt_makes_the_same_bytes_of_random_actions(env, tmp_path_factory, data):
+def test_opt_makes_the_same_bytes_of_random_actions(
+    env: LlvmEnv, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+):
     folder = tmp_path_factory.mktemp("opt")
     env.reset(benchmark=data.draw(st.sampled_from(PROGRAMS)))
     env.write_bitcode(folder / "input.bc")
@@ -74,7 +78,7 @@ def test_opt_makes_the_same_bytes_of_random_actions(env, tmp_path_factory, data)
     assert env.commandline_to_actions(env.commandline()) == env.actions
 
 
-def test_an_action_that_sets_nothing_is_the_plain_pass(env, plain):
+def test_an_action_that_sets_nothing_is_the_plain_pass(env: LlvmEnv, plain: LlvmEnv):
     names = [name for name in env.action_space.flags if not name.startswith("-")]
     env.reset(benchmark="cbench-v1/qsort")
     plain.reset(benchmark="cbench-v1/qsort")
@@ -84,7 +88,7 @@ def test_an_action_that_sets_nothing_is_the_plain_pass(env, plain):
         assert env.observation["IrHash"] == plain.observation["IrHash"], name
 
 
-def test_every_sample_is_an_action_that_is_written_and_read_back(env):
+def test_every_sample_is_an_action_that_is_written_and_read_back(env: LlvmEnv):
     space = env.action_space
     space.seed(3)
     for _ in range(300):
@@ -97,7 +101,7 @@ def test_every_sample_is_an_action_that_is_written_and_read_back(env):
         assert space.from_jsonable(space.to_jsonable([action]))[0]["pass"] == action["pass"]
 
 
-def test_every_value_of_every_parameter_survives_the_way_to_numbers(env):
+def test_every_value_of_every_parameter_survives_the_way_to_numbers(env: LlvmEnv):
     space = env.action_space
     for name, rows in PARAMETERS.items():
         for row in rows:
@@ -132,7 +136,7 @@ def test_an_option_never_reaches_another_session_of_the_process():
             assert far.observation["IrHash"] == second.observation["IrHash"]
 
 
-def test_an_option_is_put_back_after_an_error(plain):
+def test_an_option_is_put_back_after_an_error(plain: LlvmEnv):
     with LlvmEnv(action_space=NAME, isolation="in-process", benchmark="cbench-v1/qsort") as env:
         env.reset()
         env.send_param("limits.growth", "0.01")
@@ -157,7 +161,9 @@ def test_an_option_is_put_back_after_an_error(plain):
         (None, "is not an action of Parameters"),
     ],
 )
-def test_what_is_no_action_is_refused_and_changes_nothing(env, action, complaint):
+def test_what_is_no_action_is_refused_and_changes_nothing(
+    env: LlvmEnv, action: object, complaint: str
+):
     env.reset(benchmark=PROGRAMS[0])
     before = env.observation["IrHash"]
     with pytest.raises(InvalidActionError, match=complaint):
@@ -166,7 +172,7 @@ def test_what_is_no_action_is_refused_and_changes_nothing(env, action, complaint
     assert env.observation["IrHash"] == before
 
 
-def test_numbers_that_are_none_are_refused(env):
+def test_numbers_that_are_none_are_refused(env: LlvmEnv):
     values = np.full(env.action_space["values"].shape, np.nan, np.float32)
     assert not env.action_space.contains({"pass": 0, "values": values})
 
@@ -182,12 +188,12 @@ def test_numbers_that_are_none_are_refused(env):
         "opt -passes=ipsccp input.bc -o output.bc; reboot",
     ],
 )
-def test_a_command_that_is_none_of_ours_is_refused(env, text):
+def test_a_command_that_is_none_of_ours_is_refused(env: LlvmEnv, text: str):
     with pytest.raises(InvalidActionError, match=r"expected|no value|no option|not an action"):
         env.commandline_to_actions(text)
 
 
-def test_states_forks_pickles_and_validation_hold_the_episode(env):
+def test_states_forks_pickles_and_validation_hold_the_episode(env: LlvmEnv):
     env.reset(benchmark=PROGRAMS[0])
     env.multistep([{"pass": "sroa"}, {"pass": "inline", "inline-threshold": 1}])
     state = env.state
@@ -206,7 +212,7 @@ def test_states_forks_pickles_and_validation_hold_the_episode(env):
         assert other.action_space.name == NAME
 
 
-def test_what_a_pass_with_options_did_is_recorded(env):
+def test_what_a_pass_with_options_did_is_recorded(env: LlvmEnv):
     env.reset(benchmark="cbench-v1/qsort")
     env.multistep([{"pass": "sroa"}, {"pass": "inline", "inline-threshold": 1000}])
     assert env.observation["PassStatistics"]["changed"]
@@ -234,7 +240,7 @@ def test_vectors_step_with_it():
         vector.close()
 
 
-def test_a_neighbour_differs_in_one_parameter(env):
+def test_a_neighbour_differs_in_one_parameter(env: LlvmEnv):
     generator = random.Random(0)
     space = env.action_space
     assert space.neighbour({"pass": "dce"}, generator) is None

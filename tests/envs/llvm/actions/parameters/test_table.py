@@ -9,7 +9,14 @@ import pytest
 
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm.actions import ACTION_SPACES
-from compiler_gym.envs.llvm.actions.parameters import NAME, PARAMETERS, SLOTS, Form, setting_of
+from compiler_gym.envs.llvm.actions.parameters import (
+    NAME,
+    PARAMETERS,
+    SLOTS,
+    Form,
+    Parameter,
+    setting_of,
+)
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.session import CommandlineSpec, DictSpec
 
@@ -38,7 +45,7 @@ def test_an_action_without_values_is_the_plain_pass():
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.pass_name}-{row.name}")
-def test_llvm_takes_the_first_and_the_last_value_and_reads_back_what_was_written(row):
+def test_llvm_takes_the_first_and_the_last_value_and_reads_back_what_was_written(row: Parameter):
     module = _llvm.Module(b"define i32 @f(i32 %x) {\n  ret i32 %x\n}\n")
     for value in (row.values[0], row.values[-1]):
         assert row.read(row.text(value)) == value
@@ -79,6 +86,6 @@ def test_what_does_not_exist_is_refused():
         setting_of({"pass": "licm", "x": 1}, FLAGS)
     with pytest.raises(InvalidActionError, match=r"bonus-inst-threshold = 0\.\.16, found 17"):
         setting_of({"pass": "simplifycfg", "bonus-inst-threshold": 17}, FLAGS)
-    for wrong in (1, "yes", None, 0.5, float("nan"), []):
+    for wrong in (1, "yes", None, 0.5, float("nan"), list[int]()):
         with pytest.raises(InvalidActionError, match="allowspeculation = "):
             setting_of({"pass": "licm", "allowspeculation": wrong}, FLAGS)

@@ -2,9 +2,9 @@
 """Statements of inst2vec, and vectors where there is a vocabulary."""
 
 import json
-import os
 import pickle
 import re
+import subprocess
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -205,7 +205,7 @@ def test_without_a_vocabulary_the_error_says_where_to_put_one(
 def test_a_pickle_that_would_run_something_is_refused(tmp_path: Path) -> None:
     class Hostile:
         def __reduce__(self):
-            return os.system, (f"touch {tmp_path}/ran",)
+            return subprocess.call, (["touch", str(tmp_path / "ran")],)
 
     (tmp_path / "dictionary.pickle").write_bytes(pickle.dumps(Hostile()))
     with pytest.raises(ObservationError, match="does not need"):
@@ -224,7 +224,7 @@ def test_a_pickle_that_would_run_something_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_vocabulary_that_does_not_fit_is_named(
-    tmp_path: Path, dictionary, rows: int, message: str
+    tmp_path: Path, dictionary: object, rows: int, message: str
 ) -> None:
     (tmp_path / "dictionary.json").write_text(json.dumps(dictionary))
     np.save(tmp_path / "embeddings.npy", np.zeros((rows, 200), dtype=np.float32))

@@ -45,7 +45,7 @@ def test_the_forms_of_the_tokens_agree(at_reset: LlvmEnv) -> None:
     spans = zip(arrays["token_start"].tolist(), arrays["token_end"].tolist(), strict=True)
     assert lists["token_value"] == [text[start:end].decode() for start, end in spans]
     assert lists["token_id"] == arrays["token_id"].tolist()
-    categories = [TOKEN_CATEGORIES[i] for i in arrays["token_category"].tolist()]
+    categories = [TOKEN_CATEGORIES[int(i)] for i in arrays["token_category"].tolist()]
     assert lists["token_category"] == categories
     rows = zip(*lists.values(), strict=True)
     assert at_reset.observation["LexedIrTuple"] == tuple(LexedToken(*row) for row in rows)

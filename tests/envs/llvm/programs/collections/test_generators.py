@@ -15,6 +15,7 @@ from compiler_gym.envs.llvm.programs.collections.generators import (
     LlvmStressDataset,
 )
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
+from tests.stand_ins import never
 
 needs_csmith = pytest.mark.skipif(
     not CsmithDataset().installed, reason="needs csmith and libcsmith-dev"
@@ -65,7 +66,7 @@ def test_a_csmith_program_prints_a_checksum_that_its_run_can_be_judged_by(tmp_pa
     assert (case.argv, case.expected) == ((), None)
     (tmp_path / "p.bc").write_bytes(program.contents)
     clang = shutil.which("clang-22") or pytest.skip("needs clang-22")
-    outputs = []
+    outputs: list[bytes] = []
     for level in ("-O0", "-O2"):
         command = [clang, level, "-w", str(tmp_path / "p.bc"), "-o", str(tmp_path / "p")]
         subprocess.run(command, check=True)
@@ -83,7 +84,7 @@ def test_sources_are_kept_and_not_generated_again(
     first = dataset["12"]
     kept = list(tmp_path.rglob("12.c"))
     assert [path.read_text() for path in kept] == [first.source]  # type: ignore[attr-defined]
-    monkeypatch.setattr(CsmithDataset, "_generate", lambda self, seed: pytest.fail("called"))
+    monkeypatch.setattr(CsmithDataset, "_generate", never("called"))
     assert dataset["12"].contents == first.contents
     dataset.uninstall()
     assert not list(tmp_path.rglob("12.c"))

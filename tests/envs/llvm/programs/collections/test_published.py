@@ -18,6 +18,7 @@ from compiler_gym.errors import (
 )
 from tests.datasets.conftest import make_tar
 from tests.datasets.server import Server
+from tests.stand_ins import never
 
 FAST = DownloadOptions(max_retries=0, stall_timeout=10, sleep=lambda seconds: None)
 CAST = b"define ptr @f(ptr %p) {\n  %q = bitcast ptr %p to ptr\n  ret ptr %q\n}\n"
@@ -132,7 +133,7 @@ def test_sources_are_compiled_when_they_are_asked_for_and_kept(
     assert dataset.compile_all() == 1  # type: ignore[attr-defined]
     env = make_env(observation_space="IrInstructionCount")
     assert env.reset(benchmark=program)[0] > 2
-    monkeypatch.setattr(type(dataset), "_compile", lambda *args: pytest.fail("compiled again"))
+    monkeypatch.setattr(type(dataset), "_compile", never("compiled again"))
     assert dataset["a/good"].contents == program.contents
 
 

@@ -64,7 +64,7 @@ def judged() -> Iterator[tuple[SoundnessJudge, Benchmark]]:
         (("p",), False),
         ((), True),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+    ids=lambda value: None if isinstance(value, bool) else " ".join(value),
 )
 def test_only_what_is_defined_is_sound(
     judged: tuple[SoundnessJudge, Benchmark], words: tuple[str, ...], *, verdict: bool

@@ -2,6 +2,7 @@
 """Nests for a card: bounds and samples need none, and a driver that counts plays one."""
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from compiler_gym.envs.loop_tool.state.tree import Tree, initial_tree
 from compiler_gym.envs.loop_tool.toolchain.code import carded
 from compiler_gym.envs.loop_tool.toolchain.code.carded import card_nest, card_seconds, time_carded
 from compiler_gym.envs.loop_tool.toolchain.code.driver import Card
+from tests.stand_ins import always
 
 
 class Fake:
@@ -26,7 +28,7 @@ class Fake:
         self.launches = 0
 
     def __getattr__(self, name: str) -> Any:
-        return lambda *arguments: 0
+        return always(0)
 
     def cuModuleLoadData(self, module: Any, text: bytes) -> int:  # noqa: N802
         assert b".entry nest" in text
@@ -79,13 +81,17 @@ def tree_of(kind: str, words: str) -> Tree:
     return initial_tree(parse_program("target cuda\n" + describe(kind, words)))
 
 
+def call(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
+
+
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> Fake:
     fake = Fake()
     card = Card(fake)
     card.architecture = "sm_70"
     monkeypatch.setattr(carded, "open_card", lambda: card)
-    monkeypatch.setattr(carded, "call_on_card", lambda function, *arguments: function(*arguments))
+    monkeypatch.setattr(carded, "call_on_card", call)
     return fake
 
 

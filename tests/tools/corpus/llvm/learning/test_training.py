@@ -20,6 +20,7 @@ from compiler_gym.tools.corpus.llvm.learning import (
 from compiler_gym.tools.corpus.llvm.learning.plans import with_options
 from compiler_gym.tools.tune import recipe_named
 from compiler_gym.tools.tune.llvm.policies import FEATURES
+from tests.stand_ins import always
 
 SMALL = recipe_named("small").plan
 BASIC = with_options(SMALL, {"regalloc": "basic"})
@@ -52,8 +53,8 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Corpus:
     def features(modules: Iterator[bytes], *, is_shared: bool) -> list[float]:
         return [float(next(modules)), *[float(is_shared)] * (len(FEATURES) - 1)]
 
-    monkeypatch.setattr(training, "open_corpus", lambda corpus, folder: None)
-    monkeypatch.setattr(training, "programs_of", lambda dataset: programs)
+    monkeypatch.setattr(training, "open_corpus", always(None))
+    monkeypatch.setattr(training, "programs_of", always(programs))
     monkeypatch.setattr(training, "features_of", features)
 
     def measured(by_basic: Callable[[int], int]) -> Path:

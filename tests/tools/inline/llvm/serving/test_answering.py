@@ -9,6 +9,7 @@ from compiler_gym.errors import CompilerGymError
 from compiler_gym.plugins.interactive import Pipes
 from compiler_gym.tools.inline.llvm import FeaturePolicy
 from compiler_gym.tools.inline.llvm.serving import answer_compilers, words_to_ask
+from tests.stand_ins import always
 
 
 def test_clang_is_told_what_opt_is_told() -> None:
@@ -36,7 +37,7 @@ def test_a_compiler_that_asks_about_something_else_is_refused(tmp_path: Path) ->
 
         asking = threading.Thread(target=ask)
         asking.start()
-        policy = FeaturePolicy.of(lambda features: True)
+        policy = FeaturePolicy.of(always(True))
         answer_compilers(pipes, policy.compilation, wakes=reading, refuse=refuse)
         asking.join()
         os.close(reading)
