@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.datasets import FunctionShape, SampleDataset
-from compiler_gym.datasets.splits import cluster_of
+from compiler_gym.datasets.splits import cluster_digest
 from compiler_gym.envs.llvm.programs import shapes
 from compiler_gym.errors import BenchmarkInitError
 
@@ -80,5 +80,5 @@ def test_the_engine_says_of_the_sample_what_is_recorded_in_it(tmp_path: Path) ->
     for program, found in zip(programs, shapes.shapes_of(paths), strict=True):
         facts = sample.facts_of(program)
         assert found == sample.functions(f"debian-sample-v0/{program.key}")
-        assert cluster_of(found, b"").hex() == facts.cluster or not found
+        assert cluster_digest(found, b"").hex() == facts.cluster or not found
         assert len(found) == facts.functions
