@@ -6,12 +6,13 @@ import pytest
 from compiler_gym.tools.tune import job
 
 
-@pytest.fixture(autouse=True)
-def no_rebuild(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Build no project with the plan of a `SimpleTuner`, which ``compiler-gym-cc`` cannot apply.
+@pytest.fixture(autouse=True, scope="module")
+def no_rebuild(request: pytest.FixtureRequest) -> object:
+    """Do not build the project again with the plan, which takes most of the time of a tuning.
 
-    That takes most of the time of such a tuning. ``test_rebuilding.py`` tests it.
+    ``test_rebuilding.py`` tests that, and so do the tests of the command.
     """
-    names = vars(request.module)
-    if "SimpleTuner" in names and not names["__name__"].endswith("test_rebuilding"):
-        monkeypatch.setattr(job, "find_rebuild", lambda *_, **__: "")
+    with pytest.MonkeyPatch.context() as context:
+        if not request.module.__name__.endswith("test_rebuilding"):
+            context.setattr(job, "find_rebuild", lambda *_, **__: "")
+        yield
