@@ -76,7 +76,7 @@ def _short(value: Any) -> str:
         return _cut("{" + ", ".join(f"{key}: {_short(item)}" for key, item in value.items()) + "}")
     if isinstance(value, str):
         return _cut(value.replace("\n", " "))
-    if type(value) in (list, tuple):
+    if issubclass(type(value), (list, tuple)):
         return _cut(f"{len(value)} of {value[0]!r}" if value else "none")
     return _cut(str(value))
 
