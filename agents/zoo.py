@@ -1,4 +1,9 @@
 # SPDX-License-Identifier: MIT
+# pyright: reportMissingImports=false
+# PyTorch and matplotlib are partially typed, and may not be installed:
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUntypedBaseClass=false
 """A zoo of baseline agents: the same programs and budget for each, and a score on unseen programs.
 
 python agents/zoo.py maskable-ppo                   train three seeds and print the scores
@@ -61,7 +66,7 @@ class Curve:
     seed: int
     steps: list[int] = field(default_factory=list[int])
     scores: list[float] = field(default_factory=list[float])
-    """Mean score on `TEST` after so many steps."""
+    """Mean score on `TEST` after each number of steps."""
     seconds: float = 0.0
     """Wall time of the training, without the evaluations."""
 

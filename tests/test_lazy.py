@@ -50,7 +50,7 @@ def test_the_names_are_those_that_the_source_imports_for_types(
         "__all__ = ['ceil', 'floor', 'later', 'sep']\n"
         "__getattr__ = door(__name__, {'later': 'shop_room'})\n"
     )
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)  # pyright: ignore[reportUnknownMemberType]  # pytest leaves its path untyped
     shop = importlib.import_module("shop")
     assert (shop.floor, shop.ceil) == (math.floor, math.ceil)
     for name in ("Decimal", "path", "door_of"):
@@ -119,5 +119,5 @@ def test_parts_of_this_package_come_first_and_are_not_replaced(
 
 def test_the_only_part_needs_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
     only = EntryPoint("acme", "math:floor", "compiler_gym.only")
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [only])
+    monkeypatch.setattr("importlib.metadata.entry_points", always([only]))
     assert part("only")(2.5) == 2

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: MIT
+# lunr has no types:
+# pyright: reportMissingTypeStubs=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 """The search of the site: pages ranked by any of the words, with stems, synonyms and keywords.
 
 lunr builds the index here and searches it in the browser, so results need no server and work from

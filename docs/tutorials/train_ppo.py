@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 # pyright: reportMissingImports=false, reportOptionalIterable=false
-# pyright: reportPossiblyUnboundVariable=false
 # A tutorial is written as you would in a notebook, and its libraries are partially typed:
+# pyright: reportPossiblyUnboundVariable=false, reportMissingParameterType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
-# pyright: reportUnknownVariableType=false, reportUntypedBaseClass=false
+# pyright: reportUnknownParameterType=false, reportUnknownVariableType=false
+# pyright: reportUntypedBaseClass=false
 # %% [markdown]
 # # Train PPO and read the curves
 #
@@ -125,4 +126,5 @@ plt.show()
 
 # %% [markdown]
 # **Next:** compare [other agents](../results/baselines-zoo.md) with this one, train
-# [a graph network](graph_network.md), or read the [results of longer trainings](../results/learning.md).
+# [a graph network](graph_network.md), or read the
+# [results of longer trainings](../results/learning.md).

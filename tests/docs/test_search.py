@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
+# lunr has no types:
+# pyright: reportMissingTypeStubs=false
 """The search of the site finds the right page for queries as people type them."""
+
+from typing import Any
 
 import pytest
 
@@ -97,6 +101,6 @@ def test_pages_for_contributors_are_not_among_the_results() -> None:
 
 
 def test_synonyms_lead_to_a_page_that_lacks_the_word() -> None:
-    settings = {"keywords": {}, "synonyms": [["start", "commence"]]}
+    settings: dict[str, Any] = {"keywords": {}, "synonyms": [["start", "commence"]]}
     index = build_index(read_pages(settings))
     assert "start" in find_pages(index, "commence")

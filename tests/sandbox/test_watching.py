@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -57,7 +57,7 @@ def test_what_is_watched_ends_when_its_watcher_is_killed(limited: Box, victim: s
 
 
 @contextmanager
-def other_helper() -> Iterator[None]:
+def other_helper() -> Generator[None]:
     """Run a process that looks like another test's helper, which has to outlive the block."""
     command = ["/bin/sh", "-c", "read line", "sh", "--report=0"]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:

@@ -16,6 +16,7 @@ from compiler_gym.search.known import (
 )
 from compiler_gym.spaces import NamedDiscrete
 from compiler_gym.tools.tune import recipe_named, tuner_named
+from tests.stand_ins import always
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,7 @@ def test_a_line_counts_where_all_of_its_names_are_there(
     (tmp_path / "starting" / "starting_sequences.txt").write_text("# remark\na b a\n\nb c\nc\n")
     monkeypatch.syspath_prepend(str(tmp_path))  # pyright: ignore[reportUnknownMemberType]  # pytest leaves its path untyped
     entry = EntryPoint("one", "starting", "compiler_gym.starting_sequences")
-    monkeypatch.setattr(known, "parts", lambda kind: {"one": entry})
+    monkeypatch.setattr(known, "parts", always({"one": entry}))
     assert known_sequences(["b", "a"]) == [[1, 0, 1]]
     assert default_starts(NamedDiscrete(["c", "b", "-Oz"], name="mine")) == [[2], [1, 0], [0]]
 

@@ -4,6 +4,7 @@
 import pytest
 
 from compiler_gym.tools.tune import job
+from tests.stand_ins import always
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -13,6 +14,6 @@ def no_rebuild(request: pytest.FixtureRequest) -> object:
     ``test_rebuilding.py`` tests that, and so do the tests of the command.
     """
     with pytest.MonkeyPatch.context() as context:
-        if not request.module.__name__.endswith("test_rebuilding"):
-            context.setattr(job, "find_rebuild", lambda *_, **__: "")
+        if not request.node.nodeid.endswith("test_rebuilding.py"):
+            context.setattr(job, "find_rebuild", always(""))
         yield

@@ -10,6 +10,7 @@ import pytest
 from compiler_gym.lazy import parts
 from compiler_gym.tools.tune.commands import cc as cc_module
 from tests.command_line import Run
+from tests.stand_ins import always, stand_in
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 
@@ -60,9 +61,9 @@ def test_a_makefile_builds_as_usual_and_leaves_its_programs(
 def test_the_recorder_is_that_of_the_command_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     ours = parts("recorders")["llvm"]
     acme = EntryPoint("acme", "tests.tools.tune.commands.test_cc:Acme", ours.group)
-    monkeypatch.setattr(cc_module, "parts", lambda kind: {"llvm": ours, "acme": acme})
-    monkeypatch.setattr(cc_module, "part", lambda kind: f"the only one of {kind}")
-    recorder_of = cc_module._recorder
+    monkeypatch.setattr(cc_module, "parts", always({"llvm": ours, "acme": acme}))
+    monkeypatch.setattr(cc_module, "part", stand_in(lambda kind: f"the only one of {kind}"))
+    recorder_of = cc_module._recorder  # pyright: ignore[reportPrivateUsage]  # its command runs a compiler
     assert recorder_of(["ccache", "/opt/acc", "-c", "clang"]).COMMANDS == Acme.COMMANDS
     assert recorder_of(["clang-22", "acc"]) is ours.load()
     assert recorder_of(["gcc", "-c", "acc"]) == "the only one of recorders"
