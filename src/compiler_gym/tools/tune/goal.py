@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a tuning is for, and what follows from it."""
+"""The goals of a tuning, and the units and words of each."""
 
 from enum import StrEnum
 
@@ -9,28 +9,15 @@ __all__ = ["Goal"]
 
 
 class Goal(StrEnum):
-    """What should become better. Plans, JSON and the command line write its value.
+    """The goal of a tuning. Plans, JSON and the command line write its value.
 
     >>> Goal("speed").shown(0.25), Goal.SIZE.shown(1500)
     ('0.25 s', '1,500 bytes')
     """
 
-    unit: str
-    """Of what is measured."""
-    better: str
-    """What a binary has to be, in a sentence that denies it."""
-    _format: str
-
-    SIZE = "size", "bytes", "smaller", ",.0f"
-    SPEED = "speed", "s", "surely faster", ",.4g"
-    BOTH = "both", "s", "smaller and no slower", ",.4g"
-
-    def __new__(cls, value: str, unit: str = "", better: str = "", format: str = "") -> "Goal":
-        """Return the member that is written as `value`."""
-        made = str.__new__(cls, value)
-        made._value_ = value
-        made.unit, made.better, made._format = unit, better, format
-        return made
+    SIZE = "size"
+    SPEED = "speed"
+    BOTH = "both"
 
     @classmethod
     def _missing_(cls, value: object) -> "Goal":
@@ -38,12 +25,22 @@ class Goal(StrEnum):
 
     @property
     def counts_bytes(self) -> bool:
-        """Whether bytes decide; otherwise runs do, of a command of the user's."""
+        """Whether bytes are measured; otherwise it is the time of the user's command."""
         return self is Goal.SIZE
+
+    @property
+    def unit(self) -> str:
+        """The unit of what is measured."""
+        return "bytes" if self.counts_bytes else "s"
+
+    @property
+    def better(self) -> str:
+        """The words between "nothing" and "than" where no better binary is found."""
+        return {"size": "smaller", "speed": "surely faster"}.get(self, "smaller and no slower")
 
     def number(self, cost: float) -> str:
         """Return a cost as people read it."""
-        return f"{cost:{self._format}}"
+        return f"{cost:,.0f}" if self.counts_bytes else f"{cost:,.4g}"
 
     def shown(self, cost: float) -> str:
         """Return a cost with its unit."""

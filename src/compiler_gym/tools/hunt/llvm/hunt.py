@@ -40,6 +40,23 @@ _FINDINGS_OF_A_DECISION = 3
 
 
 @dataclass(frozen=True, slots=True)
+class Dropped:
+    """A candidate that is no finding: the step that dropped it, and why."""
+
+    step: str
+    reason: str
+    text: str = ""
+    """The reduced function, where there is one."""
+    decision: str = ""
+    """The smallest decision that shows the gap, where it was needed."""
+
+    def row(self) -> dict[str, str]:
+        """Return the fields of its row in the journal."""
+        fields = {"step": self.step, "text": self.text, "as": self.decision}
+        return {"dropped": self.reason} | {key: text for key, text in fields.items() if text}
+
+
+@dataclass(frozen=True, slots=True)
 class HuntLimits:
     """How far a hunt goes for each function."""
 
@@ -262,12 +279,14 @@ class Hunt:
                 return
             gap, decision = candidate
             self._says(f"reducing {gap['function']} ({gap['package']}): {decision}")
-            dropped, facts = self._followed(engine, gap, decision, deadline)
+            result = self._reduce(engine, gap, decision, deadline)
             found = {"key": gap["key"], "decision": decision, "package": gap["package"]}
-            self._note("candidate", **found, **dropped)
-            if facts is not None:
+            if isinstance(result, Dropped):
+                self._note("candidate", **found, **result.row())
+            else:
+                self._note("candidate", **found)
                 self._note(
-                    "finding", **(facts | {"key": gap["key"], "program": gap["program"]}),
+                    "finding", **(result | {"key": gap["key"], "program": gap["program"]}),
                     package=gap["package"], function=gap["function"],
                 )  # fmt: skip
 
@@ -306,15 +325,15 @@ class Hunt:
                     break
         return None if best is None else best[1:]
 
-    def _followed(
+    def _reduce(
         self, engine: Engine, gap: dict[str, Any], decision: str, deadline: float
-    ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-        """Return why a candidate is dropped and at which step, or what is known of the finding."""
+    ) -> dict[str, Any] | Dropped:
+        """Reduce and prove a candidate; return the facts of the finding, or why it is dropped."""
         goal = self._goal.value
         function = (self.output / "functions" / f"{gap['key']}.bc").read_bytes()
         answer = engine.ask("attributed", function, decision, goal)
         if answer.failure:
-            return {"step": "attribute", "dropped": answer.failure}, None
+            return Dropped("attribute", answer.failure)
         smallest: str = answer.value
         least = self._least(gap["base"])
         whole = engine.ask("prepared_for_reduction", function).value or ""
@@ -323,14 +342,14 @@ class Hunt:
             return bool(engine.ask("is_interesting", data, smallest, goal, least).value)
 
         if not is_interesting(whole.encode()):
-            return {"step": "cut out", "dropped": "alone, it does not show"}, None
+            return Dropped("cut out", "alone, it does not show")
         # What is plain already needs no test of each attribute.
         plain = engine.ask("finished", whole.encode(), smallest, goal, least, seconds=60.0)
         seconds = max(min(self._limits.reduce_seconds, deadline - time.monotonic()), 10.0)
         reduced = reduce_ir(plain.value or whole, is_interesting, seconds=seconds)
         facts: dict[str, Any] = {"decision": smallest, "seen_as": [decision, smallest]}
         facts |= {"tests": reduced.tests, "is_reduction_finished": reduced.is_finished}
-        dropped = {"step": "reduce", "dropped": "nothing is left"}
+        dropped = Dropped("reduce", "nothing is left")
         # The smallest may be one that no input runs through: then an earlier one is looked at.
         for back in (1, 2, 4, 8, 16, 32):
             if back > len(reduced.texts):
@@ -341,38 +360,36 @@ class Hunt:
             size = len(short.splitlines())
             if size > self._limits.lines:
                 cut = "" if reduced.is_finished else f" within {seconds:.0f} s"
-                said = {"step": "reduce", "dropped": f"{size} lines of IR are left{cut}"}
-                return (said if back == 1 else dropped), None
+                said = Dropped("reduce", f"{size} lines of IR are left{cut}")
+                return said if back == 1 else dropped
             proof = proved(engine, short, smallest, goal)
             if proof.kind:
-                return self._judged(engine, facts | {"text": short, "proof": asdict(proof)})
+                return self._judge(engine, facts | {"text": short, "proof": asdict(proof)})
             if back == 1:
-                dropped = {"step": "prove", "dropped": proof.reason, "text": short}
-        return dropped, None
+                dropped = Dropped("prove", proof.reason, short)
+        return dropped
 
-    def _judged(
-        self, engine: Engine, facts: dict[str, Any]
-    ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-        """Return why a reduced function is dropped, or its facts with counts and versions."""
+    def _judge(self, engine: Engine, facts: dict[str, Any]) -> dict[str, Any] | Dropped:
+        """Return the facts of a reduced function with counts and versions, or why it is dropped."""
         goal, text, decision = self._goal.value, facts["text"], facts["decision"]
         answer = engine.ask("facts", text.encode(), decision, goal)
         if answer.failure:
-            return {"step": "count", "dropped": answer.failure}, None
+            return Dropped("count", answer.failure)
         facts |= answer.value
         facts["shape"] = f"{facts['shape'] & (1 << 64) - 1:016x}"
         counted = self._counted(facts)
         if counted["packages"] < self._least_packages:
             said = f"its pattern is in {counted['packages']} packages"
-            return {"step": "count", "dropped": said, "text": text, "as": decision}, None
+            return Dropped("count", said, text, decision)
         if twin := self._twin(engine, facts):
-            return {"step": "compare", "dropped": f"shows what {twin} shows"}, None
+            return Dropped("compare", f"shows what {twin} shows")
         facts["versions"] = [asdict(one) for one in sizes_by_version(engine, text, decision, goal)]
         if facts["versions"]:
             newest = facts["versions"][-1]
             if newest["failure"] or newest["decided"] >= newest["level"]:
                 said = newest["failure"] or "LLVM's own tools do not show it"
-                return {"step": "versions", "dropped": said, "text": text}, None
-        return {}, facts
+                return Dropped("versions", said, text)
+        return facts
 
     def _twin(self, engine: Engine, facts: dict[str, Any]) -> str:
         """Return the key of a finding that is the same; empty where there is none.

@@ -120,23 +120,19 @@ def find_binaries(events: Iterable[Event], tree: Path) -> list[Binary]:
     for event in events:
         command = CompilerCommand.parse(event.words, event.cwd)
         digests = {command.cwd / name: digest for name, digest in event.made.items()}
-        objects = [(path, unit) for path, unit in objects_of(command) if path in digests]
-        made.update((digests[path], (unit,)) for path, unit in objects)
-        if command.mode is Mode.PROGRAM:
-            for name, digest in event.made.items():
-                if "-r" in command.link_flags:
-                    known = [input.units for input in inputs_of(command, origin)]
-                    if known and all(known):
-                        made[digest] = tuple(unit for units in known for unit in units)
-                else:
-                    links[(event.cwd / name).resolve()] = (command, digest)
-    found: list[Binary] = []
-    for path, (command, digest) in links.items():
-        if is_elf(path, EXECUTABLE, SHARED) and _digest(path.read_bytes()) == digest:
-            inputs = tuple(inputs_of(command, origin))
-            if any(input.units for input in inputs):
-                found.append(Binary(_name(path, tree), path, command, inputs, tree.resolve()))
-    return found
+        made |= {digests[path]: (unit,) for path, unit in objects_of(command) if path in digests}
+        if command.mode is not Mode.PROGRAM:
+            continue
+        if "-r" not in command.link_flags:
+            links |= {path.resolve(): (command, digest) for path, digest in digests.items()}
+        elif units := _join_units([input.units for input in inputs_of(command, origin)]):
+            made |= dict.fromkeys(digests.values(), units)
+    unchanged = (
+        Binary(_name(path, tree), path, command, tuple(inputs_of(command, origin)), tree.resolve())
+        for path, (command, digest) in links.items()
+        if is_elf(path, EXECUTABLE, SHARED) and _digest(path.read_bytes()) == digest
+    )
+    return [binary for binary in unchanged if binary.units]
 
 
 def objects_of(command: CompilerCommand) -> Iterator[tuple[Path, Unit]]:
@@ -200,8 +196,14 @@ def _units_of(path: Path, origin: Origin) -> tuple[Unit, ...]:
         return ()
     if not is_archive(path):
         return origin(_digest(data))
-    found = [() if member is None else origin(_digest(member)) for member in members_of(data)]
-    return tuple(unit for units in found for unit in units) if all(found) else ()
+    return _join_units(
+        [() if member is None else origin(_digest(member)) for member in members_of(data)]
+    )
+
+
+def _join_units(parts: Sequence[tuple[Unit, ...]]) -> tuple[Unit, ...]:
+    """Return the sources of all `parts`; nothing where those of one are unknown."""
+    return tuple(unit for units in parts for unit in units) if all(parts) else ()
 
 
 def _name(path: Path, tree: Path) -> str:
