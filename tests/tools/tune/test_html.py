@@ -1,18 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""A page escapes its title and needs no other file; a table aligns by its first row."""
+"""A page escapes its values and needs no other file."""
 
-from compiler_gym.tools.tune import html_page, html_table
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.tools.tune import render_page
 
 
-def test_a_page_is_whole_and_escapes_its_title() -> None:
-    page = html_page("<b>", "<p>body</p>")
+def test_a_page_is_whole_and_escapes_its_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "own_pages" / "templates"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").touch()
+    (folder / "own.html").write_text(
+        '{% extends "base.html" %}{% from "macros.html" import table %}'
+        '{% block body %}{{ table(["Name", "Bytes"], ["name", "number"], rows) }}{% endblock %}'
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))  # pyright: ignore[reportUnknownMemberType]  # pytest leaves its path untyped
+    page = render_page("own.html", "own_pages", title="<b>", rows=[("a<", "1")])
     assert "<title>&lt;b&gt;</title>" in page
-    assert "<main>\n<p>body</p>\n</main>" in page
     assert "prefers-color-scheme: dark" in page
-
-
-def test_a_table_has_the_classes_of_its_cells_and_may_have_no_row() -> None:
-    table = html_table(("Name", "Bytes"), [("tuned", ("a", "name"), ("1", "number"))])
-    assert '<th class="">Name</th><th class="number">Bytes</th>' in table
-    assert '<tr class="tuned"><td class="name">a</td><td class="number">1</td></tr>' in table
-    assert "<tbody></tbody>" in html_table(("Name", "Bytes"), [])
+    assert '<th class="">Name</th><th class="number">Bytes</th>' in page
+    assert '<tr><td class="name">a&lt;</td><td class="number">1</td></tr>' in page
+    assert "</html>" in page

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from compiler_gym.tools.tune.front import FrontBuild, front_of, recommended
     from compiler_gym.tools.tune.goal import Goal
     from compiler_gym.tools.tune.handing_over import Result
-    from compiler_gym.tools.tune.html import html_page, html_table
+    from compiler_gym.tools.tune.html import render_page
     from compiler_gym.tools.tune.job import TuningJob, TuningWatcher
     from compiler_gym.tools.tune.journal import JOURNAL, Journal, Tried
     from compiler_gym.tools.tune.layout import (
@@ -131,8 +131,6 @@ __all__ = [
     "compare_plans",
     "driver_facts",
     "front_of",
-    "html_page",
-    "html_table",
     "layout_of",
     "read_plan",
     "read_recipe",
@@ -141,6 +139,7 @@ __all__ = [
     "recipe_for",
     "recipe_named",
     "recommended",
+    "render_page",
     "require_among",
     "require_honoured",
     "require_nothing_in",

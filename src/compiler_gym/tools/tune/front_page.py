@@ -4,6 +4,8 @@
 from collections.abc import Iterator
 from html import escape
 
+from markupsafe import Markup
+
 from compiler_gym.tools.tune.summary import BinarySummary, FrontRow
 
 __all__ = ["front_picture"]
@@ -13,7 +15,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 90, 30, 45
 _TICKS = 4
 
 
-def front_picture(binary: BinarySummary) -> str:
+def front_picture(binary: BinarySummary) -> Markup:
     """Return an SVG of the builds of `binary` and of the fair rival, which is as fast as itself."""
     rival = binary.sizes[binary.rival]["text"]
     rows = [row for row in binary.front if row.code != rival or row.speed["speedup"] != 1]
@@ -51,7 +53,7 @@ def front_picture(binary: BinarySummary) -> str:
             yield _label(at - 9, height - 8, row.name, "end", kind)
 
     said = f"{len(rows)} builds, from smallest to fastest"
-    return (
+    return Markup(
         f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{said}">'
         f"{''.join(drawn())}</svg>"
     )

@@ -117,7 +117,7 @@ def _run(folder: Path, sanitizer: str, parts: list[str], inputs: int) -> _Run:
         limits=RunLimits(seconds=_SECONDS, memory_bytes=0 if sanitizer else 1 << 30),
         environment={"ASAN_OPTIONS": f"{_GO_ON}:detect_leaks=0", "MSAN_OPTIONS": _GO_ON},
     )
-    if report.stopped_by is not None or report.exit_status not in (0, 1):
+    if report.stopped_by is not None or report.exit_status not in (0, 1) or not report.stdout:
         raise ValueError(f"ended with {report.stopped_by or report.exit_status}")
     lines = report.stdout.decode().splitlines()
     last = lines[-1].split()
