@@ -16,71 +16,93 @@ from typer.core import TyperGroup
 
 from compiler_gym.cli.kit.interrupts import exit_when_terminated
 from compiler_gym.cli.kit.pipes import leaving_with_the_reader
-from compiler_gym.cli.kit.rows import HELP, Row, tool_commands
+from compiler_gym.cli.kit.rows import HELP, Row, Topic, tool_commands
 
 __all__ = ["app", "commands", "main"]
 
 # An action may look like an option: -Oz is one.
 _ACTIONS: dict[str, Any] = {"context_settings": {**HELP, "ignore_unknown_options": True}}
 _COMMANDS = {
-    "envs": Row("compiler_gym.cli.envs:envs", "List the environments."),
+    "envs": Row("compiler_gym.cli.envs:envs", "List the environments.", topic=Topic.EXPLORE),
     "describe": Row(
         "compiler_gym.cli.describe:describe",
         "Show what an environment offers: actions, observations, rewards and datasets.",
+        topic=Topic.EXPLORE,
     ),
     "search": Row(
         "compiler_gym.cli.search:search",
-        "Look for the sequence of actions that earns most on each program.",
+        "Search for the sequence of actions with the highest reward on each program.",
+        topic=Topic.BUILDS,
     ),
     "replay": Row(
         "compiler_gym.cli.replay:replay",
-        "Apply recorded states again and show what comes out differently.",
+        "Replay recorded states and show any differences.",
+        topic=Topic.RESULTS,
     ),
     "validate": Row(
         "compiler_gym.cli.validate:validate",
-        "Prove that recorded states replay and that the programs still do their job.",
+        "Check that recorded states replay and that their programs still work.",
+        topic=Topic.RESULTS,
     ),
     "bisect": Row(
         "compiler_gym.cli.bisect:bisect",
-        "Find the first action after which two machines or versions disagree.",
+        "Find the first action after which two machines or versions differ.",
+        topic=Topic.RESULTS,
     ),
     "reduce": Row(
         "compiler_gym.cli.reduce:reduce",
-        "Find the fewest actions that keep a reward, a failed validation or a crash.",
+        "Find the fewest actions that preserve a reward, a failed validation or a crash.",
+        topic=Topic.RESULTS,
     ),
     "runs": Row(
         "compiler_gym.cli.runs:runs",
         "List runs of searches, trainings and evaluations, and compare them.",
+        topic=Topic.RESULTS,
     ),
     "new": Row(
-        "compiler_gym.cli.new:new", "Write a package that makes another compiler an environment."
+        "compiler_gym.cli.new:new",
+        "Create a package that turns another compiler into an environment.",
+        topic=Topic.EXTEND,
     ),
     "conformance": Row(
         "compiler_gym.cli.conformance:conformance",
-        "Check that a program keeps the session protocol: `conformance -- ./my-service`.",
+        "Check that a program follows the session protocol: `conformance -- ./my-service`.",
+        topic=Topic.EXTEND,
     ),
     "sdk": Row(
         "compiler_gym.cli.conformance:sdk",
-        "Print the folder of the C++ header, the schema of the messages and the transcripts.",
+        "Print the folder with the C++ header, the message schema and sample transcripts.",
+        topic=Topic.EXTEND,
     ),
-    "help": Row("compiler_gym.cli.version:show_help", "Show the help of a command."),
+    "help": Row(
+        "compiler_gym.cli.version:show_help", "Show the help of a command.", topic=Topic.EXTEND
+    ),
     "version": Row(
         "compiler_gym.cli.version:version",
-        "Print the versions of this library, its compilers and what they run on.",
+        "Print the versions of this library, its compilers and the system.",
+        topic=Topic.EXTEND,
     ),
     "doctor": Row(
         "compiler_gym.cli.doctor:doctor",
-        "Check the programs outside this library: which are missing, and what installs them.",
+        "Check which external programs are missing, and show how to install them.",
+        topic=Topic.EXTEND,
     ),
     "run": Row(
-        "compiler_gym.cli.run:run", "Apply actions to a program and show what they did.", _ACTIONS
+        "compiler_gym.cli.run:run",
+        "Apply actions to a program and show their effect.",
+        _ACTIONS,
+        topic=Topic.EXPLORE,
     ),
     "profile": Row(
-        "compiler_gym.cli.profile:profile", "Show where the time of an episode goes.", _ACTIONS
+        "compiler_gym.cli.profile:profile",
+        "Show where the time of an episode is spent.",
+        _ACTIONS,
+        topic=Topic.EXPLORE,
     ),
     "datasets": Row(
         "compiler_gym.cli.datasets:datasets",
-        "List, install, remove, verify, import, build, export and sample sets of programs.",
+        "List, install, remove, verify, import, build, export and sample datasets.",
+        topic=Topic.LEARN,
     ),
 }
 
@@ -124,11 +146,12 @@ class _Commands(TyperGroup):
         self.commands = _OnUse()
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write what each does, without loading it."""
-        tools = {name: row for name, row in commands().items() if name not in _COMMANDS}
-        for title, rows in (("Commands", _COMMANDS), ("Tools", tools)):
-            with formatter.section(title):
-                formatter.write_dl([(name, row.help) for name, row in rows.items()])
+        """List the commands by topic, without loading them."""
+        for topic in Topic:
+            rows = [(name, row.help) for name, row in commands().items() if row.topic is topic]
+            if rows:
+                with formatter.section(topic.value):
+                    formatter.write_dl(rows)
 
     def make_context(self, *args: Any, **settings: Any) -> Any:
         """Read the command line; this is where help is printed."""

@@ -17,21 +17,23 @@ __all__ = ["bisect"]
 
 
 def bisect(
-    trace: Annotated[Path, typer.Argument(help="What `replay --trace` wrote on one machine.")],
+    trace: Annotated[
+        Path, typer.Argument(help="Trace that `replay --trace` wrote on one machine.")
+    ],
     other: Annotated[
         Path | None,
-        typer.Argument(help="What it wrote on another machine [default: replay here]."),
+        typer.Argument(help="Trace of another machine [default: replay on this one]."),
     ] = None,
     env: StatesEnvName = None,
     json: Json = False,
 ) -> None:
-    """Find the first action after which two machines or versions disagree.
+    """Find the first action after which two machines or versions differ.
 
     On the one:    compiler-gym replay states.jsonl --trace theirs.jsonl
 
     On the other:  compiler-gym bisect theirs.jsonl
 
-    Exits with status 1 if they disagree.
+    Exits with status 1 if they differ.
     """
     from compiler_gym.errors import StateFileError
     from compiler_gym.validation import first_disagreement

@@ -22,17 +22,19 @@ def conformance(
     ],
     program: Annotated[
         Path | None,
-        typer.Option(help="A program that it can read [default: of the TOML file, or a text]."),
+        typer.Option(
+            help="Program that the service can read [default: one from the TOML file, or a text]."
+        ),
     ] = None,
     carrier: Annotated[
-        str | None, typer.Option(help="What carries the messages: descriptor, stdio or socket.")
+        str | None, typer.Option(help="Transport for the messages: descriptor, stdio or socket.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Check that a program keeps the session protocol: `conformance -- ./my-service`.
+    """Check that a program follows the session protocol: `conformance -- ./my-service`.
 
-    It replays transcripts, sends bytes that are no messages, and times round trips. Leaves with
-    status 1 if a promise is not kept.
+    It replays transcripts, sends malformed messages, and measures round trips. Exits with
+    status 1 if a check fails.
     """
     from compiler_gym.service import SessionSource
     from compiler_gym.session import BenchmarkSpec
@@ -76,7 +78,7 @@ def conformance(
 
 
 def sdk() -> None:
-    """Print the folder of the C++ header, the schema of the messages and the transcripts."""
+    """Print the folder with the C++ header, the message schema and sample transcripts."""
     from compiler_gym.service.foreign import sdk_path
 
     path = sdk_path()

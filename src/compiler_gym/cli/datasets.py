@@ -29,7 +29,7 @@ __all__ = ["datasets"]
 datasets = typer.Typer(
     name="datasets",
     cls=CommandGroup,
-    help="List, install, remove, verify, import, build, export and sample sets of programs.",
+    help="List, install, remove, verify, import, build, export and sample datasets.",
     context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
 )
@@ -37,7 +37,7 @@ datasets = typer.Typer(
 Name = Annotated[
     str,
     typer.Argument(
-        help="The name of a dataset, for example poj104-v1.", autocompletion=_completing.datasets
+        help="Name of a dataset, such as poj104-v1.", autocompletion=_completing.datasets
     ),
 ]
 _ENV = DEFAULT_ENVIRONMENT
@@ -46,14 +46,14 @@ _WIDE = 140
 
 @datasets.callback()
 def default(context: typer.Context, env: EnvName = _ENV, json: Json = False) -> None:
-    """List, install, remove, verify, import, build, export and sample sets of programs."""
+    """List, install, remove, verify, import, build, export and sample datasets."""
     if context.invoked_subcommand is None:
         list_datasets(env, json)
 
 
 @datasets.command("list")
 def list_datasets(env: EnvName = _ENV, json: Json = False) -> None:
-    """List the datasets: how many programs, how large, whose licence, and what each needs."""
+    """List the datasets with their size, licence and requirements."""
     with open_datasets(env) as catalogue:
         listed = [_facts(dataset) for dataset in catalogue.datasets(with_deprecated=True)]
     if json:
@@ -72,7 +72,7 @@ def list_datasets(env: EnvName = _ENV, json: Json = False) -> None:
 
 @datasets.command()
 def install(name: Name, env: EnvName = _ENV, json: Json = False) -> None:
-    """Fetch a dataset, so that it can be read without the network."""
+    """Download a dataset, so that it can be used offline."""
     with open_datasets(env) as catalogue:
         dataset = catalogue.dataset(name)
         dataset.install()
@@ -97,12 +97,12 @@ def remove(name: Name, env: EnvName = _ENV, json: Json = False) -> None:
 @datasets.command()
 def verify(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Datasets; every installed one if none is named.")
+        list[str] | None, typer.Argument(help="Datasets [default: all installed ones].")
     ] = None,
     env: EnvName = _ENV,
     json: Json = False,
 ) -> None:
-    """Compare installed files with what was fetched or imported; exit with 1 if any differ."""
+    """Check installed files for changes; exit with status 1 if there are any."""
     with open_datasets(env) as catalogue:
         chosen = [catalogue.dataset(name) for name in names or ()]
         for dataset in chosen:
@@ -124,17 +124,19 @@ def verify(
 @datasets.command()
 def sample(
     name: Annotated[
-        str | None, typer.Argument(help="A dataset; every installed one if none is named.")
+        str | None, typer.Argument(help="Dataset [default: all installed ones].")
     ] = None,
-    count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many programs.")] = 10,
-    seed: Annotated[int | None, typer.Option(min=0, help="Repeats the same choice.")] = None,
+    count: Annotated[int, typer.Option("-n", "--count", min=1, help="Number of programs.")] = 10,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Random seed; the same seed makes the same choice.")
+    ] = None,
     folder: Annotated[
         Path | None, typer.Option("--output", help="Write the programs to this folder.")
     ] = None,
     env: EnvName = _ENV,
     json: Json = False,
 ) -> None:
-    """Choose programs at random and print their addresses."""
+    """Choose programs at random and print their URIs."""
     from numpy.random import default_rng
 
     generator = default_rng(seed)

@@ -23,16 +23,16 @@ def describe(
     env: Annotated[
         str,
         typer.Argument(
-            help="The environment; see `compiler-gym envs`.",
+            help="Environment; `compiler-gym envs` lists them.",
             autocompletion=_completing.environments,
         ),
     ],
     actions: Annotated[
-        bool, typer.Option("--actions", help="List every action, not the first few.")
+        bool, typer.Option("--actions", help="List all actions, not only the first few.")
     ] = False,
     filter: Annotated[
         str | None,
-        typer.Option(help="Show only what has this text in its name or description."),
+        typer.Option(help="Show only entries with this text in their name or description."),
     ] = None,
     json: Json = False,
 ) -> None:

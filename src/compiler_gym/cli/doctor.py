@@ -19,10 +19,10 @@ INCOMPLETE = 1
 
 
 def doctor(json: Json = False) -> None:
-    """Check the programs outside this library: which are missing, and what installs them.
+    """Check which external programs are missing, and show how to install them.
 
-    Passes and rewards need none of them: LLVM is bundled. Exit status: 0 when all required
-    programs work, 1 when not.
+    LLVM is bundled, so passes and rewards need none of them. Exit status: 0 if all required
+    programs work, otherwise 1.
     """
     tools: list[ExternalTool] = []
     for entry in parts("external_tools").values():

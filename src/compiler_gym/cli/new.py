@@ -49,16 +49,17 @@ _TAKEN = ("compiler_gym", "gymnasium", "numpy", "test", "tests")
 
 
 def new(
-    name: Annotated[str, typer.Argument(help="What the compiler is called, for example tiny-c.")],
+    name: Annotated[str, typer.Argument(help="Name of the compiler, such as tiny-c.")],
     folder: Annotated[
-        Path | None, typer.Option(help="Where to write the package; default: ./NAME.")
+        Path | None, typer.Option(help="Folder for the package [default: ./NAME].")
     ] = None,
-    language: Annotated[
-        Language, typer.Option(help="What the session is written in.")
-    ] = Language.PYTHON,
+    language: Annotated[Language, typer.Option(help="Language of the session.")] = Language.PYTHON,
     json: Json = False,
 ) -> None:
-    """Write a package that makes another compiler an environment."""
+    """Create a package that turns another compiler into an environment.
+
+    compiler-gym new tiny-c --language cpp
+    """
     words = _placeholders(name)
     target = Path(words["name"]) if folder is None else folder
     written = _write_package(target, words, language)

@@ -45,20 +45,20 @@ class _Steps:
     """The observations and the reward of each step."""
 
     observation: str | None = option(
-        None, "What each step observes; - is nothing [default: a learner's]"
+        None, "Observation of each step; - for none [default: a learner's]"
     )
-    reward: str | None = option(None, "What each step earns; - is nothing [default: a learner's]")
+    reward: str | None = option(None, "Reward of each step; - for none [default: a learner's]")
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
     """Where the actions come from if none are named."""
 
-    state: str | None = option(None, "Take the actions of the first state in this file")
+    state: str | None = option(None, "Use the actions of the first state in this file")
     random: int | None = option(
         None, f"Draw so many actions [default: {_ACTIONS} where none are named]"
     )
-    seed: int = option(0, "What they are drawn with")
+    seed: int = option(0, "Random seed for them")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,7 @@ class _FlameGraph:
     """Where a flame graph is written, and how."""
 
     output: Path | None = option(None, "Write a flame graph to this file; - prints it")
-    format: ProfileFormat = option(
-        ProfileFormat.SPEEDSCOPE, "How: for speedscope.app, or folded stacks"
-    )
+    format: ProfileFormat = option(ProfileFormat.SPEEDSCOPE, "Output format: speedscope or folded")
 
 
 @spread
@@ -87,12 +85,12 @@ def profile(
     action_space: ActionSpaceName = None,
     steps: _Steps = _Steps(),
     source: _Source = _Source(),
-    top: Annotated[int, typer.Option(help="The most rows of a table.")] = 10,
+    top: Annotated[int, typer.Option(help="Maximum number of rows in a table.")] = 10,
     flame_graph: _FlameGraph = _FlameGraph(),
     limits: LimitOptions = None,
     json: Json = False,
 ) -> None:
-    """Show where the time of an episode goes.
+    """Show where the time of an episode is spent.
 
     compiler-gym profile cbench-v1/qsort sroa instcombine gvn
 

@@ -34,22 +34,24 @@ class Keep(Enum):
 
 @spread
 def reduce(
-    file: Annotated[str, typer.Argument(help="A file of states: a path, an address or -.")],
-    keep: Annotated[Keep, typer.Option(help="What must stay as it is.")] = Keep.REWARD,
-    number: Annotated[int, typer.Option(help="Which state of the file, from 1.")] = 1,
-    output_dir: Annotated[Path, typer.Option("--output", help="The folder to write to.")] = Path(
-        "reduced"
-    ),
+    file: Annotated[str, typer.Argument(help="File with states: a path, an address or -.")],
+    keep: Annotated[Keep, typer.Option(help="Property to preserve.")] = Keep.REWARD,
+    number: Annotated[
+        int, typer.Option(help="Number of the state in the file, starting at 1.")
+    ] = 1,
+    output_dir: Annotated[Path, typer.Option("--output", help="Output folder.")] = Path("reduced"),
     env: StatesEnvName = None,
     reward: RewardName = None,
     limits: LimitOptions = None,
     json: Json = False,
 ) -> None:
-    """Find the fewest actions that keep a reward, a failed validation or a crash.
+    """Find the fewest actions that preserve a reward, a failed validation or a crash.
 
-    For a failure or a crash the folder also gets the smallest IR that still shows it
-    and the exact command, ready for the compiler's tracker. For a reward it gets what
-    each action contributed and what its removal costs.
+    For a failure or a crash, the folder also contains the smallest IR that still shows it and
+    the exact command, ready for the compiler's bug tracker. For a reward, it contains the
+    contribution of each action and the cost of removing it.
+
+    compiler-gym reduce states.jsonl --keep failure --output reduced
     """
     state = _chosen(file, number)
     with env_for(state.environment, env, reward, limits)() as made:

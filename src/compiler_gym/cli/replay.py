@@ -37,14 +37,18 @@ def replay(
     reward: RewardName = None,
     trace: Annotated[
         Path | None,
-        typer.Option(help="Write what each action led to, for `compiler-gym bisect` elsewhere."),
+        typer.Option(
+            help="Write the state after each action, for `compiler-gym bisect` on another machine."
+        ),
     ] = None,
     limits: LimitOptions = None,
     json: Json = False,
 ) -> None:
-    """Apply recorded states again and show what comes out differently.
+    """Replay recorded states and show any differences.
 
-    Exits with status 1 if a replay differs from what was recorded.
+    Exits with status 1 if a replay differs.
+
+    compiler-gym replay states.jsonl
     """
     from compiler_gym.validation import trace as trace_of
 

@@ -47,8 +47,8 @@ _TEXT_WIDTH = 18
 class _Written:
     """Where the program is written afterwards."""
 
-    write_ir: Path | None = option(None, "Write the program afterwards as text; - prints it")
-    write_bitcode: Path | None = option(None, "Write the program afterwards as bitcode")
+    write_ir: Path | None = option(None, "Write the resulting program as text; - prints it")
+    write_bitcode: Path | None = option(None, "Write the resulting program as bitcode")
     write_marked: Path | None = option(
         None,
         "Write the program after the last mark as bitcode, and show the compiler's own command "
@@ -60,8 +60,8 @@ class _Written:
 class _First:
     """What is done before the actions."""
 
-    pipeline: str | None = option(None, "A pipeline of passes, as the compiler's own tool takes it")
-    start: str | None = option(None, "Actions to begin with, as a search does: recipe small")
+    pipeline: str | None = option(None, "Pass pipeline in the syntax of the compiler's own tool")
+    start: str | None = option(None, "Starting sequence, such as 'recipe small'")
 
 
 @spread
@@ -79,19 +79,19 @@ def run(
     observe: Annotated[
         list[str] | None,
         typer.Option(
-            help="An observation to show; may be repeated.",
+            help="Observation to show; can be repeated.",
             autocompletion=_completing.observations,
         ),
     ] = None,
     reward: Annotated[
         list[str] | None,
-        typer.Option(help="A reward to show; may be repeated.", autocompletion=_completing.rewards),
+        typer.Option(help="Reward to show; can be repeated.", autocompletion=_completing.rewards),
     ] = None,
     written: _Written = _Written(),
     limits: LimitOptions = None,
     json: Json = False,
 ) -> None:
-    """Apply actions to a program and show what they did.
+    """Apply actions to a program and show their effect.
 
     compiler-gym run cbench-v1/qsort sroa instcombine simplifycfg
 

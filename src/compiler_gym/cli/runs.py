@@ -18,7 +18,7 @@ def runs(
     folders: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Run folders, or folders that hold some [default: this folder and the cache]."
+            help="Run folders, or folders that contain them [default: this folder and the cache]."
         ),
     ] = None,
     compare: Annotated[
@@ -29,7 +29,10 @@ def runs(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List runs of searches, trainings and evaluations, and compare them."""
+    """List runs of searches, trainings and evaluations, and compare them.
+
+    compiler-gym runs runs/first runs/second --compare
+    """
     from compiler_gym.errors import InvalidParameterError
     from compiler_gym.runs import differences, distinct_names, find_runs, summarise
 

@@ -62,7 +62,7 @@ def search(
     reward: Annotated[
         str | None,
         typer.Option(
-            help="The reward to maximise; see `compiler-gym describe`.",
+            help="Reward to maximise; `compiler-gym describe` lists them.",
             autocompletion=_completing.rewards,
         ),
     ] = None,
@@ -71,22 +71,25 @@ def search(
     output_file: Annotated[
         Path | None,
         typer.Option(
-            "--output", help="Write results to FILE, and progress to FILE.progress.jsonl."
+            "--output", help="Write results to this file, and progress to FILE.progress.jsonl."
         ),
     ] = None,
     run: Annotated[
         Path | None,
-        typer.Option(help="A run folder: a search that was killed goes on from there."),
+        typer.Option(help="Run folder; the same command resumes an interrupted search."),
     ] = None,
     limits: MemoryLimit = None,
     json: Json = False,
 ) -> None:
-    """Look for the sequence of actions that earns most on each program.
+    """Search for the sequence of actions with the highest reward on each program.
 
-    The standard levels (-Oz, ...) are tried first where they are actions, so the
-    result is never worse than those. Where actions are settings, as the flags of GCC,
-    local and portfolio flip a few at a time from the best level. Ctrl-C ends the search
-    with what was found.
+    If the action space has standard levels (-Oz, ...), they are tried first, so the result is
+    never worse. If actions are settings, such as GCC flags, local and portfolio change a few
+    at a time, starting from the best level. Ctrl-C ends the search and keeps its results.
+
+    compiler-gym search main.c --time 30
+
+    compiler-gym search cbench-v1/sha --reward ObjectTextSizeOz --steps 500
     """
     from compiler_gym.search import chosen_options, write_results
 

@@ -43,30 +43,33 @@ def validate(
     reward: RewardName = None,
     rungs: Annotated[
         str | None,
-        typer.Option(help="Which checks, separated by commas [default: all]; see --quick."),
+        typer.Option(help="Checks to run, separated by commas [default: all]."),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Replay, verify and run; no sanitizers, no proofs.")
+        bool, typer.Option("--quick", help="Only replay, verify and run; no sanitizers or proofs.")
     ] = False,
     jobs: Annotated[
-        int | None, typer.Option(help="States at a time [default: one per processor].")
+        int | None,
+        typer.Option(help="Number of states to check in parallel [default: one per processor]."),
     ] = None,
     output_file: Annotated[
         Path | None,
         typer.Option(
             "--output",
-            help="Append each result to FILE as a line of JSON; states in it are not done again.",
+            help="Append each result to this file as a JSON line; states already in it are "
+            "skipped.",
         ),
     ] = None,
     limits: LimitOptions = None,
     sandbox: SandboxName = None,
     json: Json = False,
 ) -> None:
-    """Prove that recorded states replay and that the programs still do their job.
+    """Check that recorded states replay and that their programs still work.
 
-    Each check says ok, failed or unknown: a full disk or a deadline is no fault of a state.
-    Exits with status 1 if a state is wrong, and with what was done so far when it is
-    interrupted.
+    Each check returns ok, failed or unknown; a full disk or a deadline is not a failure. Exits
+    with status 1 if a state is wrong. An interrupted validation keeps its results.
+
+    compiler-gym validate states.jsonl --quick --output results.jsonl
     """
     states, damage = read_states(files)
     options: dict[str, Any] = {} if quick else {"rungs": None}

@@ -16,7 +16,7 @@ __all__ = ["sandbox_in_use", "show_help", "version"]
 
 
 def version(json: Json = False) -> None:
-    """Print the versions of this library, its compilers and what they run on."""
+    """Print the versions of this library, its compilers and the system."""
     from importlib.metadata import version as version_of
 
     from compiler_gym.errors import EnvironmentNotSupported

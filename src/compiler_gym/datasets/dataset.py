@@ -117,7 +117,7 @@ class Dataset:
 
     @property
     def description(self) -> str:
-        """What the programs are, in one line."""
+        """Description of the programs in one line."""
         return self._description
 
     @property

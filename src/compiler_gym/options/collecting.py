@@ -40,31 +40,31 @@ class CollectOptions:
     env: str = option("")
     policy: str = option("random", "random, search, search:ALGORITHM, level:NAME or FILE.py")
     benchmarks: Sequence[str] = option(
-        (), "A program or a dataset to collect from; repeatable", spelling=_repeatable()
+        (), "Program or dataset to collect from; can be repeated", spelling=_repeatable()
     )
-    steps: int = option(10_000, "Steps in all, at most", WHOLE_ABOVE_0)
-    length: int = option(100, "Steps that the policy may take each time it is run", WHOLE_ABOVE_0)
-    action_space: str | None = option(None, "The action space; see `compiler-gym describe`")
+    steps: int = option(10_000, "Maximum number of steps", WHOLE_ABOVE_0)
+    length: int = option(100, "Maximum number of steps in each run of the policy", WHOLE_ABOVE_0)
+    action_space: str | None = option(None, "Action space; `compiler-gym describe` lists them")
     observe: Sequence[str] = option(
-        (), "An observation of each state to keep; repeatable", spelling=_repeatable()
+        (), "Observation to store for each state; can be repeated", spelling=_repeatable()
     )
     costs: Sequence[str] = option(
         (),
-        "A cost of each state to keep; repeatable [default: the usual one]",
+        "Cost to store for each state; can be repeated [default: the usual one]",
         spelling=_repeatable(),
     )
     rewards: Sequence[str] = option(
         (),
-        "A reward of each step to keep; repeatable [default: the usual one]",
+        "Reward to store for each step; can be repeated [default: the usual one]",
         spelling=_repeatable(),
     )
-    no_hashes: bool = option(False, "Keep no hash of each state")
-    seed: int = option(0, "The same seed gives the same collection", WHOLE_FROM_0)
+    no_hashes: bool = option(False, "Do not store the hash of each state")
+    seed: int = option(0, "Random seed; the same seed produces the same collection", WHOLE_FROM_0)
     shard_steps: int | None = option(
-        None, "Steps of a shard [default: a 64th, from 1,000 to 100,000]", WHOLE_ABOVE_0
+        None, "Number of steps in a shard [default: a 64th, from 1,000 to 100,000]", WHOLE_ABOVE_0
     )
     jobs: int | None = option(
-        None, "Processes [default: one per processor]", WHOLE_ABOVE_0, may_change=True
+        None, "Number of processes [default: one per processor]", WHOLE_ABOVE_0, may_change=True
     )
     ray: bool = option(False, "Make the shards tasks of a Ray cluster", may_change=True)
     limits: Limits = field(default_factory=Limits)

@@ -32,12 +32,12 @@ class Limits:
     """
 
     step_seconds: float = option(
-        300.0, "Seconds that one action or observation may take", _DEADLINE
+        300.0, "Time limit in seconds for one action or observation", _DEADLINE
     )
     """The deadline of a request that names none."""
     memory_bytes: int = option(
         8 << 30,
-        "GiB of memory that the compiler may take",
+        "Memory limit in GiB for the compiler",
         WHOLE_FROM_0,
         may_change=True,
         spelling=Spelling("memory_gib", 1 << 30, ABOVE_0),

@@ -24,9 +24,9 @@ class PackageChoice:
     Raises `InvalidParameterError` for a number out of its range.
     """
 
-    lock: str | None = option(None, "A lock, which names all versions: a file, or debian-100")
-    packages: str | None = option(None, "A file with the name of a source package on each line")
-    count: int | None = option(None, "Choose this many packages at random", WHOLE_ABOVE_0)
+    lock: str | None = option(None, "Lock file with all versions, or debian-100")
+    packages: str | None = option(None, "File with the name of one source package per line")
+    count: int | None = option(None, "Number of packages to choose at random", WHOLE_ABOVE_0)
     seed: int = option(0, "Repeats the same choice", WHOLE_FROM_0)
 
     def __post_init__(self) -> None:
@@ -48,27 +48,29 @@ class PackageLimits:
     Raises `InvalidParameterError` for what is no bound.
     """
 
-    seconds: float = option(1800.0, "Seconds that a package may take to build", ABOVE_0)
+    seconds: float = option(1800.0, "Time limit in seconds for building a package", ABOVE_0)
     """Of wall time, its configure step and what makes its bitcode included."""
-    test_seconds: float = option(120.0, "Seconds that its own tests may take; 0: not run", FROM_0)
+    test_seconds: float = option(
+        120.0, "Time limit in seconds for its own tests; 0 skips them", FROM_0
+    )
     memory_bytes: int = option(
         4 << 30,
-        "GiB of memory that its build may take",
+        "Memory limit in GiB for a build",
         WHOLE_ABOVE_0,
         spelling=Spelling("memory_gib", 1 << 30, ABOVE_0),
     )
     """All its processes together."""
     disk_bytes: int = option(
         4 << 30,
-        "GiB that its build may write",
+        "Disk limit in GiB for a build",
         WHOLE_ABOVE_0,
         spelling=Spelling("disk_gib", 1 << 30, ABOVE_0),
     )
     """Looked at every second: what is written until then is on the disk."""
-    processes: int = option(512, "Processes that it may run at once", WHOLE_ABOVE_0)
+    processes: int = option(512, "Maximum number of processes of a build", WHOLE_ABOVE_0)
     tree_bytes: int = option(
         16 << 20,
-        "MiB that a built tree may take that is kept to run its tests in; 0: none",
+        "Size limit in MiB for keeping a built tree to run its tests in; 0 keeps none",
         WHOLE_FROM_0,
         spelling=Spelling("tree_mib", 1 << 20, FROM_0),
     )

@@ -34,17 +34,17 @@ class ReadOptions:
 
     suffixes: tuple[str, ...] = option(
         _SUFFIXES,
-        "File names to take, for example .c; repeatable",
+        "File suffix to include, such as .c; can be repeated",
         spelling=Spelling("suffix", type=list[str], read=tuple),
     )
     """The names of files in folders and archives that are programs; an empty one takes all."""
     max_bytes: int = 1 << 28
     """The size above which a program is not read."""
-    license: str = option("", "The licence of programs without one")
+    license: str = option("", "Licence of programs that do not state one")
     """The licence of programs that do not name their own."""
-    source: str = option("", "Where the programs come from")
-    """Where the programs come from; their path or file if empty."""
-    language: str = option("", "The language they are written in")
+    source: str = option("", "Origin of the programs")
+    """Origin of the programs; their path or file if empty."""
+    language: str = option("", "Language of the programs")
     """The language of programs that do not name their own."""
     limits: ArchiveLimits = field(default_factory=ArchiveLimits)
     """What an archive may hold."""

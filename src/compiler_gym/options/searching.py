@@ -34,40 +34,42 @@ class SearchOptions:
     algorithm: str = option("portfolio", "random, greedy, e-greedy, local or portfolio")
     seconds: float | None = option(
         None,
-        f"How long for all programs together: 90, 10m, 1h [default: {_SECONDS:g} without --steps]",
+        f"Time for all programs together: 90 (seconds), 10m or 1h [default: {_SECONDS:g} "
+        "without --steps]",
         ABOVE_0,
         spelling=Spelling("time", type=str, read=seconds_in),
     )
     steps: int | None = option(
-        None, "Actions to try on each program; unlike --time, the same result again", WHOLE_ABOVE_0
+        None, "Number of actions to try on each program; reproducible, unlike --time", WHOLE_ABOVE_0
     )
     jobs: int | None = option(
-        None, "Threads [default: one per processor]", WHOLE_ABOVE_0, may_change=True
+        None, "Number of threads [default: one per processor]", WHOLE_ABOVE_0, may_change=True
     )
-    seed: int = option(0, "The same seed and --steps give the same result")
+    seed: int = option(0, "Random seed; the result is reproducible together with --steps")
     starts: Sequence[str | Sequence[int]] | None = option(
         None,
-        "Actions to begin with, separated by blanks, or: recipe small; may be repeated",
+        "Starting sequence: actions separated by spaces, or 'recipe small'; can be repeated",
         spelling=Spelling("start", type=list[str]),
     )
     """Sequences to begin with, as names separated by blanks or as numbers from zero. By default
     the standard levels and known sequences; levels follow those that are given, and an empty
     list starts from nothing."""
     step_seconds: float = option(
-        10.0, "Seconds that one action may take; a longer one counts as failed", ABOVE_0
+        10.0, "Time limit in seconds for one action; a slower one counts as failed", ABOVE_0
     )
     level_seconds: float = option(
-        300.0, "Seconds that a standard level (-Oz, ...) may take", ABOVE_0
+        300.0, "Time limit in seconds for a standard level (-Oz, ...)", ABOVE_0
     )
     kept_processes: int = option(
         128,
-        "Processes kept in the middle of episodes, to go on from; 0: replay them",
+        "Forked processes to keep alive, so that sequences can be continued from them; 0 "
+        "replays instead",
         FROM_0,
         may_change=True,
     )
     kept_bytes: float = option(
         1 << 30,
-        "GiB of memory that they may hold",
+        "Memory limit in GiB for these processes",
         FROM_0,
         may_change=True,
         spelling=Spelling("kept_gib", 1 << 30),

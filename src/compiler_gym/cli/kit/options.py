@@ -52,14 +52,14 @@ LimitOptions = Limits | None
 MemoryLimit = Annotated[Limits | None, Only(["memory_bytes"])]
 CompilerName = Annotated[
     str | None,
-    typer.Option("--compiler", help="Which compiler [default: the only one that can]."),
+    typer.Option("--compiler", help="Compiler to use [default: the only one that supports it]."),
 ]
 SandboxName = Annotated[
     str | None,
     typer.Option(
         "--sandbox",
-        help="What programs are kept from when they run: namespaces, limits or none "
-        "[default: the strongest here].",
+        help="Sandbox for running programs: namespaces, limits or none [default: the "
+        "strongest available].",
     ),
 ]
 

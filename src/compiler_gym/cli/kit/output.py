@@ -51,7 +51,7 @@ _GOES_ON = " \\"
 """What a shell reads as: the command goes on in the next line."""
 _WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
 
 
 def output() -> "Console":

@@ -37,7 +37,7 @@ EnvName = Annotated[
     str,
     typer.Option(
         "--env",
-        help="The environment; see `compiler-gym envs`.",
+        help="Environment; `compiler-gym envs` lists them.",
         autocompletion=_completing.environments,
         is_eager=True,  # what else is completed depends on it
     ),
@@ -52,7 +52,7 @@ ProgramName = Annotated[
 ActionSpaceName = Annotated[
     str | None,
     typer.Option(
-        help="The action space; see `compiler-gym describe`.",
+        help="Action space; `compiler-gym describe` lists them.",
         autocompletion=_completing.action_spaces,
         is_eager=True,
     ),

@@ -9,6 +9,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from compiler_gym.errors import CompilerGymWarning
 from compiler_gym.lazy import named, parts
 
-__all__ = ["GROUP", "HELP", "VERBATIM", "Row", "tool_commands"]
+__all__ = ["GROUP", "HELP", "VERBATIM", "Row", "Topic", "tool_commands"]
 
 GROUP = "commands"
 """The entry-point group, below ``compiler_gym.``: each entry maps command names to `Row`."""
@@ -36,6 +37,17 @@ _TYPE = re.compile(r"<(?:list\[)?(\w+)(?: range)?\]?>")
 _TYPE_NAMES = {"str": "TEXT"}
 
 
+class Topic(Enum):
+    """The groups in which the help lists commands; the values are their titles."""
+
+    BUILDS = "C and C++ programs"
+    EXPLORE = "Explore"
+    LEARN = "Learn"
+    RESULTS = "Results"
+    EXTEND = "Extend and troubleshoot"
+    OTHER = "Other tools"
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One command, or one group of commands."""
@@ -49,6 +61,9 @@ class Row:
     completions: Mapping[str, str] = field(default_factory=dict[str, str])
     """Values for the Tab key: ``"package.module:name"`` of an enumeration, of strings, or of a
     function that returns them, by the option's name."""
+
+    topic: Topic = Topic.OTHER
+    """The group in which the help lists the command."""
 
     def load(self, name: str) -> Any:
         """Return the command called `name`; the commands that others add to a group included."""

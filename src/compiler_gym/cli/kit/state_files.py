@@ -18,7 +18,7 @@ __all__ = ["RewardName", "StateFiles", "StatesEnvName", "env_for", "program_name
 
 StateFiles = Annotated[
     list[str],
-    typer.Argument(help="Files of states (CSV or JSON lines): paths, https:// addresses or -."),
+    typer.Argument(help="Files with states (CSV or JSON lines): paths, https:// addresses or -."),
 ]
 StatesEnvName = Annotated[
     str | None,
@@ -28,7 +28,7 @@ StatesEnvName = Annotated[
 ]
 RewardName = Annotated[
     str | None,
-    typer.Option("--reward", help="The reward space of states that do not name theirs."),
+    typer.Option("--reward", help="Reward space for states that do not name one."),
 ]
 
 

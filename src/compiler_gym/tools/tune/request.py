@@ -42,95 +42,103 @@ class Request:
     project: Path = option(Path())
     """Its root, where the command is run."""
     output: Path = option(
-        Path("tuned"), "The folder for everything; new or to resume", may_change=True
+        Path("tuned"), "Output folder; must be new unless --resume is given", may_change=True
     )
     _: KW_ONLY
     goal: Goal = option(Goal.SIZE, "size, speed or both", spelling=Spelling(type=str))
     measure: Measure = option(
         Measure.LOADED,
-        "The size to lower: text, loaded, file or compressed",
+        "Size to minimise: text, loaded, file or compressed",
         spelling=Spelling(type=str),
     )
     """Bytes of code, of all that is loaded of the stripped file, of that file, or of it as
     ``zstd -19`` leaves it."""
     seconds: float | None = option(
         None,
-        "How long to search: 90, 10m, 2h [default: 10m]",
+        "Search time: 90 (seconds), 10m or 2h [default: 10m]",
         may_change=True,
         spelling=Spelling("time", type=str, read=seconds_in),
     )
     """By default ten minutes where `compilations` is not given."""
     compilations: int | None = option(
         None,
-        "Compilations to try instead of a time: repeatable with --seed",
+        "Number of compilations to try instead of a time limit; reproducible together with --seed",
         may_change=True,
         spelling=Spelling("budget_compilations"),
     )
-    seed: int = option(0, "The same seed and number of compilations give the same result")
+    seed: int = option(
+        0, "Random seed; the result is reproducible together with --budget-compilations"
+    )
     binaries: tuple[str, ...] = option(
         (),
-        "A linked file to tune; may be repeated [default: the largest]",
+        "Linked file to tune; can be repeated [default: the largest]",
         may_change=True,
         spelling=Spelling("binary", type=list[str], read=tuple),
     )
     """Each has a journal of its own."""
     run: str | None = option(
         None,
-        "A command that runs the program at its usual work, in the project's folder",
+        "Command that exercises the program on typical input; runs in the project folder",
         may_change=True,
     )
     train: str | None = option(
-        None, "A command to tune by, for speed and both [default: --run]", may_change=True
+        None, "Command to tune for, with --goal speed or both [default: --run]", may_change=True
     )
     profile: str | None = option(
-        None, "A profile to learn from: of an instrumented build, AutoFDO or perf", may_change=True
+        None, "Profile to use: from an instrumented build, AutoFDO or perf", may_change=True
     )
     """Of runs in production, instead of a training run."""
     confirm: str | None = option(
-        None, "A command to compare with at the end, which nothing is tuned by", may_change=True
+        None, "Held-out command, used only for the final comparison", may_change=True
     )
     check: str | None = option(
-        None, "A command that tests the project, as 'make check'", may_change=True
+        None, "Command that tests the project, such as 'make check'", may_change=True
     )
     check_seconds: float | None = option(
         None,
-        "How long one run of --check may take: 90, 10m, 2h [default: 10m]",
+        "Time limit for one run of --check: 90 (seconds), 10m or 2h [default: 10m]",
         may_change=True,
         spelling=Spelling("check_time", type=str, read=seconds_in),
     )
     max_slowdown: float | None = option(
         None,
-        "What a smaller program may cost in time: 3%",
+        "Largest slowdown to accept, such as 3%",
         may_change=True,
         spelling=Spelling(type=str, read=_fraction),
     )
     """As a fraction of the run."""
     max_growth: float | None = option(
         None,
-        "What a faster program may cost in code, for both: 0%",
+        "Largest growth in code size to accept with --goal both, such as 0%",
         may_change=True,
         spelling=Spelling(type=str, read=_fraction),
     )
     """As a fraction of the fair rival's bytes."""
     debug: bool = option(
-        False, "Keep debug information, in a file beside the binary", may_change=True
+        False, "Keep debug information, in a file next to the binary", may_change=True
     )
     """It is made when everything is decided."""
     recipe: bool = option(
-        False, "Build with the recipe for the goal, without a search", may_change=True
+        False, "Build with the recipe for the goal, without searching", may_change=True
     )
-    old_loaders: bool = option(False, "The file must run with older loaders than this system's")
+    old_loaders: bool = option(
+        False, "The result must run with dynamic loaders older than this system's"
+    )
     """Otherwise packed relocations may be decided, which glibc reads from 2.36 on."""
-    no_unwind_tables: bool = option(False, "Unwind tables may go: crash reports show no calls")
+    no_unwind_tables: bool = option(
+        False, "Allow removing unwind tables; crash reports then lack the call stack"
+    )
     """Never for C++ with exceptions, which need them."""
     start: Path | None = option(
         None,
-        "Start from the decisions of an older tuned.toml",
+        "Start from the decisions in an existing tuned.toml",
         may_change=True,
         spelling=Spelling("from_"),
     )
-    resume: bool = option(False, "Go on where it was ended", may_change=True)
-    jobs: int | None = option(None, "Threads [default: one per processor]", may_change=True)
+    resume: bool = option(False, "Resume an interrupted run", may_change=True)
+    jobs: int | None = option(
+        None, "Number of threads [default: one per processor]", may_change=True
+    )
     """One where nothing is said in Python."""
 
     def __post_init__(self) -> None:

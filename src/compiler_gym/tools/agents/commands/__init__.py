@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Commands for tasks of language models."""
 
-from compiler_gym.cli.kit.rows import Row
+from compiler_gym.cli.kit.rows import Row, Topic
 
 __all__ = ["COMMANDS"]
 
 COMMANDS = {
     "tasks": Row(
         "compiler_gym.tools.agents.commands.tasks:tasks",
-        "List the tasks for language models, or write them with prompts as JSON lines.",
+        "List tasks for language models, or write them with prompts as JSON lines.",
         completions={"--difficulty": "compiler_gym.tools.agents.task:DIFFICULTIES"},
+        topic=Topic.LEARN,
     ),
 }
 """The commands by name."""

@@ -12,18 +12,19 @@ __all__ = ["tasks"]
 
 
 def tasks(
-    task: Annotated[
-        str | None, typer.Argument(help="A task to show, with what an agent is told.")
-    ] = None,
+    task: Annotated[str | None, typer.Argument(help="Task to show, with its prompt.")] = None,
     split: Annotated[str | None, typer.Option(help="train, validation or test.")] = None,
-    family: Annotated[str | None, typer.Option(help="Tasks of one kind.")] = None,
+    family: Annotated[str | None, typer.Option(help="Only tasks of this family.")] = None,
     difficulty: Annotated[str | None, typer.Option(help="easy, medium or hard.")] = None,
     file: Annotated[
-        Path | None, typer.Option("--output", help="Write the tasks here, one as JSON a line.")
+        Path | None, typer.Option("--output", help="Write the tasks to this file, as JSON lines.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """List the tasks for language models, or write them with prompts as JSON lines."""
+    """List tasks for language models, or write them with prompts as JSON lines.
+
+    compiler-gym tasks --split train --output train.jsonl
+    """
     from compiler_gym.datasets import SPLITS
     from compiler_gym.files import write_whole
     from compiler_gym.tools.agents import find_task

@@ -8,7 +8,7 @@ __all__ = ["COMMANDS"]
 COMMANDS = {
     "datasets import": Row(
         "compiler_gym.tools.corpus.commands.datasets:import_dataset",
-        "Import programs as a dataset; an interrupted import goes on where it was.",
+        "Import programs as a dataset; an interrupted import can be resumed.",
     ),
     "datasets export": Row(
         "compiler_gym.tools.corpus.commands.datasets:export",
@@ -16,7 +16,7 @@ COMMANDS = {
     ),
     "datasets build": Row(
         "compiler_gym.tools.corpus.commands.datasets:build",
-        "Build packages of a distribution in a sandbox, and keep their modules and programs.",
+        "Build a distribution's packages in a sandbox, and keep their modules and programs.",
     ),
 }
 """The commands by name."""

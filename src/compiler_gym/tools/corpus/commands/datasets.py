@@ -25,26 +25,29 @@ _LIMITS = PackageLimits()
 
 @spread
 def import_dataset(
-    name: Annotated[str, typer.Argument(help="What to call it, for example mine-v0.")],
+    name: Annotated[str, typer.Argument(help="Name of the new dataset, such as mine-v0.")],
     path: Annotated[
         Path,
         typer.Argument(
-            help="A directory, archive, Parquet, JSON-lines, compile_commands.json, or packages "
-            "that were built."
+            help="A directory, an archive, a Parquet or JSON lines file, "
+            "compile_commands.json, or built packages."
         ),
     ],
     options: ReadOptions = _READ,
-    description: Annotated[str, typer.Option(help="What the programs are, in one line.")] = "",
+    description: Annotated[str, typer.Option(help="Description of the programs in one line.")] = "",
     linked: Annotated[
-        bool, typer.Option(help="Of compile_commands.json, link the files of each target.")
+        bool, typer.Option(help="Link the files of each target in compile_commands.json.")
     ] = False,
     check: Annotated[
-        bool, typer.Option(help="Start each program once; what cannot be started is unreadable.")
+        bool,
+        typer.Option(
+            help="Start an episode on each program, and mark those that fail as unreadable."
+        ),
     ] = False,
     env: EnvName = _ENV,
     json: Json = False,
 ) -> None:
-    """Import programs as a dataset; an interrupted import goes on where it was."""
+    """Import programs as a dataset; an interrupted import can be resumed."""
     from compiler_gym.datasets import CorpusDataset, import_corpus
     from compiler_gym.files import site_data_path
     from compiler_gym.tools.corpus.packages import holds_packages
@@ -84,15 +87,13 @@ def import_dataset(
 def export(
     name: Annotated[
         str,
-        typer.Argument(
-            help="The name of a dataset, for example poj104-v1.", autocompletion=dataset_names
-        ),
+        typer.Argument(help="Name of a dataset, such as poj104-v1.", autocompletion=dataset_names),
     ],
     path: Annotated[
-        Path, typer.Argument(help="The Parquet file to write, or a folder: a file for each split.")
+        Path, typer.Argument(help="Parquet file to write, or a folder for a file per split.")
     ],
     limit: Annotated[
-        int | None, typer.Option(min=1, help="At most this many programs a file.")
+        int | None, typer.Option(min=1, help="Maximum number of programs in a file.")
     ] = None,
     env: EnvName = _ENV,
     json: Json = False,
@@ -113,16 +114,17 @@ def export(
 
 @spread
 def build(
-    distribution: Annotated[str, typer.Argument(help="Whose packages: debian.")],
-    folder: Annotated[Path, typer.Option("--output", help="The folder to build into.")],
+    distribution: Annotated[str, typer.Argument(help="Distribution: debian.")],
+    folder: Annotated[Path, typer.Option("--output", help="Output folder.")],
     choice: PackageChoice = _CHOICE,
-    jobs: Annotated[int, typer.Option(min=1, help="How many are built at once.")] = 1,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on in a folder.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of packages to build in parallel.")] = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume in an existing folder.")] = False,
     install_dependencies: Annotated[
         bool,
         typer.Option(
             "--install-dependencies",
-            help="Install what packages need on this machine, as root, not in unpacked trees.",
+            help="Install build dependencies on this machine, as root, instead of in "
+            "unpacked trees.",
         ),
     ] = False,
     ray: Annotated[
@@ -135,7 +137,7 @@ def build(
     env: EnvName = _ENV,
     json: Json = False,
 ) -> None:
-    """Build packages of a distribution in a sandbox, and keep their modules and programs."""
+    """Build a distribution's packages in a sandbox, and keep their modules and programs."""
     from msgspec import to_builtins
 
     from compiler_gym.tools.corpus.commands.packages import (

@@ -137,7 +137,7 @@ def gather(
         output: The corpus file, which appears when it is whole.
         name: The name of the dataset.
         shapes: Tells the functions of programs.
-        description: What the programs are, in one line.
+        description: Description of the programs in one line.
         license: What is said of the licences of all; each program has its own besides.
         choose: Which programs are taken; splits are among those.
         report: Told the bytes that were read so far, and of how many.

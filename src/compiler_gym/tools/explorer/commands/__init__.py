@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Commands that start the explorer."""
 
-from compiler_gym.cli.kit.rows import Row
+from compiler_gym.cli.kit.rows import Row, Topic
 
 __all__ = ["COMMANDS"]
 
@@ -9,10 +9,12 @@ COMMANDS = {
     "explore": Row(
         "compiler_gym.tools.explorer.commands.explore:explore",
         "Try actions on a program by hand, with undo.",
+        topic=Topic.EXPLORE,
     ),
     "web": Row(
         "compiler_gym.tools.explorer.commands.web:web",
-        "Open the web explorer: a tree of what passes do, with diffs, graphs and search.",
+        "Open the web explorer, which shows the effect of each pass with diffs and graphs.",
+        topic=Topic.EXPLORE,
     ),
 }
 """The commands by name."""

@@ -30,7 +30,7 @@ def explore(
     reward: Annotated[
         str | None,
         typer.Option(
-            help="The reward to show; see `compiler-gym describe`.",
+            help="Reward to show; `compiler-gym describe` lists them.",
             autocompletion=_completing.rewards,
         ),
     ] = None,
@@ -41,6 +41,8 @@ def explore(
 
     Type the name of an action to apply it, ``help`` for the commands. Commands are
     read from standard input too, one per line; with --json each reply is one line.
+
+    compiler-gym explore cbench-v1/qsort
     """
     from compiler_gym.registration import make
     from compiler_gym.tools.explorer.commands.terminal import Explorer

@@ -30,26 +30,25 @@ def web(
     ] = None,
     env: EnvName = DEFAULT_ENVIRONMENT,
     host: Annotated[
-        str, typer.Option(help="The address to listen at; others can reach any but the default.")
+        str,
+        typer.Option(
+            help="Address to listen on; all but the default can be reached from other machines."
+        ),
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(help="The port; 0 takes one that is free.", min=0, max=65535)
-    ] = 0,
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Whether to open a browser.")
-    ] = True,
-    sessions: Annotated[
-        int, typer.Option(help="How many sessions may be open at a time.", min=1)
-    ] = 8,
+    port: Annotated[int, typer.Option(help="Port; 0 chooses a free one.", min=0, max=65535)] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
+    sessions: Annotated[int, typer.Option(help="Maximum number of open sessions.", min=1)] = 8,
     idle_minutes: Annotated[
-        float, typer.Option(help="Minutes without use after which a session is closed.", min=0.01)
+        float, typer.Option(help="Minutes of inactivity after which a session is closed.", min=0.01)
     ] = 30.0,
     limits: Limits = _SESSION_LIMITS,
 ) -> None:
-    """Open the web explorer: a tree of what passes do, with diffs, graphs and search.
+    """Open the web explorer, which shows the effect of each pass with diffs and graphs.
 
-    It prints the address, which holds a token: whoever knows it can use the explorer.
-    Ctrl-C stops it and closes every session. Needs the extra `web`.
+    It prints its address with a token; anyone who has both can use the explorer. Ctrl-C stops
+    it and closes every session. Needs the extra `web`.
+
+    compiler-gym web main.c
     """
     from socket import gethostname
 

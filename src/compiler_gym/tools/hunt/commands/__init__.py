@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The command that hunts."""
 
-from compiler_gym.cli.kit.rows import Row
+from compiler_gym.cli.kit.rows import Row, Topic
 
 __all__ = ["COMMANDS"]
 
 COMMANDS = {
     "hunt": Row(
         "compiler_gym.tools.hunt.commands.hunt:hunt",
-        "Find what the compiler's own level misses in real code: reduced, proven and counted.",
+        "Find optimisations that the compiler misses in real code, each reduced and checked.",
+        topic=Topic.RESULTS,
     ),
 }
 """The commands by name."""

@@ -21,7 +21,7 @@ _SHOWN = 20
 
 
 class Goal(Enum):
-    """What is to be less."""
+    """Cost to minimise."""
 
     SIZE = "size"
     INSTRUCTIONS = "instructions"
@@ -49,28 +49,31 @@ def hunt(
         str,
         typer.Argument(
             metavar="PROJECT|CORPUS",
-            help="A folder of programs or with a compile_commands.json, or a dataset.",
+            help="A folder of programs, a folder with a compile_commands.json, or a dataset.",
             autocompletion=_completing.programs,
         ),
     ],
-    goal: Annotated[Goal, typer.Option(help="What is to be less.")] = Goal.SIZE,
+    goal: Annotated[Goal, typer.Option(help="Cost to minimise.")] = Goal.SIZE,
     output_dir: Annotated[
-        Path, typer.Option("--output", help="The folder for findings; a later hunt goes on there.")
+        Path, typer.Option("--output", help="Folder for findings; continues there if it exists.")
     ] = Path("hunt-results"),
-    time: Annotated[str, typer.Option(help="How long to hunt: 90, 10m, 1h.")] = "30m",
+    time: Annotated[str, typer.Option(help="Time limit: 90 (seconds), 10m or 1h.")] = "30m",
     compiler: CompilerName = None,
     versions: Annotated[
         bool,
         typer.Option(
-            "--versions", help="List the functions that grew from version to version instead."
+            "--versions",
+            help="List functions that grew from one compiler version to the next instead.",
         ),
     ] = False,
     json: Json = False,
 ) -> None:
-    """Find what the compiler's own level misses in real code: reduced, proven and counted.
+    """Find optimisations that the compiler misses in real code, each reduced and checked.
 
-    Writes a draft of a report for each finding, and `report.html` over all. Nothing is sent.
-    Ctrl-C ends it after the step at hand; the same command goes on.
+    Writes a draft report for each finding, and `report.html` for all of them. Nothing is sent
+    anywhere. Ctrl-C stops after the current step; the same command continues.
+
+    compiler-gym hunt debian-sample-v0 --time 10m
     """
     from compiler_gym.cli.kit.interrupts import Interrupts
 

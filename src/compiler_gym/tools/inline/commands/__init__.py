@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Commands that serve and judge inlining policies."""
 
-from compiler_gym.cli.kit.rows import HELP, Row
+from compiler_gym.cli.kit.rows import HELP, Row, Topic
 
 __all__ = ["COMMANDS"]
 
@@ -10,10 +10,12 @@ COMMANDS = {
         "compiler_gym.tools.inline.commands.serve_policy:serve_policy",
         "Let a policy decide in stock compilers: `serve-policy default -- make`.",
         {"context_settings": {**HELP, "allow_extra_args": True}},
+        topic=Topic.LEARN,
     ),
     "evaluate-heuristic": Row(
         "compiler_gym.tools.inline.commands.evaluate_heuristic:evaluate_heuristic",
-        "Judge a decision function in C, or in a shared object, on many programs.",
+        "Evaluate an inlining heuristic in C, or in a shared object, on many programs.",
+        topic=Topic.LEARN,
     ),
 }
 """The commands by name."""

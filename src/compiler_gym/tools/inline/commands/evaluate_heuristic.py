@@ -21,34 +21,35 @@ __all__ = ["evaluate_heuristic"]
 
 def evaluate_heuristic(
     heuristic: Annotated[
-        Path, typer.Argument(help="A source in C, or a shared object, with should_inline().")
+        Path, typer.Argument(help="C source or shared object that defines should_inline().")
     ],
     corpus: Annotated[
         list[str] | None,
         typer.Option(
-            help="A dataset, a program or a folder of them; may be repeated [default: the task's]."
+            help="Dataset, program or folder; can be repeated [default: those of the task]."
         ),
     ] = None,
     define: Annotated[
-        list[str] | None, typer.Option("--define", help="A macro, as NAME=VALUE; may be repeated.")
+        list[str] | None,
+        typer.Option("--define", help="Macro to define, as NAME=VALUE; can be repeated."),
     ] = None,
     most: Annotated[
-        int | None, typer.Option(help="At most so many programs, spread evenly over all.")
+        int | None, typer.Option(help="Maximum number of programs, sampled evenly.")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="What the entry is called.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the entry.")] = None,
     output_dir: Annotated[
         Path | None,
-        typer.Option("--output", help="The folder of a submission [default: none written]."),
+        typer.Option("--output", help="Folder for a submission [default: none is written]."),
     ] = None,
     compiler: CompilerName = None,
     sandbox: SandboxName = None,
     json: Json = False,
 ) -> None:
-    """Judge a decision function in C, or in a shared object, on many programs.
+    """Evaluate an inlining heuristic in C, or in a shared object, on many programs.
 
-    It runs in a sandbox, and each program is compiled once with its decisions. Leaves with
-    status 1 if it failed on any. With the task's own programs the result is an entry of the
-    leaderboard.
+    It runs in a sandbox, and each program is compiled once with its decisions. Exits with
+    status 1 if it failed on any program. With the task's own programs, the result is a
+    leaderboard entry.
     """
     from compiler_gym.lazy import part
     from compiler_gym.sandbox import require, sandboxed

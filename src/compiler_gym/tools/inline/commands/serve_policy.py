@@ -15,20 +15,22 @@ __all__ = ["serve_policy"]
 def serve_policy(
     context: typer.Context,
     policy: Annotated[
-        str, typer.Argument(help="default, FILE.py[:NAME], FILE.c or FILE.so: what decides.")
+        str, typer.Argument(help="Policy: default, FILE.py[:NAME], FILE.c or FILE.so.")
     ],
     channel: Annotated[
         Path | None,
         typer.Option(
-            help="Answer at the pipes CHANNEL.in and CHANNEL.out, one compiler at a time."
+            help="Answer on the pipes CHANNEL.in and CHANNEL.out, for one compiler at a time."
         ),
     ] = None,
     compiler: CompilerName = None,
 ) -> None:
     """Let a policy decide in stock compilers: `serve-policy default -- make`.
 
-    The command behind `--` finds clang, clang++ and opt on PATH that ask the policy about each
-    call that they may inline. Without a command they are served until Ctrl-C.
+    The command after `--` runs with clang, clang++ and opt on PATH that ask the policy about
+    each call they could inline. Without a command, the policy is served until Ctrl-C.
+
+    compiler-gym serve-policy policy.py:decide -- make
     """
     from compiler_gym.lazy import part
 

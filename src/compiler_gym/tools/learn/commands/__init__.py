@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Commands that collect transitions and manage leaderboards."""
 
-from compiler_gym.cli.kit.rows import Row
+from compiler_gym.cli.kit.rows import Row, Topic
 
 __all__ = ["COMMANDS"]
 
@@ -9,11 +9,13 @@ COMMANDS = {
     "collect": Row(
         "compiler_gym.tools.learn.commands.collect:collect",
         "Collect transitions into a folder of Parquet files, for learning without a compiler.",
+        topic=Topic.LEARN,
     ),
     "leaderboard": Row(
         "compiler_gym.tools.learn.commands.leaderboard:leaderboard",
-        "Evaluate policies on fixed tasks; verify and rank what was submitted.",
+        "Evaluate policies on fixed tasks; verify and rank submissions.",
         completions={"task": "compiler_gym.tools.learn.leaderboard:TASKS"},
+        topic=Topic.RESULTS,
     ),
 }
 """The commands by name."""

@@ -25,26 +25,26 @@ _DEFAULTS = CollectOptions()
 
 @spread
 def collect(
-    folder: Annotated[Path, typer.Option("--output", help="The folder of the collection.")],
+    folder: Annotated[Path, typer.Option("--output", help="Output folder.")],
     env: Annotated[
         str | None,
-        typer.Argument(help="The environment; none takes the options of the folder."),
+        typer.Argument(help="Environment; leave it out with --resume."),
     ] = None,
     options: CollectOptions = _DEFAULTS,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the collection in the folder.")
+        bool, typer.Option("--resume", help="Resume the collection in the folder.")
     ] = False,
     verify: Annotated[
-        int, typer.Option(help="Afterwards, replay this many episodes and compare.", min=0)
+        int, typer.Option(help="Number of episodes to replay and compare afterwards.", min=0)
     ] = 0,
     limits: LimitOptions = None,
     json: Json = False,
 ) -> None:
     """Collect transitions into a folder of Parquet files, for learning without a compiler.
 
-    The same options give the same files, with any number of processes and after any number of
-    interruptions: Ctrl-C and a kill lose the shards in work, and --resume goes on. Leaves with
-    status 1 if --verify finds an episode that cannot be played again.
+    The same options produce the same files, with any number of processes and interruptions.
+    Ctrl-C or a kill loses only unfinished shards; --resume continues. Exits with status 1 if
+    --verify finds an episode that cannot be replayed.
     """
     from compiler_gym.tools.learn.collection import Collection
     from compiler_gym.tools.learn.collection import collect as collect_into

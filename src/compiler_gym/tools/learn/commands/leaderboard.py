@@ -33,11 +33,11 @@ ROOT = Path("leaderboard")
 leaderboard = typer.Typer(
     name="leaderboard",
     cls=CommandGroup,
-    help="Evaluate policies on fixed tasks; verify and rank what was submitted.",
+    help="Evaluate policies on fixed tasks; verify and rank submissions.",
     no_args_is_help=True,
 )
 
-Root = Annotated[Path, typer.Option("--root", help="The folder of submissions.")]
+Root = Annotated[Path, typer.Option("--root", help="Folder with submissions.")]
 
 
 @leaderboard.command()
@@ -58,23 +58,24 @@ def tasks(json: Json = False) -> None:
 def run(
     task: Annotated[
         str,
-        typer.Argument(help="A task; see `compiler-gym leaderboard tasks`."),
+        typer.Argument(help="Task; `compiler-gym leaderboard tasks` lists them."),
     ],
     policy: Annotated[
         str, typer.Argument(help="level:-Oz, search:local, or a file: agents/tabular_q.py.")
     ],
-    name: Annotated[str | None, typer.Option(help="What the entry is called.")] = None,
-    authors: Annotated[str, typer.Option(help="Who submits it.")] = "",
-    description: Annotated[str, typer.Option(help="How it works, in a sentence.")] = "",
+    name: Annotated[str | None, typer.Option(help="Name of the entry.")] = None,
+    authors: Annotated[str, typer.Option(help="Authors of the entry.")] = "",
+    description: Annotated[str, typer.Option(help="Description in one sentence.")] = "",
     program: Annotated[
-        list[str] | None, typer.Option(help="Only this program; a trial, may be repeated.")
+        list[str] | None,
+        typer.Option(help="Evaluate only this program, as a trial; can be repeated."),
     ] = None,
     output_dir: Annotated[
         Path | None,
-        typer.Option("--output", help="The folder of the submission [default: none written]."),
+        typer.Option("--output", help="Folder for the submission [default: none is written]."),
     ] = None,
     run_folder: Annotated[
-        Path | None, typer.Option("--run", help="A run folder, to go on after a kill.")
+        Path | None, typer.Option("--run", help="Run folder; resumes an interrupted run.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -112,27 +113,29 @@ def run(
 @leaderboard.command()
 def verify(
     folders: Annotated[
-        list[Path] | None, typer.Argument(help="Submissions [default: all of them].")
+        list[Path] | None, typer.Argument(help="Submissions [default: all].")
     ] = None,
     sample: Annotated[
-        int | None, typer.Option(help="Replay this many episodes of each, drawn at random.")
+        int | None, typer.Option(help="Number of random episodes to replay from each.")
     ] = None,
     rungs: Annotated[
-        str, typer.Option(help="Checks of each episode, separated by commas.")
+        str, typer.Option(help="Checks for each episode, separated by commas.")
     ] = "verify,run",
     rerun: Annotated[
         bool,
         typer.Option(
-            "--rerun", help="Run the policies again, which runs their code, and note what held."
+            "--rerun",
+            help="Run the policies again (this executes their code), and record "
+            "the reproduced results.",
         ),
     ] = False,
     sandbox: SandboxName = None,
     root: Root = ROOT,
 ) -> None:
-    """Replay and validate submissions; exits with status 1 if one is wrong.
+    """Replay and validate submissions; exit with status 1 if one is wrong.
 
-    Times and compilations cannot be replayed: they are claims, and a submission is ranked once
-    --rerun has reproduced them, which is noted in ROOT/reruns.json.
+    Times and numbers of compilations cannot be replayed. A submission is ranked after --rerun
+    has reproduced them, which is recorded in ROOT/reruns.json.
     """
     from compiler_gym.tools.learn.leaderboard import find_submissions, read_submission
     from compiler_gym.tools.learn.leaderboard import verify as verify_submission
@@ -168,10 +171,10 @@ def verify(
 @leaderboard.command(name="table")
 def table_(
     pages: Annotated[
-        list[Path] | None, typer.Argument(help="Pages whose tables are brought up to date.")
+        list[Path] | None, typer.Argument(help="Pages whose tables to update.")
     ] = None,
     root: Root = ROOT,
-    check: Annotated[bool, typer.Option("--check", help="Change nothing; fail if stale.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Fail if a page is out of date.")] = False,
 ) -> None:
     """Print the leaderboards as Markdown, or write them into pages."""
     from compiler_gym.errors import InvalidParameterError

@@ -55,7 +55,7 @@ class Submission:
 
     @property
     def name(self) -> str:
-        """What the entry is called."""
+        """Name of the entry."""
         return str(self.facts.get("name", self.folder.name))
 
     @property

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Commands that tune builds and compile with recipes and policies."""
 
-from compiler_gym.cli.kit.rows import HELP, VERBATIM, Row
+from compiler_gym.cli.kit.rows import HELP, VERBATIM, Row, Topic
 
 __all__ = ["COMMANDS"]
 
@@ -23,25 +23,30 @@ COMMANDS = {
             "--measure": "compiler_gym.tools.tune.measure:Measure",
             "--recipe": _RECIPES,
         },
+        topic=Topic.BUILDS,
     ),
     "recipe": Row(
         "compiler_gym.tools.tune.commands.recipe:recipe",
-        "Show the recipes: decisions that need no search, as a compiler's flags.",
+        "List recipes: ready-made sets of compiler flags that need no search.",
         completions={"name": _RECIPES},
+        topic=Topic.BUILDS,
     ),
     "cc": Row(
         "compiler_gym.tools.tune.commands.cc:cc",
-        'Run the compiler, and keep each compilation as a program: `make CC="compiler-gym cc"`.',
+        'Run the C compiler and record each compilation: `make CC="compiler-gym cc"`.',
         VERBATIM,
+        topic=Topic.BUILDS,
     ),
     "cxx": Row(
         "compiler_gym.tools.tune.commands.cc:cxx",
-        'Run the C++ compiler, and keep what it compiles: `make CXX="compiler-gym cxx"`.',
+        'Run the C++ compiler and record each compilation: `make CXX="compiler-gym cxx"`.',
         VERBATIM,
+        topic=Topic.BUILDS,
     ),
     "policy": Row(
         "compiler_gym.tools.tune.commands.policy:policy",
-        "Learn what makes the linked programs of a corpus small, and judge it on others.",
+        "Train a policy that makes linked programs small, and evaluate it on others.",
+        topic=Topic.BUILDS,
     ),
 }
 """The commands by name."""

@@ -38,23 +38,24 @@ _COMPILERS = {"cc": "COMPILER_GYM_CC", "cxx": "COMPILER_GYM_CXX"}
 
 
 def cc(context: typer.Context) -> None:
-    """Run the compiler, and keep each compilation as a program: `make CC="compiler-gym cc"`.
+    """Run the C compiler and record each compilation: `make CC="compiler-gym cc"`.
 
-    The bitcode goes below the folder that COMPILER_GYM_CC_OUTPUT names; import it with
-    `compiler-gym datasets import`. COMPILER_GYM_CC names another compiler to run.
-    With `--plan tuned.toml` first, what `compiler-gym tune` found is applied to what is linked.
-    With `--recipe small` first, what is compiled and linked is smaller; see `compiler-gym recipe`.
-    With `--policy size` first, how each program is linked is chosen for it, and nothing is larger
-    than with `-Oz -flto`; `--no-never-larger` behind it links once, and compares with nothing.
-    `compiler-gym-cc` takes the same three, and starts sooner: a build calls it for each file.
+    Bitcode is stored below the folder in COMPILER_GYM_CC_OUTPUT; import it with
+    `compiler-gym datasets import`. COMPILER_GYM_CC selects another compiler.
+    These options must come first:
+    `--plan tuned.toml`: apply the result of `compiler-gym tune` when linking.
+    `--recipe small`: build smaller code; see `compiler-gym recipe`.
+    `--policy size`: link twice, with options found by tuning and without, and keep the smaller
+    file; with `--no-never-larger` after it, link only once.
+    `compiler-gym-cc` accepts the same options and starts faster, so use it in builds.
     """
     _drive("cc", context)
 
 
 def cxx(context: typer.Context) -> None:
-    """Run the C++ compiler, and keep what it compiles: `make CXX="compiler-gym cxx"`.
+    """Run the C++ compiler and record each compilation: `make CXX="compiler-gym cxx"`.
 
-    It is to C++ what `compiler-gym cc` is to C. COMPILER_GYM_CXX names another compiler to run.
+    It works like `compiler-gym cc`. COMPILER_GYM_CXX selects another compiler.
     """
     _drive("cxx", context)
 

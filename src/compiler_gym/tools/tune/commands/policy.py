@@ -21,7 +21,7 @@ __all__ = ["policy"]
 policy = typer.Typer(
     name="policy",
     cls=CommandGroup,
-    help="Learn what makes the linked programs of a corpus small, and judge it on others.",
+    help="Train a policy that makes linked programs small, and evaluate it on others.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
 )
@@ -31,14 +31,14 @@ Corpus = Annotated[
     typer.Argument(help="A dataset, a corpus file, or a folder of built packages."),
 ]
 Splits = Annotated[
-    list[str] | None, typer.Option("--split", help="Programs of this split; may be repeated.")
+    list[str] | None, typer.Option("--split", help="Use programs of this split; can be repeated.")
 ]
 PerPackage = Annotated[
-    int, typer.Option(help="At most so many programs of a package; 0 for all.", min=0)
+    int, typer.Option(help="Maximum number of programs per package; 0 for all.", min=0)
 ]
 Most = Annotated[
     int,
-    typer.Option("--most", help="No program with more instructions; 0 for all.", min=0),
+    typer.Option("--most", help="Skip programs with more instructions; 0 for none.", min=0),
 ]
 _LEARNT_FROM = ("train", "validation")
 _JUDGED_BY = ("test", "")
@@ -46,25 +46,24 @@ _JUDGED_BY = ("test", "")
 
 @policy.callback()
 def groups() -> None:
-    """Learn what makes the linked programs of a corpus small, and judge it on others."""
+    """Train a policy that makes linked programs small, and evaluate it on others."""
 
 
 @policy.command()
 def measure(
     corpus: Corpus,
-    folder: Annotated[Path, typer.Option("--output", help="The folder of the outcomes.")],
+    folder: Annotated[Path, typer.Option("--output", help="Folder for the measurements.")],
     split: Splits = None,
     per_package: PerPackage = 4,
     most: Most = 60_000,
-    recipe: Annotated[str, typer.Option(help="The recipe that is changed.")] = "small",
+    recipe: Annotated[str, typer.Option(help="Recipe to vary.")] = "small",
     compiler: CompilerName = None,
     json: Json = False,
 ) -> None:
-    """Compile the programs of a corpus by a recipe and its variants, and keep what they weigh.
+    """Compile the programs of a corpus with variants of a recipe, and record their sizes.
 
-    Without --split these are the programs of the splits train and validation: whatever is chosen
-    by what is measured must not be judged by it. Ctrl-C and a kill lose one measurement; the same
-    command goes on.
+    Without --split it uses the splits train and validation, so that the test split stays
+    unseen. Ctrl-C or a kill loses one measurement; the same command continues.
     """
     learner = part("learners", compiler)
     choice = learner.CorpusChoice(tuple(split or _LEARNT_FROM), per_package, most)
@@ -89,23 +88,22 @@ def judge(
     arm: Annotated[
         list[str] | None,
         typer.Option(
-            "--arm", help="A recipe or a policy that is judged; may be repeated [default: small]."
+            "--arm", help="Recipe or policy to evaluate; can be repeated [default: small]."
         ),
     ] = None,
-    folder: Annotated[
-        Path, typer.Option("--output", help="The folder of what was measured.")
-    ] = Path("judged"),
+    folder: Annotated[Path, typer.Option("--output", help="Folder for the measurements.")] = Path(
+        "judged"
+    ),
     split: Splits = None,
     per_package: PerPackage = 0,
     most: Most = 0,
     compiler: CompilerName = None,
     json: Json = False,
 ) -> None:
-    """Compare ways to compile with `-Oz` and with its link-time optimisation, on unseen programs.
+    """Compare builds with `-Oz` and `-Oz -flto` on held-out programs.
 
-    Without --split these are the programs of the split test, or all of a dataset that has no
-    splits. Each is compiled, linked and stripped by each way. Means are geometric over packages,
-    with 95 % intervals.
+    Without --split it uses the split test, or all programs of a dataset without splits. Each
+    build is linked and stripped. Means over packages are geometric, with 95 % intervals.
     """
     learner = part("learners", compiler)
     choice = learner.CorpusChoice(tuple(split or _JUDGED_BY), per_package, most)
@@ -144,20 +142,20 @@ def _percent_of(ratio: Any) -> str:
 
 @policy.command()
 def train(
-    outcomes: Annotated[Path, typer.Argument(help="The file that `measure` has made.")],
+    outcomes: Annotated[Path, typer.Argument(help="File written by `measure`.")],
     corpus: Corpus,
-    path: Annotated[Path, typer.Option("--output", help="The file of the policy: NAME.json.")],
-    recipe: Annotated[str, typer.Option(help="The recipe that plans are around.")] = "small",
-    plans: Annotated[int, typer.Option(help="Among how many plans it chooses.", min=1)] = 3,
-    seed: Annotated[int, typer.Option(help="Which packages are left out together.")] = 0,
+    path: Annotated[Path, typer.Option("--output", help="File for the policy: NAME.json.")],
+    recipe: Annotated[str, typer.Option(help="Recipe that the plans vary.")] = "small",
+    plans: Annotated[int, typer.Option(help="Number of plans to choose from.", min=1)] = 3,
+    seed: Annotated[int, typer.Option(help="Seed for grouping packages in cross-validation.")] = 0,
     loss: Annotated[str, typer.Option(help="`regret` or `cross-entropy`.")] = "regret",
     compiler: CompilerName = None,
     json: Json = False,
 ) -> None:
-    """Learn which plan a program is linked by, for `compiler-gym cc --policy NAME.json`.
+    """Train a policy that chooses a plan for each program, for `cc --policy NAME.json`.
 
-    What is shown is loaded bytes against `clang -Oz -flto`, for programs of packages that the
-    model had not seen. Equal outcomes and an equal seed make an equal file.
+    Prints loaded bytes relative to `clang -Oz -flto`, for packages that the model has not
+    seen. The same measurements and seed produce the same file.
     """
     learner = part("learners", compiler)
     with errors().status("reading programs"):
@@ -181,11 +179,11 @@ def train(
 
 @policy.command(name="show")
 def show_policy(
-    name: Annotated[str, typer.Argument(help="A policy that is shipped, or a file NAME.json.")],
+    name: Annotated[str, typer.Argument(help="Shipped policy, or a file NAME.json.")],
     compiler: CompilerName = None,
     json: Json = False,
 ) -> None:
-    """Show among which plans a policy chooses, and how it was learnt."""
+    """Show the plans of a policy, and how it was trained."""
     found = part("learners", compiler).read_policy(policy_named(name))
     if json:
         plans = {plan.name: plan.decisions() for plan in found.plans}

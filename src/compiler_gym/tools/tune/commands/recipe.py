@@ -32,14 +32,16 @@ def recipe(
     action: Annotated[_Action, typer.Argument(help="What to do.")] = _Action.LIST,
     name: Annotated[
         str | None,
-        typer.Argument(help="The recipe to show."),
+        typer.Argument(help="Recipe to show."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show the recipes: decisions that need no search, as a compiler's flags.
+    """List recipes: ready-made sets of compiler flags that need no search.
 
-    `recipe` lists them, `recipe show NAME` prints one as a command to paste, with your sources
-    behind it. `compiler-gym tune --recipe -- make` builds a project with one.
+    `recipe` lists them, and `recipe show NAME` prints one as a command to which you add your
+    sources. `compiler-gym tune --recipe -- make` builds a project with one.
+
+    compiler-gym recipe show small
     """
     from compiler_gym.errors import InvalidParameterError
     from compiler_gym.tools.tune import recipe_named, shipped_recipes

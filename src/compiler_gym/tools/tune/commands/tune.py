@@ -31,19 +31,24 @@ def tune(
     context: typer.Context,
     request: Request = _DEFAULTS,
     compiler: Annotated[
-        str | None, typer.Option(help="Which compiler to tune with [default: the first that can].")
+        str | None,
+        typer.Option(help="Compiler to tune with [default: the first one that supports it]."),
     ] = None,
     require_better: Annotated[
         bool,
-        typer.Option("--require-better", help="Exit with 1 if nothing better was found."),
+        typer.Option("--require-better", help="Exit with status 1 if nothing better was found."),
     ] = False,
     json: Json = False,
 ) -> None:
     """Make the programs that a project builds smaller or faster: `tune -- make`.
 
-    What follows `--` builds the project that lies in this folder; it runs in a copy. Ctrl-C
-    ends the search and writes what was found. `tune diff A B` compares two results.
-    Exit status: 0 when a result was written, 2 when not, 130 after Ctrl-C.
+    The command after `--` builds the project in this folder; it runs in a copy. Ctrl-C ends
+    the search and writes the best result so far. `tune diff A B` compares two results. Exit
+    status: 0 if a result was written, otherwise 2; 130 after Ctrl-C.
+
+    compiler-gym tune --check 'make check' -- make
+
+    compiler-gym tune --goal speed --run './prog input' -- make
     """
     from compiler_gym.search import available_jobs
     from compiler_gym.tools.tune import tuner_named

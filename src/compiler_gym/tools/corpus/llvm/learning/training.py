@@ -96,7 +96,7 @@ def train(
     """Return a policy that chooses among `count` plans, the recipe one of them.
 
     Args:
-        outcomes: The file that `measure` has made, for programs of the corpus.
+        outcomes: File written by `measure`, for programs of the corpus.
         corpus: What `open_corpus` takes.
         recipe: The recipe that the plans are around.
         count: How many plans are chosen from, at most.
