@@ -40,7 +40,12 @@ _CODE = (
 writes what is cold to one of its own, and leaves the old code in the file."""
 _ELSEWHERE = 0xFFFF
 """The index of a section that does not fit into the header."""
-RELOCATABLE, EXECUTABLE, SHARED = 1, 2, 3
+RELOCATABLE = 1
+"""The type of an object file, in the header of an ELF file."""
+EXECUTABLE = 2
+"""The type of a program that is loaded at a fixed address."""
+SHARED = 3
+"""The type of a shared library or a position-independent program."""
 _FOR_LINKER = ".llvm.lto"
 _NO_MORE = b"\xff" * 4
 """What the compiled driver writes behind the bitcode of an object, and ``ld -r`` puts inside."""

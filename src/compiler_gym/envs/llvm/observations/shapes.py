@@ -9,6 +9,7 @@ MOST = 2**63 - 2
 """The upper bound of a count: Gymnasium adds one to it when it samples."""
 
 COUNT = ScalarSpec(0, MOST, "int")
+"""The space of a count: an integer from 0."""
 
 
 def counts(size: int) -> BoxSpec:

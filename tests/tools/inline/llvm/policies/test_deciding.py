@@ -10,7 +10,7 @@ import compiler_gym
 from compiler_gym.envs.llvm import make_benchmark_from_source
 from compiler_gym.errors import PolicyAnswerError, PolicyCrashedError
 from compiler_gym.tools.inline.llvm import FeaturePolicy
-from tests.stand_ins import always
+from tests.stand_ins import always, stand_in
 
 CALL = np.zeros(39, np.int64)
 
@@ -30,7 +30,7 @@ def test_anything_else_is_refused(answer: Any) -> None:
 
 
 def test_a_policy_that_raises_is_a_typed_error() -> None:
-    policy = FeaturePolicy.of(always(1 // 0))
+    policy = FeaturePolicy.of(stand_in(lambda _: 1 // 0))
     wanted = "ZeroDivisionError"
     with policy.compilation() as decide, pytest.raises(PolicyCrashedError, match=wanted):
         decide(CALL)
