@@ -7,7 +7,7 @@
 shape, in turns with naive code, numpy and PyTorch, one thread each. Convolutions of ResNet-18 are
 timed in both layouts, with the schedules of `CONVOLUTIONS`. XTC's own search runs in a virtual
 environment that has `xtc-tools[mlir]`, with as many trials. A run may be ended at any time, and
-stops by itself after `--seconds`; the same command goes on. In the end the tables of
+stops by itself after `--seconds`; the same command continues. In the end the tables of
 docs/results/mlir.md are written from what is kept in benchmarks/schedules.json.
 """
 
@@ -136,7 +136,7 @@ def main(words: Sequence[str] | None = None) -> None:
         try:
             _measure_all(kept, options)
         except TimeIsUpError:
-            print(f"time is up: the same command goes on from {options.file}")
+            print(f"time is up: the same command continues from {options.file}")
     for name, table in tables(kept.data).items():
         write_table(name, table, GUIDE if name == "steps" else PAGE)
 

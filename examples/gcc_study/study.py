@@ -12,7 +12,7 @@ from -Os.
     python examples/gcc_study/study.py --budget 100 --output study
 
 writes ``study/results.json`` and ``study/study.png``, and prints the table. A search that
-is over is kept in ``study/runs``: the same command goes on where it was interrupted, and
+is over is kept in ``study/runs``: the same command continues where it was interrupted, and
 ``--table`` draws what there is without searching. It needs the extras ``nevergrad``,
 ``optuna`` and ``plot``.
 """

@@ -247,7 +247,7 @@ def _show(document: dict[str, Any], vectors: _Vectors, *, to_errors: bool) -> No
             f"the episode ended: {document['left_over']} more actions were given", style="yellow"
         )
     if "marked_commandline" in document:
-        console.print("the same by hand:")
+        console.print("reproduce with:")
         print_command(document["marked_commandline"], console)
     if document["had_no_effect"] and document["actions"]:
         console.print("the program is exactly as it was", style="yellow")

@@ -247,7 +247,7 @@ def _show_results(
     _show_failures(results)
     if len(results) == 1:
         program = program_name(results[0].benchmark)
-        console.print(heading(program, ", the same by hand:"), soft_wrap=True)
+        console.print(heading(program, ", reproduce with:"), soft_wrap=True)
         print_command(_run_of(results[0], program, repeating), console)
         if results[0].commandline:
             print_command(results[0].commandline, console)

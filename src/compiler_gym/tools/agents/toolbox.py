@@ -214,7 +214,7 @@ class Toolbox:
         chosen, before = self._read(actions), costs_of(self.env)
         _, _, terminated, _, info = self._bench.apply(chosen)
         if "error" in info:
-            return self._failed(info["error"], "these actions were taken back: apply others")
+            return self._failed(info["error"], "these actions were reverted: apply others")
         result: dict[str, Any] = {"had_effect": not info["action_had_no_effect"], "before": before}
         if terminated:
             result["ended"] = "the compiler is done: submit, or undo"

@@ -72,7 +72,7 @@ class Workbench:
         """Take back the last `steps` steps."""
         if not 1 <= steps <= len(self._steps):
             raise InvalidParameterError(
-                f"{steps} steps cannot be taken back: expected 1 to {len(self._steps)}"
+                f"{steps} steps cannot be undone: expected 1 to {len(self._steps)}"
                 if self._steps
                 else "there is no step to take back: apply actions first"
             )

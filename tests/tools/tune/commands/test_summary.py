@@ -21,8 +21,8 @@ def test_sizes_decisions_and_next_steps_are_printed(capsys: pytest.CaptureFixtur
     assert [line.split()[0] for line in text.splitlines() if "," in line and "%" in line]
     for shown in (
         "src/tool: bytes, stripped", "1,000", "20.4 % smaller", "11.4 % smaller",
-        "Without one decision it would be larger by: passes 60",
-        "taken back, for a test fails with it: option broken=true",
+        "Savings lost if one decision is removed: passes 60",
+        "reverted option broken=true: a test fails with it",
         "The build links more: src/other: add --binary NAME", "Not tested",
         "/home/me/tuned/bin/src/tool", "sh /home/me/tuned/reproduce.sh /home/me/tuned/work/tree",
     ):  # fmt: skip

@@ -194,7 +194,7 @@ def test_ctrl_c_during_the_build_ends_it(tmp_path: Path) -> None:
         running.send_signal(signal.SIGINT)
         _, errors = running.communicate(timeout=240)
     assert running.returncode == 130
-    assert "--resume goes on" in errors
+    assert "--resume continues" in errors
     assert time.monotonic() - started < 240
 
 

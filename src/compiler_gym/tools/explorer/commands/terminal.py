@@ -115,7 +115,7 @@ class Explorer:
             state = self._step(action)
             if state.error is not None:
                 return Reply(
-                    f"{state.name} failed and was taken back: {state.error.message}",
+                    f"{state.name} failed and was reverted: {state.error.message}",
                     {"error": state.error.type, "details": state.error.message},
                 )
             done.append(state.name if state.changed else f"{state.name} (changed nothing)")

@@ -122,7 +122,7 @@ class TuningDisplay(TuningWatcher):
         if self._rows:
             lines.append(self._table())
             hint = "Ctrl-C ends the search and hands over what was found"
-            again = "Ctrl-C again stops at once; --resume goes on"
+            again = "Ctrl-C again stops at once; --resume continues"
             lines.append(Text(again if self._interrupts.requested else hint, style="dim"))
         return Group(*lines)
 

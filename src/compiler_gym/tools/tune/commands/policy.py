@@ -215,5 +215,5 @@ def _watching(beginning: str) -> Generator[Callable[[int, int], None]]:
 
             yield watch
     except KeyboardInterrupt:
-        errors().print("\ninterrupted: the same command goes on")
+        errors().print("\ninterrupted: the same command continues")
         raise typer.Exit(INTERRUPTED) from None

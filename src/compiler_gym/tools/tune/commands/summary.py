@@ -103,11 +103,11 @@ def _remarks(binary: "BinarySummary", goal: "Goal") -> list[str]:
     gains = sorted((d.gain, d.name) for d in binary.decisions if d.gain is not None and d.gain > 0)
     if gains:
         won = ", ".join(f"{name} {gain:,}" for gain, name in reversed(gains[-_SHOWN:]))
-        lines.append(f"Without one decision it would be larger by: {won}")
+        lines.append(f"Savings lost if one decision is removed: {won}")
     if names := binary.not_measured:
         rest = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         lines.append(f"Not measured alone: {', '.join(names[:_SHOWN])}{rest}")
-    lines += [f"taken back, for a test fails with it: {name}" for name in binary.taken_back]
+    lines += [f"reverted {name}: a test fails with it" for name in binary.taken_back]
     return list(dict.fromkeys([*lines, *binary.notes]))
 
 

@@ -115,4 +115,4 @@ def _tuned(request: Request, tuner: "Tuner", *, is_quiet: bool) -> "TuningSummar
 
 
 def _where_to_go_on(request: Request) -> str:
-    return f"nothing is written yet: --resume goes on with what lies in {request.output}"
+    return f"nothing is written yet: --resume continues from {request.output}"

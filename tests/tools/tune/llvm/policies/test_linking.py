@@ -93,7 +93,7 @@ def test_a_larger_plan_is_not_kept(project: Path, words: tuple[str, ...]) -> Non
 def test_what_is_chosen_is_linked_and_said(project: Path) -> None:
     status, said = linked(project, SMALL, "main.o", "libpart.a", "-o", "run")
     assert status == 0
-    assert "bytes loaded by the plan program, " in said[0]
+    assert "loaded bytes with the plan program, " in said[0]
     assert printed(project / "run") == "45\n"
 
 
@@ -110,7 +110,7 @@ def test_functions_get_frame_pointers_at_the_link(project: Path) -> None:
 def test_without_a_comparison_the_plan_stays(project: Path) -> None:
     status, said = linked(project, LARGE, "main.o", "part.o", "-o", "run", is_checked=False)
     assert status == 0
-    assert said == [f"run: {sizes_of(project / 'run').loaded:,} bytes loaded by the plan large"]
+    assert said == [f"run: {sizes_of(project / 'run').loaded:,} loaded bytes with the plan large"]
 
 
 @pytest.mark.parametrize("is_checked", [True, False])
@@ -140,7 +140,7 @@ def test_shared_libraries_and_objects_of_others_are_linked(project: Path) -> Non
 def test_a_link_that_writes_more_files_is_made_once(project: Path) -> None:
     words = ("main.o", "part.o", "-Wl,-Map=run.map", "-o", "run")
     _, said = linked(project, LARGE, *words)
-    assert said[0].endswith(" bytes loaded by the plan large")
+    assert said[0].endswith(" loaded bytes with the plan large")
     assert ".strtab" in (project / "run.map").read_text()
 
 

@@ -134,7 +134,7 @@ def _link_once(todo: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int
         return todo.plainly(plan, say)
     if todo.output.is_file():
         made = _loaded_bytes(todo.output)
-        say(f"{todo.output.name}: {made:,} bytes loaded by the plan {plan.name}")
+        say(f"{todo.output.name}: {made:,} loaded bytes with the plan {plan.name}")
     return 0
 
 
@@ -159,8 +159,8 @@ def _link_and_compare(todo: _Link, plan: BinaryPlan, say: Callable[[str], None])
     else:
         won = 100 * (1 - made / least) if least else 0.0
         say(
-            f"{todo.output.name}: {made:,} bytes loaded by the plan {plan.name}, "
-            f"{won:.1f} % below -Oz -flto"
+            f"{todo.output.name}: {made:,} loaded bytes with the plan {plan.name}, "
+            f"{won:.1f} % smaller than -Oz -flto"
         )
     return 0
 
