@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Measure the rooms of the source: lines, public names, ``Any`` and files over 300 lines.
+"""Measure the rooms of the source: lines, public names, ``Any``, files over 300 lines, and names of
+functions that are participles or end in ``_of`` where a verb would say what the function does.
 
 ``python -m tests.architecture.house`` prints the table and the ten largest rooms, and with
 ``--write`` records the numbers in ``house.toml``, which a test compares with the code.
@@ -7,6 +8,7 @@
 
 import ast
 import io
+import re
 import sys
 import tokenize
 import tomllib
@@ -16,6 +18,10 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "compiler_gym"
 RECORD = Path(__file__).with_name("house.toml")
 LONG = 300
+_PARTICIPLE = re.compile(
+    r"_*(?:[a-z]{3,}(?<!exce|proc|succ)ed|made|said|told|kept|found|known|given|taken|chosen|shown|drawn"
+    r"|written|held|begun|built|lost|seen|grown|broken|spent|spoken|laid|undone|done)(?:_|$)"
+)
 _DEEPER = ("envs", "tools")
 """Packages whose own packages are rooms."""
 
@@ -34,11 +40,16 @@ def measure() -> dict[str, Room]:
             name = f"{name}/{parts[1]}"
         text = path.read_text(encoding="utf-8")
         lines = len(text.splitlines())
-        room = rooms.setdefault(name, dict.fromkeys(("lines", "names", "any", "long"), 0))
+        room = rooms.setdefault(
+            name, dict.fromkeys(("lines", "names", "any", "long", "participles", "of"), 0)
+        )
         room["lines"] += lines
         room["names"] += _public_names(text)
         room["any"] += _words(text, "Any")
         room["long"] += lines > LONG
+        functions = _function_names(text)
+        room["participles"] += sum(bool(_PARTICIPLE.match(one)) for one in functions)
+        room["of"] += sum(one.endswith("_of") for one in functions)
     names = {path.stem for path in PACKAGE.glob("*.py")}
     names |= {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     rooms["whole"] = {
@@ -79,6 +90,17 @@ def _public_names(text: str) -> int:
     return 0
 
 
+def _function_names(text: str) -> list[str]:
+    """Return the names of functions and methods; properties may be participles."""
+    return [
+        node.name
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not {"property", "cached_property", "setter"}
+        & {getattr(one, "id", getattr(one, "attr", "")) for one in node.decorator_list}
+    ]
+
+
 def _words(text: str, word: str) -> int:
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     return sum(token.type == tokenize.NAME and token.string == word for token in tokens)
@@ -90,9 +112,11 @@ def main() -> None:
         write()
     rooms = measure()
     whole = rooms.pop("whole")
-    print(f"{'room':<18}{'lines':>8}{'names':>7}{'Any':>6}{'files over ' + str(LONG):>16}")
+    heads = f"{'lines':>8}{'names':>7}{'Any':>6}{'long':>6}{'participles':>13}{'_of':>5}"
+    print(f"{'room':<18}{heads}")
     for name, room in sorted(rooms.items()):
-        print(f"{name:<18}{room['lines']:>8,}{room['names']:>7}{room['any']:>6}{room['long']:>16}")
+        numbers = f"{room['lines']:>8,}{room['names']:>7}{room['any']:>6}{room['long']:>6}"
+        print(f"{name:<18}{numbers}{room['participles']:>13}{room['of']:>5}")
     print(f"\n{whole['lines']:,} lines, {whole['top_level']} names, {whole['layers']} layers")
     largest = sorted(rooms, key=lambda name: -rooms[name]["lines"])[:10]
     print("largest: " + ", ".join(f"{name} {rooms[name]['lines']:,}" for name in largest))

@@ -170,7 +170,7 @@ class CompilerCommand:
     def parse(cls, words: Sequence[str], cwd: str | Path | None = None) -> "CompilerCommand":
         """Return the command whose first word is the compiler, run in `cwd`."""
         directory = Path(cwd or ".").absolute()
-        expanded = tuple(_without_launcher(list(_expanded(words, directory))))
+        expanded = tuple(_without_launcher(list(_expand(words, directory))))
         if not expanded:
             raise BenchmarkInitError("expected a compiler command, found nothing")
         parts = _Parts()
@@ -391,7 +391,7 @@ def _without_launcher(words: list[str]) -> list[str]:
     return words
 
 
-def _expanded(words: Sequence[str], cwd: Path, depth: int = 0) -> Iterator[str]:
+def _expand(words: Sequence[str], cwd: Path, depth: int = 0) -> Iterator[str]:
     for word in words:
         if not word.startswith("@") or depth > 8:
             yield word
@@ -405,7 +405,7 @@ def _expanded(words: Sequence[str], cwd: Path, depth: int = 0) -> Iterator[str]:
             inner = shlex.split(text)
         except ValueError as error:
             raise BenchmarkInitError(f"cannot read the response file {word}: {error}") from error
-        yield from _expanded(inner, cwd, depth + 1)
+        yield from _expand(inner, cwd, depth + 1)
 
 
 def _language_of(name: str, driver: str) -> str | None:

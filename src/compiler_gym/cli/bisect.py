@@ -40,7 +40,7 @@ def bisect(
 
     ours = _traces_in(trace)
     theirs = (
-        _traces_in(other) if other is not None else [_replayed_here(found, env) for found in ours]
+        _traces_in(other) if other is not None else [_replay_here(found, env) for found in ours]
     )
     if len(ours) != len(theirs):
         raise StateFileError(f"expected as many traces in each, found {len(ours)}, {len(theirs)}")
@@ -68,7 +68,7 @@ def _traces_in(path: Path) -> "list[Trace]":
     return [Trace.from_line(line) for line in lines if line.strip()]
 
 
-def _replayed_here(found: "Trace", env: str | None) -> "Trace":
+def _replay_here(found: "Trace", env: str | None) -> "Trace":
     from compiler_gym.validation import trace
 
     with env_for(found.environment, env, None)() as made:

@@ -46,7 +46,7 @@ def describe(
     with make(env) as made:
         description = described(env, made)
     if filter is not None:
-        description = _filtered(description, filter)
+        description = _filter(description, filter)
     if json:
         print_json(description)
         return
@@ -58,7 +58,7 @@ def describe(
         )
 
 
-def _filtered(description: dict[str, Any], text: str) -> dict[str, Any]:
+def _filter(description: dict[str, Any], text: str) -> dict[str, Any]:
     """Return the rows that hold `text`; raise `UnknownNameError` if there is none."""
     from compiler_gym.errors import UnknownNameError
     from compiler_gym.errors.nearest import did_you_mean

@@ -121,15 +121,15 @@ def _package_files(words: dict[str, str], language: Language) -> Iterator[tuple[
     for found in _sorted(skeleton):
         if found.is_file():
             name = found.name.removesuffix(".txt")
-            yield places.get(name, Path(name)), _filled(found, words)
+            yield places.get(name, Path(name)), _fill(found, words)
     package_folder = skeleton.joinpath("package")
     for found in _sorted(package_folder) if package_folder.is_dir() else ():
-        yield package / found.name.removesuffix(".txt"), _filled(found, words)
+        yield package / found.name.removesuffix(".txt"), _fill(found, words)
 
 
 def _sorted(folder: Traversable) -> list[Traversable]:
     return sorted(folder.iterdir(), key=lambda found: found.name)
 
 
-def _filled(template: Traversable, words: dict[str, str]) -> str:
+def _fill(template: Traversable, words: dict[str, str]) -> str:
     return Template(template.read_text(encoding="utf-8")).substitute(words)

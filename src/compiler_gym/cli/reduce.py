@@ -55,7 +55,7 @@ def reduce(
     """
     state = _chosen(file, number)
     with env_for(state.environment, env, reward, limits)() as made:
-        document = _reduced(made, state, keep, output_dir)
+        document = _reduce(made, state, keep, output_dir)
     if json:
         print_json(document)
     else:
@@ -73,7 +73,7 @@ def _chosen(file: str, number: int) -> "CompilerEnvState":
     return states[number - 1]
 
 
-def _reduced(
+def _reduce(
     env: "CompilerEnv", state: "CompilerEnvState", keep: Keep, folder: Path
 ) -> dict[str, Any]:
     from compiler_gym.errors import CacheError, MinimizationError

@@ -57,7 +57,7 @@ def replay(
     traces: list[str] = []
     for state in states:
         with env_for(state.environment, env, reward, limits)() as made:
-            rows.append(_replayed(made, state))
+            rows.append(_replay(made, state))
             if trace is not None:
                 traces.append(trace_of(made, state).to_line() + "\n")
     if trace is not None:
@@ -104,7 +104,7 @@ class _ReplayRow:
         }
 
 
-def _replayed(env: "CompilerEnv", state: "CompilerEnvState") -> _ReplayRow:
+def _replay(env: "CompilerEnv", state: "CompilerEnvState") -> _ReplayRow:
     from compiler_gym.errors import CompilerGymError
     from compiler_gym.validation import replay as replay_in
     from compiler_gym.validation import replay_differences

@@ -124,7 +124,7 @@ def fold(text: str, listing: Listing, height: int) -> str:
             rest = sum(1 for later in parts[number:] if later.name)
             folded.append(f"{listing.comment} ... {rest:,} more functions")
             break
-        folded.extend(_folded(part, listing))
+        folded.extend(_fold(part, listing))
     folded.append(f'{listing.comment} {count:,} lines in all: render("ansi") returns them')
     return "\n".join(folded)
 
@@ -173,8 +173,8 @@ def last_change(now: "CompilerEnv", twin: "CompilerEnv") -> str:
 
 def difference(before: str, after: str, listing: Listing) -> tuple[list[str], int, int]:
     """Return the lines of a unified diff by function, and how many were added and removed."""
-    old = {part.name: part for part in _merged(_parts(before, listing))}
-    new = {part.name: part for part in _merged(_parts(after, listing))}
+    old = {part.name: part for part in _merge(_parts(before, listing))}
+    new = {part.name: part for part in _merge(_parts(after, listing))}
     lines: list[str] = []
     for name in dict.fromkeys([*new, *old]):
         one, other = (side[name].lines if name in side else [] for side in (old, new))
@@ -203,7 +203,7 @@ def parts_by_function(text: str, listing: Listing) -> dict[str, str]:
     >>> parts_by_function("x = 1\\ndef f\\nend\\ny = 2", listing)
     {'f': 'def f\\nend', '': 'x = 1\\ny = 2'}
     """
-    return {part.name: "\n".join(part.lines) for part in _merged(_parts(text, listing))}
+    return {part.name: "\n".join(part.lines) for part in _merge(_parts(text, listing))}
 
 
 def counted(number: int, what: str) -> str:
@@ -245,7 +245,7 @@ def _parts(text: str, listing: Listing) -> Iterator[_Part]:
         yield part
 
 
-def _merged(parts: Iterable[_Part]) -> Iterator[_Part]:
+def _merge(parts: Iterable[_Part]) -> Iterator[_Part]:
     """Yield every function, then everything outside functions as one part."""
     outside: list[str] = []
     for part in parts:
@@ -256,7 +256,7 @@ def _merged(parts: Iterable[_Part]) -> Iterator[_Part]:
     yield _Part("", outside)
 
 
-def _folded(part: _Part, listing: Listing) -> Iterator[str]:
+def _fold(part: _Part, listing: Listing) -> Iterator[str]:
     if part.name and len(part.lines) > 3:
         yield part.lines[0]
         yield f"  {listing.comment} ... {counted(len(part.lines) - 2, 'line')}"

@@ -222,21 +222,21 @@ def _bundled_names() -> tuple[str, ...]:
 
 def _bundled_program(name: str) -> Any:
     with _loading:
-        return _loaded_program(name)
+        return _load_program(name)
 
 
 def _cases_module() -> ModuleType:
     with _loading:
-        return _loaded_cases_module()
+        return _load_cases_module()
 
 
 @cache
-def _loaded_program(name: str) -> Any:
+def _load_program(name: str) -> Any:
     return _cases_module().Program.load(bundled_folder() / name)
 
 
 @cache
-def _loaded_cases_module() -> ModuleType:
+def _load_cases_module() -> ModuleType:
     path = bundled_folder() / "_cases.py"
     spec = importlib.util.spec_from_file_location("compiler_gym_cases", path)
     if spec is None or spec.loader is None:

@@ -61,7 +61,7 @@ class ServiceEnv(CompilerEnv):
         super().__init__(
             source,
             rewards=[_reward_of_row(row, observed) for row in rows or _rows_of(observed)],
-            datasets=list(_declared_datasets(declared)),
+            datasets=list(_make_datasets(declared)),
             **options,
         )
 
@@ -72,7 +72,7 @@ def _specs_of_program(source: SessionSource, options: dict[str, Any]) -> list[Ob
     return describe_source(source, in_process=False).observation_spaces
 
 
-def _declared_datasets(declared: Plugin | None) -> Iterator[Dataset]:
+def _make_datasets(declared: Plugin | None) -> Iterator[Dataset]:
     for row in () if declared is None else declared.datasets:
         yield FilesDataset(
             Path(declared.folder if declared else "", row.folder),

@@ -124,7 +124,7 @@ def run_search(
         moves = Moves(env.action_space, seed=options.seed)
         moveset = Moveset(
             len(moves),
-            _checked_starts(
+            _check_starts(
                 starting_sequences(options.starts, env.action_space),
                 sys.maxsize if moves.depend_on_program else len(moves),
             ),
@@ -218,7 +218,7 @@ def _prepare(env: CompilerEnv) -> CompilerEnv:
     return env
 
 
-def _checked_starts(starts: Sequence[Sequence[int]], size: int) -> tuple[tuple[int, ...], ...]:
+def _check_starts(starts: Sequence[Sequence[int]], size: int) -> tuple[tuple[int, ...], ...]:
     checked = tuple(dict.fromkeys(tuple(start) for start in starts))
     for start in checked:
         for move in start:
@@ -235,7 +235,7 @@ def _result(
     options: SearchOptions,
     interrupted: bool,
 ) -> SearchResult:
-    best, reward = _reproduced(walker, campaign, env.reward_space)
+    best, reward = _reproduce(walker, campaign, env.reward_space)
     # An episode may end before the last answer of a proposal.
     actions = moves.flat(best.actions())[: len(env.actions)]
     assert env.reward_space is not None
@@ -270,7 +270,7 @@ def _reasons(campaign: Campaign, moves: Moves) -> tuple[FailureReason, ...]:
     return tuple(FailureReason(*reason, times) for reason, times in counted.most_common())
 
 
-def _reproduced(
+def _reproduce(
     walker: Walker, campaign: Campaign, reward_space: Reward | None
 ) -> tuple[Node, float]:
     """Return the best sequence that a replay from the start confirms, with its reward."""

@@ -60,11 +60,11 @@ class PortfolioSearch:
             self._climb(max((walk.best for walk in walks), key=_merit))
         else:
             self._swept.add(self._base)
-            self._chains = self._combined(self._base, walks)
+            self._chains = self._combine(self._base, walks)
             if not self._chains:
                 self._base = None
 
-    def _combined(self, base: Node, walks: Sequence[Walk]) -> list[MoveSequence]:
+    def _combine(self, base: Node, walks: Sequence[Walk]) -> list[MoveSequence]:
         """Return the actions that helped, one after another, in several orders."""
         helped = [walk.last for walk in walks if walk.last.reward > base.reward]
         helped.sort(key=lambda node: -node.reward)

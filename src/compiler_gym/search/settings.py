@@ -55,7 +55,7 @@ class SettingsSearch:
         self._asked = [(settings, 0) for settings in given]
         while len(self._asked) < _SETTINGS_BATCH:
             flips = self._random.choices(_FLIPS, list(self._weights.values()))[0]
-            self._asked.append((self._flipped(flips), flips))
+            self._asked.append((self._flip(flips), flips))
         return [self._moves.pack(self._actions(settings)) for settings, _ in self._asked]
 
     def suggest(self, sequence: MoveSequence) -> None:
@@ -99,7 +99,7 @@ class SettingsSearch:
         for option in changed:
             self._doubts[option] *= 1 - 1 / (1 + len(changed))
 
-    def _flipped(self, count: int) -> _Settings:
+    def _flip(self, count: int) -> _Settings:
         settings = dict(self._base)
         options = list(self._options)
         weights = [self._doubts[option] for option in options]

@@ -252,18 +252,18 @@ def _escape(reply: Reply) -> None:
         reply.kind, reply.message = printable(reply.kind), printable(reply.message)
     elif isinstance(reply, Description):
         reply.compiler_version = printable(reply.compiler_version)
-        reply.action_spaces = [_escaped_in(spec) for spec in reply.action_spaces]
-        reply.observation_spaces = [_escaped_in(spec) for spec in reply.observation_spaces]
+        reply.action_spaces = [_escape_in(spec) for spec in reply.action_spaces]
+        reply.observation_spaces = [_escape_in(spec) for spec in reply.observation_spaces]
     elif isinstance(reply, (Started, Stepped)):
         if reply.action_space is not None:
-            reply.action_space = _escaped_in(reply.action_space)
+            reply.action_space = _escape_in(reply.action_space)
         if reply.warnings is not None:
             reply.warnings = [(printable(kind), printable(text)) for kind, text in reply.warnings]
         if isinstance(reply, Stepped) and reply.failure is not None:
             reply.failure = [printable(text) for text in reply.failure]
 
 
-def _escaped_in(record: _T) -> _T:
+def _escape_in(record: _T) -> _T:
     if _IN_JSON.search(msgspec.json.encode(record)) is None:
         return record
     plain = msgspec.to_builtins(record, builtin_types=(bytes,))

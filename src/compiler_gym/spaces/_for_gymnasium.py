@@ -38,15 +38,15 @@ vector = cast(Any, vector_utils)
 _PlainBox = gymnasium.spaces.Box
 
 
-def _flattened_as(parent: type[gymnasium.Space[Any]]) -> Callable[[Any], gymnasium.Space[Any]]:
+def _flatten_as(parent: type[gymnasium.Space[Any]]) -> Callable[[Any], gymnasium.Space[Any]]:
     flat = flatten_space.dispatch(parent)
     return lambda space: _ours(flat(space), space.name)
 
 
 # Gymnasium would return its own Box here, which cannot sample the widest integers.
-flatten_space.register(Box, _flattened_as(_PlainBox))
-flatten_space.register(Dict, _flattened_as(gymnasium.spaces.Dict))
-flatten_space.register(Tuple, _flattened_as(gymnasium.spaces.Tuple))
+flatten_space.register(Box, _flatten_as(_PlainBox))
+flatten_space.register(Dict, _flatten_as(gymnasium.spaces.Dict))
+flatten_space.register(Tuple, _flatten_as(gymnasium.spaces.Tuple))
 
 
 @vector.batch_space.register(Box)

@@ -32,7 +32,7 @@ class Words:
         if () in self._numbers:
             raise ValueError(f"expected {kind}s of at least one word, found an empty one")
         if len(self._numbers) < len(self.items) and not repeated:
-            raise ValueError(f"expected {kind}s that differ, found {self._repeated()} twice")
+            raise ValueError(f"expected {kind}s that differ, found {self._repeat()} twice")
         self._longest = max(map(len, self._numbers), default=1)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Words":
@@ -89,7 +89,7 @@ class Words:
         hint = f"did you mean {close}?" if close else f"expected one of {len(self.items)}"
         return UnknownNameError(f"no {self.kind} {item!r}; {hint}")
 
-    def _repeated(self) -> str:
+    def _repeat(self) -> str:
         seen: set[tuple[str, ...]] = set()
         for item in self.items:
             words = tuple(item.split())

@@ -243,7 +243,7 @@ class _Conformance:
         }
         with self._talk() as talk:
             for message, pattern in zip(lines[::2], lines[1::2], strict=True):
-                self._expect(talk, _filled_in(message, known), pattern)
+                self._expect(talk, _fill_in(message, known), pattern)
 
     def _walk(self, actions: Sequence[Any], *, by_one: bool = True) -> Any:
         """Return what is observed after `actions`, which end where the episode does."""
@@ -345,11 +345,11 @@ def _encoded(message: Any) -> bytes:
     return encode(message)
 
 
-def _filled_in(message: Any, known: dict[str, Any]) -> Any:
+def _fill_in(message: Any, known: dict[str, Any]) -> Any:
     if isinstance(message, str):
         return known.get(message, message)
     if isinstance(message, list):
-        return [_filled_in(item, known) for item in cast("list[Any]", message)]
+        return [_fill_in(item, known) for item in cast("list[Any]", message)]
     return message
 
 

@@ -231,7 +231,7 @@ def _verdict_on(
     if volatile:
         return _Judgement(doubt=f"{case.name}: differs only in what looks like {volatile}")
     again = compared.of(run_program(program, case, limits=limits))
-    return _Judgement(_described_difference(case, wanted, found, again))
+    return _Judgement(_describe_difference(case, wanted, found, again))
 
 
 def _flaky(reference: Reference, case: RunCase, compared: Compared) -> str:
@@ -262,7 +262,7 @@ def _volatile(one: RunReport, other: RunReport) -> str | None:
     return kinds[0] if kinds and None not in kinds else None
 
 
-def _described_difference(
+def _describe_difference(
     case: RunCase, wanted: RunReport, found: RunReport, again: RunReport
 ) -> ValidationError:
     facts: dict[str, object] = {

@@ -63,7 +63,7 @@ def _validate(
     started = time.monotonic()
     try:
         with make_env() as env:
-            return env.validate(state, **_understood(env, options))
+            return env.validate(state, **_normalise(env, options))
     except (CompilerGymError, OSError, MemoryError) as error:
         if isinstance(error, UnknownNameError) and options.get("rungs") is not None:
             raise  # it is the request that names no check, not the state that is wrong
@@ -80,7 +80,7 @@ def _validate(
         return ValidationResult(state, 0.0, actions_replay_failed=True, errors=(finding,))
 
 
-def _understood(env: CompilerEnv, options: dict[str, Any]) -> dict[str, Any]:
+def _normalise(env: CompilerEnv, options: dict[str, Any]) -> dict[str, Any]:
     """Return `options` without ``rungs=None``, all of them, where there is but one check."""
     takes = inspect.signature(env.unwrapped.validate).parameters  # type: ignore[attr-defined]  # ours has it
     if "rungs" in takes or "rungs" not in options:

@@ -49,7 +49,7 @@ def describe_difference(wanted: bytes, found: bytes) -> str:
     ours, theirs = wanted.splitlines(), found.splitlines()
     for number, (line, other) in enumerate(zip(ours, theirs, strict=False), start=1):
         if line != other:
-            return f"line {number}: expected {_quoted(line)}, found {_quoted(other)}"
+            return f"line {number}: expected {_quote(line)}, found {_quote(other)}"
     if len(ours) == len(theirs):
         return "the ends of lines differ"
     return f"expected {len(ours)} lines, found {len(theirs)}"
@@ -66,6 +66,6 @@ def _mask_the_present(found: re.Match[bytes]) -> bytes:
     return b"#" if abs(seconds - time.time()) < _DAY else digits
 
 
-def _quoted(line: bytes) -> str:
+def _quote(line: bytes) -> str:
     text = line.decode(errors="backslashreplace")
     return repr(text if len(text) <= _MOST_QUOTED else f"{text[:_MOST_QUOTED]}...")

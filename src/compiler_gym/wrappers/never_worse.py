@@ -81,7 +81,7 @@ class NeverWorse(CompilerEnvWrapper):
             if ended or self._keep():
                 self._best.total = self._total
         elif ended:
-            return self._settled(result, asked)
+            return self._settle(result, asked)
         return result
 
     def close(self) -> None:
@@ -89,7 +89,7 @@ class NeverWorse(CompilerEnvWrapper):
         self._forget()
         super().close()
 
-    def _settled(self, result: StepTuple, asked: StepArguments) -> StepTuple:
+    def _settle(self, result: StepTuple, asked: StepArguments) -> StepTuple:
         """Replace the current state by the best one."""
         best = self._best
         if best.env is None or (self._total == best.total and "error" not in result[4]):

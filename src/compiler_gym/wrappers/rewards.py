@@ -39,7 +39,7 @@ class NoEffectPenalty(Earnings):
         seen, reward, terminated, truncated, info = super().handle_step(asked)
         if asked.reward_spaces is None and reward is not None:
             if asked.actions and info.get("action_had_no_effect"):
-                reward = _lowered(reward, self.penalty)
+                reward = _lower(reward, self.penalty)
             self.earn(reward)
         return seen, reward, terminated, truncated, info
 
@@ -187,5 +187,5 @@ class RuntimePointEstimateReward(CompilerEnvWrapper):
         self.reward_space = RuntimeReward(runtime_count, warmup_count, estimator)
 
 
-def _lowered(reward: float | list[float], by: float) -> float | list[float]:
+def _lower(reward: float | list[float], by: float) -> float | list[float]:
     return [one - by for one in reward] if isinstance(reward, list) else reward - by

@@ -357,7 +357,7 @@ class CompilerEnvWrapper(_Wrapper):
         return named
 
 
-def _forwarded(name: str, defined: Any) -> Any:
+def _forward(name: str, defined: Any) -> Any:
     """Return what hands a property or method of `CompilerEnv` on to the environment below."""
     if not isinstance(defined, property):
 
@@ -381,7 +381,7 @@ def _forward_other_names() -> None:
     for name, defined in vars(CompilerEnv).items():
         is_member = isinstance(defined, property) or inspect.isfunction(defined)
         if is_member and not name.startswith("_") and name not in vars(CompilerEnvWrapper):
-            setattr(CompilerEnvWrapper, name, _forwarded(name, defined))
+            setattr(CompilerEnvWrapper, name, _forward(name, defined))
 
 
 _forward_other_names()

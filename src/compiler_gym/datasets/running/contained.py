@@ -111,7 +111,7 @@ def run_contained(
             stdout=printed,
             stderr=_all_of(stderr)[-_KEPT_ERRORS:],
             files=dict(_outputs(scratch, collected, case)),
-            stopped_by=_stopped_by(report, printed, limits),
+            stopped_by=_find_stop_reason(report, printed, limits),
             cpu_seconds=report.cpu_seconds,
             sandbox=report.sandbox.value,
         )
@@ -134,7 +134,7 @@ def _absolute_command(command: Sequence[str | os.PathLike[str]]) -> list[str]:
     return [os.path.abspath(found), *words[1:]]
 
 
-def _stopped_by(report: BoxReport, printed: bytes, limits: RunLimits) -> str | None:
+def _find_stop_reason(report: BoxReport, printed: bytes, limits: RunLimits) -> str | None:
     if report.exit_status == -signal.SIGXFSZ or len(printed) >= max(limits.output_bytes, 512):
         return "output"
     if report.exit_status == -signal.SIGXCPU:

@@ -23,25 +23,23 @@ def pack_run(spec: RunSpec) -> bytes:
     >>> unpack_run(pack_run(RunSpec.single(argv=("7",)))).cases[0].argv
     ('7',)
     """
-    cases = [_packed_record(case) for case in spec.cases]
-    return msgpack.encode((cases, spec.link, spec.time_limit), enc_hook=_packed_value)
+    cases = [_pack_record(case) for case in spec.cases]
+    return msgpack.encode((cases, spec.link, spec.time_limit), enc_hook=_pack_value)
 
 
 @lru_cache(maxsize=8)
 def unpack_run(data: bytes) -> RunSpec:
     """Return what `pack_run` made bytes of; raise `ValueError` for other bytes."""
     cases, link, time_limit = _decoder.decode(data)
-    return RunSpec(tuple(map(_packed_case, cases)), link=link, time_limit=time_limit)
+    return RunSpec(tuple(map(_pack_case, cases)), link=link, time_limit=time_limit)
 
 
-def _packed_record(record: RunCase | ExpectedOutput) -> list[Any]:
+def _pack_record(record: RunCase | ExpectedOutput) -> list[Any]:
     values = (getattr(record, field.name) for field in fields(record))
-    return [
-        _packed_record(value) if isinstance(value, ExpectedOutput) else value for value in values
-    ]
+    return [_pack_record(value) if isinstance(value, ExpectedOutput) else value for value in values]
 
 
-def _packed_value(value: object) -> Any:
+def _pack_value(value: object) -> Any:
     """Return the packed form of a value that MessagePack cannot hold."""
     if isinstance(value, Path):
         return value.read_bytes()
@@ -50,7 +48,7 @@ def _packed_value(value: object) -> Any:
     raise TypeError(f"a run cannot hold {value!r}")
 
 
-def _packed_case(row: tuple[Any, ...]) -> RunCase:
+def _pack_case(row: tuple[Any, ...]) -> RunCase:
     values = {field.name: value for field, value in zip(fields(RunCase), row, strict=True)}
     expected = values.pop("expected")
     return RunCase(expected=None if expected is None else ExpectedOutput(*expected), **values)

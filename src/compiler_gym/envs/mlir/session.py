@@ -119,7 +119,7 @@ class MlirSession(CompilerSession):
         if not name:
             return None
         if ".get_" not in key:
-            setattr(self, name, _parsed_count(key, value, least))
+            setattr(self, name, _parse_count(key, value, least))
         return str(getattr(self, name))
 
     @property
@@ -256,7 +256,7 @@ class MlirSession(CompilerSession):
         return actions.legal_space(tuple(self._legal))
 
 
-def _parsed_count(key: str, value: str, least: int) -> int:
+def _parse_count(key: str, value: str, least: int) -> int:
     try:
         number = float(value)
     except ValueError:

@@ -191,7 +191,7 @@ class CachingConnection:
         while (before := self.lazy.catch_up()) is not None:
             reply = yield before
             if isinstance(reply, Failed):
-                return _unapplied(reply)
+                return _unapply(reply)
         if isinstance(request, Step) and self._state is not None:
             self._cache.count(misses=len(request.actions))
             return (yield from self._step(request))
@@ -229,7 +229,7 @@ class CachingConnection:
                 break
             if reply.end or self._state is None:
                 return (yield from self._rest(request, number, reply, no_effect))
-        return _joined_reply(reply, no_effect, last + 1)  # type: ignore[possibly-unbound]  # one at least
+        return _join_reply(reply, no_effect, last + 1)  # type: ignore[possibly-unbound]  # one at least
 
     def _one(self, action: Any, names: list[str]) -> Work:
         """Apply one action, or none, observe, and learn what there is to learn."""
@@ -272,7 +272,7 @@ class CachingConnection:
         assert isinstance(rest, Stepped)
         rest.end = rest.end or reply.end
         rest.action_space = rest.action_space or reply.action_space
-        return _joined_reply(rest, no_effect and rest.no_effect, number + 1 + rest.applied)
+        return _join_reply(rest, no_effect and rest.no_effect, number + 1 + rest.applied)
 
     def _note(self, actions: list[Any]) -> None:
         """Take note of actions that change the program."""
@@ -324,12 +324,12 @@ def _hashable(action: Any) -> Any:
     return action if type(action) is int else _encode(action)
 
 
-def _unapplied(failed: Failed) -> Failed:
+def _unapply(failed: Failed) -> Failed:
     """Return a failure to catch up as one of the request, of which nothing was applied."""
     return Failed(failed.kind, failed.message, 0, False)
 
 
-def _joined_reply(reply: Stepped, no_effect: bool, applied: int) -> Stepped:
+def _join_reply(reply: Stepped, no_effect: bool, applied: int) -> Stepped:
     """Return the last reply as that to all actions together."""
     reply.no_effect, reply.applied = no_effect, applied
     return reply

@@ -110,7 +110,7 @@ def _json_of(text: str | bytes) -> Any:
 def _argument(name: str, schema: Mapping[str, Any], value: Any) -> Any:
     kind = schema["type"]
     if kind == "string" and isinstance(value, str):
-        return _bounded(name, value)
+        return _truncate(name, value)
     if kind == "integer" and not isinstance(value, bool):
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -126,7 +126,7 @@ def _argument(name: str, schema: Mapping[str, Any], value: Any) -> Any:
 def _texts(name: str, value: Any) -> list[str]:
     """Return a list of texts; of one text, its JSON, numbers and objects as well."""
     if isinstance(value, str):
-        is_list = _bounded(name, value).lstrip().startswith("[")
+        is_list = _truncate(name, value).lstrip().startswith("[")
         value = _json_of(value) if is_list else [value]
     if not isinstance(value, (list, tuple)):
         raise InvalidParameterError(f"{name} is {_glimpse(value)}: expected {_NAMES['array']}")
@@ -151,7 +151,7 @@ def _texts(name: str, value: Any) -> list[str]:
     return texts
 
 
-def _bounded(name: str, value: str) -> str:
+def _truncate(name: str, value: str) -> str:
     if len(value) > _MOST_LETTERS:
         raise InvalidParameterError(
             f"{name} has {len(value):,} characters: expected at most {_MOST_LETTERS:,}"

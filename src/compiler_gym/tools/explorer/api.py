@@ -122,7 +122,7 @@ class Api:
 
     def open_session(self, asked: Asked) -> records.Session:
         """Open a session."""
-        new = _completed(asked.body)
+        new = _complete_request(asked.body)
         id = new.environment or self.settings.environment or default_environment()
         with self.registry.place():
             chosen: dict[str, Any] = {"action_space": new.action_space} if new.action_space else {}
@@ -341,7 +341,7 @@ class Api:
             language = format_of(compiler_of(id), new.source).name
             source = msgspec.structs.replace(new.source, language=language)
             new = msgspec.structs.replace(new, source=source)
-        program = _requested_program(id, env, new)
+        program = _request_program(id, env, new)
         reward = new.reward or recommended_reward(id, env)
         if reward is not None:
             env.reward_space = reward
@@ -386,7 +386,7 @@ class Api:
         return session.work(found)
 
 
-def _completed(new: records.NewSession) -> records.NewSession:
+def _complete_request(new: records.NewSession) -> records.NewSession:
     """Return the request with missing fields filled in from its episode."""
     episode = new.episode
     if episode is None:
@@ -402,7 +402,7 @@ def _completed(new: records.NewSession) -> records.NewSession:
     )
 
 
-def _requested_program(id: str, env: CompilerEnv, new: records.NewSession) -> Any:
+def _request_program(id: str, env: CompilerEnv, new: records.NewSession) -> Any:
     if new.source is not None and new.benchmark is not None:
         raise ExplorerError("expected a benchmark or a source, found both")
     if new.source is not None:

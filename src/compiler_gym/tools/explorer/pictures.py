@@ -49,7 +49,7 @@ def graph_of(
         function=name,
         nodes=[_graph_node(node, status.get(node.id, "")) for node in graph.nodes],
         edges=_edges(graph, other, status),
-        removed_nodes=[_graph_node(node, "removed") for node in _removed(graph, other)],
+        removed_nodes=[_graph_node(node, "removed") for node in _remove(graph, other)],
     )
 
 
@@ -94,7 +94,7 @@ def _statuses(graph: PaneGraph, other: PaneGraph | None) -> dict[str, str]:
     return found
 
 
-def _removed(graph: PaneGraph, other: PaneGraph | None) -> list[PaneNode]:
+def _remove(graph: PaneGraph, other: PaneGraph | None) -> list[PaneNode]:
     if other is None:
         return []
     equal = Counter(map(_content_of_node, graph.nodes))

@@ -50,7 +50,7 @@ def apply_plan(
     command = CompilerCommand.parse(words, cwd)
     if command.mode is Mode.PROGRAM and "-r" not in command.link_flags:
         path = command.cwd / (command.output or "a.out")
-        chosen, root = _planned(plan, path)
+        chosen, root = _find_plan(plan, path)
         if chosen is not None:
             try:
                 binary = Binary(
@@ -96,7 +96,7 @@ def _make(
         put(made, binary.path)
 
 
-def _planned(plan: BuildPlan, path: Path) -> tuple[BinaryPlan | None, Path]:
+def _find_plan(plan: BuildPlan, path: Path) -> tuple[BinaryPlan | None, Path]:
     """Return the plan for what is linked at `path`, and the root of its project."""
     for binary in plan.binaries:
         parts = Path(binary.name).parts

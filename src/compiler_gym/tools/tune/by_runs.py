@@ -42,7 +42,7 @@ def tuned_by_runs(
         compared=3 + (_OWN in rivals and not is_front),
     )  # fmt: skip
     bench.begin()
-    profiled = _profiled(bench, subject, none)
+    profiled = _add_profile(bench, subject, none)
     if is_front and profiled is None:
         raise ProjectError(
             f"--goal both begins with a profile, and there is none: {bench.notes[-1]}"
@@ -107,7 +107,7 @@ def _journal(decisions: SpeedDecisions, subject: TuningSubject, fair: Path) -> J
     )
 
 
-def _profiled(bench: TimingBench, subject: TuningSubject, none: BinaryPlan) -> BinaryPlan | None:
+def _add_profile(bench: TimingBench, subject: TuningSubject, none: BinaryPlan) -> BinaryPlan | None:
     """Return the plan with a profile and nothing else; None where no run gives one."""
     if subject.profile is not None:
         return replace(none, profile=str(bench.decisions.given(subject.profile, bench.notes)))

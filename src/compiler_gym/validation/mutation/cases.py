@@ -79,7 +79,7 @@ class CaseMutator:
             case "file":
                 return replace(case, files=self._files(case.files, draw.choice(parts), draw))
             case _:
-                tokens = self._borrowed(draw, [other.stdin for other in self.known])
+                tokens = self._borrow(draw, [other.stdin for other in self.known])
                 return replace(case, stdin=mutated_contents(case.stdin, draw, tokens))
 
     def _files(self, files: _Files, name: str, draw: Draw) -> _Files:
@@ -89,10 +89,10 @@ class CaseMutator:
         others = [_content_of(case.files[name]) for case in self.known if name in case.files]
         if others and draw.below(12) == 0:
             return {**files, name: draw.choice(others)[:MOST_BYTES]}
-        changed = mutated_contents(_content_of(files[name]), draw, self._borrowed(draw, others))
+        changed = mutated_contents(_content_of(files[name]), draw, self._borrow(draw, others))
         return {**files, name: changed}
 
-    def _borrowed(self, draw: Draw, contents: Sequence[bytes]) -> list[bytes]:
+    def _borrow(self, draw: Draw, contents: Sequence[bytes]) -> list[bytes]:
         """Return words that mean something, and a part of another content."""
         parts: list[bytes] = []
         if contents:

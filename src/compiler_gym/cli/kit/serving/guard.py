@@ -26,7 +26,7 @@ class Guard:
 
     def __init__(self, token: str, hosts: Iterable[str]) -> None:
         self._token = token.encode()
-        self._hosts = _LOOPBACK_HOSTS | {_bracketed(host) for host in hosts}
+        self._hosts = _LOOPBACK_HOSTS | {_bracket(host) for host in hosts}
         self._by_address = not self._hosts.isdisjoint(EVERYWHERE)
         if self._hosts != _LOOPBACK_HOSTS:  # open to other machines, by the name of this one
             name = socket.gethostname().lower().partition(".")[0]
@@ -82,7 +82,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _bracketed(host: str) -> str:
+def _bracket(host: str) -> str:
     try:
         return f"[{host}]" if ip_address(host).version == 6 else host
     except ValueError:

@@ -83,7 +83,7 @@ def apply_move(options: Sequence[Option], choices: list[int], move: Set | Bump) 
     if isinstance(move, Set):
         choices[move.option] = move.index
     else:
-        choices[move.option] = _bumped(options[move.option], before, move.step)
+        choices[move.option] = _bump(options[move.option], before, move.step)
     return choices[move.option] != before
 
 
@@ -201,7 +201,7 @@ class Replay:
         return found
 
 
-def _bumped(option: Option, choice: int, step: int) -> int:
+def _bump(option: Option, choice: int, step: int) -> int:
     start = getattr(option, "start", 0) if choice == ABSENT else choice
     if step < 0 and choice == 0:
         return ABSENT

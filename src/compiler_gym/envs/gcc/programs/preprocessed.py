@@ -146,7 +146,7 @@ class Sources:
         if not self._text_path(digest).exists():
             keep(self._text_path(digest), zlib.compress(packed, 1))
         keep(self._key_path(key), digest.encode())
-        return self._preprocessed(text, digest)
+        return self._preprocess(text, digest)
 
     def _load(self, key: str) -> Preprocessed | None:
         try:
@@ -154,11 +154,11 @@ class Sources:
             packed = zlib.decompress(self._text_path(digest).read_bytes())
             if hashlib.sha256(packed).hexdigest() != digest:
                 return None
-            return self._preprocessed(unpack(packed), digest)
+            return self._preprocess(unpack(packed), digest)
         except (OSError, ValueError, zlib.error, BenchmarkInitError):
             return None
 
-    def _preprocessed(self, text: SourceProgram, digest: str) -> Preprocessed:
+    def _preprocess(self, text: SourceProgram, digest: str) -> Preprocessed:
         # Other macros often make the same text, which is kept once.
         same = (known for known in _remembered.values() if known.digest == digest)
         return next(same, None) or Preprocessed(text, text, digest)

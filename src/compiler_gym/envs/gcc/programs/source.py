@@ -126,7 +126,7 @@ def compile_flags(program: SourceProgram) -> tuple[str, ...]:
 
 def headers_for(text: bytes, folder: Path) -> dict[str, bytes]:
     """Return the headers below `folder` that `text` includes, by their names there."""
-    found = _closure(_included(folder / "src.c", text, [folder]), [folder])
+    found = _closure(_include(folder / "src.c", text, [folder]), [folder])
     return {path.relative_to(folder).as_posix(): found[path] for path in sorted(found)}
 
 
@@ -187,7 +187,7 @@ def _split_flags(flags: Iterable[str], base: Path | None) -> tuple[tuple[str, ..
     return tuple(kept), [Path(_normal(folder)) for folder in folders]
 
 
-def _included(path: Path, text: bytes, folders: Sequence[Path]) -> list[Path]:
+def _include(path: Path, text: bytes, folders: Sequence[Path]) -> list[Path]:
     """Return the headers that `text` includes and that lie beside it or in `folders`."""
     found: list[Path] = []
     for quote, name in _INCLUDE.findall(text):
@@ -210,7 +210,7 @@ def _closure(paths: Sequence[Path], folders: Sequence[Path]) -> dict[Path, bytes
         found[path] = _bytes_of(path)
         if len(found) > _MOST_HEADERS:
             raise BenchmarkInitError(f"{paths[0]} includes more than {_MOST_HEADERS} headers")
-        pending += _included(path, found[path], folders)
+        pending += _include(path, found[path], folders)
     return found
 
 

@@ -88,13 +88,13 @@ class Program:
         command, memo = " ".join(words), self._memo(words)
         facts = memo.facts(command)
         if "error" in facts:
-            raise _blamed(facts["error"], words)
+            raise _blame(facts["error"], words)
         try:
             return make(self._builder, words)
         except CompilerDiagnosticError as error:
             if is_lasting(error):
                 memo.add(command, {"error": str(error)})
-            raise _blamed(str(error), words) from error
+            raise _blame(str(error), words) from error
 
     def fact(self, name: str, words: Words, find: "Finder") -> Any:
         """Return the fact `name`, from the memo if it is known; `find` may find others too."""
@@ -103,7 +103,7 @@ class Program:
         if name in facts:
             return facts[name]
         if "error" in facts:
-            raise _blamed(facts["error"], words)
+            raise _blame(facts["error"], words)
         computed = find(self, words)
         memo.add(command, computed)
         return computed[name]
@@ -147,7 +147,7 @@ def text_of(data: bytes) -> str:
     return data.decode(errors="replace")
 
 
-def _blamed(message: str, words: Words) -> CompilerGymError:
+def _blame(message: str, words: Words) -> CompilerGymError:
     """Return the error of a compilation: the program's where no setting can have caused it."""
     if words:
         return CompilerDiagnosticError(message)

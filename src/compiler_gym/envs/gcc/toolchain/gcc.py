@@ -182,7 +182,7 @@ class Gcc:
         """
         asked = f"{self.bin} {' '.join(args[:2])}"
         try:
-            done = self._bounded_answer(args)
+            done = self._run_bounded(args)
         except subprocess.TimeoutExpired:
             raise EnvironmentNotSupported(
                 f"{asked} does not answer within {_QUERY_SECONDS:g} s"
@@ -197,7 +197,7 @@ class Gcc:
             )
         return done
 
-    def _bounded_answer(self, args: Sequence[str]) -> Completed:
+    def _run_bounded(self, args: Sequence[str]) -> Completed:
         """Run the compiler with output to files: what prints for ever fills no memory."""
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
 

@@ -70,11 +70,11 @@ class PassHistory:
         """Return the plain value of ``PassStatistics``."""
         self._is_recording = True
         if self._record is None:
-            self._record = self._recorded_again()
+            self._record = self._record_again()
         remarks = [dict(zip(_REMARK, remark, strict=True)) for remark in self._record["remarks"]]
         return {**self._record, "remarks": remarks}
 
-    def _recorded_again(self) -> dict[str, Any]:
+    def _record_again(self) -> dict[str, Any]:
         last = self._pipelines[-1] if self._pipelines else ("", ())
         if isinstance(last, _Marked):
             return {**_NOTHING, "changed": self._marked}

@@ -68,14 +68,14 @@ def _runnable() -> tuple[str, ...]:
     return (*_linker(), "-no-pie")
 
 
-def _folded_errors() -> tuple[str, ...]:
+def _fold_errors() -> tuple[str, ...]:
     clang, lld = _folding_linker()
     return (clang, f"--ld-path={lld}", *_FOLDING)
 
 
 RUNNABLE = Linking(_llvm.Module.object_code, _runnable)
 """By whichever compiler is there, as it links by itself."""
-FOLDED = Linking(_llvm.object_code_in_sections, _folded_errors)
+FOLDED = Linking(_llvm.object_code_in_sections, _fold_errors)
 """By lld, which leaves out what nobody uses and keeps one of equal functions; stripped."""
 
 

@@ -31,17 +31,17 @@ def symbols_of(text: str) -> tuple[set[str], set[str]]:
         elif not name.startswith("llvm.") and not _LOCAL_LINKAGE & set(words.split()):
             external = kind == "declare" or "available_externally" in words
             weak = kind == "declare" and "extern_weak" in words
-            (needed if external else defined).update([] if weak else [_unescaped(name)])
+            (needed if external else defined).update([] if weak else [_unescape(name)])
     for name, rest in _OTHER.findall(text):
         words = set(rest.split()[:4])
         if name.startswith("llvm.") or _LOCAL_LINKAGE & words or "extern_weak" in words:
             continue
         external = words & {"external", "available_externally"}
-        (needed if external else defined).add(_unescaped(name))
+        (needed if external else defined).add(_unescape(name))
     return defined, needed - defined
 
 
-def _unescaped(name: str) -> str:
+def _unescape(name: str) -> str:
     if not name.startswith('"'):
         return name
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name[1:-1]).removeprefix("\1")

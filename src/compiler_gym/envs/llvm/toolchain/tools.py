@@ -80,13 +80,13 @@ def require_tool(
 def version_of(path: str) -> str:
     """Return the version that an LLVM tool prints, or nothing where it prints none."""
     try:
-        return _printed_version(path, Path(path).stat().st_mtime_ns)
+        return _read_version(path, Path(path).stat().st_mtime_ns)
     except OSError:
         return ""
 
 
 @cache
-def _printed_version(path: str, changed: int) -> str:
+def _read_version(path: str, changed: int) -> str:
     """Return the version; `changed` makes a tool that was replaced run again."""
     try:
         done = subprocess.run(

@@ -105,12 +105,12 @@ def _sanitizer_finding(sanitizer: Sanitizer, subject: Subject) -> Finding:
     if not clean:
         return Finding.unknown("the unoptimised program is not clean itself")
     if not sanitizer.attribute:
-        module = _replayed_actions(subject, marked(sanitizer, subject.benchmark))
+        module = _replay(subject, marked(sanitizer, subject.benchmark))
         return _finding_of_reports(_reports(sanitizer, module, clean, spec.link), clean)
     reports = reports_of(sanitizer, module_of(subject), clean, spec.link)
     if not reports:
         return Finding.ok(f"{len(clean)} inputs")
-    module = _replayed_actions(subject, marked(sanitizer, subject.benchmark))
+    module = _replay(subject, marked(sanitizer, subject.benchmark))
     confirmed = reports_of(sanitizer, module, [case for case, _ in reports], spec.link)
     if confirmed:
         return _finding_of_reports(confirmed, clean)
@@ -179,7 +179,7 @@ def _reference_reports(sanitizer: Sanitizer, benchmark: Benchmark, case: RunCase
     return known[case.name]
 
 
-def _replayed_actions(subject: Subject, module: bytes) -> bytes:
+def _replay(subject: Subject, module: bytes) -> bytes:
     """Return what the actions of `subject` make of `module`."""
     uri = subject.benchmark.uri
     query = "&".join(f"{key}={value}" for key, value in uri.parameters.items())
@@ -198,11 +198,11 @@ def _replayed_actions(subject: Subject, module: bytes) -> bytes:
 
 def marked(sanitizer: Sanitizer, benchmark: Benchmark) -> bytes:
     """Return the unoptimised module, made for `sanitizer` as clang would make it."""
-    return _marked_contents(sanitizer, benchmark.contents, tuple(benchmark.sources))
+    return _mark_contents(sanitizer, benchmark.contents, tuple(benchmark.sources))
 
 
 @functools.lru_cache(maxsize=_KEPT_BUILDS)
-def _marked_contents(
+def _mark_contents(
     sanitizer: Sanitizer, contents: bytes, sources: tuple[tuple[str, bytes], ...]
 ) -> bytes:
     if not sanitizer.attribute:

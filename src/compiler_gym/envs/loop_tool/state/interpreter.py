@@ -135,7 +135,7 @@ def _place(access: Access, at: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(sum(at[dim] * factor for dim, factor in axis) for axis in access.index)
 
 
-def _negated(value: float) -> float:
+def _negate(value: float) -> float:
     return -value
 
 
@@ -148,5 +148,5 @@ _COMPUTE: Mapping[str, Callable[..., float]] = {
     "min": min,
     "exp": exp,
     "sqrt": sqrt,
-    "neg": _negated,
+    "neg": _negate,
 }

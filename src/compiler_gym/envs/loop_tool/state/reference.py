@@ -119,20 +119,20 @@ def _computed(
     dims = statement.dims
     factors = _factors(statement.value)
     if statement.reduction == "sum" and factors is not None:
-        return _contracted(statement, factors, program, memory)
+        return _contract(statement, factors, program, memory)
     shape = tuple(program.dims[dim] for dim in statement.out.dims)
     result = np.empty(shape)
     over = tuple(range(len(statement.out.dims), len(dims)))
     for window in _windows(statement, program):
         sizes = {dim: window.get(dim, (0, program.dims[dim])) for dim in dims}
-        value = _evaluated(statement.value, dims, sizes, memory)
+        value = _evaluate(statement.value, dims, sizes, memory)
         full = np.broadcast_to(value, tuple(size for _, size in sizes.values()))
         place = tuple(slice(sizes[d][0], sum(sizes[d])) for d in statement.out.dims)
-        result[place] = _reduced_array(statement.reduction, full, over)
+        result[place] = _reduce_array(statement.reduction, full, over)
     return result
 
 
-def _reduced_array(
+def _reduce_array(
     reduction: str, values: NDArray[np.float64], over: tuple[int, ...]
 ) -> NDArray[np.float64]:
     if reduction == "sum":
@@ -151,7 +151,7 @@ def _windows(statement: Statement, program: Program) -> list[dict[str, tuple[int
     return [{first: (at, min(rows, size - at))} for at in range(0, size, rows)]
 
 
-def _evaluated(
+def _evaluate(
     value: Expression,
     dims: tuple[str, ...],
     sizes: Mapping[str, tuple[int, int]],
@@ -161,7 +161,7 @@ def _evaluated(
         return value
     if isinstance(value, Access):
         return _view(value, dims, sizes, memory[value.tensor])
-    operands = [_evaluated(operand, dims, sizes, memory) for operand in value.operands]
+    operands = [_evaluate(operand, dims, sizes, memory) for operand in value.operands]
     return _NUMPY[value.op](*operands)
 
 
@@ -197,7 +197,7 @@ def _factors(value: Expression) -> list[Expression] | None:
     return found
 
 
-def _contracted(
+def _contract(
     statement: Statement,
     factors: list[Expression],
     program: Program,

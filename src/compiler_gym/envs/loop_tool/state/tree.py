@@ -114,7 +114,7 @@ class Tree:
 
     def replaced(self, path: Path, *nodes: Loop | int, count: int = 1) -> "Tree":
         """Return the tree with `nodes` in place of `count` nodes from `path` on."""
-        return Tree(self.program, _replaced(self.roots, path, nodes, count))
+        return Tree(self.program, _replace(self.roots, path, nodes, count))
 
     def settled(self) -> "Tree":
         """Return the tree with each loop's extent as the loops outside of it say."""
@@ -180,7 +180,7 @@ def _loops(nodes: tuple[Loop | int, ...], above: Path) -> Iterator[tuple[Path, L
             yield from _loops(node.body, path)
 
 
-def _replaced(
+def _replace(
     nodes: tuple[Loop | int, ...], path: Path, new: tuple[Loop | int, ...], count: int
 ) -> tuple[Loop | int, ...]:
     at = path[0]
@@ -188,7 +188,7 @@ def _replaced(
         return (*nodes[:at], *new, *nodes[at + count :])
     node = nodes[at]
     assert isinstance(node, Loop)
-    inside = replace(node, body=_replaced(node.body, path[1:], new, count))
+    inside = replace(node, body=_replace(node.body, path[1:], new, count))
     return (*nodes[:at], inside, *nodes[at + 1 :])
 
 

@@ -21,7 +21,7 @@ def describe_payload(line: str, element: str = "f32") -> str:
     ``a[2*i+k]``: the operand is as large as that needs. Raises `BenchmarkInitError`.
     """
     formula, _, lengths = line.partition(";")
-    sizes = _parsed_sizes(lengths, line)
+    sizes = _parse_sizes(lengths, line)
     left, assigned, right = [*re.split(r"(\+?=)", formula, maxsplit=1), "", ""][:3]
     target = _ACCESS.fullmatch(left.strip())
     operands = list(_ACCESS.finditer(right))
@@ -70,7 +70,7 @@ def describe_payload(line: str, element: str = "f32") -> str:
     return writer.text(result)
 
 
-def _parsed_sizes(text: str, line: str) -> dict[str, int]:
+def _parse_sizes(text: str, line: str) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = part.partition("=")

@@ -28,7 +28,7 @@ _VGG = (64, 64, 0, 128, 128, 0, 256, 256, 256, 0, 512, 512, 512, 0, 512, 512, 51
 def resnet18(w: Writer, image: int) -> str:
     """Return the classes' scores of an image of `image` x `image`."""
     value = relu_of(w, _layer(w, w.argument(1, 3, image, image), 64, 7, 2))
-    value = _largest(w, _framed(w, value, 1), 3)
+    value = _largest(w, _frame(w, value, 1), 3)
     for stage, filters in enumerate((64, 128, 256, 512)):
         for block in range(2):
             stride = 2 if stage and not block else 1
@@ -52,28 +52,28 @@ def vgg16(w: Writer, image: int) -> str:
 
 def mobilenet_v2(w: Writer, image: int) -> str:
     """Return the classes' scores of an image of `image` x `image`."""
-    value = _clipped(w, _layer(w, w.argument(1, 3, image, image), 32, 3, 2))
+    value = _clip_negative(w, _layer(w, w.argument(1, 3, image, image), 32, 3, 2))
     for expansion, filters, blocks, first in _MOBILE:
         for block in range(blocks):
             stride, start = (1 if block else first), value
             channels = w.shapes[value][1]
             if expansion > 1:
-                value = _clipped(w, _layer(w, value, expansion * channels, 1))
-            value = _layer(w, _clipped(w, _depthwise_layer(w, value, stride)), filters, 1)
+                value = _clip_negative(w, _layer(w, value, expansion * channels, 1))
+            value = _layer(w, _clip_negative(w, _depthwise_layer(w, value, stride)), filters, 1)
             if stride == 1 and channels == filters:
                 value = sum_of(w, start, value)
-    return _dense_layer(w, _mean(w, _clipped(w, _layer(w, value, 1280, 1))), _CLASSES)
+    return _dense_layer(w, _mean(w, _clip_negative(w, _layer(w, value, 1280, 1))), _CLASSES)
 
 
 def _layer(w: Writer, value: str, filters: int, kernel: int, stride: int = 1) -> str:
     channels = w.shapes[value][1]
     weights = w.argument(filters, channels, kernel, kernel)
-    result = convolution(w, _framed(w, value, kernel // 2), weights, stride)
+    result = convolution(w, _frame(w, value, kernel // 2), weights, stride)
     return _normalised(w, result, channels * kernel * kernel)
 
 
 def _depthwise_layer(w: Writer, value: str, stride: int) -> str:
-    framed = _framed(w, value, 1)
+    framed = _frame(w, value, 1)
     _, channels, high, wide = w.shapes[framed]
     out = w.zeros(1, channels, (high - 3) // stride + 1, (wide - 3) // stride + 1)
     attributes = (
@@ -94,14 +94,14 @@ def _normalised(w: Writer, value: str, terms: int) -> str:
     return biased(w, w.map([value], lines), w.argument(w.shapes[value][1]), 1)
 
 
-def _clipped(w: Writer, value: str) -> str:
+def _clip_negative(w: Writer, value: str) -> str:
     """Return ReLU6."""
     most = w.number(6)
     lines = [f"%s = arith.minimumf %in0, {most} : #", "linalg.yield %s : #"]
     return w.map([relu_of(w, value)], lines)
 
 
-def _framed(w: Writer, value: str, border: int) -> str:
+def _frame(w: Writer, value: str, border: int) -> str:
     return w.padded(value, (0, 0, border, border)) if border else value
 
 

@@ -82,7 +82,7 @@ def refusal(move: Move, operation: Operation | None, limits: Sequence[int]) -> s
     if operation.name == "linalg.softmax" and move.kind not in _OF_SOFTMAX:
         return "decompose it first"
     if wanted is Numbers.SIZES:
-        return _refused_sizes(move.kind, numbers, operation, limits)
+        return _refuse_sizes(move.kind, numbers, operation, limits)
     if wanted is Numbers.ORDER and sorted(numbers) != list(range(loops)):
         return f"expected an order of the loops 0 to {loops - 1}"
     if wanted is Numbers.ORDER and list(numbers) == sorted(numbers):
@@ -104,13 +104,13 @@ def refusal(move: Move, operation: Operation | None, limits: Sequence[int]) -> s
         if not operation.inputs[numbers[0]].shape:
             return f"operand {numbers[0]} is one number: there is nothing to copy"
     if wanted is Numbers.MAYBE_SIZES:
-        return _refused_vector(numbers, operation, limits)
+        return _refuse_vector(numbers, operation, limits)
     if move.kind == "im2col" and "conv_2d" not in operation.name:
         return "it is no two-dimensional convolution"
     if move.kind == "generalize" and operation.name == "linalg.generic":
         return "it is generic already"
     if move.kind == "decompose":
-        return _refused_decomposition(operation)
+        return _refuse_decomposition(operation)
     return None
 
 
@@ -124,7 +124,7 @@ def _is_whole(multiples: Sequence[int], bounds: Sequence[int]) -> bool:
     return all(bound != DYNAMIC and bound % multiple == 0 for multiple, bound in pairs)
 
 
-def _refused_decomposition(operation: Operation) -> str | None:
+def _refuse_decomposition(operation: Operation) -> str | None:
     """Return why there are no simpler operations to write it as.
 
     There are for a softmax, and for a window of which one side is 1, as is that of the result.
@@ -141,7 +141,7 @@ def _refused_decomposition(operation: Operation) -> str | None:
     return "no side of its window is 1 where the result's is: tile both to 1 first"
 
 
-def _refused_sizes(
+def _refuse_sizes(
     kind: str, numbers: Sequence[int], operation: Operation, limits: Sequence[int]
 ) -> str | None:
     loops = len(operation.bounds)
@@ -169,7 +169,7 @@ def _refused_sizes(
     return None
 
 
-def _refused_vector(
+def _refuse_vector(
     numbers: Sequence[int], operation: Operation, limits: Sequence[int]
 ) -> str | None:
     if numbers and len(numbers) != len(operation.bounds):
@@ -226,12 +226,12 @@ def _interchange(order: Sequence[int], operation: Operation, __: Sequence[int], 
             f"%i{n} = transform.structured.interchange {source} iterator_interchange = "
             f"{list(order)} : ({_ANY}) -> {_ANY}\n"
         )
-        + ("" if not first else _annotated(f"%i{n}", operation.tag, n))
+        + ("" if not first else _annotate(f"%i{n}", operation.tag, n))
     )
 
 
 def _generalize(_: Sequence[int], operation: Operation, __: Sequence[int], n: int) -> str:
-    return f"%t{n} = transform.structured.generalize %o{n} : ({_ANY}) -> {_ANY}\n" + _annotated(
+    return f"%t{n} = transform.structured.generalize %o{n} : ({_ANY}) -> {_ANY}\n" + _annotate(
         f"%t{n}", operation.tag, n, "g"
     )
 
@@ -281,7 +281,7 @@ def _pack_script(sizes: Sequence[int], operation: Operation, __: Sequence[int], 
         f"%t{n} = transform.structured.pack %o{n} packed_sizes = {list(sizes)} : "
         f'({_ANY}) -> !transform.op<"linalg.generic">\n'
         f'%u{n} = transform.cast %t{n} : !transform.op<"linalg.generic"> to {_ANY}\n'
-        + _annotated(f"%u{n}", operation.tag, n)
+        + _annotate(f"%u{n}", operation.tag, n)
     )
 
 
@@ -301,7 +301,7 @@ def _vectorize(lengths: Sequence[int], operation: Operation, limits: Sequence[in
     return f"{text} : {_ANY}\n" + _HOIST.format(n=n)
 
 
-def _annotated(handle: str, tag: str, n: int, suffix: str = "") -> str:
+def _annotate(handle: str, tag: str, n: int, suffix: str = "") -> str:
     return (
         f'%v{n}{suffix} = transform.param.constant "{tag}" -> !transform.any_param\n'
         f'transform.annotate {handle} "tag" = %v{n}{suffix} : {_ANY}, !transform.any_param\n'

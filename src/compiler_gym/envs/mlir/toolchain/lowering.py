@@ -86,7 +86,7 @@ def bufferized(text: str) -> Any:
         if "linalg.pack" in text or "linalg.unpack" in text:
             _transform(module, _PACKS)
         _protect_arguments(module)
-        _parsed_pipeline(_BUFFERS).run(module.operation)
+        _parse_pipeline(_BUFFERS).run(module.operation)
         # The copies of memref are calls of a library that is not there.
         plain = _COPY.sub(r"linalg.copy ins(\1 : \3) outs(\2 : \4)", str(module))
         return loaded.ir.Module.parse(plain)
@@ -116,7 +116,7 @@ def shortened(text: str, most: int, level: int = LEVEL) -> tuple[Kernel, float]:
     """
     module = bufferized(text)
     with diagnosed("the module cannot be lowered"):
-        _parsed_pipeline("func.func(convert-linalg-to-loops)").run(module.operation)
+        _parse_pipeline("func.func(convert-linalg-to-loops)").run(module.operation)
         body = module.body.operations[0].operation.regions[0].blocks[0]
         nests = [one.operation for one in body.operations if one.operation.name == "scf.for"]
         whole = sum(map(_rounds, nests))
@@ -130,7 +130,7 @@ def _in_llvm(module: Any, text: str) -> Any:
     with diagnosed("the module cannot be lowered"):
         if "vector." in text:
             _transform(module, _VECTORS)
-        _parsed_pipeline(_CODE).run(module.operation)
+        _parse_pipeline(_CODE).run(module.operation)
     return module
 
 
@@ -196,7 +196,7 @@ def _function_name(module: Any) -> str:
 
 
 @cache
-def _parsed_pipeline(pipeline: str) -> Any:
+def _parse_pipeline(pipeline: str) -> Any:
     return load().pass_manager.parse(f"builtin.module({pipeline})")
 
 

@@ -101,7 +101,7 @@ def _evaluate(op: Any, known: dict[Any, Value]) -> None:
     elif op.name in ("tensor.collapse_shape", "tensor.expand_shape"):
         known[op.results[0]] = known[op.operands[0]].reshape(tuple(op.results[0].type.shape))
     elif op.name == "tensor.pad":
-        known[op.results[0]] = _padded(op, known)
+        known[op.results[0]] = _pad(op, known)
     else:
         raise UnknownOperationError(op.name)
 
@@ -118,7 +118,7 @@ def _constant_value(op: Any) -> Value:
     return value.value
 
 
-def _padded(op: Any, known: dict[Any, Value]) -> Array:
+def _pad(op: Any, known: dict[Any, Value]) -> Array:
     low, high = list(op.attributes["static_low"]), list(op.attributes["static_high"])
     inner = op.regions[0].blocks[0].operations
     if len(op.operands) > 1 or len(inner) != 1:
@@ -168,7 +168,7 @@ def _generic(op: Any, known: dict[Any, Value]) -> None:
         elif _folds(inner, accumulators) and "reduction" in what.iterators:
             values[inner.results[0]] = inner  # folded when it is yielded
         else:
-            values[inner.results[0]] = _computed_results(inner, values, known)
+            values[inner.results[0]] = _compute_results(inner, values, known)
 
 
 def _folds(inner: Any, accumulators: list[Any]) -> bool:
@@ -253,7 +253,7 @@ def _counter(loop: int, bounds: tuple[int, ...]) -> Array:
     return np.arange(bounds[loop]).reshape(shape)
 
 
-def _computed_results(inner: Any, values: dict[Any, Value], known: dict[Any, Value]) -> Value:
+def _compute_results(inner: Any, values: dict[Any, Value], known: dict[Any, Value]) -> Value:
     if inner.name not in _COMPUTE:
         raise UnknownOperationError(inner.name)
     operands = [values.get(operand, known.get(operand)) for operand in inner.operands]
@@ -283,7 +283,7 @@ def _inverse_root(value: Value) -> Value:
     return 1 / np.sqrt(value)
 
 
-def _multiplied_and_added(a: Value, b: Value, c: Value) -> Value:
+def _multiply_and_add(a: Value, b: Value, c: Value) -> Value:
     return a * b + c
 
 
@@ -313,6 +313,6 @@ _COMPUTE: dict[str, Callable[..., Value]] = {
     "arith.negf": np.negative, "arith.select": np.where, "arith.cmpf": np.less,
     "arith.cmpi": np.less, "math.exp": np.exp, "math.sqrt": np.sqrt, "math.tanh": np.tanh,
     "math.erf": _erf, "math.absf": np.abs, "math.log": np.log, "math.powf": np.power,
-    "math.rsqrt": _inverse_root, "math.fma": _multiplied_and_added, "arith.index_cast": _same,
+    "math.rsqrt": _inverse_root, "math.fma": _multiply_and_add, "arith.index_cast": _same,
     "arith.extf": _same, "arith.truncf": _same, "arith.sitofp": _same, "arith.fptosi": np.trunc,
 }  # fmt: skip

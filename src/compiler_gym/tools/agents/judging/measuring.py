@@ -42,11 +42,11 @@ def measure(task: AgentTask, decisions: Decisions) -> Verdict:
     with warnings.catch_warnings(), make(task.env_id) as env:
         warnings.simplefilter("ignore")
         env.reset(benchmark=task.benchmark, action_space=task.action_space)
-        baseline = _observed_cost(env, task.baseline)
+        baseline = _observe_cost(env, task.baseline)
         try:
             if task.question is not None:
-                return _judged_answer(env, task, decisions.answer)
-            return _judged_program(env, task, baseline, decisions.commandline)
+                return _judge_answer(env, task, decisions.answer)
+            return _judge_program(env, task, baseline, decisions.commandline)
         except (CompilerGymError, ValueError, OverflowError, RecursionError) as error:
             return Verdict.refused(task.id, f"{type(error).__name__}: {error}")
 
@@ -63,14 +63,12 @@ def _why_not_judged(task: AgentTask, decisions: Decisions) -> str | None:
     return None
 
 
-def _judged_program(
-    env: CompilerEnv, task: AgentTask, baseline: float, commandline: str
-) -> Verdict:
+def _judge_program(env: CompilerEnv, task: AgentTask, baseline: float, commandline: str) -> Verdict:
     """Return how much better than the baseline the program is that the actions lead to."""
     actions = env.commandline_to_actions(commandline) if commandline else []
     _require_actions(env, task, actions)
     _apply_all(env, actions)
-    measured = _observed_cost(env, task.goal)
+    measured = _observe_cost(env, task.goal)
     takes_rungs = "rungs" in inspect.signature(env.unwrapped.validate).parameters  # type: ignore[attr-defined]  # ours has it
     options: dict[str, Any] = {"rungs": task.checks} if takes_rungs else {}
     return outcome_of(task, baseline, measured, env.validate(env.state, **options))
@@ -114,7 +112,7 @@ def _passed(validated: ValidationResult) -> tuple[str, ...]:
     return tuple(rung.name for rung in validated.rungs if rung.verdict is Check.OK)
 
 
-def _observed_cost(env: CompilerEnv, name: str) -> float:
+def _observe_cost(env: CompilerEnv, name: str) -> float:
     return finite_cost(name, float(env.observation[name]))
 
 
@@ -143,7 +141,7 @@ def _apply_all(env: CompilerEnv, actions: Sequence[Any]) -> None:
         raise InvalidActionError(f"the compiler fails: {info.get('error_details', 'no details')}")
 
 
-def _judged_answer(env: CompilerEnv, task: AgentTask, answer: str) -> Verdict:
+def _judge_answer(env: CompilerEnv, task: AgentTask, answer: str) -> Verdict:
     text = answer.strip()
     if not (text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS):
         return Verdict.refused(
@@ -156,10 +154,10 @@ def _judged_answer(env: CompilerEnv, task: AgentTask, answer: str) -> Verdict:
 
 def right_answers(env: CompilerEnv, task: AgentTask) -> set[int]:
     """Return the answers to a task's question, found out by applying what it asks about."""
-    costs = [_observed_cost(env, task.goal)]
+    costs = [_observe_cost(env, task.goal)]
     for name in task.given:
         _apply_all(env, [env.action_space[name]])
-        costs.append(_observed_cost(env, task.goal))
+        costs.append(_observe_cost(env, task.goal))
     steps = range(1, len(costs))
     if task.question is Question.FIRST_DIFFERENCE:
         return set([at for at in steps if costs[at] != task.trace[at - 1]][:1])

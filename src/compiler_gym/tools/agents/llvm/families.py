@@ -58,7 +58,7 @@ class _Program:
 
 def agent_tasks() -> Iterator[AgentTask]:
     """Yield every task."""
-    bundled, generated = tuple(_bundled_programs()), tuple(_generated_programs())
+    bundled, generated = tuple(_bundled_programs()), tuple(_list_generated_programs())
     modules, programs = (tuple(_programs_of_sample(kind)) for kind in ("module", "program"))
     linked = tuple(one for one in programs if one.name.partition("/")[2] in _LINKED)
     for program in (*bundled, *generated, *modules):
@@ -203,7 +203,7 @@ def _bundled_programs() -> Iterator[_Program]:
             yield _Program(f"cbench-v1/{name}", split, _by_size(size), ("verify", "run", "fresh"))
 
 
-def _generated_programs() -> Iterator[_Program]:
+def _list_generated_programs() -> Iterator[_Program]:
     for split, (first, count) in _SEEDS.items():
         for seed in sorted({*range(first, first + count)} - _ENDLESS):
             difficulty = tuple(_CALLS)[seed % len(_CALLS)]

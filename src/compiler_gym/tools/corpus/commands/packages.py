@@ -65,7 +65,7 @@ def lock_for(distribution: Distribution, choice: PackageChoice) -> "PackageLock"
         distribution.cache, PackageLock(distribution.mirrors, ()), distribution.compiler.packages
     )
     if choice.packages is not None:
-        names = _listed_packages(Path(choice.packages).expanduser())
+        names = _list_packages(Path(choice.packages).expanduser())
     else:
         names = newest.chosen(choice.count or 0, choice.seed)
     errors().print(f"looking up {len(names)} packages", style="dim")
@@ -188,7 +188,7 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _listed_packages(path: Path) -> list[str]:
+def _list_packages(path: Path) -> list[str]:
     try:
         text = read_regular(path).decode()
     except (OSError, ValueError) as error:

@@ -255,7 +255,7 @@ class _Building:
     def run(self, parts: Sequence[Path], log: int, space: _Space) -> PackageResult:
         """Return how it ended, or raise `_Passed`."""
         work, recorder, out = parts
-        description = self._fetched(work)
+        description = self._fetch(work)
         try:
             with self._supplier.root(self._package) as root:
                 self._know(build_depends=root.packages)
@@ -321,7 +321,7 @@ class _Building:
         self._try(shop, tree)
         return self.result
 
-    def _fetched(self, work: Path) -> Path:
+    def _fetch(self, work: Path) -> Path:
         """Return the description of the source, fetched and as it was named."""
         try:
             found = self._supplier.source(self._package, work)

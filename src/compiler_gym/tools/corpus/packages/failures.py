@@ -57,7 +57,7 @@ def explained(log: str) -> tuple[BuildOutcome, str]:
     A build may print an error that it survives: the nearer to the end, the likelier it is the one.
     Of the reasons of a class the first is given.
     """
-    lines = [line for line in _cleaned(log).splitlines() if line.strip()]
+    lines = [line for line in _clean(log).splitlines() if line.strip()]
     near, all_lines = lines[-60:], lines[-2000:]
     for searched in (near, all_lines):
         for outcome, pattern in _RULES:
@@ -71,8 +71,8 @@ def explained(log: str) -> tuple[BuildOutcome, str]:
 
 def last_lines(log: str) -> str:
     """Return the end of a log, without what a terminal would act on."""
-    return "\n".join(_cleaned(log).rstrip().splitlines()[-_SHOWN_LINES:])[-_SHOWN_BYTES:]
+    return "\n".join(_clean(log).rstrip().splitlines()[-_SHOWN_LINES:])[-_SHOWN_BYTES:]
 
 
-def _cleaned(log: str) -> str:
+def _clean(log: str) -> str:
     return _CLEANED.sub("", log.replace("\r\n", "\n"))

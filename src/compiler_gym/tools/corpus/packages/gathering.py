@@ -151,8 +151,8 @@ def gather(
             f"expected a folder of built packages, found none in {folder}: build it with "
             "`compiler-gym datasets build debian`"
         )
-    results = _built_packages(folder)
-    found = _chosen_programs(folder, results, choose)
+    results = _list_built_packages(folder)
+    found = _choose_programs(folder, results, choose)
     if not found:
         raise DatasetInitError(f"no package in {folder} gave a program")
     programs = list(found.values())
@@ -212,7 +212,7 @@ def gather_dataset(
     return done
 
 
-def _built_packages(folder: Path) -> dict[str, tuple[Path, PackageResult]]:
+def _list_built_packages(folder: Path) -> dict[str, tuple[Path, PackageResult]]:
     results: dict[str, tuple[Path, PackageResult]] = {}
     for place, result in read_results(folder):
         if result.outcome is not BuildOutcome.BUILT:
@@ -227,7 +227,7 @@ def _built_packages(folder: Path) -> dict[str, tuple[Path, PackageResult]]:
     return dict(sorted(results.items()))
 
 
-def _chosen_programs(
+def _choose_programs(
     folder: Path, results: dict[str, tuple[Path, PackageResult]], choose: Chooser
 ) -> dict[str, _Program]:
     """Return every program by its digest, in the order of packages and files."""
@@ -291,7 +291,7 @@ def _write_programs(writer: CorpusWriter, programs: Sequence[_Program], report: 
     total, read = sum(one.built.size for one in programs), 0
     names = _Names()
     for one in programs:
-        contents = _checked_contents(one)
+        contents = _check_contents(one)
         for place in one.places:
             writer.add(
                 names.of(place, one.built.sha256),
@@ -327,7 +327,7 @@ class _Names:
         return key
 
 
-def _checked_contents(one: _Program) -> bytes:
+def _check_contents(one: _Program) -> bytes:
     try:
         contents = one.path.read_bytes()
     except OSError as error:
@@ -347,7 +347,7 @@ def _write_facts(
     done: GatherReport,
 ) -> None:
     for one, cluster, split in zip(programs, clusters, splits, strict=True):
-        number, kinds = _stored_number(writer, one), one.kinds
+        number, kinds = _read_number(writer, one), one.kinds
         done.modules += bool(kinds & PROGRAM_KINDS["module"])
         done.programs += bool(kinds & ~PROGRAM_KINDS["module"])
         sizes = (one.built.instructions, one.built.functions)
@@ -364,7 +364,7 @@ def _write_facts(
 def _write_links(writer: CorpusWriter, programs: Sequence[_Program], done: GatherReport) -> None:
     numbers = writer.package_numbers()
     for one in programs:
-        number = _stored_number(writer, one)
+        number = _read_number(writer, one)
         rows = {(p.package, p.kind, p.file, json.dumps(p.command)) for p in one.places}
         writer.add_rows(
             "place",
@@ -392,7 +392,7 @@ def _language_of(program: LinkedProgram, result: PackageResult) -> str:
     return max(languages, default="")
 
 
-def _stored_number(writer: CorpusWriter, one: _Program) -> int:
+def _read_number(writer: CorpusWriter, one: _Program) -> int:
     number = writer.number_of(one.built.sha256)
     assert number is not None
     return number

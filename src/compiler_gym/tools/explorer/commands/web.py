@@ -62,7 +62,7 @@ def web(
         port=port,
         environment=env,
         program=None if program is None or program == "-" else _absolute_program(program),
-        source=_pasted_from_stdin() if program == "-" else None,
+        source=_paste_from_stdin() if program == "-" else None,
         most_sessions=sessions,
         idle_seconds=60 * idle_minutes,
         limits={"limits": limits},
@@ -134,7 +134,7 @@ def _absolute_program(program: str) -> str:
     return program
 
 
-def _pasted_from_stdin() -> "Source":
+def _paste_from_stdin() -> "Source":
     from compiler_gym.errors import BenchmarkInitError
     from compiler_gym.tools.explorer.records import Source
 

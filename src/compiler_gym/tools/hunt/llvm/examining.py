@@ -73,7 +73,7 @@ def examined(function: bytes, goal: str) -> dict[str, Any]:
                     continue
                 known[digest] = cost = _cost(made, chosen)
                 if cost < enough and _is_gap(start, cost, chosen) and _has_no_more_data(base, made):
-                    removed = _taken_away(base, made)
+                    removed = _find_removed(base, made)
                     gaps.append({"decision": str(one), "cost": cost, "removed": removed})
                     enough = cost  # what cleans up behind it must leave less still
         except Exception:  # a pass that refuses this function says nothing of the others
@@ -93,7 +93,7 @@ def _decided(
         module = _llvm.Module(after)
         steps = [*decision.passes[1:], *decision.steps[1:]]
         return module if [step for step in steps if module.run(step)] else None
-    module = _prepared(function, goal)
+    module = _prepare_task(function, goal)
     if not module.run(decision.passes[0]) or module.ir_hash() in seen:
         return None
     seen.add(module.ir_hash())
@@ -218,7 +218,7 @@ _COMPARED = ("x86_64", "aarch64", "riscv64")
 
 
 def _size_on(machine: str, data: bytes, decision: str, goal: HuntGoal) -> int:
-    module = _prepared(data, goal)
+    module = _prepare_task(data, goal)
     module.retarget(machine)
     for step in HuntedDecision.read(decision).steps if decision else (goal.level,):
         module.run(step)
@@ -241,7 +241,7 @@ def finished(data: bytes, decision: str, goal: str, least: float) -> str:
         module = _llvm.Module(data)
         if module.run(step) and _still(module.text(), decision, goal, least):
             data = module.text().encode()
-    text = _without_noise(_prepared(data, HuntGoal(goal)).text())
+    text = _without_noise(_prepare_task(data, HuntGoal(goal)).text())
     for plainer in (_plainest, _without_hints):
         shorter = plainer(text, HuntGoal(goal))
         if _still(shorter, decision, goal, least):
@@ -292,7 +292,7 @@ def _plainest(text: str, goal: HuntGoal) -> str:
 
 def readable_by_all(module: bytes) -> str:
     """Return a whole module as text that older versions can read, too, marked for size."""
-    text = _without_noise(_prepared(module, HuntGoal.SIZE).text(), name="")
+    text = _without_noise(_prepare_task(module, HuntGoal.SIZE).text(), name="")
     return _plainest(_MARKERS.sub("", text), HuntGoal.SIZE)
 
 
@@ -303,7 +303,7 @@ _MARKERS = re.compile(r"^(?:declare|  ).* @llvm\.(?:lifetime|dbg)\..*\n", re.MUL
 def versions_of(data: bytes, decision: str, goal: str) -> list[bytes]:
     """Return a function before, after the level and after the decision."""
     chosen = HuntGoal(goal)
-    made = (_prepared(data, chosen), _at_level(data, chosen), _made(data, decision, chosen))
+    made = (_prepare_task(data, chosen), _at_level(data, chosen), _made(data, decision, chosen))
     return [one.bitcode() for one in made]
 
 
@@ -349,14 +349,14 @@ def facts(data: bytes, decision: str, goal: str) -> dict[str, Any]:
             sizes[machine] = [_size_on(machine, data, text, chosen) for text in ("", decision)]
         except Exception as error:  # a row that says why
             sizes[machine] = f"{type(error).__name__}: {str(error)[:120]}"
-    recorded = _prepared(data, chosen)
+    recorded = _prepare_task(data, chosen)
     remarks = _llvm.run_recorded(recorded, chosen.level)["remarks"]
     return {
         "sizes": sizes,
         "instructions": [base.instruction_count(), made.instruction_count()],
         "costs": [round(_cost(one, chosen), 2) for one in (base, made)],
         "remarks": [f"{name} ({kind}): {said}" for kind, name, _, _, said in remarks][:8],
-        "removed": _taken_away(base, made),
+        "removed": _find_removed(base, made),
         "shape": memoryview(_llvm.function_shapes(_llvm.Module(data))["shapes"]).cast("q")[0],
         "before": base.text(),
         "after": made.text(),
@@ -392,20 +392,20 @@ def compared(data: bytes, decisions: list[str], goal: str) -> list[float]:
     return found
 
 
-def _prepared(data: bytes, goal: HuntGoal) -> _llvm.Module:
+def _prepare_task(data: bytes, goal: HuntGoal) -> _llvm.Module:
     module = _llvm.Module(data)
     module.set_goal("speed" if goal is HuntGoal.CYCLES else "size")
     return module
 
 
 def _at_level(data: bytes, goal: HuntGoal) -> _llvm.Module:
-    module = _prepared(data, goal)
+    module = _prepare_task(data, goal)
     module.run(goal.level)
     return module
 
 
 def _made(data: bytes, decision: str, goal: HuntGoal) -> _llvm.Module:
-    module = _prepared(data, goal)
+    module = _prepare_task(data, goal)
     for step in HuntedDecision.read(decision).steps:
         module.run(step)
     return module
@@ -438,7 +438,7 @@ _PLAIN = ("phi", "br", "switch", "call", "ret")
 _WIDTH = re.compile(r"^([a-z]{3,})[bwlq]\b")
 
 
-def _taken_away(base: _llvm.Module, made: _llvm.Module) -> list[str]:
+def _find_removed(base: _llvm.Module, made: _llvm.Module) -> list[str]:
     """Return the expressions that a decision took out of a program, each without its names.
 
     Where it left no fewer in the IR, those of the machine code.
@@ -495,6 +495,6 @@ def _plain_assembly(module: _llvm.Module) -> str:
 
 
 def fingerprint(data: bytes, decision: str, goal: str) -> list[str]:
-    """Return what a decision takes out of a function; see `_taken_away`."""
+    """Return what a decision takes out of a function; see `_find_removed`."""
     chosen = HuntGoal(goal)
-    return _taken_away(_at_level(data, chosen), _made(data, decision, chosen))
+    return _find_removed(_at_level(data, chosen), _made(data, decision, chosen))

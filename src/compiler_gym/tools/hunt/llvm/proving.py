@@ -65,10 +65,10 @@ def proved(engine: Engine, text: str, decision: str, goal: str) -> HuntProof:
         glue = glue_for(text)
     except ValueError as error:
         return HuntProof(reason=f"cannot be run: {error}")
-    return _executed(engine, text, decision, goal, glue)
+    return _execute(engine, text, decision, goal, glue)
 
 
-def _executed(engine: Engine, text: str, decision: str, goal: str, glue: str) -> HuntProof:
+def _execute(engine: Engine, text: str, decision: str, goal: str, glue: str) -> HuntProof:
     answer = engine.ask("proof_objects", text, decision, goal, glue)
     if answer.failure:
         return HuntProof(reason=f"cannot be run: {answer.failure}")

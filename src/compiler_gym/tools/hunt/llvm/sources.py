@@ -47,7 +47,7 @@ def programs_in(where: str) -> list[HuntedProgram]:
             raise BenchmarkNotFoundError(f"no such file or folder: {where}")
         found = _of_dataset(where)
     elif (path / _DATABASE).is_file():
-        found = _compiled_by_database(path / _DATABASE)
+        found = _compile_by_database(path / _DATABASE)
     else:
         found = _files_under(path)
     if not found:
@@ -87,7 +87,7 @@ def _of_file(path: Path, package: str, root: Path) -> HuntedProgram:
     return HuntedProgram(str(path.relative_to(root)), package, read)
 
 
-def _compiled_by_database(path: Path) -> list[HuntedProgram]:
+def _compile_by_database(path: Path) -> list[HuntedProgram]:
     clang_command()
     unreadable: list[tuple[str, str]] = []
     made = make_benchmarks_from_compile_commands(path, unreadable=unreadable)

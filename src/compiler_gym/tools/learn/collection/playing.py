@@ -127,7 +127,7 @@ class Player:
         self.layout = Layout.of(self._env, kept, options.rewards)
         """The columns."""
         self._recorded = Recorded(self._env, kept, self._tape, self._meter)
-        self._programs = _shuffled_programs(self._env, options)
+        self._programs = _shuffle_programs(self._env, options)
         self.compiler_version = self._env.compiler_version
 
     def write(self, shard: int, path: Path, tick: Callable[[int], None] = lambda n: None) -> None:
@@ -143,7 +143,7 @@ class Player:
         spaces = self._env.observation.spaces
         columns = {one.name: spaces[one.name].space for one in self.layout.fields}
         steps = 0
-        with ShardWriter(path, self.layout, columns) as sink, _seeded():
+        with ShardWriter(path, self.layout, columns) as sink, _seed_randomness():
             self._tape.sink = sink
             try:
                 for run in self._options.runs_in(shard):
@@ -220,7 +220,7 @@ def environment_of(options: CollectOptions) -> CompilerEnv:
     )
 
 
-def _shuffled_programs(env: CompilerEnv, options: CollectOptions) -> Sequence[str]:
+def _shuffle_programs(env: CompilerEnv, options: CollectOptions) -> Sequence[str]:
     """Return the addresses of the programs, in an order that the seed decides."""
     found = list(islice(addresses(env, options.benchmarks), max(options.runs, _MOST_PROGRAMS)))
     random.Random(options.seed).shuffle(found)
@@ -228,7 +228,7 @@ def _shuffled_programs(env: CompilerEnv, options: CollectOptions) -> Sequence[st
 
 
 @contextmanager
-def _seeded() -> Generator[None]:
+def _seed_randomness() -> Generator[None]:
     """Give back the random numbers of others at the end of the block."""
     ours: Any = random.getstate(), np.random.get_state()
     try:

@@ -64,13 +64,13 @@ class Collection:
     @cached_property
     def layout(self) -> Layout:
         """What the columns hold."""
-        path = self._checked_shard(self.shards[0])
+        path = self._check_shard(self.shards[0])
         with reading(path):
             return Layout.read(arrow(".parquet").read_schema(path))
 
     def dataset(self) -> Any:
         """Return a `pyarrow.dataset.Dataset` of all rows."""
-        return arrow(".dataset").dataset([str(self._checked_shard(path)) for path in self.shards])
+        return arrow(".dataset").dataset([str(self._check_shard(path)) for path in self.shards])
 
     def episodes(self) -> Iterator[tuple[int, EpisodeRecord]]:
         """Yield every episode with the number of its run, as the policy played it.
@@ -124,7 +124,7 @@ class Collection:
         np.random.default_rng([seed, epoch]).shuffle(shards)  # type: ignore[arg-type]  # a list
         read = (self._of_group(g, names) for p in shards[index::count] for g in self._row_groups(p))
         generator = np.random.default_rng([seed, epoch, index])
-        return _cut_into(_mixed_rows(read, buffer, generator), batch_size)
+        return _cut_into(_mix_rows(read, buffer, generator), batch_size)
 
     def verify(self, sample: int = 20, *, seed: int = 0) -> list[ReplayDifference]:
         """Play `sample` episodes again, drawn at random, and return what came out differently.
@@ -151,12 +151,12 @@ class Collection:
 
     def _row_groups(self, path: Path) -> Iterator[Any]:
         """Yield the groups of rows of a shard, each with whole episodes."""
-        with reading(self._checked_shard(path)), arrow(".parquet").ParquetFile(path) as file:
+        with reading(self._check_shard(path)), arrow(".parquet").ParquetFile(path) as file:
             for group in range(file.num_row_groups):
                 # One thread: a process that was forked, as a loader's is, has no others.
                 yield file.read_row_group(group, use_threads=False)
 
-    def _checked_shard(self, path: Path) -> Path:
+    def _check_shard(self, path: Path) -> Path:
         """Return `path`; raise `CacheError` if the file was damaged. Each is read once for it."""
         if path not in self._intact:
             self._manifest[path].check(path)
@@ -200,7 +200,7 @@ def _object_array(values: Sequence[Any]) -> NDArray[Any]:
     return array
 
 
-def _joined_batches(parts: Sequence[Batch]) -> dict[str, NDArray[Any]]:
+def _join_batches(parts: Sequence[Batch]) -> dict[str, NDArray[Any]]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
@@ -208,7 +208,7 @@ def _batch_length(batch: Batch) -> int:
     return len(next(iter(batch.values()), ()))
 
 
-def _mixed_rows(
+def _mix_rows(
     read: Iterator[Batch], buffer: int, generator: np.random.Generator
 ) -> Iterator[Batch]:
     """Yield the same rows in another order: half of a full buffer is handed out at a time."""
@@ -216,13 +216,13 @@ def _mixed_rows(
     for batch in read:
         held.append(batch)
         if sum(map(_batch_length, held)) >= buffer:
-            whole = _joined_batches(held)
+            whole = _join_batches(held)
             order = generator.permutation(_batch_length(whole))
             half = len(order) // 2
             yield {name: values[order[half:]] for name, values in whole.items()}
             held = [{name: values[order[:half]] for name, values in whole.items()}]
     if held:
-        whole = _joined_batches(held)
+        whole = _join_batches(held)
         order = generator.permutation(_batch_length(whole))
         yield {name: values[order] for name, values in whole.items()}
 
@@ -234,10 +234,10 @@ def _cut_into(read: Iterator[Batch], size: int) -> Iterator[Batch]:
         held.append(batch)
         if sum(map(_batch_length, held)) < size:
             continue
-        whole = _joined_batches(held)
+        whole = _join_batches(held)
         end = _batch_length(whole) // size * size
         for begin in range(0, end, size):
             yield {name: values[begin : begin + size] for name, values in whole.items()}
         held = [{name: values[end:] for name, values in whole.items()}]
     if held and _batch_length(held[0]):
-        yield _joined_batches(held)
+        yield _join_batches(held)

@@ -156,10 +156,10 @@ def verify(
     ``"none"``.
     """
     with sandboxed(require(sandbox, what=f"the submission {submission.name}")):
-        return _verified(submission, sample, tuple(rungs), seed, rerun, watch)
+        return _verify(submission, sample, tuple(rungs), seed, rerun, watch)
 
 
-def _verified(
+def _verify(
     submission: Submission,
     sample: int | None,
     rungs: tuple[str, ...],
@@ -205,13 +205,13 @@ def _with_published(
     outcomes: Iterable[Outcome], task: LeaderboardTask, folder: Path
 ) -> Iterator[Outcome]:
     """Yield outcomes with what older ones do not say: it is a fact about programs."""
-    known = _published_costs(folder / _PUBLISHED, task.published_baseline)
+    known = _read_published_costs(folder / _PUBLISHED, task.published_baseline)
     for outcome in outcomes:
         cost = known.get(outcome.state.benchmark) if outcome.published is None else None
         yield outcome if cost is None else replace(outcome, published=cost)
 
 
-def _published_costs(path: Path, observation: str) -> dict[str, float]:
+def _read_published_costs(path: Path, observation: str) -> dict[str, float]:
     """Return the costs by program that `path` holds of `observation`; none if it is not there."""
     if not observation or not path.is_file():
         return {}
@@ -254,7 +254,7 @@ def _wrong(
         yield ValidationError("the limit was passed", facts)
     try:
         with make(task.environment, reward_space=task.reward_space) as env:
-            yield from _measured_again(env, task, outcome)
+            yield from _measure_again(env, task, outcome)
             if rungs:
                 yield from env.validate(outcome.state, rungs=rungs).errors  # type: ignore[call-arg]  # those with rungs have it
     except CompilerGymError as error:
@@ -262,7 +262,7 @@ def _wrong(
         yield ValidationError("the episode cannot be replayed", facts)
 
 
-def _measured_again(
+def _measure_again(
     env: CompilerEnv, task: LeaderboardTask, outcome: Outcome
 ) -> Iterator[ValidationError]:
     facts = {"benchmark": outcome.state.benchmark}

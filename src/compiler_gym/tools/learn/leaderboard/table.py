@@ -70,7 +70,7 @@ def _entry_row(rank: str, submission: Submission) -> str:
     return _markdown_row(
         (
             rank,
-            _escaped(submission.name),
+            _escape(submission.name),
             _interval_cell(found.share),
             _interval_cell(found.published_share),
             _interval_cell(found.ratio),
@@ -84,7 +84,7 @@ def _entry_row(rank: str, submission: Submission) -> str:
     )
 
 
-def _escaped(name: str) -> str:
+def _escape(name: str) -> str:
     """Return a name that cannot end a cell, a row or the part of a page between its marks."""
     printable = "".join(letter if letter.isprintable() else " " for letter in name)
     return printable.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")

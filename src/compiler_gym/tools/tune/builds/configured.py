@@ -77,7 +77,7 @@ def configuring(source: Path, tree: Path) -> list[str]:
     They run in `tree`; folders in other configured folders are left to these.
     """
     commands: list[str] = []
-    for folder in _configured(source):
+    for folder in _find_configured(source):
         place = os.path.relpath(folder, source)
         if not (tree / place).is_dir():
             continue
@@ -88,7 +88,7 @@ def configuring(source: Path, tree: Path) -> list[str]:
     return commands
 
 
-def _configured(source: Path) -> Iterator[Path]:
+def _find_configured(source: Path) -> Iterator[Path]:
     """Yield the outermost folders that CMake or Meson configured."""
     for folder, folders, files in os.walk(source):
         if _CACHE in files or _MESON in folders:

@@ -97,7 +97,7 @@ def _files(source: Path, leave_out: Iterable[Path]) -> Iterator[Path]:
 
 def _rule(source: Path, leave_out: Iterable[Path]) -> Callable[[str, list[str]], set[str]]:
     """Return what tells which names in a folder of `source` are not copied."""
-    tracked = _tracked(source)
+    tracked = _list_tracked(source)
     outside = {os.path.realpath(path) for path in leave_out}
 
     def ignored(folder: str, names: list[str]) -> set[str]:
@@ -151,7 +151,7 @@ def _keep_inside(link: Path, source: Path, target: Path) -> None:
     link.symlink_to(named)
 
 
-def _tracked(folder: Path) -> set[Path]:
+def _list_tracked(folder: Path) -> set[Path]:
     """Return the files that git keeps; none where there is no git."""
     if not shutil.which("git"):
         return set()

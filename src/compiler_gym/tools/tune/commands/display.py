@@ -147,14 +147,14 @@ class TuningDisplay(TuningWatcher):
                 "done" if row.is_done else row.stage,
                 f"{fair:,}" if fair else "",
                 styled(best if is_known else "", "bold"),
-                "" if change is None else _coloured(change),
+                "" if change is None else _colour(change),
                 "" if row.allowance is None else f"{row.allowance.used:,}",
                 "" if row.is_done else _left(row.allowance),
             )
         return table
 
 
-def _coloured(change: float) -> "RenderableType":
+def _colour(change: float) -> "RenderableType":
     return styled(f"{change:+.1%}", "green" if change < 0 else "yellow")
 
 

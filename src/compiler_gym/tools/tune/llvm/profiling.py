@@ -103,7 +103,7 @@ class Profiler:
             ) from error
         matched, functions = 0, 0
         for path in objects.values():
-            found, count = _matched(path)
+            found, count = _count_matches(path)
             matched, functions = matched + found, functions + count
         if not matched:
             raise ProjectError(
@@ -147,7 +147,7 @@ def _convert(file: Path, built: Path, output: Path) -> None:
         ) from error
 
 
-def _matched(bitcode: Path) -> tuple[int, int]:
+def _count_matches(bitcode: Path) -> tuple[int, int]:
     """Return how many functions of an object a profile is of, and how many there are."""
     tool = require_tool("llvm-dis", "to look for a profile", error=ProjectError)
     done = subprocess.run([tool, str(bitcode), "-o", "-"], capture_output=True, check=False)

@@ -75,7 +75,7 @@ def make_whole(binary: Binary, reference: Path, *, jobs: int, flags: tuple[str, 
             zip(units, pool.map(compiled, units), strict=True)
         )  # fmt: skip
     needed = set[str]().union(*(needed_symbols(path) for path in binary.unknown if path.is_file()))
-    chosen = _linked_units(binary, modules, sorted(needed))
+    chosen = _list_linked_units(binary, modules, sorted(needed))
     parts = [modules[unit] for unit in chosen]
     linked = parts[0] if len(parts) == 1 else run_engine("link", parts, timeout=600)[0]
     return Whole(
@@ -94,7 +94,9 @@ def _front_end(unit: Unit, flags: Sequence[str]) -> bytes:
         return output.read_bytes()
 
 
-def _linked_units(binary: Binary, modules: dict[Unit, bytes], needed: Sequence[str]) -> list[Unit]:
+def _list_linked_units(
+    binary: Binary, modules: dict[Unit, bytes], needed: Sequence[str]
+) -> list[Unit]:
     """Return the units that a linker takes: of archives, the members that are needed."""
     plain = [unit for input in binary.inputs if not input.is_lazy for unit in input.units]
     plain = list(dict.fromkeys(plain))

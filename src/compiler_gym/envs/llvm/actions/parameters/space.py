@@ -186,7 +186,7 @@ class ParameterSpace(Dict):
             return [self._read(part, ()) for part in split_passes(string)]
         actions: list[Any] = []
         for command in _between_pipes(words):
-            passes, options = _parsed(command)
+            passes, options = _parse(command)
             if options and len(passes) != 1:
                 raise InvalidActionError(
                     f"expected one pass where options are set, found {len(passes)}: {passes}"
@@ -254,7 +254,7 @@ class ParameterSpace(Dict):
         if parameter.name in plain and generator.random() < _LEAVE:
             del plain[parameter.name]
             return self.to_plain(plain)
-        others = [v for v in _sampled(parameter, generator) if v != plain.get(parameter.name)]
+        others = [v for v in _sample(parameter, generator) if v != plain.get(parameter.name)]
         plain[parameter.name] = generator.choice(others or list(parameter.values))
         return self.to_plain(plain)
 
@@ -263,7 +263,7 @@ _LEAVE = 0.3
 """How often a parameter that is set is left to LLVM again."""
 
 
-def _sampled(parameter: Parameter, generator: Random) -> list[Value]:
+def _sample(parameter: Parameter, generator: Random) -> list[Value]:
     """Return some of the values: all of a few, else one in eight draws over the range."""
     values = parameter.values
     return list(values) if len(values) <= 8 else generator.sample(list(values), 8)
@@ -293,7 +293,7 @@ def _between_pipes(words: Sequence[str]) -> list[list[str]]:
     return commands
 
 
-def _parsed(command: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
+def _parse(command: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
     """Return the passes and the options of one run of ``opt``."""
     parts = opt_parts(command[1:])
     options = [part.lstrip("-").partition("=") for part in parts if part.startswith("-")]

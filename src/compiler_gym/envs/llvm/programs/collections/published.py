@@ -85,7 +85,7 @@ class PublishedBitcode(PublishedDataset):
         choice = program.parameters.get("bitcasts", default)
         if choice not in ("keep", "strip"):
             raise BenchmarkInitError(f"bitcasts is {choice!r} in {program}: expected keep or strip")
-        return _stripped(program) if choice == "strip" else program
+        return _strip(program) if choice == "strip" else program
 
 
 class PublishedSource(PublishedDataset):
@@ -257,7 +257,7 @@ using namespace std;
 """
 
 
-def _stripped(program: Benchmark) -> Benchmark:
+def _strip(program: Benchmark) -> Benchmark:
     def strip() -> bytes:
         return run_engine("strip", [program.contents])[0]
 

@@ -168,7 +168,7 @@ def _session_with(items: tuple[FlagSpec, ...], plugins: list[Plugin]) -> type[Co
 
     version = "+".join([LlvmSession.compiler_version, *(p.identity for p in plugins)])
     spaces = tuple(
-        _extended(spec, items)
+        _extend(spec, items)
         for spec in LlvmSession.action_spaces
         if (spec.name in _EXTENDED if items else spec.name not in _WITHOUT)
     )
@@ -180,7 +180,7 @@ def _session_with(items: tuple[FlagSpec, ...], plugins: list[Plugin]) -> type[Co
     return type(LlvmSession.__name__, (LlvmSession,), facts)
 
 
-def _extended(spec: ActionSpaceSpec, items: tuple[FlagSpec, ...]) -> ActionSpaceSpec:
+def _extend(spec: ActionSpaceSpec, items: tuple[FlagSpec, ...]) -> ActionSpaceSpec:
     """Return an action space with more passes, whose other actions keep their numbers."""
     if not items or spec.name not in _EXTENDED:
         return spec

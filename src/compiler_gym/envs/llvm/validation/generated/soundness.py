@@ -68,7 +68,7 @@ class SoundnessJudge:
 def judge_of(benchmark: Benchmark, link: Sequence[str] = ()) -> Generator[SoundnessJudge]:
     """Lend the judge of the unchanged `benchmark`; its programs are removed afterwards."""
     with ExitStack() as stack:
-        first, module = _instrumented_program(benchmark)
+        first, module = _instrument(benchmark)
         memory = instrumented(_MSAN, marked(_MSAN, benchmark), *_STRICT_PASSES)
         programs = tuple(
             stack.enter_context(built(checked, link=(*link, one.flag)))
@@ -77,7 +77,7 @@ def judge_of(benchmark: Benchmark, link: Sequence[str] = ()) -> Generator[Soundn
         yield SoundnessJudge(programs, first is _BOTH)
 
 
-def _instrumented_program(benchmark: Benchmark) -> tuple[Sanitizer, bytes]:
+def _instrument(benchmark: Benchmark) -> tuple[Sanitizer, bytes]:
     """Return the program with both checks if its source is there and can be compiled."""
     if benchmark.sources:
         try:

@@ -55,7 +55,7 @@ def operate(function: Function, op: str, operands: list[str], width: int) -> str
     if op in _INSTRUCTIONS:
         return function.set(f"{_INSTRUCTIONS[op]} {kind} {operands[0]}, {operands[1]}")
     if op in _ORDER:
-        return _selected_value(function, _ORDER[op], operands[0], operands[1], width)
+        return _select_value(function, _ORDER[op], operands[0], operands[1], width)
     return _UNARY[op](function, operands[0], width)
 
 
@@ -93,7 +93,7 @@ def reduce_lanes(function: Function, reduction: str, value: str, width: int) -> 
     return value
 
 
-def _selected_value(function: Function, order: str, left: str, right: str, width: int) -> str:
+def _select_value(function: Function, order: str, left: str, right: str, width: int) -> str:
     kind = vector(width)
     is_left = function.set(f"fcmp {order} {kind} {left}, {right}")
     return function.set(f"select {vector(width, 'i1')} {is_left}, {kind} {left}, {kind} {right}")
@@ -121,8 +121,8 @@ def _exponential(function: Function, value: str, width: int) -> str:
     def fused(left: str, right: str, total: str) -> str:
         return multiply_add(function, left, right, total, width)
 
-    low = _selected_value(function, "ogt", value, constant(_LEAST), width)
-    inside = _selected_value(function, "olt", low, constant(_MOST), width)
+    low = _select_value(function, "ogt", value, constant(_LEAST), width)
+    inside = _select_value(function, "olt", low, constant(_MOST), width)
     scaled = function.set(f"fmul {kind} {inside}, {constant(_LOG2E)}")
     power = function.set(f"call {kind} @llvm.rint.{_suffix(width)}({kind} {scaled})")
     rest = fused(power, constant(-_LN2_HIGH), inside)

@@ -72,7 +72,7 @@ def tensor_memory(program: Program, inputs: Mapping[str, Floats]) -> dict[str, F
     """
     memory: dict[str, Floats] = {}
     for name, tensor in program.tensors.items():
-        memory[name] = _aligned(tensor.shape)
+        memory[name] = _align(tensor.shape)
         if tensor.role != "input":
             memory[name].fill(np.nan)
             continue
@@ -86,7 +86,7 @@ def tensor_memory(program: Program, inputs: Mapping[str, Floats]) -> dict[str, F
     return memory
 
 
-def _aligned(shape: tuple[int, ...]) -> Floats:
+def _align(shape: tuple[int, ...]) -> Floats:
     elements = int(np.prod(shape, dtype=np.int64))
     raw = np.empty(4 * elements + _ALIGNMENT, np.uint8)
     begin = -raw.ctypes.data % _ALIGNMENT

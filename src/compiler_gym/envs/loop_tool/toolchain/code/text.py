@@ -124,14 +124,14 @@ class Function:
 
     def __str__(self) -> str:
         body = "\n".join(
-            line if line.endswith(":") else f"  {line}" for line in _flattened(self.lines)
+            line if line.endswith(":") else f"  {line}" for line in _flatten(self.lines)
         )
         return f"{self.header} {{\nentry:\n{body}\n}}\n"
 
 
-def _flattened(lines: "Lines") -> Iterator[str]:
+def _flatten(lines: "Lines") -> Iterator[str]:
     for line in lines:
         if isinstance(line, str):
             yield line
         else:
-            yield from _flattened(line)
+            yield from _flatten(line)

@@ -111,7 +111,7 @@ def train(
     programs = [
         one
         for one in programs_of(open_corpus(corpus, outcomes.parent))
-        if one.split in (_TRAIN, _VALIDATION) and _loaded_by(kept, one, base.plan)
+        if one.split in (_TRAIN, _VALIDATION) and _measure_loaded(kept, one, base.plan)
     ]
     learnt_from = [one for one in programs if one.split == _TRAIN]
     if len({one.package for one in learnt_from}) < 2 * _FOLDS:
@@ -120,7 +120,7 @@ def train(
             f"{2 * _FOLDS} packages: see `compiler-gym policy measure`"
         )
     plans = _portfolio(kept, learnt_from, base.plan, count)
-    whole = [one for one in programs if all(_loaded_by(kept, one, plan) for plan in plans)]
+    whole = [one for one in programs if all(_measure_loaded(kept, one, plan) for plan in plans)]
     examples = _Examples(
         np.array([features_of(one.modules(), is_shared=one.is_shared) for one in whole]),
         _log_costs(kept, whole, plans),
@@ -188,7 +188,7 @@ def _words_beside(plan: BinaryPlan, recipe: BinaryPlan) -> str:
     return " ".join((*framed, *told)) or "recipe"
 
 
-def _loaded_by(kept: Outcomes, program: CorpusProgram, plan: BinaryPlan) -> int:
+def _measure_loaded(kept: Outcomes, program: CorpusProgram, plan: BinaryPlan) -> int:
     """Return what the program weighs by the plan; 0 where that is not known or failed."""
     found = kept.find(program.name, plan)
     return 0 if found is None else found.loaded
@@ -198,7 +198,7 @@ def _log_costs(
     kept: Outcomes, programs: Sequence[CorpusProgram], plans: Sequence[BinaryPlan]
 ) -> Matrix:
     """Return log bytes by each plan less those by the first; NaN where one was not measured."""
-    loaded = [[_loaded_by(kept, one, plan) or np.nan for plan in plans] for one in programs]
+    loaded = [[_measure_loaded(kept, one, plan) or np.nan for plan in plans] for one in programs]
     costs = np.log(np.array(loaded))
     return costs - costs[:, :1]
 

@@ -58,7 +58,7 @@ def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None
     results = Path(options.leaderboard_results)
     known = _known_results(results, resume=options.resume)
     print(f"{len(uris)} programs, {task.repetitions} times each; results in {results}")
-    with _logged(Path(options.leaderboard_logfile)):
+    with _log_to_file(Path(options.leaderboard_logfile)):
         for number in range(task.repetitions):
             for uri in uris:
                 if sum(state.benchmark == uri for state in known) > number:
@@ -134,7 +134,7 @@ def _known_results(results: Path, *, resume: bool) -> list[CompilerEnvState]:
 
 
 @contextmanager
-def _logged(path: Path) -> Generator[None]:
+def _log_to_file(path: Path) -> Generator[None]:
     """Stream what the library logs to a file."""
     handler = logging.FileHandler(path, delay=True)
     logger = logging.getLogger("compiler_gym")
