@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Both columns of the porting guide: old lines fail as it says, new lines work."""
+"""Both columns of the porting guide: old lines fail as described, new lines work."""
 
 import builtins
 import re
@@ -16,7 +16,7 @@ from compiler_gym import errors
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "porting.md"
 CODE = re.compile(r"`([^`]+)`")
-OUTCOME = re.compile(r"(works|raises|warns with)\b(?: `(\w+)`)?(?:.*? that says `([^`]+)`)?")
+OUTCOME = re.compile(r"(works|raises|warns with)\b(?: `(\w+)`)?(?:.*?, which mentions `([^`]+)`)?")
 
 
 class Row(NamedTuple):
