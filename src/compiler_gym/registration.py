@@ -100,7 +100,7 @@ class ProgramFormat:
     pattern: re.Pattern[bytes] | None = None
     """Matches contents of this format and no other; None: the format when no pattern matches."""
     is_text: bool = True
-    """Whether it is text, which a user can paste."""
+    """True if it is text, which a user can paste."""
     writer: str = ""
     """The environment's method that writes the current program to a path; empty for none."""
 
@@ -123,7 +123,7 @@ class ExternalTool:
     archive: str = ""
     """Where the package is, if a distribution does not have it."""
     is_required: bool = False
-    """Whether a usual installation is incomplete without it."""
+    """True if a usual installation is incomplete without it."""
 
 
 @dataclass(frozen=True, slots=True)

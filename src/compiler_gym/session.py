@@ -214,9 +214,9 @@ class ObservationSpec(Struct, frozen=True):
     space: SpaceSpec
     description: str = ""
     deterministic: bool = True
-    """Whether an unchanged program always gives the same value."""
+    """True if an unchanged program always gives the same value."""
     platform_dependent: bool = False
-    """Whether another machine may give another value."""
+    """True if another machine may give another value."""
     default: Any = None
     """The plain value reported when the episode has failed."""
 
@@ -305,7 +305,7 @@ class CompilerSession(ABC):
     observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = ()
     """Every observation space that the session computes."""
     forkable: ClassVar[bool] = True
-    """Whether a fork of the process is a fork of the session."""
+    """True if a fork of the process is a fork of the session."""
     initial_action_space: ActionSpaceSpec | None = None
     """Replaces the declared action space if the program determines its actions; set in the
     constructor. None keeps the declared one."""

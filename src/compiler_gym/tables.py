@@ -40,9 +40,9 @@ class Observation(Struct, frozen=True, kw_only=True):
     compute: str
     """The name of the function that computes it, as the worker's engine knows it."""
     deterministic: bool = True
-    """Whether an unchanged program always gives the same value."""
+    """True if an unchanged program always gives the same value."""
     platform_dependent: bool = False
-    """Whether another machine may give another value."""
+    """True if another machine may give another value."""
     default: Any = None
     """The plain value reported when the episode has failed."""
     level: str = ""
@@ -107,14 +107,14 @@ class Cost(Struct, frozen=True, kw_only=True):
     unit: str
     """The unit of its values, such as ``bytes``."""
     platform_dependent: bool
-    """Whether another machine may give another value; the same as the observation's."""
+    """True if another machine may give another value; the same as the observation's."""
     levels: tuple[Level, ...]
     """The levels that it is compared with."""
     at_reset: Level | None = None
     """The level of the program before any action, from which rewards count. None if that is
     always the first of `levels`."""
     deterministic: bool = True
-    """Whether an unchanged program always gives the same value; the same as the observation's."""
+    """True if an unchanged program always gives the same value; the same as the observation's."""
     scales: tuple[str, ...] = ()
     """The names of the levels whose saving makes a reward of 1.0."""
     normalized: str = ""

@@ -123,7 +123,7 @@ class CompilerCommand:
 
     @property
     def is_set_apart(self) -> bool:
-        """Whether it asks for what passes of the compiler's own do: see `SET_APART`.
+        """True if it asks for what passes of the compiler's own do: see `SET_APART`.
 
         >>> CompilerCommand.parse(["cc", "-fsanitize=address", "a.c"]).is_set_apart
         True
@@ -141,7 +141,7 @@ class CompilerCommand:
 
     @property
     def is_question(self) -> bool:
-        """Whether a build system makes this to find out about a compiler, and reads the answer."""
+        """True if a build system makes this to find out about a compiler, and reads the answer."""
         text = " ".join((str(self.cwd), *self.words))
         return any(mark in text for mark in QUESTION_MARKS)
 

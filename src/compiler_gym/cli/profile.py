@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["profile"]
 
 _ACTIONS = 100
-"""How many actions are drawn where none is named."""
+"""Number of actions that are drawn where none is named."""
 _UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
 
 

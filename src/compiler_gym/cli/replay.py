@@ -85,7 +85,7 @@ class _ReplayRow:
 
     @property
     def differs(self) -> bool:
-        """Whether something is wrong that another version does not explain."""
+        """True if something is wrong that another version does not explain."""
         return self.replayed is None or (bool(self.differences) and not self.note)
 
     def to_json(self) -> dict[str, Any]:

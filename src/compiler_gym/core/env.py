@@ -146,7 +146,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
             rendering.require_mode(render_mode)
         self.render_mode = render_mode
         self.renders_unasked: bool | None = None
-        """Whether `render` prints if no mode was chosen, as CompilerGym 0.2.5 does and Gymnasium's
+        """True if `render` prints if no mode was chosen, as CompilerGym 0.2.5 does and Gymnasium's
         convention forbids; None prints unless `gymnasium.make` made this environment."""
         self._programs = Programs(
             Datasets(datasets, self.uri_keys), benchmark or self.default_benchmark
@@ -296,7 +296,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
 
     @property
     def in_episode(self) -> bool:
-        """Whether `step` can be called."""
+        """True if `step` can be called."""
         return self.episode.in_progress
 
     @property

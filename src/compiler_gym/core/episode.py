@@ -103,7 +103,7 @@ class Episode:
 
     @property
     def in_progress(self) -> bool:
-        """Whether a step can be made."""
+        """True if a step can be made."""
         history, connection = self.history, self.connection
         return (
             history is not None
@@ -114,7 +114,7 @@ class Episode:
 
     @property
     def has_program(self) -> bool:
-        """Whether there is a program to observe: also after the compiler ended the episode."""
+        """True if there is a program to observe: also after the compiler ended the episode."""
         history, connection = self.history, self.connection
         return (
             history is not None

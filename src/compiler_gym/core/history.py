@@ -24,7 +24,7 @@ class History:
     running: bool = True
     """False after the compiler ended the episode, or failed."""
     concluded: bool = False
-    """Whether the compiler ended the episode: its program can still be observed."""
+    """True if the compiler ended the episode: its program can still be observed."""
 
     @property
     def walltime(self) -> float:

@@ -83,7 +83,7 @@ class KeptForks(Mapping[_K, Any]):
 
     @property
     def has_room(self) -> bool:
-        """Whether anything can be kept at all."""
+        """True if anything can be kept at all."""
         return self._capacity > 0 and self._memory_bytes > 0
 
     def keep(self, state: _K, env: Any, weight: Weight | None = None) -> None:

@@ -37,7 +37,7 @@ class Lockstep:
         self._episodes = episodes
         self._observations = observations
         self.no_effects = np.zeros(len(episodes), dtype=np.bool_)
-        """Whether each action had no effect, bool[rows]."""
+        """True if each action had no effect, bool[rows]."""
         self.all_false = np.zeros(len(episodes), dtype=np.bool_)
         """False for every row, bool[rows]."""
         self.all_true = np.ones(len(episodes), dtype=np.bool_)

@@ -69,7 +69,7 @@ class CostPane:
     title: str
     unit: str = ""
     at_once: bool = False
-    """Whether it is fast enough to be measured at every step."""
+    """True if it is fast enough to be measured at every step."""
     baselines: Mapping[str, str] = field(default_factory=dict[str, str])
     """The observations of the same cost after each standard level, such as -Oz, by its label."""
 
@@ -118,7 +118,7 @@ class GraphPane:
     observations: tuple[str, ...] = ()
     """The observations that `read` takes; if empty, it takes the text of the function."""
     of_function: bool = False
-    """Whether a graph is of one function, not of the whole program."""
+    """True if a graph is of one function, not of the whole program."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,7 @@ class ObservationPlan:
         self.raw = self._raw(view)
         """Where native code finds the values; None unless they are one array and one number."""
         self.is_bare = not self.names and not rewards.rewards
-        """Whether nothing is asked for."""
+        """True if nothing is asked for."""
 
     def observe(self, plain: Sequence[Any]) -> Any:
         """Return the observation, given the values in the reply."""

@@ -35,9 +35,9 @@ __all__ = [
 RENDER_MODES = ("human", "ansi", "diff", "ansi_diff")
 """The modes of `CompilerEnv.render`."""
 _TOP = 8
-"""How many lines are shown of a long part outside functions."""
+"""Number of lines that are shown of a long part outside functions."""
 _SCREENS = 3
-"""How many screens a folded text may fill."""
+"""Number of screens that a folded text may fill."""
 _NUMBER = re.compile(r"%\d+|(?:(?<=^)|(?<=\s))\d+(?=:)|![0-9]+|#[0-9]+", re.M)
 """The number of a value, a block or a table entry."""
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}

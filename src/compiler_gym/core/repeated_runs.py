@@ -19,7 +19,7 @@ class RunnableEnv(CompilerEnv):
 
     @property
     def runtime_observation_count(self) -> int:
-        """How many runs an observation of the run time has. Resets keep it."""
+        """Number of runs that an observation of the run time has. Resets keep it."""
         return int(self.episode.run_settings.get("runtime_observation_count", 1))
 
     @runtime_observation_count.setter
@@ -28,7 +28,7 @@ class RunnableEnv(CompilerEnv):
 
     @property
     def runtime_warmup_runs_count(self) -> int:
-        """How many runs come before those that are measured. Resets keep it."""
+        """Number of runs that come before those that are measured. Resets keep it."""
         return int(self.episode.run_settings.get("runtime_warmup_runs_count", 0))
 
     @runtime_warmup_runs_count.setter

@@ -34,7 +34,7 @@ class Sessions:
     source: SessionSource
     """Where the class of the sessions is."""
     isolation: Isolation
-    """Whether each session has a process of its own."""
+    """True if each session has a process of its own."""
     limits: Limits
     """The limits of a worker."""
     cache: TranspositionCache | None = None

@@ -77,12 +77,12 @@ class CompilerEnvState(Record):
 
     @property
     def has_reward(self) -> bool:
-        """Whether a reward was recorded."""
+        """True if a reward was recorded."""
         return self.reward is not None
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether a replay leads to the same program: the results of no action vary."""
+        """True if a replay leads to the same program: the results of no action vary."""
         return not self.varying_actions
 
     def __eq__(self, other: object) -> bool:

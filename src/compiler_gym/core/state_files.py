@@ -54,7 +54,7 @@ class CompilerEnvStateWriter:
         """Write to `f`. Without `format`, a file name that ends in ``.jsonl`` means JSON lines."""
         self.f = f
         self.header = header
-        """Whether the line with the names of the columns is still to be written."""
+        """True if the line with the names of the columns is still to be written."""
         named = str(getattr(f, "name", "")).lower()
         self.format = format or ("jsonl" if named.endswith(_JSON_SUFFIXES) else "csv")
         """``csv`` or ``jsonl``."""

@@ -26,7 +26,7 @@ _Item = TypeVar("_Item")
 _MOST_PROGRAMS = 2000
 """The size of the largest dataset whose programs are searched for a name."""
 _SHOWN_NAMES = 4
-"""How many datasets a message lists."""
+"""Number of datasets that a message lists."""
 
 
 class Datasets:

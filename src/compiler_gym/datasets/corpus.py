@@ -112,7 +112,7 @@ class CorpusDataset(Dataset):
 
     @property
     def installed(self) -> bool:
-        """Whether the file exists and can be read."""
+        """True if the file exists and can be read."""
         return not self.damage and self.path.is_file()
 
     @property
@@ -137,7 +137,7 @@ class CorpusDataset(Dataset):
 
     @property
     def validatable(self) -> str:
-        """Whether its programs can be validated: those that their package tests can be."""
+        """True if its programs can be validated: those that their package tests can be."""
         return "Partially" if self.installed and self._store.has_tests() else super().validatable
 
     @property
@@ -211,7 +211,7 @@ class CorpusDataset(Dataset):
 
     @property
     def has_splits(self) -> bool:
-        """Whether the programs were gathered from packages: then `split` and `facts` know them."""
+        """True if the programs were gathered from packages: then `split` and `facts` know them."""
         return self.installed and self._store.has_facts()
 
     def split(self, name: str, kind: str = "") -> "CorpusDataset":

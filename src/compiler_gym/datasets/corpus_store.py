@@ -102,7 +102,7 @@ class StoredSelection(Struct, frozen=True):
 
     @property
     def is_all(self) -> bool:
-        """Whether it leaves nothing out."""
+        """True if it leaves nothing out."""
         return not self.split and not self.kinds
 
 

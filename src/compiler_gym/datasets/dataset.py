@@ -132,7 +132,7 @@ class Dataset:
 
     @property
     def deprecated(self) -> bool:
-        """Whether another dataset should be used instead."""
+        """True if another dataset should be used instead."""
         return self._deprecated is not None
 
     @property
@@ -142,7 +142,7 @@ class Dataset:
 
     @property
     def hidden(self) -> bool:
-        """Whether the dataset is left out of listings; it can be asked for by name."""
+        """True if the dataset is left out of listings; it can be asked for by name."""
         return self._hidden or self.deprecated
 
     @property
@@ -152,7 +152,7 @@ class Dataset:
 
     @property
     def has_site_data(self) -> bool:
-        """Whether the dataset has a directory of its own."""
+        """True if the dataset has a directory of its own."""
         return self._site_data_base is not None
 
     @property
@@ -179,7 +179,7 @@ class Dataset:
 
     @property
     def installed(self) -> bool:
-        """Whether the programs can be read without fetching anything."""
+        """True if the programs can be read without fetching anything."""
         return True
 
     @property

@@ -54,7 +54,7 @@ class FilesDataset(Dataset):
 
     @property
     def installed(self) -> bool:
-        """Whether the directory exists."""
+        """True if the directory exists."""
         return self.dataset_root.is_dir()
 
     @property

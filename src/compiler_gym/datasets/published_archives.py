@@ -36,7 +36,7 @@ class Archive:
     sha256: str
     """The hash of the archive."""
     count: int
-    """How many programs it has."""
+    """Number of programs that it has."""
     license: str
     """The licence of the programs."""
     description: str

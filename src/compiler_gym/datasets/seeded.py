@@ -20,7 +20,7 @@ from compiler_gym.files import scratch_directory, tool_identity, write_whole
 __all__ = ["SeededDataset"]
 
 SEEDS = 2**32 - 1
-"""How many seeds there are: 0 to 2**32 - 2, as in CompilerGym 0.2.5."""
+"""Number of seeds: 0 to 2**32 - 2, as in CompilerGym 0.2.5."""
 
 _TOOL_SECONDS = 120.0
 
@@ -43,7 +43,7 @@ class SeededDataset(Dataset):
 
     @property
     def installed(self) -> bool:
-        """Whether the generator is there."""
+        """True if the generator is there."""
         return self._find() is not None
 
     @property

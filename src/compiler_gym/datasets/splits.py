@@ -47,11 +47,11 @@ class FunctionShape(msgspec.Struct, frozen=True, array_like=True):
     """A number that near duplicates have in common."""
     instructions: int
     is_library: bool = False
-    """Whether it is the standard library's, of which each program that uses it has a copy."""
+    """True if it is the standard library's, of which each program that uses it has a copy."""
 
     @property
     def counts(self) -> bool:
-        """Whether another program that has it is a near duplicate in part."""
+        """True if another program that has it is a near duplicate in part."""
         return self.instructions >= SMALLEST and not self.is_library
 
 

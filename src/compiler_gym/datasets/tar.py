@@ -72,7 +72,7 @@ class TarDataset(FilesDataset):
 
     @property
     def installed(self) -> bool:
-        """Whether the archive was fetched and unpacked."""
+        """True if the archive was fetched and unpacked."""
         return self.has_site_data and (self.site_data_path / _RECORD).is_file()
 
     @property

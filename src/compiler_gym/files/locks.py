@@ -42,7 +42,7 @@ class Lock:
 
     @property
     def is_held(self) -> bool:
-        """Whether this process may write: it took the lock and has not released it."""
+        """True if this process may write: it took the lock and has not released it."""
         return self._release.alive and self.owner == os.getpid()
 
     def release(self) -> None:

@@ -75,24 +75,25 @@ class CollectOptions:
 
     @property
     def runs(self) -> int:
-        """How many times the policy is run."""
+        """Number of times that the policy is run."""
         return -(-self.steps // self.length)
 
     @property
     def steps_of_a_shard(self) -> int:
-        """How many steps a shard holds, unless they fail: it depends on nothing that may change."""
+        """Number of steps that a shard holds, unless they fail: it depends on nothing that
+        may change."""
         return self.shard_steps or min(
             max(-(-self.steps // _SHARDS), _LEAST_SHARD_STEPS), _MOST_SHARD_STEPS
         )
 
     @property
     def runs_of_a_shard(self) -> int:
-        """How many runs a shard holds."""
+        """Number of runs that a shard holds."""
         return -(-self.steps_of_a_shard // self.length)
 
     @property
     def shards(self) -> int:
-        """How many shards the collection has."""
+        """Number of shards that the collection has."""
         return -(-self.runs // self.runs_of_a_shard)
 
     def runs_in(self, shard: int) -> range:

@@ -41,7 +41,7 @@ class Range:
     """What an error says was expected."""
     allows: Callable[[Any], bool]
     whole: bool = False
-    """Whether the numbers are whole."""
+    """True if the numbers are whole."""
 
     def check(self, name: str, value: object) -> None:
         """Raise `InvalidParameterError`, which calls the option `name`, for another value."""
@@ -117,7 +117,7 @@ class DeclaredOption:
     """What it does, in a phrase without a full stop; nothing: it is for Python alone."""
     range: Range | None
     may_change: bool
-    """Whether a run that is taken up may go on with another value."""
+    """True if a run that is taken up may go on with another value."""
     spelling: Spelling
 
     def flag(self, name: str) -> str:

@@ -48,7 +48,7 @@ class Limits:
     growth_floor: int = option(100_000, range=WHOLE_FROM_0)
     """Programs below this size (in the compiler's own unit) may always grow to it."""
     kept_programs: int = option(32, range=WHOLE_FROM_0)
-    """How many programs stay loaded that were opened repeatedly, each in a process that all
+    """Number of programs that stay loaded that were opened repeatedly, each in a process that all
     environments of this one share: a reset to such a program is a fork of it. 0: none."""
     kept_bytes: int = option(2 << 30, range=WHOLE_FROM_0)
     """About how much memory these may take together. Whichever was used longest ago makes room."""

@@ -80,7 +80,7 @@ class Plugin(Struct, frozen=True, forbid_unknown_fields=True):
     dialect: Dialect = Dialect.SESSION
     """What the program speaks."""
     choices: int = 2
-    """How many answers a question of a model runner has, if an answer is a whole number."""
+    """Number of answers that a question of a model runner has, if an answer is a whole number."""
     carrier: str = "descriptor"
     """What carries the messages: ``descriptor``, ``stdio`` or ``socket``."""
     benchmark: str | None = None

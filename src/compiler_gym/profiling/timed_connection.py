@@ -34,7 +34,7 @@ class TimedConnection:
 
     @property
     def is_open(self) -> bool:
-        """Whether a request can be made."""
+        """True if a request can be made."""
         return self.inner.is_open
 
     @property

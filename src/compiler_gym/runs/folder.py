@@ -47,7 +47,7 @@ class Change:
     before: Any
     now: Any
     was_unknown: bool
-    """Whether the folder did not say it, because an older version wrote it."""
+    """True if the folder did not say it, because an older version wrote it."""
 
     def __str__(self) -> str:
         return f"{self.now} (it {'does not say' if self.was_unknown else f'had {self.before}'})"
@@ -113,7 +113,7 @@ class RunFolder:
 
     @property
     def is_done(self) -> bool:
-        """Whether the run ended by itself."""
+        """True if the run ended by itself."""
         return (self.path / "done").is_file()
 
     def result_of(self, key: str) -> dict[str, Any] | None:

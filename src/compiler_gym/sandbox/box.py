@@ -110,7 +110,7 @@ class Workplace:
     """Paths of the host that the program may read beside the system's, such as the program itself.
     Words of the command are not among them: they may come from an untrusted source."""
     in_place: bool = False
-    """Whether to work in `folder` itself, as the calling user."""
+    """True to work in `folder` itself, as the calling user."""
     directory: Path | None = None
     """Where to start the program; None for its folder."""
 

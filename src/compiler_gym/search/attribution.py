@@ -28,7 +28,7 @@ class Contribution:
     cost_of_removal: float | None
     """How much less the episode earns without it; None if the compiler fails without it."""
     had_effect: bool
-    """Whether the program changed."""
+    """True if the program changed."""
 
 
 def attribute(env: CompilerEnv) -> list[Contribution]:

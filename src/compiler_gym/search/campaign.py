@@ -86,7 +86,7 @@ class Campaign:
 
     @property
     def is_done(self) -> bool:
-        """Whether the search of this program has ended."""
+        """True if the search of this program has ended."""
         return self.phase == "done"
 
     def next_task(self) -> WalkTask | None:

@@ -23,7 +23,7 @@ class DecisionSweep:
     epsilon = 0.0
     """The probability that a choice is random."""
     repeats = False
-    """Whether to start again, with nothing decided, once a sweep gains nothing."""
+    """True to start again, with nothing decided, once a sweep gains nothing."""
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
         self._moves = moves

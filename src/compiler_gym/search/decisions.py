@@ -19,7 +19,7 @@ __all__ = ["DecisionSearch"]
 
 _DECISIONS_BATCH = 6
 _LATER_STARTS = 1
-"""How many of the starts that no decision is part of are tried in a batch, after the first."""
+"""Number of starts without any decision that are tried in a batch, after the first."""
 _CHANGE_SIZES: Sequence[int] = (1, 2, 4, 8, 16)
 _GROUP, _START, _KNOWN = 0, -1, -2
 """Sizes that stand for a whole group, for another start, and for a change that is not learnt from:
@@ -39,7 +39,7 @@ class _Proposal(NamedTuple):
     made: _Made
     tail: MoveSequence
     size: int = _KNOWN
-    """How many decisions were meant to be changed."""
+    """Number of decisions that were meant to be changed."""
     kind: str = ""
     """Of what they are."""
 

@@ -59,7 +59,7 @@ class Moves:
             self.levels |= {self.rest}
         self._options: range = getattr(space, "options", range(0))
         self.depend_on_program = dense is not None
-        """Whether there are further actions, which keep their own numbers."""
+        """True if there are further actions, which keep their own numbers."""
         self._groups: list[MoveSequence] = []
         self._group_of: dict[MoveSequence, int] = {}
 
@@ -118,7 +118,7 @@ class Moves:
 
     @property
     def can_vary(self) -> bool:
-        """Whether actions have neighbours."""
+        """True if actions have neighbours."""
         return self._neighbour is not None
 
     def vary(self, move: int, generator: random.Random) -> int:

@@ -55,13 +55,13 @@ class SearchResult:
     failures: int
     """Sequences that the compiler could not finish."""
     is_interrupted: bool
-    """Whether the search was stopped before its budget was used up."""
+    """True if the search was stopped before its budget was used up."""
     improvements: tuple[Improvement, ...]
     """Every improvement, in order of time."""
     failure_reasons: tuple[FailureReason, ...] = ()
     """Why sequences failed, the most frequent reason first."""
     recognised: int = 0
-    """How many of the sequences reached a program that was known already."""
+    """Number of sequences that reached a program that was known already."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for a JSON file."""

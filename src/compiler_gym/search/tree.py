@@ -37,13 +37,13 @@ class State:
         self.reward = reward
         """The sum of the rewards from the root."""
         self.terminal = terminal
-        """Whether an episode ends here."""
+        """True if an episode ends here."""
         self.outcomes: dict[int, Arrival | Failure] = {}
         """The result of each action that was tried here."""
         self.visits = 0
         """How often a walk had to bring an environment here to continue."""
         self.expected = 0
-        """How many of the waiting sequences continue from here."""
+        """Number of waiting sequences that continue from here."""
         self.masks: Sequence[bool] | None = None
         """The action mask of this program, once the environment has given it."""
 
@@ -157,7 +157,7 @@ class Walk:
     nodes: tuple[Node, ...]
     """The root, then the program after each action that changed it."""
     new_steps: int
-    """How many of the actions were tried for the first time on their program."""
+    """Number of actions that were tried for the first time on their program."""
     failure: Failure | None = None
     """Why the walk ended before the end of the sequence, or None."""
 

@@ -13,7 +13,7 @@ CLIENT_AWAKE_SECONDS = 5e-3
 """How long a client looks for a reply before it sleeps: longer than most passes take. It sleeps
 at once while as many workers are busy as there are cores: they use its core better."""
 _LEAST_RELUCTANT, _MOST_RELUCTANT = 2, 256
-"""How many waves are made at once after one in turn was late."""
+"""Number of waves that are made at once after one in turn was late."""
 
 
 class BusyWorkers:
@@ -37,7 +37,7 @@ class BusyWorkers:
         self._most = 0
         self._before = 0
         self.worker_may_look = True
-        """Whether every worker has a core of its own."""
+        """True if every worker has a core of its own."""
         self._at_once_for = 0
         self._reluctance = _LEAST_RELUCTANT
         self._judge()
@@ -69,7 +69,7 @@ class BusyWorkers:
 
     @property
     def client_may_look(self) -> bool:
-        """Whether a core is left for who waits for a reply."""
+        """True if a core is left for who waits for a reply."""
         return sum(self._waiting.values()) < self.cores
 
     def enter(self, key: object, count: int = 1) -> int:

@@ -110,7 +110,7 @@ class WorkerConnection:
 
     @property
     def is_open(self) -> bool:
-        """Whether a request can be made."""
+        """True if a request can be made."""
         return self.channel is not None
 
     def call(self, request: Request, timeout: float | None = None) -> Reply:

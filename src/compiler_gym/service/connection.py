@@ -16,7 +16,7 @@ class Connection(Protocol):
 
     @property
     def is_open(self) -> bool:
-        """Whether a request can be made."""
+        """True if a request can be made."""
         ...
 
     @property

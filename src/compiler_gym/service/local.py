@@ -36,7 +36,7 @@ class LocalConnection:
 
     @property
     def is_open(self) -> bool:
-        """Whether a request can be made."""
+        """True if a request can be made."""
         return self.servicer is not None
 
     def call(self, request: Request, timeout: float | None = None) -> Reply:

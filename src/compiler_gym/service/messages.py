@@ -69,7 +69,7 @@ class Step(Struct, array_like=True, tag=2):
     observations: list[str]
     """The names of the observations to reply with."""
     stay_awake: bool = True
-    """Whether the worker may look for the next request for a while before it sleeps."""
+    """True if the worker may look for the next request for a while before it sleeps."""
 
 
 class Fork(Struct, array_like=True, tag=3):
@@ -78,7 +78,7 @@ class Fork(Struct, array_like=True, tag=3):
     observations: list[str] = []
     """What both are to know already; what cannot be computed is left out."""
     stays: bool = False
-    """Whether the copy will only be forked from: it gives back the memory that it does not use."""
+    """True if the copy will only be forked from: it gives back the memory that it does not use."""
 
 
 class Parameter(Struct, array_like=True, tag=4):
@@ -127,7 +127,7 @@ class Description(Struct, array_like=True, tag=17):
 
     @property
     def forkable(self) -> bool:
-        """Whether the session copies itself; otherwise its actions are replayed."""
+        """True if the session copies itself; otherwise its actions are replayed."""
         return "fork" in self.capabilities
 
 
@@ -149,15 +149,15 @@ class Stepped(Struct, array_like=True, tag=19):
     """Actions were applied; `applied` of them if one ended the episode."""
 
     end: bool
-    """Whether the last action ended the episode."""
+    """True if the last action ended the episode."""
     action_space: ActionSpaceSpec | None
     """The action space from now on, where it is another."""
     no_effect: bool
-    """Whether the program is exactly what it was before."""
+    """True if the program is exactly what it was before."""
     observations: list[Any]
     """The values that were asked for, in order; empty where one failed."""
     applied: int
-    """How many of the actions were applied."""
+    """Number of actions that were applied."""
     failure: list[str] | None = None
     """Class name and message of an observation that could not be computed."""
     warnings: list[tuple[str, str]] | None = None
@@ -194,9 +194,9 @@ class Failed(Struct, array_like=True, tag=23):
     message: str
     """What was expected and what was found."""
     applied: int = 0
-    """How many of the actions had been applied before the one that failed."""
+    """Number of actions that had been applied before the one that failed."""
     recoverable: bool = False
-    """Whether the session is still as it was before the request."""
+    """True if the session is still as it was before the request."""
 
 
 def check_layout(message: type[Struct], tag: int, fields: tuple[str, ...]) -> None:

@@ -133,7 +133,7 @@ class Servicer:
 
     @property
     def has_files(self) -> bool:
-        """Whether the session has made its directory."""
+        """True if the session has made its directory."""
         return self._working_dir is not None and self._working_dir.exists()
 
     def moved(self, has_files: bool) -> None:

@@ -155,7 +155,7 @@ class ZygoteHandle:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process runs and is ours to talk to."""
+        """True if the process runs and is ours to talk to."""
         return self._channel is not None and self._process.poll() is None
 
     def spawn(self, memory_bytes: int) -> tuple[Channel, int]:

@@ -69,7 +69,7 @@ class ZygoteJob(Struct):
     python_path: str | None = None
     """The client's ``PYTHONPATH``, which a program gets back."""
     shows: bool = False
-    """Whether what a program prints is shown, and not kept."""
+    """True if what a program prints is shown, and not kept."""
 
 
 class Spawn(Struct, array_like=True, tag=1):

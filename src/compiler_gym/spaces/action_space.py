@@ -44,7 +44,7 @@ class ActionSpace(gymnasium.Space[Any]):
 
     @property
     def is_np_flattenable(self) -> bool:
-        """Whether the wrapped space is."""
+        """True if the wrapped space is."""
         return self.wrapped.is_np_flattenable
 
     def sample(self, mask: Any = None, probability: Any = None) -> Any:

@@ -51,7 +51,7 @@ class Commandline(NamedDiscrete):
     """
 
     flags_differ: ClassVar[bool] = True
-    """Whether no two values have the same flag; `from_string` here relies on it."""
+    """True if no two values have the same flag; `from_string` here relies on it."""
 
     def __init__(
         self,

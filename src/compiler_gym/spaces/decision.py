@@ -26,4 +26,4 @@ class Decision(NamedTuple):
     gains: tuple[float, ...] = ()
     """What each action changed on other programs, a cost that fell being below 0, if known."""
     is_late: bool = False
-    """Whether it may as well be made behind all other actions: nothing that they do sees it."""
+    """True if it may as well be made behind all other actions: nothing that they do sees it."""

@@ -69,13 +69,13 @@ class Reward(Scalar):
         self.default_value = default_value
         """The reward of a step that failed."""
         self.default_negates_returns = default_negates_returns
-        """Whether a failure also takes back what the episode has earned."""
+        """True if a failure also takes back what the episode has earned."""
         self.success_threshold = success_threshold
         """The episode's total from which it counts as a success."""
         self.deterministic = deterministic
-        """Whether the same actions always earn the same."""
+        """True if the same actions always earn the same."""
         self.platform_dependent = platform_dependent
-        """Whether another machine may give another value."""
+        """True if another machine may give another value."""
 
     @property
     def id(self) -> str:

@@ -41,9 +41,9 @@ class RuntimeReward(Reward):
             platform_dependent=True,
         )
         self.runtime_count = runtime_count
-        """How many times an observation holds."""
+        """Number of times that an observation holds."""
         self.warmup_count = warmup_count
-        """How many runs come before them."""
+        """Number of runs that come before them."""
         self.estimator = estimator
         """Makes one number of several times, for example their median."""
         self.starting_runtime: float | None = None

@@ -58,7 +58,7 @@ class Sequence(NamedSpace):
 
     @property
     def is_np_flattenable(self) -> bool:
-        """Whether every value has the same number of numbers."""
+        """True if every value has the same number of numbers."""
         return self._element is not None and self.size_range[0] == self.size_range[1]
 
     def sample(self, mask: Any = None, probability: Any = None) -> Any:

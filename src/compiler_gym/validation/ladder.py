@@ -111,9 +111,9 @@ class Rung:
     """What it asks, as a sentence."""
     check: Callable[[Subject], Finding]
     applies: Callable[[Subject], bool] = field(default=_always)
-    """Whether the question makes sense for a program; otherwise the rung is left out."""
+    """True if the question makes sense for a program; otherwise the rung is left out."""
     is_semantic: bool = True
-    """Whether it tells what the program does, rather than what it is."""
+    """True if it tells what the program does, rather than what it is."""
 
 
 def _added(benchmark: Benchmark) -> list[ValidationCallback]:

@@ -71,15 +71,15 @@ class ValidationResult(Record):
     walltime: float
     """Seconds the validation took."""
     reward_validated: bool = False
-    """Whether the reward was compared."""
+    """True if the reward was compared."""
     actions_replay_failed: bool = False
-    """Whether the actions could not be applied again."""
+    """True if the actions could not be applied again."""
     reward_validation_failed: bool = False
-    """Whether the replay earned another reward."""
+    """True if the replay earned another reward."""
     benchmark_semantics_validated: bool = False
-    """Whether the program was run and compared."""
+    """True if the program was run and compared."""
     benchmark_semantics_validation_failed: bool = False
-    """Whether the program does something else now."""
+    """True if the program does something else now."""
     errors: tuple[ValidationError, ...] = ()
     rungs: tuple[RungResult, ...] = ()
     """The result of each check, in order."""

@@ -50,7 +50,7 @@ class Comparison:
 
     @property
     def is_significant(self) -> bool:
-        """Whether the interval excludes 1."""
+        """True if the interval excludes 1."""
         return self.low > 1 or self.high < 1
 
 

@@ -97,7 +97,7 @@ class EpisodeStream(CompilerEnvWrapper):
     """Reports episodes and steps to the methods of a subclass."""
 
     sees: bool = True
-    """Whether observations are recorded."""
+    """True if observations are recorded."""
     step_record: type[StepRecord] = StepRecord
     """What a step is recorded as: a subclass may add fields, with defaults."""
 

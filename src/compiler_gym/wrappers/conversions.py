@@ -99,7 +99,7 @@ class Earnings(CompilerEnvWrapper):
     """A wrapper whose rewards differ from those below. It sums its own rewards."""
 
     earns_from_below: ClassVar[bool] = True
-    """Whether its rewards are computed from those below."""
+    """True if its rewards are computed from those below."""
     _earned: float = 0.0
 
     def episode_began(self) -> None:

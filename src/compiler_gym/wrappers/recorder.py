@@ -138,9 +138,9 @@ class _Output(Lasting):
     """The sink of a recorder, and what was written to it."""
 
     episodes: int = 0
-    """How many episodes were written."""
+    """Number of episodes that were written."""
     is_written: bool = False
-    """Whether the current episode was written."""
+    """True if the current episode was written."""
     sink: EpisodeSink | None = None
 
     def __getstate__(self) -> State:

@@ -78,7 +78,7 @@ class CompilerEnvWrapper(_Wrapper):
     """
 
     changes_only_step: ClassVar[bool] = False
-    """Whether a subclass defines `step` and no `multistep`, as many of CompilerGym 0.2.5 do:
+    """True if a subclass defines `step` and no `multistep`, as many of CompilerGym 0.2.5 do:
     wrappers around it then take several actions one by one."""
     _arguments: Shared[tuple[tuple[Any, ...], dict[str, Any]]]
     """What the constructor was called with, but for the environment."""

@@ -32,7 +32,7 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.requested = False
-        """Whether the user wants to stop."""
+        """True if the user wants to stop."""
         self._before: dict[int, Any] = {}
 
     def check(self) -> None:

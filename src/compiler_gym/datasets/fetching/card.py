@@ -42,7 +42,7 @@ class ExportedSplit:
 
     @property
     def count(self) -> int:
-        """How many programs it holds."""
+        """Number of programs that it holds."""
         return sum(self.licences.values())
 
 

@@ -45,7 +45,7 @@ class ImportReport:
     unreadable: int = 0
     """What could not be read; it is kept in the corpus, with the reason."""
     resumed_at: int = 0
-    """How many items an earlier, interrupted import had handled."""
+    """Number of items that an earlier, interrupted import had handled."""
     read_bytes: int = 0
     """The size of the programs that were read."""
     stored_bytes: int = 0

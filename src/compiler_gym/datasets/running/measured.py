@@ -46,7 +46,7 @@ class MeasuredRuns:
 
     @property
     def is_known(self) -> bool:
-        """Whether there is a case to run."""
+        """True if there is a case to run."""
         return self._spec is not None and len(self._spec.cases) > 0
 
     def succeeds(self, program: Path) -> bool:

@@ -164,7 +164,7 @@ class RunSpec:
 
     @property
     def is_judged(self) -> bool:
-        """Whether every case knows its expected output."""
+        """True if every case knows its expected output."""
         return bool(self.cases) and all(case.expected is not None for case in self.cases)
 
     def of_size(self, size: str) -> "RunSpec":

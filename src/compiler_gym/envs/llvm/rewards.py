@@ -42,7 +42,7 @@ class SpeedupReward(Reward):
             platform_dependent=True,
         )
         self.significant_only = significant_only
-        """Whether an uncertain speedup counts as none."""
+        """True if an uncertain speedup counts as none."""
         self.earned = 0.0
 
     def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:

@@ -74,7 +74,7 @@ class _Additions(Dataset):
 
     @property
     def size(self) -> int:
-        """How many are listed: 0.2.5 lists those below 8 Mi; that one is served too."""
+        """Number listed: 0.2.5 lists those below 8 Mi; that one is served too."""
         return _ADDITIONS - 1
 
     def benchmark_uris(self) -> Iterator[str]:
@@ -119,7 +119,7 @@ class MatmulDataset(Dataset):
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of programs."""
         return len(_SIDES) ** 3 - len(HELD_OUT)
 
     def benchmark_uris(self) -> Iterator[str]:
@@ -155,7 +155,7 @@ class HeldOutMatmuls(Dataset):
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of programs."""
         return len(HELD_OUT)
 
     def benchmark_uris(self) -> Iterator[str]:
@@ -182,7 +182,7 @@ class LayerDataset(Dataset):
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of programs."""
         return len(LAYERS)
 
     def benchmark_uris(self) -> Iterator[str]:

@@ -46,7 +46,7 @@ class KernelDataset(Dataset):
 
     @property
     def size(self) -> int:
-        """How many are listed: each kernel in one size. Any other size is there too."""
+        """Number listed: each kernel in one size. Any other size is there too."""
         return len(KERNELS)
 
     def benchmark_uris(self) -> Iterator[str]:
@@ -70,7 +70,7 @@ class LayerDataset(Dataset):
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of programs."""
         return sum(map(len, LAYERS.values()))
 
     def benchmark_uris(self) -> Iterator[str]:
@@ -144,7 +144,7 @@ class MatmulDataset(Dataset):
 
     @property
     def size(self) -> int:
-        """How many are listed: one, as in CompilerGym 0.2.5."""
+        """Number listed: one, as in CompilerGym 0.2.5."""
         return 1
 
     def name_from_size(self, mnk: Iterable[int]) -> str:

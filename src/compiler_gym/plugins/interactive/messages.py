@@ -47,7 +47,7 @@ class FeatureTensor:
 
     @property
     def size(self) -> int:
-        """How many bytes one value has."""
+        """Number of bytes that one value has."""
         return self.dtype.itemsize * math.prod(self.shape)
 
     def packed(self, value: ArrayLike) -> bytes:
@@ -74,7 +74,7 @@ class Header:
 
     @property
     def size(self) -> int:
-        """How many bytes the tensors of one question have."""
+        """Number of bytes that the tensors of one question have."""
         return sum(feature.size for feature in self.features)
 
 
@@ -101,7 +101,7 @@ class Reader:
 
     @property
     def is_between_messages(self) -> bool:
-        """Whether nothing is half read: false where a compiler ended within a message."""
+        """True if nothing is half read: false where a compiler ended within a message."""
         return not self._buffer and self._asked is None
 
     def feed(self, data: bytes) -> Iterator[Header | CompilerQuestion]:

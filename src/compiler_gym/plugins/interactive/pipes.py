@@ -28,7 +28,7 @@ class EndedConversation:
     """The compiler closed its end of the pipes: it finished, or died."""
 
     is_within_message: bool
-    """Whether it stopped in the middle of a message, which one that finished does not."""
+    """True if it stopped in the middle of a message, which one that finished does not."""
 
 
 class Pipes:

@@ -71,7 +71,7 @@ class CachingConnection:
 
     @property
     def is_open(self) -> bool:
-        """Whether a request can be made."""
+        """True if a request can be made."""
         return self.lazy.is_open
 
     @property

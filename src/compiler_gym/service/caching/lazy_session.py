@@ -48,7 +48,7 @@ class LazySession:
 
     @property
     def is_open(self) -> bool:
-        """Whether there can be work for it."""
+        """True if there can be work for it."""
         return self._is_open and (self.connection is None or self.connection.is_open)
 
     def require_open(self) -> None:

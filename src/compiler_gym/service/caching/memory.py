@@ -20,7 +20,7 @@ class Transition(NamedTuple):
     no_effect: bool
     """What the session said of it."""
     end: bool
-    """Whether it ends the episode."""
+    """True if it ends the episode."""
 
 
 @dataclass(slots=True)

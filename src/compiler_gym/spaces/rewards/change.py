@@ -47,7 +47,7 @@ class ChangeReward(Reward):
         self.description = f"What `{observation}` {what}."
         self.initial = initial
         self.falls = falls
-        """Whether what is saved counts, not what is gained."""
+        """True if what is saved counts, not what is gained."""
         self.number = number
         self.previous: float | None = None
         """The number of the last update, or of the start."""

@@ -71,7 +71,7 @@ class CostReward(Reward):
         self.earned = 0.0
         """The sum of the episode's rewards."""
         self.has_begun = False
-        """Whether an action was rewarded."""
+        """True if an action was rewarded."""
 
     def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
         """Forget the last episode."""

@@ -53,7 +53,7 @@ class Calls:
         self.tools = {name: tool_of(method) for name, method in self._methods.items()}
         """Every tool by its name."""
         self.left: int | None = None
-        """How many calls are left, which every answer says; None: without a limit."""
+        """Number of calls that are left, which every answer says; None: without a limit."""
         self._room = longest_answer
         self._allow = check
         self._lock = threading.RLock()

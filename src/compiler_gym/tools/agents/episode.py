@@ -79,7 +79,7 @@ class AgentEpisode:
 
     @property
     def calls_left(self) -> int:
-        """How many calls the agent may still make."""
+        """Number of calls that the agent may still make."""
         return self.task.max_calls - self._calls
 
     @property

@@ -122,7 +122,7 @@ class Verdict(Record):
     """The gain where it is above 0 and the decisions are valid; 0 otherwise. 1 for the right
     answer to a question."""
     valid: bool
-    """Whether the decisions could be replayed and the program passed every check."""
+    """True if the decisions could be replayed and the program passed every check."""
     reason: str
     """Why the reward is what it is, in one line."""
     gain: float = 0.0

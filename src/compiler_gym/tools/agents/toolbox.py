@@ -125,7 +125,8 @@ class Toolbox:
 
     @property
     def calls_left(self) -> int | None:
-        """How many calls the agent still has, which every answer says; None: without a limit."""
+        """Number of calls that the agent still has, which every answer says; None: without
+        a limit."""
         return self._calls.left
 
     @calls_left.setter

@@ -81,7 +81,7 @@ class Views:
 
     @property
     def have_functions(self) -> bool:
-        """Whether the text of the program is made of functions."""
+        """True if the text of the program is made of functions."""
         program = self.panes.get("program")
         if program is None or program.listing.begin == Listing().begin:
             return False

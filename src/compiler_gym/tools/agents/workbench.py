@@ -37,7 +37,7 @@ class Workbench:
 
     @property
     def step_count(self) -> int:
-        """How many steps the episode has."""
+        """Number of steps that the episode has."""
         return len(self._steps)
 
     def start(self, benchmark: str | None = None) -> None:

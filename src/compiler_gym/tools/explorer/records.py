@@ -152,10 +152,10 @@ class Shape(Struct, frozen=True, kw_only=True):
     low: float | None = None
     high: float | None = None
     whole: bool = False
-    """Whether a number is an integer."""
+    """True if a number is an integer."""
     items: list["Shape"] = field(default_factory=list["Shape"])
     in_order: bool = False
-    """Whether fields are a list, not an object by their names."""
+    """True if fields are a list, not an object by their names."""
     least: int = 0
     most: int | None = None
     """The greatest length of a list or a text; null: no limit."""
@@ -170,11 +170,11 @@ class ActionSpace(Struct, frozen=True, kw_only=True):
     """The named actions; empty where an action is a list of numbers, which `parts` describes."""
     parts: list[ActionPart]
     shape: list[int]
-    """How many values each number of an action has; empty for one number."""
+    """Number of values that each number of an action has; empty for one number."""
     form: Shape | None
     """The structure of an action; null where actions have names."""
     settings: bool
-    """Whether actions set options, so that their order matters little."""
+    """True if actions set options, so that their order matters little."""
 
 
 class Observation(Struct, frozen=True, kw_only=True):
@@ -186,7 +186,7 @@ class Observation(Struct, frozen=True, kw_only=True):
     deterministic: bool
     platform_dependent: bool
     runs_program: bool
-    """Whether it runs the program; it is refused unless the request says ``run=true``."""
+    """True if it runs the program; it is refused unless the request says ``run=true``."""
 
 
 class Reward(Struct, frozen=True, kw_only=True):
@@ -226,7 +226,7 @@ class Cost(Struct, frozen=True, kw_only=True):
     title: str
     unit: str
     at_once: bool
-    """Whether every step reports it; others are requested with `Costs`."""
+    """True if every step reports it; others are requested with `Costs`."""
     runs_program: bool
     baselines: list[Baseline]
 
@@ -245,7 +245,7 @@ class GraphKind(Struct, frozen=True, kw_only=True):
     kind: str
     title: str
     of_function: bool
-    """Whether there is one for each function: the request names it."""
+    """True if there is one for each function: the request names it."""
 
 
 class Environment(Struct, frozen=True, kw_only=True):
@@ -278,7 +278,7 @@ class Catalogue(Struct, frozen=True, kw_only=True):
 
     benchmarks: list[str]
     more: bool
-    """Whether there are others than those listed."""
+    """True if there are others than those listed."""
 
 
 # -- sessions and their trees -------------------------------------------------------------------
@@ -322,7 +322,7 @@ class NewSession(Struct, frozen=True, kw_only=True):
     episode: Episode | None = None
     """An episode to replay. Its fields replace those that the request leaves out."""
     run: bool = False
-    """Whether the program may be run: needed by rewards that do."""
+    """True if the program may be run: needed by rewards that do."""
 
 
 class Node(Struct, frozen=True, kw_only=True):
@@ -342,11 +342,11 @@ class Node(Struct, frozen=True, kw_only=True):
     costs: dict[str, float]
     """The costs measured so far, by observation."""
     changed: bool
-    """Whether the action changed the program. False is a no-op."""
+    """True if the action changed the program. False is a no-op."""
     same_as: int | None
     """Another node whose program is the same, where the compiler can tell."""
     ended: bool
-    """Whether the episode ended here: no action can follow."""
+    """True if the episode ended here: no action can follow."""
     seconds: float
     """How long the action took, without the work of the server around it."""
     error: Problem | None

@@ -40,7 +40,7 @@ class Route:
     body: type[Any] | None = None
     query: tuple[Parameter, ...] = ()
     is_stream: bool = False
-    """Whether it answers server-sent events, each a record of `answer`."""
+    """True if it answers server-sent events, each a record of `answer`."""
     status: int = field(default=200)
 
 

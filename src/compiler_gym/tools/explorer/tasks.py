@@ -52,7 +52,7 @@ class Working(ABC):
 
     @property
     def is_running(self) -> bool:
-        """Whether the task is running."""
+        """True if the task is running."""
         return self.status == "running"
 
     def record(self) -> records.Task:

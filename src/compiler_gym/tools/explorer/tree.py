@@ -26,7 +26,7 @@ __all__ = ["State", "Tree"]
 
 _T = TypeVar("_T")
 _KEPT_PROCESSES = 10
-"""How many states are kept as processes beside the root."""
+"""Number of states that are kept as processes beside the root."""
 _MOST_NODES = 20_000
 
 

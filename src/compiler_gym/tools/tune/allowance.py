@@ -43,7 +43,7 @@ class Allowance:
         self.used = 0
         """The compilations that were taken so far."""
         self.is_stopped = is_stopped
-        """Whether somebody wants to stop before the end."""
+        """True if somebody wants to stop before the end."""
 
     @property
     def seconds_left(self) -> float:
@@ -59,7 +59,7 @@ class Allowance:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is left."""
+        """True if nothing is left."""
         return self.seconds_left <= 0 or self._left == 0 or self.is_stopped()
 
     def begin(self) -> "Allowance":

@@ -29,7 +29,7 @@ class BinaryDifference:
     """Decisions of the first alone."""
     only_second: tuple[str, ...]
     has_other_passes: bool
-    """Whether both name passes, and not the same."""
+    """True if both name passes, and not the same."""
     changed_sources: tuple[str, ...]
     """Those of both that are not what they were."""
     sources_gone: tuple[str, ...]
@@ -39,13 +39,13 @@ class BinaryDifference:
 
     @property
     def is_worse(self) -> bool:
-        """Whether the tuned build of the second is larger, as its search measured."""
+        """True if the tuned build of the second is larger, as its search measured."""
         first, second = self.sizes.get(self.measure.key, (None, None))
         return first is not None and second is not None and second > first
 
     @property
     def is_same(self) -> bool:
-        """Whether nothing is different."""
+        """True if nothing is different."""
         different = (
             self.only_first, self.only_second, self.changed_sources, self.sources_gone,
             self.sources_new,

@@ -25,7 +25,7 @@ class Goal(StrEnum):
 
     @property
     def counts_bytes(self) -> bool:
-        """Whether bytes are measured; otherwise it is the time of the user's command."""
+        """True if bytes are measured; otherwise it is the time of the user's command."""
         return self is Goal.SIZE
 
     @property

@@ -28,7 +28,7 @@ Work = Callable[["SizeSearch", str, Allowance], object]
 Move = TypeVar("Move", str, tuple[str, str])
 Token = TypeVar("Token")
 _AHEAD = 4
-"""How many states are under way at a time, on however many processors."""
+"""Number of states that are under way at a time, on however many processors."""
 
 
 class Decisions(Protocol):
@@ -73,7 +73,7 @@ class SizeSearch:
     first: int = 0
     """The bytes that the search began with."""
     count: int = 0
-    """How many states were measured."""
+    """Number of states that were measured."""
     gains: Mapping[str, int] = field(default_factory=dict[str, int])
     """By how many bytes the best grows without one of its decisions, as far as there was time."""
 

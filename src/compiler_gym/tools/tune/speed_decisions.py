@@ -57,7 +57,7 @@ class SpeedDecisions(Protocol):
 
     @property
     def lays_out(self) -> bool:
-        """Whether the linked file can be laid out as runs of it say."""
+        """True if the linked file can be laid out as runs of it say."""
         ...
 
     @property

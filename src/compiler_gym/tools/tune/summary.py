@@ -86,7 +86,7 @@ class BinarySummary:
     rival: str
     """The fair rival."""
     is_better: bool
-    """Whether it is better than the fair rival, by the goal."""
+    """True if it is better than the fair rival, by the goal."""
     tried: int
     """Compilations that were measured."""
     passes: str
@@ -141,7 +141,7 @@ class TuningSummary:
 
     @property
     def is_better(self) -> bool:
-        """Whether anything became better."""
+        """True if anything became better."""
         return any(binary.is_better for binary in self.binaries)
 
     def to_json(self) -> dict[str, Any]:

@@ -45,11 +45,11 @@ class TimingBench:
     own: Path | None = None
     """The program as the project builds it itself, where that is to be compared."""
     compared: int = 3
-    """How many builds are compared at the end."""
+    """Number of builds that are compared at the end."""
     notes: list[str] = field(default_factory=list[str])
     """What the user should be told."""
     count: int = 0
-    """How many builds were made."""
+    """Number of builds that were made."""
     build_seconds: float = 0.0
     """The longest that a build took."""
 
@@ -104,7 +104,7 @@ class TimingBench:
 
     @property
     def is_over(self) -> bool:
-        """Whether a search has to end."""
+        """True if a search has to end."""
         return self.subject.allowance.is_over or self.seconds_left <= 0
 
     def has_time(self, *, builds: int = 0, runs: float = 0) -> bool:

@@ -67,11 +67,11 @@ class TuningSubject:
     max_growth: float | None = None
     """How much more code than the fair rival's the recommended build of a front may have."""
     is_tested: bool = False
-    """Whether a command of the user's tells a miscompiled program from a right one."""
+    """True if a command of the user's tells a miscompiled program from a right one."""
     old_loaders: bool = False
-    """Whether the file has to run with loaders that are older than this machine's."""
+    """True if the file has to run with loaders that are older than this machine's."""
     no_unwind_tables: bool = False
-    """Whether the tables may go that debuggers and crash reports unwind a stack by."""
+    """True if the tables may go that debuggers and crash reports unwind a stack by."""
     start: BinaryPlan | None = None
     """Where the search starts, if something is known: a recipe, or the plan of an older version."""
     watch: Watch = field(default=lambda stage, best: None)
@@ -105,7 +105,7 @@ class Found:
     first: int
     """The bytes that the search began with, by its own measure."""
     tried: int
-    """How many compilations were measured."""
+    """Number of compilations that were measured."""
     speed: Mapping[str, float] = field(default_factory=dict[str, float])
     """Against the fair rival, where it was measured: ``speedup`` and the 95 % interval from
     ``low`` to ``high``, ``instructions``, how many times as many the rival executes; against the
@@ -134,7 +134,7 @@ class Tuner(Protocol):
 
     @property
     def takes_program(self) -> bool:
-        """Whether it is made with the name of an installed program, such as ``cc-12``.
+        """True if it is made with the name of an installed program, such as ``cc-12``.
 
         The class has it, too.
         """

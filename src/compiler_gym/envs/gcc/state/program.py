@@ -37,7 +37,7 @@ class Program:
     ) -> None:
         self.spec = spec
         self.width = width
-        """How many actions `OptionThenValue` has: counting them takes a millisecond."""
+        """Number of actions that `OptionThenValue` has: counting them takes a millisecond."""
         self._benchmark = benchmark
         gcc = Gcc(spec.gcc.bin, is_boxed=not is_own(benchmark.uri))
         self._sources = Sources(gcc, spec.identity, unpack(benchmark.contents), directory)

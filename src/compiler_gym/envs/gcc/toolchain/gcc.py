@@ -72,7 +72,7 @@ class Gcc:
         self.bin = str(bin)
         """A name on PATH, a path, or ``docker:`` and the name of an image."""
         self.is_boxed = is_boxed
-        """Whether it compiles in a sandbox, as it does for programs that somebody else wrote.
+        """True if it compiles in a sandbox, as it does for programs that somebody else wrote.
 
         A source, or its inline assembly, may read any file that the compiler can."""
         self._runner: Runner | None = None
@@ -110,7 +110,7 @@ class Gcc:
 
     @property
     def is_docker(self) -> bool:
-        """Whether the compiler lives in a Docker image."""
+        """True if the compiler lives in a Docker image."""
         return self.bin.startswith("docker:")
 
     @property

@@ -44,7 +44,7 @@ class GccSpec(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many configurations there are: an option may also be left alone."""
+        """Number of configurations: an option may also be left alone."""
         return math.prod(len(option) + 1 for option in self.options)
 
 

@@ -75,7 +75,7 @@ class ClangInvocation:
 
     args: Sequence[str]
     system_includes: bool = True
-    """Whether clang looks where the system keeps its headers; clang's own are always there."""
+    """True if clang looks where the system keeps its headers; clang's own are always there."""
     timeout: float = 600
     """Seconds."""
     cwd: Path | None = None
@@ -85,7 +85,7 @@ class ClangInvocation:
     driver: str | None = None
     """The clang to run; None is the one that `clang_command` finds."""
     is_own: bool = True
-    """Whether the sources are the user's: others are compiled in a sandbox."""
+    """True if the sources are the user's: others are compiled in a sandbox."""
 
     @classmethod
     def from_c_file(

@@ -30,7 +30,7 @@ class PassHistory:
         self._record: dict[str, Any] | None = None
         self._is_recording = False
         self._marked = False
-        """Whether the last mark changed anything."""
+        """True if the last mark changed anything."""
 
     def run(self, module: _llvm.Module, pipeline: str, options: Options = ()) -> bool:
         """Run `pipeline` and return whether the IR changed."""

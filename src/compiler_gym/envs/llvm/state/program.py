@@ -36,7 +36,7 @@ class Program:
         self.directory = directory
         """Where files may be written; it need not be there yet."""
         self.has_ids = False
-        """Whether what can be marked in the module has ids."""
+        """True if what can be marked in the module has ids."""
         self.module = self.load()
         self.history = PassHistory(self.load)
         self.baselines = Baselines(_llvm.Module, _llvm.LLVM_VERSION)

@@ -30,11 +30,11 @@ class Running:
         self.observation_count = 1
         """How many times ``Runtime`` holds."""
         self.warmup_count = 0
-        """How many runs come before them."""
+        """Number of runs that come before them."""
 
     @property
     def is_known(self) -> bool:
-        """Whether anybody said how the program is run."""
+        """True if anybody said how the program is run."""
         return self._runs.is_known
 
     @property

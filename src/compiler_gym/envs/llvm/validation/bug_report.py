@@ -82,9 +82,9 @@ class BugReport:
     command: str
     """The command that shows it, inside the folder."""
     is_shown: bool
-    """Whether it does, here."""
+    """True if it does, here."""
     is_reduced: bool
-    """Whether the IR is smaller than the whole program's."""
+    """True if the IR is smaller than the whole program's."""
     lines: int
     """Lines of the IR that the command reads."""
 

@@ -31,11 +31,12 @@ __all__ = [
 ]
 
 MOST_UNROLLED = 64
-"""How many iterations a loop may have that is unrolled."""
+"""Number of iterations that a loop may have that is unrolled."""
 MOST_VECTOR = 256
-"""How many iterations a loop may have that becomes vectors; loops with more are split first."""
+"""Number of iterations that a loop may have that becomes vectors; loops with more are split
+first."""
 MOST_PACKED = 2**22
-"""How many numbers a packed part may have: 16 MiB."""
+"""Number of numbers that a packed part may have: 16 MiB."""
 
 
 def split(tree: Tree, path: Path, factor: int) -> Tree:

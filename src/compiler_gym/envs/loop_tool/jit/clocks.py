@@ -24,7 +24,7 @@ __all__ = ["Estimate", "Turns", "estimate", "estimate_in_turns", "first_run", "p
 _SAMPLE = 1e-4
 """The seconds of one sample, at least: a thousand times what reading the clock takes."""
 _FEWEST, _MOST = 3, 1000
-"""How many samples are taken of each call where there is time."""
+"""Number of samples that are taken of each call where there is time."""
 _FEWEST_SHORT = 5
 """How many are taken before the first look at the interval, which takes 50 us, where samples are
 shorter than `_LONG`. Each later look is after half as many more: who looks after every sample
@@ -49,7 +49,7 @@ class Estimate:
     """The seconds of one run in each sample; those of several calls belong in pairs."""
     runs: int
     is_pinned: bool
-    """Whether the thread was held on one core."""
+    """True if the thread was held on one core."""
 
     @property
     def noise(self) -> float:

@@ -20,7 +20,7 @@ class Cursor:
     at: int = 0
     """The number of the loop, from top to bottom as the text shows them."""
     resizes: bool = True
-    """Whether the actions ``up`` and ``down`` of 0.2.5 resize (``size``) or move (``select``)."""
+    """True if the actions ``up`` and ``down`` of 0.2.5 resize (``size``) or move (``select``)."""
     past: "tuple[tuple[Tree, int], ...]" = ()
     """The trees before each change, and where the cursor was."""
 

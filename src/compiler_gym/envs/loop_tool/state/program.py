@@ -53,7 +53,7 @@ class Tensor:
 
     @property
     def elements(self) -> int:
-        """How many numbers it holds."""
+        """Number of numbers that it holds."""
         return prod(self.shape)
 
 
@@ -73,7 +73,7 @@ class Access:
 
     @property
     def is_plain(self) -> bool:
-        """Whether each axis is one dimension, and no dimension has two axes."""
+        """True if each axis is one dimension, and no dimension has two axes."""
         return all(len(axis) == 1 and axis[0][1] == 1 for axis in self.index) and len(
             self.strides
         ) == len(self.index)
@@ -145,7 +145,7 @@ class Program:
     target: str = "cpu"
     """``"cpu"`` or ``"cuda"``."""
     splits: int = 1
-    """How many loops each dimension begins with; all but the outermost run once."""
+    """Number of loops that each dimension begins with; all but the outermost run once."""
     text: str = ""
     """What it was read from."""
 

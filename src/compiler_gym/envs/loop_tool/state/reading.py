@@ -21,14 +21,14 @@ from compiler_gym.errors import BenchmarkInitError
 __all__ = ["MOST_BYTES", "MOST_DIMS", "MOST_ELEMENTS", "MOST_POINTS", "parse_program"]
 
 MOST_ELEMENTS = 2**28
-"""How many numbers one tensor may hold, and a dimension have."""
+"""Number of numbers that one tensor may hold, and a dimension have."""
 MOST_BYTES = 2**30
-"""How many bytes all tensors of a program may take: a worker that checks what a nest computes needs
-five times as many, and has 8 GiB."""
+"""Number of bytes that all tensors of a program may take: a worker that checks what a nest computes
+needs five times as many, and has 8 GiB."""
 MOST_POINTS = 2**36
 """How often a statement may run: about a minute of a slow nest."""
 MOST_DIMS = 12
-"""How many dimensions a program may have."""
+"""Number of dimensions that a program may have."""
 _MOST_STATEMENTS = 16
 _MOST_SPLITS = 8
 _MOST_NODES = 256
@@ -75,7 +75,7 @@ class _Value:
     expression: Expression
     dims: tuple[str, ...]
     is_result: bool = False
-    """Whether this is a statement's result, which may lie in an output."""
+    """True if this is a statement's result, which may lie in an output."""
 
 
 class _Reader:

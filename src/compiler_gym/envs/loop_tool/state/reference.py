@@ -23,7 +23,7 @@ __all__ = ["Mismatch", "compare", "random_inputs", "reference_outputs"]
 Floats = NDArray[np.float32]
 
 _MOST_AT_ONCE = 2**22
-"""How many points are computed at once: 32 MiB an operand."""
+"""Number of points that are computed at once: 32 MiB an operand."""
 _EPSILON = float(np.finfo(np.float32).eps)
 
 _NUMPY: Mapping[str, Any] = {

@@ -17,7 +17,7 @@ from compiler_gym.envs.loop_tool.state.program import Program
 __all__ = ["MOST_LOOPS", "Loop", "Node", "Path", "Tree", "initial_tree", "leaves_of", "settled"]
 
 MOST_LOOPS = 32
-"""How many loops a tree may have: actions that would make more do nothing."""
+"""Number of loops that a tree may have: actions that would make more do nothing."""
 
 Node: TypeAlias = "Loop | int"
 """A loop, or the number of a statement."""
@@ -33,7 +33,8 @@ class Loop:
     extent: int
     """How many elements of the dimension it covers, where it is not itself in a tail."""
     step: int
-    """How many elements one iteration covers: what loops inside over the dimension cover, or 1."""
+    """Number of elements that one iteration covers: what loops inside over the dimension cover,
+    or 1."""
     body: "tuple[Loop | int, ...]"
     """What each iteration runs, in order: loops, and numbers of statements."""
     unroll: bool = False
@@ -53,12 +54,12 @@ class Loop:
 
     @property
     def tail(self) -> int:
-        """How many elements are left after them: less than a step."""
+        """Number of elements that are left after them: less than a step."""
         return self.extent % self.step
 
     @property
     def is_innermost(self) -> bool:
-        """Whether the body has no loops."""
+        """True if the body has no loops."""
         return all(isinstance(node, int) for node in self.body)
 
     @property

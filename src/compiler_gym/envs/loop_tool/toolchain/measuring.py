@@ -55,7 +55,7 @@ _SLOWEST_MACHINE = 2.0
 _FORK_SECONDS = 2e-5
 """What a machine may take to hand work to its threads."""
 _MOST_INTERPRETED = 200_000
-"""How many points a program may have that the interpreter runs."""
+"""Number of points that a program may have that the interpreter runs."""
 
 
 class Bench:
@@ -67,7 +67,8 @@ class Bench:
         self.seconds = 0.006
         """What one timing may take."""
         self.actions = 0
-        """How many actions were taken: who asks twice for a gain between two gets the same."""
+        """Number of actions that were taken: who asks twice for a gain between two gets the
+        same."""
         self._proven = proven(start.program) if known is None else known
         self._memory: dict[str, NDArray[np.float32]] = {}
         self._last: tuple[Tree, Timing] | None = None

@@ -26,7 +26,7 @@ Nest: TypeAlias = CompiledNest | CardedNest
 Arrays: TypeAlias = Mapping[str, NDArray[np.float32]]
 
 _PROGRAMS = 8
-"""How many programs are kept."""
+"""Number of programs that are kept."""
 _MOST_BYTES = 2**24
 """How large the inputs and outputs of one may be: 16 MiB, the answer takes twice that."""
 _NESTS = 64

@@ -33,7 +33,7 @@ class Kind:
     numbers: Numbers
     description: str
     of_operation: bool = True
-    """Whether it names an operation; else it changes the whole function."""
+    """True if it names an operation; else it changes the whole function."""
 
 
 _ALL = (

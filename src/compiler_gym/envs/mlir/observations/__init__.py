@@ -20,7 +20,7 @@ from compiler_gym.session import (
 __all__ = ["FEATURES", "OBSERVATION_SPACES"]
 
 FEATURES = 166
-"""How many numbers describe an operation."""
+"""Number of numbers that describe an operation."""
 _TIME = ScalarSpec(0, None, "float")
 _LOGARITHM = ScalarSpec(None, None, "float")
 

@@ -46,7 +46,7 @@ class Operation:
     arithmetic: tuple[tuple[str, int], ...]
     """How often each kind of arithmetic is done in the innermost loop."""
     depth: int
-    """How many loops are around it."""
+    """Number of loops that are around it."""
     handle: Any
     """The operation itself."""
 
@@ -65,7 +65,7 @@ class Operation:
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether a loop's length is not fixed."""
+        """True if a loop's length is not fixed."""
         return DYNAMIC in self.bounds
 
 

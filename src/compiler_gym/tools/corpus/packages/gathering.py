@@ -71,7 +71,7 @@ class GatherReport:
     tested: int = 0
     """Linked programs that the tests of their package can be run on."""
     splits: Counter[str] = field(default_factory=Counter[str])
-    """How many programs each split has."""
+    """Number of programs that each split has."""
 
     def __str__(self) -> str:
         shares = ", ".join(f"{self.splits[name]} {name}" for name in sorted(self.splits))

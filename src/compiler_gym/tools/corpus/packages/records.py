@@ -121,7 +121,7 @@ class LinkedProgram:
     libraries: tuple[str, ...]
     """What the linker needs beside the module, such as ``-lz``."""
     is_shared: bool = False
-    """Whether it is a shared library, which has no ``main``."""
+    """True if it is a shared library, which has no ``main``."""
     tests: OwnTests = OwnTests.NONE
     """What of the package's tests ran with the program as its own compiler built it."""
     tree: str = ""

@@ -38,7 +38,7 @@ class Reduced:
         """The programs that passed the test, the smallest last; the first one where none did."""
         self.tests = tests
         self.is_finished = is_finished
-        """Whether it ended by itself: time did not end it."""
+        """True if it ended by itself: time did not end it."""
 
 
 def reduce_ir(text: str, is_interesting: Callable[[bytes], bool], *, seconds: float) -> Reduced:

@@ -49,7 +49,7 @@ class VersionSize:
 
     @property
     def is_missed(self) -> bool:
-        """Whether the decision leaves less here."""
+        """True if the decision leaves less here."""
         return not self.failure and self.decided < self.level
 
 

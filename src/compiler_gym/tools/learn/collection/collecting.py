@@ -66,7 +66,7 @@ class CollectionSummary:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every shard is written."""
+        """True if every shard is written."""
         return self.shards == self.shards_in_all
 
     def to_json(self) -> dict[str, Any]:

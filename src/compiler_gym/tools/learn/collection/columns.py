@@ -170,7 +170,7 @@ class Layout:
 
     @cached_property
     def has_state(self) -> bool:
-        """Whether each state has a hash."""
+        """True if each state has a hash."""
         return any(one.column == STATE for one in self.fields)
 
     @cached_property

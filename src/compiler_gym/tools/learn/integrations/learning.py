@@ -46,13 +46,13 @@ class Recipe:
     macros: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Actions that stand for several, by name; they can be among `actions`."""
     ends: bool = False
-    """Whether an action that ends the episode is offered too, after all others."""
+    """True if an action that ends the episode is offered too, after all others."""
     savings: str | None = None
     """The cost whose relative savings are earned; the environment's reward without one."""
     episode_length: int = 20
     """After how many actions an episode ends."""
     history: int = 4
-    """How many of the last actions are observed; 0 for none."""
+    """Number of last actions that are observed; 0 for none."""
     no_effect_penalty: float = 0.0
     """What an action costs that changes nothing."""
 

@@ -60,7 +60,7 @@ class Submission:
 
     @property
     def is_reproduced(self) -> bool:
-        """Whether the policy was run again with these results: see `verify`."""
+        """True if the policy was run again with these results: see `verify`."""
         return self.rerun is not None
 
     @property
@@ -76,7 +76,7 @@ class Submission:
 
     @property
     def is_ranked(self) -> bool:
-        """Whether it has a rank: only if somebody else has reproduced it, in its time."""
+        """True if it has a rank: only if somebody else has reproduced it, in its time."""
         return not any(outcome.is_late for outcome in self.outcomes) and self.is_reproduced
 
     @property

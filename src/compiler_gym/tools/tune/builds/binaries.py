@@ -63,7 +63,7 @@ class Input:
     units: tuple[Unit, ...] = ()
     """The sources it was made of, where all are known."""
     is_lazy: bool = False
-    """Whether it is an archive, of which only what is needed is linked."""
+    """True if it is an archive, of which only what is needed is linked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +82,12 @@ class Binary:
 
     @property
     def is_shared(self) -> bool:
-        """Whether it is a shared library."""
+        """True if it is a shared library."""
         return "-shared" in self.command.link_flags
 
     @property
     def is_cxx(self) -> bool:
-        """Whether it is linked as C++."""
+        """True if it is linked as C++."""
         return self.command.is_cxx
 
     @property

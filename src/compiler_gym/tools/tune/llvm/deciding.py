@@ -34,9 +34,9 @@ UNSAFE = frozenset({"enable-ipra"})
 Interprocedural register allocation fails with ``long double``, and in shared libraries."""
 _SAVING = "outliner-benefit-threshold"
 SAVINGS = tuple(f"{_SAVING}={count}" for count in (12, 20, 8, 4))
-"""How many instructions a function must save that the code generator makes of equal code, those
-first that make most programs smaller. Without such a bound files grow, because each function has
-unwind tables. It holds for a whole process, so that no module and no action space has it."""
+"""Number of instructions that a function must save that the code generator makes of equal code,
+those first that make most programs smaller. Without such a bound files grow, because each function
+has unwind tables. It holds for a whole process, so that no module and no action space has it."""
 LATE = (
     "enable-pre=false",
     "two-entry-phi-node-folding-threshold=2",

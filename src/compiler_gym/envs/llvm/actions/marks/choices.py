@@ -38,7 +38,7 @@ _STARTS = {
     for number, kind in enumerate(KINDS)
 }
 BLOCK = sum(map(len, CHOICES.values()))
-"""How many numbers each id takes: a call, a loop and a function may have the same."""
+"""Number of numbers that each id takes: a call, a loop and a function may have the same."""
 
 _CHOICE = re.compile(rf"({'|'.join(KINDS)}):(0|[1-9]\d{{0,8}})=([a-z.0-9]+)")
 

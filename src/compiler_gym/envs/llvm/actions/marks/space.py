@@ -92,7 +92,7 @@ class MarksSpace(Discrete):
 
     @property
     def dense(self) -> int:
-        """How many actions are numbers from 0 on without a gap: all but marks."""
+        """Number of actions that are numbers from 0 on without a gap: all but marks."""
         return len(self.items)
 
     @property

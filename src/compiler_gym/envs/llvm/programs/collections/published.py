@@ -76,7 +76,7 @@ class PublishedBitcode(PublishedDataset):
     ) -> None:
         super().__init__(site_data_base, sort_order, **dataset_args)
         self.strip_bitcasts = strip_bitcasts
-        """Whether casts that do nothing are taken out when an address does not say."""
+        """True if casts that do nothing are taken out when an address does not say."""
 
     def benchmark(self, uri: str | BenchmarkUri) -> Benchmark:
         """Return the program at `uri`, whose query may say what becomes of the casts."""

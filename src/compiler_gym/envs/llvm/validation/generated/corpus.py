@@ -76,7 +76,7 @@ class Corpus:
     """Edges there are."""
     tried: int
     knows_source: bool
-    """Whether undefined behaviour was looked for; see `SoundnessJudge`."""
+    """True if undefined behaviour was looked for; see `SoundnessJudge`."""
 
     @property
     def summary(self) -> str:

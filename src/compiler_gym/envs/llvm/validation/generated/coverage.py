@@ -68,7 +68,7 @@ class Counted:
     tokens: tuple[bytes, ...]
     """What it compares with: short texts and numbers."""
     edges: int
-    """How many there are."""
+    """Total number."""
 
     def run(self, case: RunCase, *, seconds: float) -> tuple[RunReport, int]:
         """Return what it did and, as the bits of a number, what it reached."""

@@ -46,7 +46,7 @@ class SoundnessJudge:
 
     programs: tuple[Path, ...]
     knows_source: bool
-    """Whether undefined behaviour is looked for, which needs the source; if not, addresses
+    """True if undefined behaviour is looked for, which needs the source; if not, addresses
     and memory that was never written are."""
 
     def is_sound(self, case: RunCase, found: RunReport, *, seconds: float) -> bool:

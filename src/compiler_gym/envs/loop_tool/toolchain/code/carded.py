@@ -26,11 +26,11 @@ Floats = NDArray[np.float32]
 _SAMPLE = 5e-4
 """The seconds of one sample, at least: a thousand times what an event can tell apart."""
 _FEWEST, _MOST = 5, 200
-"""How many samples are taken of each nest where there is time."""
+"""Number of samples that are taken of each nest where there is time."""
 _POINT_SECONDS = 1e-7
 """What a thread takes for one point at most, each operand from the card's memory."""
 _MOST_AT_ONCE = 10_000
-"""How many threads any card runs at once."""
+"""Number of threads that any card runs at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class CardedNest:
 
     @property
     def threads(self) -> int:
-        """How many threads the largest launch has."""
+        """Number of threads that the largest launch has."""
         return max(launch.blocks * launch.threads for launch in self.kernels.launches)
 
     def run(self, inputs: Mapping[str, Floats]) -> dict[str, Floats]:

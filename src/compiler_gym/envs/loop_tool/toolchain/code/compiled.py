@@ -30,7 +30,7 @@ class CompiledNest:
     program: Program
     code: Compiled
     is_threaded: bool
-    """Whether it has a loop that threads share."""
+    """True if it has a loop that threads share."""
     seconds: float = inf
     """What a run took when it was last timed."""
     _call: Call | None = field(default=None, repr=False)

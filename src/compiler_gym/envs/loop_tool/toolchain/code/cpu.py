@@ -39,7 +39,7 @@ ENTRY = "nest"
 """The function; it takes the array of the addresses of the program's tensors, in their order."""
 
 _CHUNKS_A_STEP = 4
-"""How many vectors one iteration of a loop of vectors takes."""
+"""Number of vectors that one iteration of a loop of vectors takes."""
 
 _RUNTIME = """declare ptr @compiler_gym_scratch(i64, i64)
 declare void @compiler_gym_parallel_for(ptr, ptr, i64)

@@ -58,12 +58,12 @@ class LoopPlan:
     program: Program
     roots: list[Nest | int]
     width: int
-    """How many lanes the widest vector has."""
+    """Number of lanes that the widest vector has."""
     is_complete: dict[int, bool] = field(default_factory=dict[int, bool])
-    """Whether a statement's registers see its whole reduction: then they begin with its identity,
+    """True if a statement's registers see its whole reduction: then they begin with its identity,
     and memory is only written."""
     is_plain: bool = False
-    """Whether the tree has so many tails that none is written as code of its own."""
+    """True if the tree has so many tails that none is written as code of its own."""
     copies: dict[int, int] = field(default_factory=dict[int, int])
     """In how many partial results a statement's reduction is kept."""
 

@@ -38,7 +38,7 @@ class FeaturePolicy:
     def __init__(self, begin: Callable[[], AbstractContextManager[Decide]]) -> None:
         self._begin = begin
         self.asked = 0
-        """How many decisions were asked for."""
+        """Number of decisions that were asked for."""
         self.agreed = 0
         """How many of them were LLVM's own."""
 

@@ -80,7 +80,7 @@ class PolicyServer:
 
     @property
     def asked(self) -> int:
-        """How many decisions were asked for."""
+        """Number of decisions that were asked for."""
         return self._policy.asked
 
     @property

@@ -46,7 +46,7 @@ class Policy:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it chooses the same plan for every program: no feature was worth a look."""
+        """True if it chooses the same plan for every program: no feature was worth a look."""
         return not any(any(row[:-1]) for row in self.weights)
 
     def ranked(self, features: Sequence[float]) -> list[BinaryPlan]:
