@@ -161,7 +161,7 @@ def test_a_crash_is_told_and_taken_back(fake: Toolbox) -> None:
         assert error in told(fake, "try_actions", actions=[action])["failed"]
         crashed = told(fake, "apply", actions=["add", action])
         assert error in crashed["failed"]
-        assert "taken back" in crashed["next"]
+        assert "reverted" in crashed["next"]
         assert crashed["applied"] == ["double"]
     assert told(fake, "measure", names=["number"]) == {"number": 14}
 
