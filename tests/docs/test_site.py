@@ -107,7 +107,7 @@ def test_every_page_has_a_copy_for_programs(site: Path) -> None:
 def test_the_navigation_shows_the_way_to_the_page(site: Path) -> None:
     page = (site / "guide" / "tune.html").read_text(encoding="utf-8")
     assert page.count("current-page") == 1
-    assert '<li class="toctree-l2 current current-page"><a class="current reference' in page
+    assert '<li class="toctree-l1 current current-page"><a class="current reference' in page
     box = '<input class="toctree-checkbox" id="1"/>'
     way = f'<li class="toctree-l1 has-children"><a>Up</a>{box}<ul>\n<li class="toctree-l2">'
     tree = f'<ul>\n{way}<a class="reference internal" href="a.html">A</a></li></ul></li></ul>'
