@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym describe``."""
 
+import re
+import textwrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,10 +15,16 @@ if TYPE_CHECKING:
 
 __all__ = ["describe"]
 
-_SHOWN_ACTIONS = 12
+_VARIANT = re.compile(
+    r"(?i)(?<=\w)(?:bytes|flowaware)?(?:_?(?:opt)?o[0-3sz]|_?norm|initial|naive|_at_reset"
+    r"|normdict|dict|functions|(?:_?graph)?(?:_?json|_arrays|_instance)?|arrays|tuple|words"
+    r"|embeddingindices|unknownshare|preprocessedtext|comparison)?$"
+)
+"""The end of a name that shows the same as another: scaled, after another pipeline, as a graph."""
+_MARGIN = 14
 _ROWS_OF_SPACE = ("actions", "parts")
 """The keys of an action space that hold rows."""
-_SECTIONS = ("observation_spaces", "reward_spaces", "datasets")
+_SECTIONS = ("action_spaces", "observation_spaces", "reward_spaces", "datasets")
 
 
 def describe(
@@ -27,35 +35,47 @@ def describe(
             autocompletion=_completing.environments,
         ),
     ],
-    actions: Annotated[
-        bool, typer.Option("--actions", help="List all actions, not only the first few.")
+    actions: Annotated[bool, typer.Option("--actions", help="List every action.")] = False,
+    observations: Annotated[
+        bool, typer.Option("--observations", help="List every observation space.")
     ] = False,
+    rewards: Annotated[bool, typer.Option("--rewards", help="List every reward space.")] = False,
+    datasets: Annotated[bool, typer.Option("--datasets", help="List every dataset.")] = False,
     filter: Annotated[
         str | None,
         typer.Option(help="Show only entries with this text in their name or description."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show what an environment offers: actions, observations, rewards and datasets.
+    """Show the actions, observations, rewards and datasets of an environment.
 
-    compiler-gym describe llvm-v0 --filter loop
+    compiler-gym describe llvm-v0
+
+    compiler-gym describe llvm-v0 --rewards --filter size
     """
-    from compiler_gym.core import describe as described
+    from compiler_gym.core import describe as describe_environment
     from compiler_gym.registration import make
 
-    with make(env) as made:
-        description = described(env, made)
+    with make(env) as environment:
+        description = describe_environment(env, environment)
     if filter is not None:
         description = _filter(description, filter)
     if json:
         print_json(description)
         return
-    if filter is not None and not actions:
-        description["action_spaces"] = _without_repetition(description["action_spaces"])
+    chosen = dict(zip(_SECTIONS, (actions, observations, rewards, datasets), strict=True))
     with paged() as console:
-        _show_description(
-            description, console, every_action=actions, is_filtered=filter is not None
-        )
+        version = f"  (compiler {description['compiler_version']})"
+        console.print(heading(description["id"], version), soft_wrap=True)
+        console.print(_plain_text(description["about"]))
+        if filter is None and not any(chosen.values()):
+            _show_summary(description, console)
+            return
+        if filter is not None and not actions:
+            description["action_spaces"] = _without_repetition(description["action_spaces"])
+        for kind in _SECTIONS:
+            if chosen[kind] or not any(chosen.values()):
+                _show_section(kind, description[kind], console)
 
 
 def _filter(description: dict[str, Any], text: str) -> dict[str, Any]:
@@ -64,7 +84,7 @@ def _filter(description: dict[str, Any], text: str) -> dict[str, Any]:
     from compiler_gym.errors.nearest import did_you_mean
 
     found = dict(description)
-    for kind in _SECTIONS:
+    for kind in _SECTIONS[1:]:
         found[kind] = [row for row in description[kind] if _row_holds(row, text)]
     spaces = [
         {
@@ -79,8 +99,8 @@ def _filter(description: dict[str, Any], text: str) -> dict[str, Any]:
     found["action_spaces"] = [
         space for space in spaces if any(space[kind] for kind in _ROWS_OF_SPACE)
     ]
-    if not any(found[kind] for kind in (*_SECTIONS, "action_spaces")):
-        names = [row["name"] for kind in _SECTIONS for row in description[kind]]
+    if not any(found[kind] for kind in _SECTIONS):
+        names = [row["name"] for kind in _SECTIONS[1:] for row in description[kind]]
         spaces = description["action_spaces"]
         names += [row["name"] for space in spaces for kind in _ROWS_OF_SPACE for row in space[kind]]
         hint = did_you_mean(text, names) or "try a shorter text"
@@ -105,37 +125,60 @@ def _without_repetition(spaces: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return kept
 
 
-def _show_description(
-    description: dict[str, Any], console: "Console", *, every_action: bool, is_filtered: bool
-) -> None:
-    version = f"  (compiler {description['compiler_version']})"
-    console.print(heading(description["id"], version), soft_wrap=True)
-    console.print(_plain_text(description["about"]))
+def _show_summary(description: dict[str, Any], console: "Console") -> None:
+    """Print the names of everything on one screen; variants of a measure share one name."""
     spaces = description["action_spaces"]
-    if not is_filtered:
-        rows = table("Action space", "Actions", right=("Actions",), typed=("Action space",))
-        for space in spaces:
-            rows.add_row(space["name"], str(len(space["actions"]) or space["kind"]))
-        show(rows, console)
-    for space in spaces if every_action or is_filtered else spaces[:1]:
-        _show_actions(space, console, most=None if every_action or is_filtered else _SHOWN_ACTIONS)
-        _show_parts(space, console)
-    _show_rows(
-        console, ("Observation", "Value", "Description"),
-        [(s["name"], s["kind"], s["description"])
-         for s in description["observation_spaces"]],
-    )  # fmt: skip
-    _show_rows(
-        console, ("Reward", "Of", "Description"),
-        [(r["name"], ", ".join(r["observations"]), r["description"])
-         for r in description["reward_spaces"]],
-    )  # fmt: skip
-    _show_rows(
-        console, ("Dataset", "Programs", "Description"),
-        [(_plain_name(d["name"]), f"{d['programs']:,}" if d["programs"] else "-", d["description"])
-         for d in description["datasets"]],
-        right=("Programs",),
-    )  # fmt: skip
+    named = {"Actions": [s["name"] + _count(s["actions"]) for s in spaces]}
+    for label, kind in zip(("Observations", "Rewards", "Datasets"), _SECTIONS[1:], strict=True):
+        named[label] = _fold_variants([row["name"] for row in description[kind]])
+    for label, names in named.items():
+        width = min(console.width, 100) - _MARGIN
+        lines = textwrap.wrap(", ".join(names), width, break_on_hyphens=False)
+        for margin, line in zip([label, *[""] * len(lines)], lines, strict=False):
+            console.print(heading(margin.ljust(_MARGIN), line), soft_wrap=True)
+    note = "*: variants. For details: --actions, --observations, --rewards, --datasets"
+    console.print(styled(note, "dim"), soft_wrap=True)
+
+
+def _count(entries: list[Any]) -> str:
+    return f" ({len(entries)})" if entries else ""
+
+
+def _fold_variants(names: list[str]) -> list[str]:
+    """Return the names, where those that differ in their end become one with a star.
+
+    >>> _fold_variants(["SizeBytes", "SizeO3", "SizeNorm", "benchmark://cbench-v1"])
+    ['Size*', 'cbench-v1']
+    """
+    families: dict[str, list[str]] = {}
+    for name in map(_plain_name, names):
+        families.setdefault(_VARIANT.sub("", name, count=1), []).append(name)
+    return [f"{stem}*" if family[1:] else family[0] for stem, family in families.items()]
+
+
+def _show_section(kind: str, entries: list[dict[str, Any]], console: "Console") -> None:
+    if kind == "action_spaces":
+        for space in entries:
+            _show_actions(space, console)
+            _show_parts(space, console)
+    elif kind == "observation_spaces":
+        _show_rows(
+            console, ("Observation", "Value", "Description"),
+            [(entry["name"], entry["kind"], entry["description"]) for entry in entries],
+        )  # fmt: skip
+    elif kind == "reward_spaces":
+        _show_rows(
+            console, ("Reward", "Measures", "Description"),
+            [(entry["name"], ", ".join(entry["observations"]), entry["description"])
+             for entry in entries],
+        )  # fmt: skip
+    else:
+        _show_rows(
+            console, ("Dataset", "Programs", "Description"),
+            [(_plain_name(entry["name"]), f"{entry['programs']:,}" if entry["programs"] else "-",
+              entry["description"]) for entry in entries],
+            right=("Programs",),
+        )  # fmt: skip
 
 
 def _show_rows(
@@ -151,28 +194,23 @@ def _show_rows(
         show(rows, console)
 
 
-def _show_actions(space: dict[str, Any], console: "Console", *, most: int | None) -> None:
-    listed = space["actions"][:most]
-    if not listed:
+def _show_actions(space: dict[str, Any], console: "Console") -> None:
+    if not space["actions"]:
         return
     rows = table(
         "#", "Action", "Description",
         title=f"Actions of {space['name']}", right=("#",), typed=("Action",),
     )  # fmt: skip
-    for action in listed:
+    for action in space["actions"]:
         rows.add_row(str(action["index"]), action["name"], _plain_text(action["description"]))
     show(rows, console)
-    rest = len(space["actions"]) - len(listed)
-    if rest:
-        more = f"... and {rest} more: add --actions, or --filter TEXT"
-        console.print(styled(more, "dim"), soft_wrap=True)
 
 
 def _show_parts(space: dict[str, Any], console: "Console") -> None:
     if not space["parts"]:
         return
     rows = table(
-        "Part", "Values", "Description", title=f"What actions of {space['name']} choose",
+        "Part", "Values", "Description", title=f"Choices of {space['name']}",
         typed=("Part",),
     )  # fmt: skip
     for part in space["parts"]:
