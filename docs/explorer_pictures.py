@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Takes the pictures of the web explorer: ``python -m docs.explorer_pictures``.
+"""Take the screenshots of the web explorer: ``python -m docs.explorer_pictures``.
 
-Needs Debian's ``chromium``, ``playwright``, ``pillow`` and the extra ``web``; look at what it made.
+Needs Debian's ``chromium``, ``playwright``, ``pillow`` and the extra ``web``. A test takes them
+again and fails if the explorer no longer looks like the stored pictures.
 """
 
 import shutil
@@ -14,7 +15,7 @@ from typing import Any
 
 from compiler_gym.tools.explorer import Server, Settings
 
-__all__ = ["main"]
+__all__ = ["IMAGES", "main", "take_pictures"]
 
 IMAGES = Path(__file__).with_name("images")
 PROGRAM = "cbench-v1/stringsearch"
@@ -22,59 +23,60 @@ PASSES = ("mem2reg", "instcombine", "simplifycfg", "gvn", "loop-rotate", "licm",
 
 
 def main() -> None:
-    """Take every picture."""
-    with _served() as address, _browser() as browser:
-        _light(browser, address)
-        _dark(browser, address)
-        _narrow(browser, address)
+    """Replace the stored pictures."""
+    take_pictures(IMAGES)
 
 
-def _light(browser: Any, address: str) -> None:
-    page = _page(browser, address, 1180, 640)
+def take_pictures(folder: Path) -> None:
+    """Write every picture to `folder`."""
+    with _serve() as address, _start_browser() as browser:
+        _take_light(browser, address, folder)
+        _take_dark(browser, address, folder)
+        _take_narrow(browser, address, folder)
+
+
+def _take_light(browser: Any, address: str, folder: Path) -> None:
+    page = _open(browser, address, 1180, 640)
     _add(page, *PASSES)
     page.get_by_role("option").filter(has_text="gvn").first.click()
     page.locator(".cm-mergeView .cm-changedLine").first.wait_for()
     page.wait_for_timeout(1000)
-    _take(page, "web-diff")
+    _save(page, folder / "web-diff.png")
     page.get_by_role("tab", name="Graphs").click()
     page.locator(".picture .node").first.wait_for()
     page.wait_for_timeout(1000)
-    _take(page, "web-graph")
+    _save(page, folder / "web-graph.png")
     page.close()
 
 
-def _dark(browser: Any, address: str) -> None:
-    page = _page(browser, address, 1180, 560, dark=True)
+def _take_dark(browser: Any, address: str, folder: Path) -> None:
+    page = _open(browser, address, 1180, 560, dark=True)
     _add(page, *PASSES[:2])
     page.get_by_role("tab", name="Try all").click()
     page.get_by_role("tabpanel").get_by_role("button", name="Try all").click()
     page.get_by_text("change something: done").wait_for()
     page.wait_for_timeout(500)
-    _take(page, "web-heat-dark")
-    for count in (1, 2):
-        for _ in range(count):
+    _save(page, folder / "web-heat-dark.png")
+    for undone, passes in ((1, PASSES[3:6]), (2, PASSES[4:7]), (4, ("early-cse", *PASSES[1:4]))):
+        for _ in range(undone):
             page.get_by_role("button", name="Undo").click()
-        _add(page, *PASSES[2 + count : 6])
-    page.get_by_role("tab", name="Search").click()
-    page.get_by_label("Seconds").fill("5")
-    page.get_by_role("button", name="Search from here").click()
-    page.get_by_role("button", name="Go there").click()
+        _add(page, *passes)
     page.get_by_role("tab", name="Tree").click()
     page.wait_for_timeout(500)
-    _take(page, "web-tree-dark")
+    _save(page, folder / "web-tree-dark.png")
     page.close()
 
 
-def _narrow(browser: Any, address: str) -> None:
-    page = _page(browser, address, 400, 720)
+def _take_narrow(browser: Any, address: str, folder: Path) -> None:
+    page = _open(browser, address, 400, 720)
     _add(page, *PASSES[:4])
     page.mouse.click(396, 4)
     page.wait_for_timeout(500)
-    _take(page, "web-narrow")
+    _save(page, folder / "web-narrow.png")
     page.close()
 
 
-def _page(browser: Any, address: str, width: int, height: int, *, dark: bool = False) -> Any:
+def _open(browser: Any, address: str, width: int, height: int, *, dark: bool = False) -> Any:
     page = browser.new_page(
         viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
     )
@@ -96,17 +98,17 @@ def _add(page: Any, *actions: str) -> None:
     page.wait_for_timeout(2000)
 
 
-def _take(page: Any, name: str) -> None:
-    """Keep what is seen, in few colours: a file of a quarter of the size."""
+def _save(page: Any, path: Path) -> None:
+    """Write the visible page with 64 colours, which makes the file four times smaller."""
     from PIL import Image
 
     with Image.open(BytesIO(page.screenshot())) as picture:
         few = picture.convert("RGB").quantize(64, dither=Image.Dither.NONE)
-        few.save(IMAGES / f"{name}.png", optimize=True)
+        few.save(path, optimize=True)
 
 
 @contextmanager
-def _browser() -> Generator[Any]:
+def _start_browser() -> Generator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -118,7 +120,7 @@ def _browser() -> Generator[Any]:
 
 
 @contextmanager
-def _served() -> Generator[str]:
+def _serve() -> Generator[str]:
     with Server(Settings()) as server:
         ready = threading.Event()
         thread = threading.Thread(target=server.run, args=(ready.set,))

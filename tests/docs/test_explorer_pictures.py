@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""The screenshots in the explorer's guide show the explorer as it is."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from docs.explorer_pictures import IMAGES, take_pictures
+
+image = pytest.importorskip("PIL.Image", reason="pillow is missing")
+pytest.importorskip("playwright.sync_api", reason="playwright is missing")
+pytestmark = [
+    pytest.mark.docs,
+    pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is missing"),
+]
+
+_LARGEST_DIFFERENCE = 0.004
+"""Share of pixels: fonts are drawn a little differently elsewhere; a changed label is more."""
+_VISIBLE = 40
+"""Levels of grey, of 255, by which a pixel must differ to be counted."""
+
+
+def test_the_stored_pictures_show_the_explorer_as_it_is(tmp_path: Path) -> None:
+    take_pictures(tmp_path)
+    taken = sorted(path.name for path in tmp_path.iterdir())
+    assert taken == sorted(path.name for path in IMAGES.glob("web-*.png"))
+    stale = [
+        name for name in taken if _difference(tmp_path / name, IMAGES / name) > _LARGEST_DIFFERENCE
+    ]
+    assert not stale, "the explorer looks different: run `python -m docs.explorer_pictures`"
+
+
+def test_a_picture_of_something_else_is_noticed() -> None:
+    assert _difference(IMAGES / "web-tree-dark.png", IMAGES / "web-heat-dark.png") > 0.03
+    assert _difference(IMAGES / "web-diff.png", IMAGES / "web-narrow.png") == 1
+
+
+def _difference(one: Path, other: Path) -> float:
+    """Return the share of pixels that look different, 1 if the sizes differ."""
+    first, second = (np.asarray(image.open(path).convert("L"), int) for path in (one, other))
+    if first.shape != second.shape:
+        return 1
+    return float((abs(first - second) > _VISIBLE).mean())
