@@ -14,44 +14,51 @@ clock. ``watching`` holds the progress reports of a search, ``search_result`` it
 from typing import TYPE_CHECKING, Any
 
 from compiler_gym.lazy import door
-from compiler_gym.options import SearchOptions
-from compiler_gym.search.attribution import Contribution, attribute
-from compiler_gym.search.budget import Budget
-from compiler_gym.search.entrance import (
-    ALGORITHMS,
-    KEPT_BYTES,
-    KEPT_PROCESSES,
-    available_jobs,
-    chosen_options,
-    run_search,
-)
-from compiler_gym.search.known import (
-    default_starts,
-    known_sequences,
-    level_sequences,
-    starting_sequences,
-)
-from compiler_gym.search.resume import KeepingWatcher, keep_results, kept_starts, left_of, take_up
-from compiler_gym.search.search_result import (
-    FailureReason,
-    ProgressLog,
-    SearchResult,
-    write_json,
-    write_results,
-)
-from compiler_gym.search.strategy import MakeStrategy, Moveset, Strategy
-from compiler_gym.search.trajectory import (
-    Hypothesis,
-    bisect_trajectory,
-    minimize_trajectory_iteratively,
-    random_minimization,
-    validation_fails,
-)
-from compiler_gym.search.tree import Failure, Node, Walk
-from compiler_gym.search.watching import Improvement, SearchProgress, SearchWatcher, Silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from compiler_gym.options import SearchOptions
+    from compiler_gym.search.attribution import Contribution, attribute
+    from compiler_gym.search.budget import Budget
+    from compiler_gym.search.entrance import (
+        ALGORITHMS,
+        KEPT_BYTES,
+        KEPT_PROCESSES,
+        available_jobs,
+        chosen_options,
+        run_search,
+    )
+    from compiler_gym.search.known import (
+        default_starts,
+        known_sequences,
+        level_sequences,
+        starting_sequences,
+    )
+    from compiler_gym.search.resume import (
+        KeepingWatcher,
+        keep_results,
+        kept_starts,
+        left_of,
+        take_up,
+    )
+    from compiler_gym.search.search_result import (
+        FailureReason,
+        ProgressLog,
+        SearchResult,
+        write_json,
+        write_results,
+    )
+    from compiler_gym.search.strategy import MakeStrategy, Moveset, Strategy
+    from compiler_gym.search.trajectory import (
+        Hypothesis,
+        bisect_trajectory,
+        minimize_trajectory_iteratively,
+        random_minimization,
+        validation_fails,
+    )
+    from compiler_gym.search.tree import Failure, Node, Walk
+    from compiler_gym.search.watching import Improvement, SearchProgress, SearchWatcher, Silent
 
     random_search: Callable[..., tuple[float, list[Any]]]  # of 0.2.5, which `compat` holds
 

@@ -1,41 +1,50 @@
 # SPDX-License-Identifier: MIT
-"""Replays an episode and reports findings: records, not exceptions.
+"""Replay an episode and report findings as records, not exceptions.
 
-``result`` holds the records, ``ladder`` climbs from check to check, ``replaying``
-compares a state with a fresh run of it, ``behaviour`` runs programs and compares
-what they do, ``mutation`` makes new inputs of known ones, ``volatile`` knows a time or
-an address when it sees one, ``trace``
-finds the first action on which two machines disagree, ``trouble`` tells a machine in
-trouble from a state that is wrong, and ``many_states`` validates
-many states at once. ``timing`` estimates speedups from repeated measurements.
+``result`` holds the records, ``ladder`` runs the checks in order, ``replaying`` compares a state
+with a fresh run, ``behaviour`` runs programs and compares their output, ``mutation`` derives new
+inputs from known ones, ``volatile`` recognises times and addresses in output, ``tracing`` finds
+the first action on which two machines disagree, ``trouble`` distinguishes a machine in trouble
+from a wrong state, and ``many_states`` validates many states at once. ``timing`` estimates
+speedups from repeated measurements.
 """
 
-from compiler_gym.validation.behaviour import (
-    MOST_CASES,
-    Compared,
-    Reference,
-    chosen_cases,
-    compare_behaviour,
-    compare_built,
-    run_program,
-)
-from compiler_gym.validation.ladder import (
-    CALLBACKS,
-    REPLAY,
-    Finding,
-    Rung,
-    Subject,
-    choose_rungs,
-    climb,
-    validate_by_replay,
-)
-from compiler_gym.validation.many_states import validate_states
-from compiler_gym.validation.mutation import MOST_BYTES, CaseMutator, Draw, is_mutable
-from compiler_gym.validation.replaying import replay, replay_differences
-from compiler_gym.validation.result import RungResult, ValidationError, ValidationResult, Verdict
-from compiler_gym.validation.timing import Comparison, compare_fastest
-from compiler_gym.validation.trace import Trace, first_disagreement, trace
-from compiler_gym.validation.trouble import machine_trouble
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
+
+if TYPE_CHECKING:
+    from compiler_gym.validation.behaviour import (
+        MOST_CASES,
+        Compared,
+        Reference,
+        chosen_cases,
+        compare_behaviour,
+        compare_built,
+        run_program,
+    )
+    from compiler_gym.validation.ladder import (
+        CALLBACKS,
+        REPLAY,
+        Finding,
+        Rung,
+        Subject,
+        choose_rungs,
+        climb,
+        validate_by_replay,
+    )
+    from compiler_gym.validation.many_states import validate_states
+    from compiler_gym.validation.mutation import MOST_BYTES, CaseMutator, Draw, is_mutable
+    from compiler_gym.validation.replaying import replay, replay_differences
+    from compiler_gym.validation.result import (
+        RungResult,
+        ValidationError,
+        ValidationResult,
+        Verdict,
+    )
+    from compiler_gym.validation.timing import Comparison, compare_fastest
+    from compiler_gym.validation.tracing import Trace, first_disagreement, trace
+    from compiler_gym.validation.trouble import machine_trouble
 
 __all__ = [
     "CALLBACKS",
@@ -71,3 +80,5 @@ __all__ = [
     "validate_by_replay",
     "validate_states",
 ]
+
+__getattr__ = door(__name__)

@@ -11,8 +11,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
+from typing import TYPE_CHECKING
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = [
     "Comparison",
@@ -112,6 +114,8 @@ def compare_fastest(baseline: Sequence[float], candidate: Sequence[float]) -> Co
     pairs = [(b, c) for b, c in zip(baseline, candidate, strict=True) if b > 0 and c > 0]
     if not pairs:
         return Comparison(1.0, 0.0, math.inf)
+    import numpy as np
+
     times = np.array(pairs)
     speedup = float(_speedups(times[None])[0])
     if len(pairs) < _FEWEST:
@@ -121,9 +125,11 @@ def compare_fastest(baseline: Sequence[float], candidate: Sequence[float]) -> Co
     return Comparison(speedup, min(float(low), speedup), max(float(high), speedup))
 
 
-def _speedups(times: "np.ndarray[tuple[int, int, int], np.dtype[np.float64]]") -> np.ndarray:
+def _speedups(times: "np.ndarray[tuple[int, int, int], np.dtype[np.float64]]") -> "np.ndarray":
     """Return for each of n samples of rounds, (n, rounds, 2), the ratio of the fastest thirds."""
-    fastest = np.sort(times, axis=1)[:, : max(round(times.shape[1] / 3), 1)].mean(axis=1)
+    times = times.copy()
+    times.sort(axis=1)
+    fastest = times[:, : max(round(times.shape[1] / 3), 1)].mean(axis=1)
     return fastest[:, 0] / fastest[:, 1]
 
 

@@ -15,6 +15,7 @@ from compiler_gym.errors import (
 )
 from compiler_gym.errors.nearest import did_you_mean
 from compiler_gym.registration import compilers
+from compiler_gym.version import DISTRIBUTION
 
 __all__ = ["INTERRUPTED", "REFUSED", "exit_status_of"]
 
@@ -38,6 +39,8 @@ _ADVICE = (
 """Messages with these words include advice already, or concern no environment."""
 _MOST_LINES = 16
 _ERROR = re.compile(r"\b(fatal )?error: ")
+_LEFT_OUT = ("gymnasium", "httpx", "jinja2", "networkx", "numpy")
+"""Packages that no command for building programs imports (page *Platforms*)."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -53,6 +56,10 @@ def exit_status_of(error: BaseException) -> int | None:
         _report_error(
             _unknown_environment(error), "`compiler-gym envs` lists every environment", None
         )
+        return REFUSED
+    if isinstance(error, ModuleNotFoundError) and error.name in _LEFT_OUT:
+        message = f"{error.name} is missing: a thin installation has only what `cc` needs"
+        _report_error(message, f"pip install {DISTRIBUTION}", None)
         return REFUSED
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
         where = "the output" if error.filename is None else str(error.filename)

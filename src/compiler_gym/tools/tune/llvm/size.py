@@ -14,12 +14,11 @@ from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compiler_gym.envs.llvm.actions import LINK_TIME
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.registration import make
-from compiler_gym.search import Budget, Improvement, SearchProgress, run_search
 from compiler_gym.tools.tune import Allowance, BinaryPlan, Measure, SizeSearch, State, Tried, Work
 from compiler_gym.tools.tune.llvm.deciding import (
     BASE,
@@ -38,6 +37,9 @@ from compiler_gym.tools.tune.llvm.deciding import (
 )
 from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES
 from compiler_gym.tools.tune.llvm.making import LlvmMaker
+
+if TYPE_CHECKING:
+    from compiler_gym.search import Improvement, SearchProgress
 
 __all__ = ["SizeDecisions"]
 
@@ -132,6 +134,8 @@ class SizeDecisions:
         return env
 
     def _passes(self, search: SizeSearch, stage: str, part: Allowance, *, seed: int) -> None:
+        from compiler_gym.search import Budget, run_search  # numpy: only a search needs it
+
         left = part.compilations_left
         steps = _SEQUENCES if left is None else min(left, _SEQUENCES)
         passes, options = split(search.best.actions)
@@ -179,11 +183,11 @@ class _Watcher:
         rest = [action for action in best if " " in action or action in SAVINGS]
         self.search.keep(self.stage, ordered((*chosen, *rest)))
 
-    def improved(self, improvement: Improvement) -> None:
+    def improved(self, improvement: "Improvement") -> None:
         """Keep a better sequence, as it is with what is not to be chosen."""
         self.keep([self.names[number] for number in improvement.actions])
 
-    def tick(self, seconds: float, programs: Sequence[SearchProgress]) -> None:
+    def tick(self, seconds: float, programs: "Sequence[SearchProgress]") -> None:
         """Show that it goes on; end it where somebody wants to stop."""
         steps = sum(program.steps for program in programs)
         self.part.take([()] * (steps - self.steps))
