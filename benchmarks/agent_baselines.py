@@ -194,7 +194,7 @@ def main() -> None:
                     try:
                         verdict = judge(task, agent(task))
                     except CompilerGymError as error:
-                        verdict = Verdict.refused(task.id, f"{type(error).__name__}: {error}")
+                        verdict = Verdict.refuse(task.id, f"{type(error).__name__}: {error}")
                     fields = {"agent": name, **verdict.dict()}
                     append_line(kept, fields, sync=False)
                     print(name, task.id, f"{verdict.reward:.3f}", verdict.reason[:80], flush=True)

@@ -24,7 +24,7 @@ from compiler_gym import make
 from compiler_gym.options import CollectOptions
 from compiler_gym.testing import worker_pid
 from compiler_gym.tools.learn.collection import collect
-from compiler_gym.tools.learn.collection.playing import Player, seed_of, settled_options
+from compiler_gym.tools.learn.collection.playing import Player, make_seed, settle_options
 from compiler_gym.tools.learn.collection.shards import describe
 
 PROGRAMS = (
@@ -50,7 +50,7 @@ def measure() -> list[Figure]:
 
 def _of_one(size: str, program: str, steps: int, folder: Path) -> list[Figure]:
     """Return what a transition of one program costs, and where its time goes."""
-    options, _ = settled_options(
+    options, _ = settle_options(
         CollectOptions(
             env="llvm-v0", benchmarks=(program,), observe=("Autophase",), steps=steps,
             length=LENGTH, shard_steps=steps, jobs=1,
@@ -119,11 +119,11 @@ def _bare_environment(options: CollectOptions) -> Any:
 def _step_bare(env: Any, options: CollectOptions, program: str) -> None:
     """Make the steps that a collection makes, and keep nothing."""
     for run in options.runs_in(0):
-        seed = seed_of(options, run)
+        seed = make_seed(options, run)
         random.seed(seed)
         env.reset(benchmark=program, seed=seed)
         count = env.action_space.n
-        for _ in range(options.steps_of(run)):
+        for _ in range(options.count_steps(run)):
             if env.step(random.randrange(count))[3]:
                 break
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.measure import Figure, median_seconds
 from compiler_gym import _llvm
 from compiler_gym.datasets import CorpusDataset
-from compiler_gym.datasets.bundled import bundled_folder
+from compiler_gym.datasets.bundled import find_bundled_folder
 from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
 
 PROGRAMS = 10_000
@@ -101,7 +101,7 @@ def _programs() -> Iterator[tuple[str, bytes]]:
     seen: set[bytes] = set()
     functions = [
         (f"{path.stem}/{name}", contents)
-        for path in sorted(bundled_folder().glob("*/*.bc"))
+        for path in sorted(find_bundled_folder().glob("*/*.bc"))
         for name, contents in _llvm.split_functions(path.read_bytes())
     ]
     for number, pipeline in enumerate(_PASSES):

@@ -20,7 +20,7 @@ from compiler_gym.envs.loop_tool.state.descriptions import KINDS, describe
 from compiler_gym.envs.loop_tool.state.program import Program
 from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.envs.loop_tool.state.reference import compare, random_inputs, reference_outputs
-from compiler_gym.envs.loop_tool.state.tree import Loop, Tree, initial_tree, settled
+from compiler_gym.envs.loop_tool.state.tree import Loop, Tree, initial_tree, settle_nodes
 from compiler_gym.envs.loop_tool.toolchain.code.carded import card_nest, card_seconds, time_carded
 from compiler_gym.envs.loop_tool.toolchain.code.compiled import tensor_memory
 from compiler_gym.envs.loop_tool.toolchain.code.driver import Card, is_available, open_card
@@ -114,7 +114,7 @@ def _nest(program: Program, *loops: tuple[str, int, str]) -> Tree:
     node: Loop | int = 0
     for dim, step, note in reversed(loops):
         node = Loop(dim, 0, step, (node,), unroll=note == "unroll", parallel=note == "parallel")
-    return Tree(program, settled((node,), program.dims))
+    return Tree(program, settle_nodes((node,), program.dims))
 
 
 def _fastest(trees: Sequence[Tree]) -> float:

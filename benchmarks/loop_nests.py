@@ -19,12 +19,12 @@ import numpy as np
 import compiler_gym
 from benchmarks import loop_parts
 from benchmarks.measure import Figure, NotSetUpError
-from compiler_gym.envs.loop_tool.jit import measured_peak, vector_lanes
+from compiler_gym.envs.loop_tool.jit import measure_peak, vector_lanes
 from compiler_gym.envs.loop_tool.state.descriptions import describe
 from compiler_gym.envs.loop_tool.state.program import Program
 from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.envs.loop_tool.state.reference import random_inputs
-from compiler_gym.envs.loop_tool.state.tree import Loop, Tree, initial_tree, settled
+from compiler_gym.envs.loop_tool.state.tree import Loop, Tree, initial_tree, settle_nodes
 from compiler_gym.envs.loop_tool.toolchain.code.compiled import CompiledNest, compile_nest
 
 ROUNDS = 15
@@ -34,7 +34,7 @@ EPISODES, ACTIONS = 6, 60
 def measure() -> list[Figure]:
     if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
         raise NotSetUpError("numpy may use threads: set OPENBLAS_NUM_THREADS=1")
-    peak = measured_peak()
+    peak = measure_peak()
     return [
         Figure("peak of one thread, float32", peak.gflops, "GFLOPS"),
         Figure("bandwidth of one thread, a + b", peak.bandwidth, "GB/s"),
@@ -62,7 +62,7 @@ def tile(program: Program, rows: int, vectors: int) -> Tree:
             loop.dim, 0, loop.step, (node,),
             unroll=loop.unroll, vectorise=loop.vectorise, packs=loop.packs,
         )  # fmt: skip
-    return Tree(program, settled((node,), program.dims))
+    return Tree(program, settle_nodes((node,), program.dims))
 
 
 def _program(kind: str, words: str) -> Program:

@@ -25,7 +25,7 @@ from compiler_gym.envs.loop_tool.state.descriptions import describe
 from compiler_gym.envs.loop_tool.state.program import Program
 from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.envs.loop_tool.state.reference import random_inputs
-from compiler_gym.envs.loop_tool.state.tree import Loop, Tree, initial_tree, settled
+from compiler_gym.envs.loop_tool.state.tree import Loop, Tree, initial_tree, settle_nodes
 from compiler_gym.envs.loop_tool.toolchain.code.compiled import compile_nest
 
 ROUNDS = 15
@@ -66,7 +66,7 @@ def chain(program: Program, *words: str) -> Tree:
             dim, 0, int(step), (node,),
             unroll="unroll" in notes, vectorise="vectorise" in notes, packs=packs,
         )  # fmt: skip
-    return Tree(program, settled((node,), program.dims))
+    return Tree(program, settle_nodes((node,), program.dims))
 
 
 def convolution(program: Program, columns: int, vectors: int) -> Tree:

@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.measure import Figure
 from compiler_gym import make
 from compiler_gym.core import CompilerEnv
-from compiler_gym.service.limits import children_of
+from compiler_gym.service.limits import list_children
 from compiler_gym.testing import worker_pid
 
 STEPS = 20_000
@@ -148,7 +148,7 @@ def soak(steps: int, log: Path | None = None) -> list[Figure]:
 
 def _descendants(pid: int) -> list[int]:
     found: list[int] = []
-    for child in children_of(pid):
+    for child in list_children(pid):
         found += [child, *_descendants(child)]
     return found
 

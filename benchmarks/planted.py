@@ -34,13 +34,13 @@ from compiler_gym.datasets import Benchmark, RunCase, RunLimits
 from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm.validation.alive import is_proved
 from compiler_gym.envs.llvm.validation.build import REFERENCE, find_opt, link_program
-from compiler_gym.envs.llvm.validation.generated import Effort, corpus_of
+from compiler_gym.envs.llvm.validation.generated import Effort, make_corpus
 from compiler_gym.envs.llvm.validation.runs import FURTHER, compare_module, more_cases
-from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, reports_of
+from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, collect_reports
 from compiler_gym.files import scratch_directory
 from compiler_gym.files.paths import cache_path
 from compiler_gym.runs import RunFolder
-from compiler_gym.validation import Compared, Verdict, chosen_cases, run_program
+from compiler_gym.validation import Compared, Verdict, choose_cases, run_program
 from scripts.plant import KINDS, MARK, Edit, plant, with_marks
 
 LEVEL = "-Oz"
@@ -201,7 +201,7 @@ def _key(name: str, kind: str, seed: int) -> str:
 
 def _known(run: RunFolder | None, name: str, kind: str, seed: int) -> tuple[Planted | None] | None:
     """Return what is kept of an edit, which may have no place; None if nothing is known."""
-    found = None if run is None else run.result_of(_key(name, kind, seed))
+    found = None if run is None else run.find_result(_key(name, kind, seed))
     if found is None:
         return None
     return (Planted(**found) if found else None,)
@@ -239,7 +239,7 @@ def judge(ground: Ground, edit: Edit) -> tuple[str, dict[str, float]]:
     if is_proved(original, text):
         return PROVED, seconds
     assert ground.benchmark.run is not None
-    recorded = chosen_cases(ground.benchmark.run)
+    recorded = choose_cases(ground.benchmark.run)
     everything = [*recorded, *ground.more, *ground.generated, *ground.oracle]
     is_reached = _differs(ground.benchmark, everything, edit.marked.encode())
     return (SILENT if is_reached else UNREACHED), seconds
@@ -248,13 +248,13 @@ def judge(ground: Ground, edit: Edit) -> tuple[str, dict[str, float]]:
 def _rungs(ground: Ground) -> dict[str, Callable[[bytes], bool]]:
     benchmark, spec = ground.benchmark, ground.benchmark.run
     assert spec is not None
-    few = chosen_cases(spec, most=6)
+    few = choose_cases(spec, most=6)
     return {
         "run": partial(_differs, benchmark, None),
         "more": partial(_differs, benchmark, ground.more),
         "generated": partial(_differs, benchmark, ground.generated),
-        "asan": lambda text: bool(reports_of(_ASAN, text, few, spec.link)),
-        "msan": lambda text: bool(reports_of(_MSAN, text, few, spec.link)),
+        "asan": lambda text: bool(collect_reports(_ASAN, text, few, spec.link)),
+        "msan": lambda text: bool(collect_reports(_MSAN, text, few, spec.link)),
     }
 
 
@@ -279,9 +279,9 @@ def _ground(name: str, oracle: int) -> Ground:
     benchmark.run = spec = replace(benchmark.run, time_limit=SECONDS)
     unseen = [spec.more(n) for n in range(FURTHER, FURTHER + oracle)] if spec.more else []
     if oracle:
-        unseen += corpus_of(benchmark, Effort(tries=2 * oracle, most=oracle, seed=1)).cases
-    more, generated = more_cases(spec), corpus_of(benchmark).cases
-    reached = _reached(ir, [*chosen_cases(spec), *more, *generated, *unseen], spec.link)
+        unseen += make_corpus(benchmark, Effort(tries=2 * oracle, most=oracle, seed=1)).cases
+    more, generated = more_cases(spec), make_corpus(benchmark).cases
+    reached = _reached(ir, [*choose_cases(spec), *more, *generated, *unseen], spec.link)
     return Ground(name, benchmark, ir, reached, more, generated, unseen)
 
 

@@ -61,7 +61,7 @@ def honest(
     """
 
     def verdicts(number: int) -> dict[str, str]:
-        known = None if run is None else run.result_of(str(number))
+        known = None if run is None else run.find_result(str(number))
         found = _episode(programs, number, rungs) if known is None else known
         if run is not None and known is None:
             run.record(str(number), found)

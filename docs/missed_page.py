@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.tools.hunt.llvm.drafts import title_of
+from compiler_gym.tools.hunt.llvm.drafts import write_title
 from compiler_gym.tools.hunt.llvm.page import before_and_after
-from compiler_gym.tools.hunt.llvm.versions import said_of
+from compiler_gym.tools.hunt.llvm.versions import describe_versions
 
 __all__ = ["missed_page"]
 
@@ -82,14 +82,14 @@ def _one(number: int, finding: Mapping[str, Any], document: Mapping[str, Any]) -
     yield f"## {document['goal'].capitalize()} {number}"
     yield ""
     yield f"`{finding['decision']}`:"
-    yield f"{title_of(finding, document)}."
+    yield f"{write_title(finding, document)}."
     sizes = "; ".join(
         f"{_MACHINES[machine]} {sizes[0]} to {sizes[1]}"
         for machine, sizes in finding["sizes"].items()
         if isinstance(sizes, list)
     )
     yield f"Bytes of code: {sizes}."
-    yield f"Versions: {said_of(finding['versions'])}."
+    yield f"Versions: {describe_versions(finding['versions'])}."
     yield (
         f"Proof by {finding['proof']['kind']}: {finding['proof']['judged']} inputs, "
         f"{finding['proof']['reached']} edges."

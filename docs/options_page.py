@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from dataclasses import fields
 
-from compiler_gym.options import Limits, SearchOptions, declared
+from compiler_gym.options import Limits, SearchOptions, list_options
 from compiler_gym.tools.tune import Request
 
 __all__ = ["options_page"]
@@ -42,9 +42,9 @@ def _rows(record: type) -> Iterator[str]:
     yield "| field | command line | its default | what it is | may change in a run |"
     yield "| --- | --- | --- | --- | --- |"
     defaults = {one.name: one.default for one in fields(record)}
-    for name, one in declared(record).items():
+    for name, one in list_options(record).items():
         if one.help:
             flag = f"`{one.flag(name)}`"
-            default = f"`{shown}`" if (shown := one.shown(defaults[name])) else ""
+            default = f"`{shown}`" if (shown := one.format_default(defaults[name])) else ""
             may_change = "yes" if one.may_change else ""
             yield f"| `{name}` | {flag} | {default} | {one.help} | {may_change} |"

@@ -18,8 +18,8 @@ from compiler_gym.tools.corpus.llvm.learning import (
     Judgement,
     Outcomes,
     PlanOutcome,
+    judge_arm,
     plan_key,
-    verdict_of,
 )
 from compiler_gym.tools.corpus.llvm.learning.plans import with_options
 from compiler_gym.tools.learn.leaderboard import ScoreInterval
@@ -178,7 +178,7 @@ def _compared(rows: Sequence[PlanOutcome], plan: str, rival: str) -> Judgement:
     for row in rows:
         by_program[row.program][row.plan] = row
     both = [found for found in by_program.values() if plan in found and rival in found]
-    return verdict_of(plan, [one[plan] for one in both], rival, [one[rival] for one in both])
+    return judge_arm(plan, [one[plan] for one in both], rival, [one[rival] for one in both])
 
 
 def _key(recipe: str) -> str:

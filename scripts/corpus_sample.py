@@ -20,7 +20,7 @@ from typing import Any
 
 from compiler_gym.datasets import CorpusDataset
 from compiler_gym.datasets.sample import SAMPLE, sample_folder
-from compiler_gym.envs.llvm.programs.shapes import shapes_of
+from compiler_gym.envs.llvm.programs.shapes import find_shapes
 from compiler_gym.tools.corpus.packages import (
     BuildOutcome,
     BuiltModule,
@@ -139,7 +139,7 @@ def main(arguments: Sequence[str]) -> int:
             folder,
             options.output / SAMPLE,
             name="debian-sample-v0",
-            shapes=shapes_of,
+            shapes=find_shapes,
             description="Modules and linked programs of Debian's packages, in splits",
             license="permissive: NOTICES.txt",
             choose=lambda result, built: built.sha256 in taken,

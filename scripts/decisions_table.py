@@ -27,7 +27,7 @@ import compiler_gym
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.search.decisions import DecisionSearch
-from compiler_gym.search.known import known_sequences, level_sequences, move_names
+from compiler_gym.search.known import find_known_sequences, level_sequences, move_names
 from compiler_gym.search.local_search import LocalSearch
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.settings import SettingsSearch
@@ -248,7 +248,7 @@ def is_default(name: str) -> bool:
 
 
 def _named(space: Any, actions: Sequence[int]) -> list[str]:
-    return [space.name_of(a) if hasattr(space, "name_of") else space.names[a] for a in actions]
+    return [space.find_name(a) if hasattr(space, "find_name") else space.names[a] for a in actions]
 
 
 def _search(
@@ -260,7 +260,7 @@ def _search(
     names = move_names(space)[: len(moves)]
     passes = sum(not kind_of(name) for name in names)
     best: MoveSequence = (space[_LEVEL],)
-    starts = [*level_sequences(names[:passes]), *known_sequences(names)]
+    starts = [*level_sequences(names[:passes]), *find_known_sequences(names)]
     settings = [tuple(start[1:]) for start in starts if max(start) >= passes]
     parts = _PARTS[task.cost] if task.space == "all" else {task.space: 1.0}
     for part, share in parts.items():

@@ -66,7 +66,7 @@ def main() -> None:
         order = (name for name in _in_turns(found) if name not in missing)
         names += islice((name for name in order if _is_there(supplier, found[name])), count)
         print(f"{len(found)} packages of {least:,} to {most:,} bytes fulfil the rule", flush=True)
-    write_lock(path, supplier.locked(sorted(names)))
+    write_lock(path, supplier.lock_packages(sorted(names)))
 
 
 def _is_there(supplier: UnpackedSupplier, fields: dict[str, str]) -> bool:

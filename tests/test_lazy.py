@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from compiler_gym.errors import UnknownNameError
-from compiler_gym.lazy import door, named, part, parts
+from compiler_gym.lazy import door, load_named, part, parts
 from tests.stand_ins import always
 
 
@@ -79,9 +79,9 @@ print(compiler_gym.errors.ValidationError.__name__, hasattr(compiler_gym, "nothi
 
 
 def test_a_part_is_found_by_its_module_and_its_name() -> None:
-    assert named("compiler_gym.lazy:named") is named
+    assert load_named("compiler_gym.lazy:named") is load_named
     with pytest.raises(AttributeError, match="nothing"):
-        named("compiler_gym.lazy:nothing")
+        load_named("compiler_gym.lazy:nothing")
 
 
 def test_folders_are_there_without_an_import_of_their_own() -> None:
@@ -110,7 +110,7 @@ def test_parts_of_this_package_come_first_and_are_not_replaced(
     found = parts("tried")
     assert list(found) == ["llvm", "acme"]
     assert found["llvm"] is ours
-    assert part("tried", "llvm") is named
+    assert part("tried", "llvm") is load_named
     with pytest.raises(UnknownNameError, match="has 2 compilers, so choose one: llvm or acme"):
         part("tried")
     with pytest.raises(UnknownNameError, match=r"no compiler 'gcc' in .*; there are llvm, acme"):

@@ -23,12 +23,12 @@ from compiler_gym.registration import (
     EnvironmentId,
     ProgramFormat,
     Use,
-    compiler_of,
     compilers,
     default_environment,
+    find_compiler,
     make,
     program_formats,
-    recommended_reward,
+    recommend_reward,
 )
 from tests.stand_ins import always
 
@@ -71,8 +71,8 @@ def test_the_bundled_compilers_come_first_whatever_they_are_called(
 
 def test_an_environment_is_of_the_compiler_that_registered_it(install: Callable[..., None]) -> None:
     install(STRANGER, OURS)
-    assert compiler_of("ada-v1") is compiler_of("compiler_gym/ada-v1") is STRANGER
-    assert compiler_of("CartPole-v1") is None
+    assert find_compiler("ada-v1") is find_compiler("compiler_gym/ada-v1") is STRANGER
+    assert find_compiler("CartPole-v1") is None
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_format_that_two_compilers_read_is_listed_once(install: Callable[..., 
 
 def test_every_installed_compiler_has_a_default_for_what_the_commands_need() -> None:
     assert default_environment() in COMPILER_GYM_ENVS
-    found = {one.name for id in COMPILER_GYM_ENVS if (one := compiler_of(id)) is not None}
+    found = {one.name for id in COMPILER_GYM_ENVS if (one := find_compiler(id)) is not None}
     assert found == set(compilers())
 
 
@@ -170,8 +170,8 @@ def test_what_is_made_of_a_run_is_a_run() -> None:
         assert runs_program(env, "Halved")
         assert runs_program(env, "RuntimeInstructionsOz")
         assert not runs_program(env, "AutophaseDict")
-        assert recommended_reward("llvm-v0", env) == "IrInstructionCountOz"
+        assert recommend_reward("llvm-v0", env) == "IrInstructionCountOz"
     with make("llvm-codesize-v0") as env:
-        assert recommended_reward("llvm-codesize-v0", env) == "ObjectTextSizeOz"
+        assert recommend_reward("llvm-codesize-v0", env) == "ObjectTextSizeOz"
     with make("loop_tool-v0") as env:  # made with a reward that is measured
-        assert recommended_reward("loop_tool-v0", env) == "flops_deterministic"
+        assert recommend_reward("loop_tool-v0", env) == "flops_deterministic"

@@ -74,7 +74,7 @@ def agent_options(train: tuple[str, ...], steps: int, episode: int, **given: Any
 def compare(run: RunFolder, plan: Plan) -> None:
     """Train, play and record everything that `run` does not have yet."""
     torch.set_num_threads(1)
-    known = run.result_of("training programs")
+    known = run.find_result("training programs")
     if known is None:
         functions = cut(plan.functions, run.path / "functions") if plan.functions else []
         known = {"programs": [*generated(plan.whole), *functions]}
@@ -128,7 +128,7 @@ def play_all(
     policy: Path | None,
 ) -> None:
     """Play every program that is held out by random choice, or by the policy of a file."""
-    missing = [program for program in test if run.result_of(f"{method} {program}") is None]
+    missing = [program for program in test if run.find_result(f"{method} {program}") is None]
     if not missing:
         return
     with learning_env(ppo.recipe(replace(options, train=()))) as env:

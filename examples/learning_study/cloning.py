@@ -74,14 +74,14 @@ class Plan:
 def clone(run: RunFolder, plan: Plan) -> None:
     """Search, clone and play everything that `run` does not have yet."""
     torch.set_num_threads(1)
-    kept = run.result_of("training programs")
+    kept = run.find_result("training programs")
     if kept is None:
         functions = cut(plan.functions, run.path / "functions") if plan.functions else []
         programs = [*generated(plan.whole), *functions, *plan.recorded]
         kept = {"programs": programs}
         run.record("training programs", kept)
     programs = kept["programs"]
-    named = run.result_of("actions")
+    named = run.find_result("actions")
     if named is None:
         chosen = _chosen(run, plan, programs)
         named = {"macros": {f"sequence-{n}": list(s) for n, s in enumerate(chosen)}}
@@ -143,7 +143,7 @@ def record_traces(
         env = EpisodeRecorder(learning_env(recipe(plan, macros), cache=cache), file)
         with env:
             for program in programs:
-                if run.result_of(f"traces {program}") is not None:
+                if run.find_result(f"traces {program}") is not None:
                     continue
                 try:
                     traces = beam(env.env, program, len(macros), plan)
@@ -295,7 +295,7 @@ def judge(
     cache: TranspositionCache,
 ) -> None:
     """Play one episode of every program that is held out, and record where it ends."""
-    missing = [program for program in test if run.result_of(f"{method} {program}") is None]
+    missing = [program for program in test if run.find_result(f"{method} {program}") is None]
     if not missing:
         return
     with learning_env(recipe(plan, macros), cache=cache) as env:

@@ -41,9 +41,9 @@ def mine(run: RunFolder, programs: Sequence[str], steps: int, seed: int) -> list
     found = [level for level in found if level != ("-O0",)]
     for program in programs:
         key = f"search {program}"
-        if run.result_of(key) is None:
+        if run.find_result(key) is None:
             run.record(key, _search(program, steps, seed, numbers))
-        known = run.result_of(key)
+        known = run.find_result(key)
         assert known is not None
         sequence = tuple(known["actions"])
         if len(sequence) > 1 and sequence not in found:

@@ -55,7 +55,7 @@ class Plan:
 def compare(run: RunFolder, plan: Plan) -> None:
     """Train, judge and record everything that `run` does not have yet."""
     torch.set_num_threads(1)
-    known = run.result_of("programs")
+    known = run.find_result("programs")
     if known is None:
         known = {
             "generated": [
@@ -72,7 +72,7 @@ def compare(run: RunFolder, plan: Plan) -> None:
         for seed in range(plan.seeds)
         for source in SOURCES
     }
-    held = run.result_of("held out")
+    held = run.find_result("held out")
     if held is None:
         held = {"programs": modules(plan, "test", plan.judged)}
         run.record("held out", held)

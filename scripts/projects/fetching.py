@@ -94,7 +94,7 @@ def _downloaded(project: Project, into: Path) -> Path:
     if not archive.exists():
         if project.debian:
             try:
-                PrivateApt(into / "apt", [_MIRROR]).prepare().archive_of(project.debian, folder)
+                PrivateApt(into / "apt", [_MIRROR]).prepare().fetch_archive(project.debian, folder)
             except (DatasetInitError, DownloadFailed) as error:
                 raise SystemExit(str(error)) from error
         else:

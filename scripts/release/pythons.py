@@ -92,7 +92,9 @@ def source_archive(package: str, suite: str, into: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
-        PrivateApt(into / "apt", [f"{MIRROR} {suite} main"]).prepare().archive_of(package, folder)
+        PrivateApt(into / "apt", [f"{MIRROR} {suite} main"]).prepare().fetch_archive(
+            package, folder
+        )
     except (DatasetInitError, DownloadFailed) as error:
         raise SystemExit(str(error)) from error
     found = list(folder.glob("*.orig.tar.xz"))

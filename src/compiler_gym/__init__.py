@@ -14,7 +14,7 @@ import os as _os
 from typing import TYPE_CHECKING, Any
 
 from compiler_gym import _import_hooks
-from compiler_gym.lazy import door, named
+from compiler_gym.lazy import door, load_named
 from compiler_gym.version import __version__
 
 if TYPE_CHECKING:
@@ -80,5 +80,5 @@ def __dir__() -> list[str]:
 
 _folder = _os.path.dirname(__file__)
 if _os.path.isdir(_os.path.join(_folder, "util")):  # every release of 0.2.5 has it, this has not
-    named("compiler_gym.compat.old_paths:refuse_old_package")(_folder)
+    load_named("compiler_gym.compat.old_paths:refuse_old_package")(_folder)
 _import_hooks.install()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from compiler_gym.lazy import named
+from compiler_gym.lazy import load_named
 
 __all__ = ["install"]
 
@@ -48,7 +48,7 @@ class _OldNames:
     ) -> ModuleSpec | None:
         if not fullname.startswith("compiler_gym."):
             return None
-        return named("compiler_gym.compat.old_paths:find_old_module")(fullname)
+        return load_named("compiler_gym.compat.old_paths:find_old_module")(fullname)
 
 
 def install() -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from importlib.abc import FileLoader
     from importlib.metadata import EntryPoint
 
-__all__ = ["door", "named", "named_in_file", "part", "parts"]
+__all__ = ["door", "load_from_file", "load_named", "part", "parts"]
 
 _TYPES_ONLY = r"(?m)^if TYPE_CHECKING:\n((?: {4}.*)?\n)*"
 _IMPORT = r"(?m)^ {4}from (?P<module>\S+) import (?P<names>\([^)]*\)|.+)$"
@@ -43,7 +43,7 @@ def door(package: str, where: Mapping[str, str] | None = None) -> Callable[[str]
             found = getattr(importlib.import_module(modules()[name]), name)
             setattr(sys.modules[package], name, found)
             return found
-        if (module := _module_of(package, name)) is not None:
+        if (module := _import_submodule(package, name)) is not None:
             return module
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
@@ -67,7 +67,7 @@ def _read_imports(package: str) -> dict[str, str]:
     }
 
 
-def _module_of(package: str, name: str) -> ModuleType | None:
+def _import_submodule(package: str, name: str) -> ModuleType | None:
     path = f"{package}.{name}"
     is_package = "__path__" in vars(sys.modules[package])
     if is_package and not name.startswith("_") and importlib.util.find_spec(path):
@@ -75,7 +75,7 @@ def _module_of(package: str, name: str) -> ModuleType | None:
     return None
 
 
-def named(path: str) -> Any:
+def load_named(path: str) -> Any:
     """Return the object that ``"package.module:name"`` refers to.
 
     >>> named("math:floor")(2.5)
@@ -85,7 +85,7 @@ def named(path: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-def named_in_file(path: Path, name: str) -> Any:
+def load_from_file(path: Path, name: str) -> Any:
     """Return the object `name` of a Python file, which is run for it.
 
     Raises `FileNotFoundError` where there is no such file, `AttributeError` where it has no such

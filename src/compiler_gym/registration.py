@@ -45,14 +45,14 @@ __all__ = [
     "ExternalTool",
     "ProgramFormat",
     "Use",
-    "compiler_of",
     "compiler_of_plugin",
     "compilers",
     "default_environment",
+    "find_compiler",
     "make",
     "make_vec",
     "program_formats",
-    "recommended_reward",
+    "recommend_reward",
 ]
 
 AS_THE_ID_SAYS: Any = ...
@@ -175,7 +175,7 @@ def compilers() -> Mapping[str, Compiler]:
     return MappingProxyType({compiler.name: compiler for compiler in found})
 
 
-def compiler_of(id: str) -> Compiler | None:
+def find_compiler(id: str) -> Compiler | None:
     """Return the compiler that registered the environment `id`, or None if none of them did."""
     if id.endswith(_DECLARED):
         return compiler_of_plugin(id)
@@ -226,7 +226,7 @@ def default_environment(use: Use = Use.COMMAND) -> str:
     )
 
 
-def recommended_reward(id: str, env: "CompilerEnv") -> str | None:
+def recommend_reward(id: str, env: "CompilerEnv") -> str | None:
     """Return the reward that `env` is made with, or else the one recommended for the id `id`.
 
     One that runs the program is never recommended.
@@ -238,7 +238,7 @@ def recommended_reward(id: str, env: "CompilerEnv") -> str | None:
 
     if env.reward_space is not None and is_sure(env.reward_space):
         return env.reward_space.name
-    compiler = compiler_of(id)
+    compiler = find_compiler(id)
     if compiler is not None:
         learnt = [one.for_learning for one in compiler.environments if one.id == id]
         for known in (compiler.search_defaults, *learnt):
@@ -391,7 +391,7 @@ def _program_spec(id: Any, kwargs: Mapping[str, Any]) -> "EnvSpec | None":
         return None
     from gymnasium.envs.registration import EnvSpec
 
-    compiler, arguments = compiler_of(id), {}
+    compiler, arguments = find_compiler(id), {}
     if compiler is not None and compiler.environment != _PROGRAM:
         raise InvalidParameterError(
             f"{id} is made of {compiler.name}: expected an id of your own beside service=[...]"
@@ -425,7 +425,7 @@ def _with_version(id: Any) -> Any:
 
 def _left_open(id: Any) -> Iterator[str]:
     """Yield the arguments of the environment `id` that only ``gymnasium.make`` fills in."""
-    compiler = compiler_of(id) if isinstance(id, str) else None
+    compiler = find_compiler(id) if isinstance(id, str) else None
     for environment in () if compiler is None else compiler.environments:
         if id in (environment.id, f"{NAMESPACE}/{environment.id}"):
             yield from environment.for_learning.keys() - environment.kwargs.keys()

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from compiler_gym.lazy import named
+from compiler_gym.lazy import load_named
 
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src"
@@ -23,7 +23,7 @@ def test_the_glossary_names_classes_of_the_code() -> None:
     paths = re.findall(r"`(compiler_gym\.[\w.]+)\.(\w+)`", text)
     assert len(paths) > 20
     for module, name in paths:
-        found = named(f"{module}:{name}")
+        found = load_named(f"{module}:{name}")
         assert isinstance(found, type), f"{module}.{name}"
         assert found.__module__ == module
 

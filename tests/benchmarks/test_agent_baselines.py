@@ -15,7 +15,7 @@ def test_more_tasks_of_a_family_begin_with_fewer() -> None:
 def test_the_table_has_a_line_for_each_family_and_the_share_of_valid_decisions() -> None:
     chosen = chosen_tasks(2)
     won = [Verdict(chosen[0].id, 0.5, valid=True, reason="")]
-    lost = [Verdict.refused(task.id, "nothing") for task in chosen]
+    lost = [Verdict.refuse(task.id, "nothing") for task in chosen]
     lines = table({"one": won, "other": lost}, chosen).splitlines()
     assert lines[0] == "| tasks | n | one | other |"
     assert lines[2] == f"| `{chosen[0].family}` | 2 | 0.250 | 0.000 |"

@@ -28,10 +28,10 @@ SURE = ("flipped predicate", "dropped call", "wrong return value")
 @pytest.fixture
 def few_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make few inputs: the tests are not about what they reach."""
-    made: Callable[..., object] = benchmark.corpus_of
+    made: Callable[..., object] = benchmark.make_corpus
     few = benchmark.Effort(tries=20)
     monkeypatch.setattr(
-        benchmark, "corpus_of", stand_in(lambda program, effort=few: made(program, effort))
+        benchmark, "make_corpus", stand_in(lambda program, effort=few: made(program, effort))
     )
 
 

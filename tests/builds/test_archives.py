@@ -4,7 +4,7 @@
 import subprocess
 from pathlib import Path
 
-from compiler_gym.builds import is_archive, members_of
+from compiler_gym.builds import is_archive, iterate_members
 
 
 def test_members_come_as_they_were_put_in(tmp_path: Path) -> None:
@@ -15,13 +15,13 @@ def test_members_come_as_they_were_put_in(tmp_path: Path) -> None:
     names = sorted(path.name for path in tmp_path.iterdir())
     subprocess.run(["ar", "rcs", archive.name, *names], cwd=tmp_path, check=True)
     assert is_archive(archive)
-    assert list(members_of(archive.read_bytes())) == contents
+    assert list(iterate_members(archive.read_bytes())) == contents
 
 
 def test_a_cut_archive_says_where_it_ends(tmp_path: Path) -> None:
     (tmp_path / "a.o").write_bytes(b"x" * 100)
     subprocess.run(["ar", "rc", "lib.a", "a.o"], cwd=tmp_path, check=True)
-    assert list(members_of((tmp_path / "lib.a").read_bytes()[:-20])) == [None]
+    assert list(iterate_members((tmp_path / "lib.a").read_bytes()[:-20])) == [None]
 
 
 def test_what_is_no_archive_is_none(tmp_path: Path) -> None:

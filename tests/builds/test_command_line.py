@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.builds import CompilerCommand, Mode, Source
-from compiler_gym.envs.llvm.programs.builds import invocation_of
+from compiler_gym.envs.llvm.programs.builds import make_invocation
 from compiler_gym.errors import BenchmarkInitError
 
 
@@ -143,7 +143,7 @@ def test_a_damaged_response_file_is_refused(tmp_path: Path) -> None:
 )
 def test_a_source_becomes_a_file(command: str, output: str) -> None:
     found = parsed(command)
-    assert found.output_of(found.sources[0]) == Path("/build") / output
+    assert found.find_output(found.sources[0]) == Path("/build") / output
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_command_of_cxx_is_told_by_its_driver_or_sources(command: str, is_cxx:
 
 def test_an_invocation_repeats_the_flags_in_the_directory_of_the_command() -> None:
     command = parsed("gcc -DN=1 -O3 -c /build/src/a.c -o a.o")
-    run = invocation_of(command, command.sources[0], timeout=5)
+    run = make_invocation(command, command.sources[0], timeout=5)
     assert (run.args, run.cwd) == (("-DN=1", "-x", "c", "src/a.c"), Path("/build"))
     assert (run.timeout, run.sources) == (5, (Path("/build/src/a.c"),))
 

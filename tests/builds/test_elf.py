@@ -14,11 +14,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from compiler_gym.builds import (
-    exported_symbols,
     function_sizes,
     is_shared_library,
-    needed_symbols,
-    sizes_of,
+    measure_sizes,
+    read_exported_symbols,
+    read_needed_symbols,
 )
 from compiler_gym.errors import ProjectError
 from tests.effort import examples
@@ -41,8 +41,8 @@ def test_the_text_is_that_of_llvm_size(program: Path) -> None:
         ["llvm-size-22", "-A", program], capture_output=True, text=True, check=True
     ).stdout
     (text,) = (int(line.split()[1]) for line in listed.splitlines() if line.startswith(".text"))
-    assert sizes_of(program).text == text
-    assert sizes_of(program).total == program.stat().st_size
+    assert measure_sizes(program).text == text
+    assert measure_sizes(program).total == program.stat().st_size
 
 
 def test_functions_have_the_sizes_of_the_symbol_table(program: Path) -> None:
@@ -59,22 +59,22 @@ def test_functions_have_the_sizes_of_the_symbol_table(program: Path) -> None:
 
 
 def test_symbols_are_exported_and_needed(program: Path) -> None:
-    assert {"main", "twice", "unused"} <= exported_symbols(program)
-    assert {"printf", "twice"} <= needed_symbols(program.with_name("main.o"))
-    assert "main" not in needed_symbols(program.with_name("lib.a"))
-    assert "twice" in needed_symbols(program.with_name("lib.a"))
+    assert {"main", "twice", "unused"} <= read_exported_symbols(program)
+    assert {"printf", "twice"} <= read_needed_symbols(program.with_name("main.o"))
+    assert "main" not in read_needed_symbols(program.with_name("lib.a"))
+    assert "twice" in read_needed_symbols(program.with_name("lib.a"))
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no program")
     with pytest.raises(ProjectError, match="expected a 64-bit"):
-        sizes_of(tmp_path / "text")
+        measure_sizes(tmp_path / "text")
 
 
 def test_a_cut_file_is_refused(program: Path, tmp_path: Path) -> None:
     (tmp_path / "cut").write_bytes(program.read_bytes()[:2000])
     with pytest.raises(ProjectError, match="cut off"):
-        sizes_of(tmp_path / "cut")
+        measure_sizes(tmp_path / "cut")
 
 
 def test_a_shared_library_is_told_from_an_object(program: Path, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_damaged_file_is_read_or_refused_by_name(
     struct.pack_into(field, data, at, value % (1 << 8 * size))
     damaged = program.with_name("damaged")
     damaged.write_bytes(data[:cut])
-    for read in (sizes_of, function_sizes, exported_symbols, needed_symbols):
+    for read in (measure_sizes, function_sizes, read_exported_symbols, read_needed_symbols):
         with suppress(ProjectError):
             read(damaged)
 
@@ -130,11 +130,11 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_more_sections_than_a_header_can_count_are_all_read(many: Path) -> None:
     assert struct.unpack_from("<HH", many.read_bytes(), 60) == (0, 0xFFFF)
-    assert sizes_of(many).text == 1
+    assert measure_sizes(many).text == 1
     sizes = function_sizes(many)
     assert len(sizes) == 66_000
     assert set(sizes.values()) == {6}
-    assert needed_symbols(many) == {"g"}
+    assert read_needed_symbols(many) == {"g"}
 
 
 @pytest.mark.skipif(shutil.which("llvm-readelf-22") is None, reason="needs llvm-readelf-22")
@@ -150,18 +150,18 @@ def test_symbols_and_sizes_are_those_of_the_tools_of_llvm(program: Path, many: P
             name: int(size) for size, kind, at, name in rows if kind == "FUNC" and at != "UND"
         }
         assert {name: size for name, size in functions.items() if size} == function_sizes(path)
-        assert {name for _, _, at, name in rows if at == "UND"} == needed_symbols(path)
+        assert {name for _, _, at, name in rows if at == "UND"} == read_needed_symbols(path)
         shown = subprocess.run(
             ["llvm-size-22", "-A", path], capture_output=True, text=True, check=True
         ).stdout
         text = re.findall(r"^\.text +(\d+)", shown, re.MULTILINE)
-        assert sizes_of(path).text == sum(map(int, text))
+        assert measure_sizes(path).text == sum(map(int, text))
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "none", tmp_path / "pipe", tmp_path / "a\0b"):
         assert not is_shared_library(path)
-        for read in (sizes_of, function_sizes, exported_symbols, needed_symbols):
+        for read in (measure_sizes, function_sizes, read_exported_symbols, read_needed_symbols):
             with pytest.raises(ProjectError, match="cannot read"):
                 read(path)

@@ -37,9 +37,9 @@ def test_a_version_is_told_without_an_environment() -> None:
 
 
 def test_the_sandbox_is_named_and_why_it_is_no_stronger(cli: Run) -> None:
-    from compiler_gym.sandbox import chosen
+    from compiler_gym.sandbox import choose_tier
 
-    assert cli("version", "--json").json["sandbox"].startswith(chosen().value)
+    assert cli("version", "--json").json["sandbox"].startswith(choose_tier().value)
     told = cli("version", "--json", COMPILER_GYM_SANDBOX="limits").json["sandbox"]
     assert told == "limits (not namespaces: COMPILER_GYM_SANDBOX asks for it)"
     told = cli("version", "--json", COMPILER_GYM_SANDBOX="cage").json["sandbox"]

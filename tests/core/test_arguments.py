@@ -18,20 +18,20 @@ VALUES = st.none() | st.text(max_size=3)
 
 
 def test_what_was_not_given_is_not_named() -> None:
-    assert ResetArguments().given() == {}
-    assert ResetArguments(seed=3, options={"benchmark": "a/b"}).given() == {}
+    assert ResetArguments().list_given() == {}
+    assert ResetArguments(seed=3, options={"benchmark": "a/b"}).list_given() == {}
 
 
 def test_none_takes_a_space_away_and_leaves_everything_else() -> None:
     nothing = ResetArguments(None, None, None, None, None, None, None)
-    assert nothing.given() == {"observation_space": None, "reward_space": None}
+    assert nothing.list_given() == {"observation_space": None, "reward_space": None}
 
 
 @settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(NAMES), VALUES))
 def test_what_is_given_makes_the_same_arguments_again(fields: dict[str, Any]) -> None:
     asked = ResetArguments(**fields)
-    assert ResetArguments(**asked.given()) == asked
+    assert ResetArguments(**asked.list_given()) == asked
 
 
 @settings(deadline=None)
@@ -44,24 +44,24 @@ def test_options_count_more_than_fields(
     fields: dict[str, Any], options: dict[str, Any], seed: int | None
 ) -> None:
     before = dict(options)
-    settled = ResetArguments(seed, options, **fields).settled()
+    settled = ResetArguments(seed, options, **fields).settle()
     assert options == before
     assert settled.seed == seed, "an option is no seed: Gymnasium has an argument for it"
     for name in NAMES:
         default = UNCHANGED if name in SPACES else None
         assert getattr(settled, name) == options.get(name, fields.get(name, default))
-    assert settled.settled() == settled
+    assert settled.settle() == settled
 
 
 @pytest.mark.parametrize("options", [None, {}])
 def test_without_options_nothing_is_to_be_settled(options: dict[str, Any] | None) -> None:
     asked = ResetArguments(1, options, "a/b")
-    assert asked.settled() is asked
+    assert asked.settle() is asked
 
 
 def test_none_in_options_is_what_none_in_a_field_is() -> None:
     options: dict[str, Any] = dict.fromkeys(NAMES)
-    settled = ResetArguments(None, options, "a/b", "Safe", "number", "cost", 3.0).settled()
+    settled = ResetArguments(None, options, "a/b", "Safe", "number", "cost", 3.0).settle()
     assert settled == ResetArguments(None, None, None, None, None, None, None)
 
 

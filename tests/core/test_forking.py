@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from compiler_gym.core import fork_of
+from compiler_gym.core import fork_wrapped
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.testing import FakeEnv, descendants, wait_until
 from tests.stand_ins import stand_in
@@ -76,7 +76,7 @@ def assert_same_step(one: Any, other: Any, action: int) -> None:
 )
 def test_a_fork_goes_on_as_what_it_was_forked_from(env: FakeEnv, wrap: Callable[..., Any]) -> None:
     wrapped = walked(wrap(env), 0, 1)
-    fork = fork_of(wrapped)
+    fork = fork_wrapped(wrapped)
     with fork.unwrapped:
         assert type(fork) is type(wrapped)
         assert fork.unwrapped is not env
@@ -86,8 +86,8 @@ def test_a_fork_goes_on_as_what_it_was_forked_from(env: FakeEnv, wrap: Callable[
 
 def test_what_a_wrapper_counts_is_counted_apart(env: FakeEnv) -> None:
     wrapped = walked(gymnasium.wrappers.RecordEpisodeStatistics(env), 0, 0)
-    with fork_of(wrapped).unwrapped:
-        fork = fork_of(wrapped)
+    with fork_wrapped(wrapped).unwrapped:
+        fork = fork_wrapped(wrapped)
         with fork.unwrapped:
             fork.step(0)
             assert (wrapped.episode_lengths, fork.episode_lengths) == (2, 3)
@@ -98,7 +98,7 @@ def test_what_a_wrapper_counts_is_counted_apart(env: FakeEnv) -> None:
 
 def test_a_time_limit_is_where_it_was_and_apart(env: FakeEnv) -> None:
     wrapped = walked(gymnasium.wrappers.TimeLimit(env, 3), 0, 0)
-    fork = fork_of(wrapped)
+    fork = fork_wrapped(wrapped)
     with fork.unwrapped:
         assert fork.step(0)[3]
         assert wrapped.step(0)[3]
@@ -118,7 +118,7 @@ class Holder(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 def test_what_a_wrapper_holds_of_its_environment_is_the_forks(env: FakeEnv) -> None:
     wrapped = walked(Holder(Holder(gymnasium.wrappers.TimeLimit(env, 9))), 0)
-    fork = fork_of(wrapped)
+    fork = fork_wrapped(wrapped)
     with fork.unwrapped:
         assert fork.base is fork.env.base is fork.unwrapped
         assert fork.chain[0] is fork.env
@@ -142,7 +142,7 @@ def test_a_wrapper_that_cannot_be_copied_leaves_no_fork_behind() -> None:
         wrapped = walked(Locked(gymnasium.wrappers.TimeLimit(env, 9)), 0)
         before = descendants(os.getpid())
         with pytest.raises(TypeError, match=r"cannot pickle '_thread\.lock' object") as caught:
-            fork_of(wrapped)
+            fork_wrapped(wrapped)
         assert caught.tb, "as long as it lives, nothing is collected"
         assert wait_until(lambda: descendants(os.getpid()) == before)
         assert wrapped.unwrapped.actions == [0]
@@ -152,16 +152,16 @@ def test_a_wrapper_that_cannot_be_copied_leaves_no_fork_behind() -> None:
 @pytest.mark.parametrize("thing", [gymnasium.make("CartPole-v1").unwrapped, None, "llvm-v0"])
 def test_what_is_no_environment_of_ours_cannot_be_forked(thing: Any) -> None:
     with pytest.raises(InvalidParameterError, match=f"{type(thing).__name__} cannot be forked"):
-        fork_of(thing)
+        fork_wrapped(thing)
 
 
 def test_a_wrapper_around_another_library_cannot_be_forked() -> None:
     with pytest.raises(InvalidParameterError, match="CartPoleEnv cannot be forked"):
-        fork_of(gymnasium.wrappers.TimeLimit(gymnasium.make("CartPole-v1").unwrapped, 3))
+        fork_wrapped(gymnasium.wrappers.TimeLimit(gymnasium.make("CartPole-v1").unwrapped, 3))
 
 
 def test_an_environment_without_wrappers_is_forked_itself(env: FakeEnv) -> None:
-    with fork_of(env) as fork:
+    with fork_wrapped(env) as fork:
         assert type(fork) is FakeEnv
         assert fork.step(0)[0].tolist() == [8, 64, 1]
         assert env.actions == []

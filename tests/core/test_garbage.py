@@ -5,12 +5,12 @@ import gc
 
 import pytest
 
-from compiler_gym.core import uncollected
+from compiler_gym.core import pause_collection
 
 
 def test_the_collector_is_off_inside_and_on_again_after_an_error() -> None:
     def fail_inside() -> None:
-        with uncollected():
+        with pause_collection():
             assert not gc.isenabled()
             raise ValueError("inside")
 
@@ -23,7 +23,7 @@ def test_the_collector_is_off_inside_and_on_again_after_an_error() -> None:
 def test_a_collector_that_was_off_stays_off() -> None:
     gc.disable()
     try:
-        with uncollected():
+        with pause_collection():
             pass
         assert not gc.isenabled()
     finally:

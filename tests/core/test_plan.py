@@ -79,8 +79,8 @@ def plan_of(
     found = {reward.name: reward for reward in rewards}
     names: Any = list(found) if shape == "list" else next(iter(found), None)
     return ObservationPlan(
-        ObservationChoice.named(observations, view),
-        RewardChoice.named(names, found.__getitem__),
+        ObservationChoice.for_names(observations, view),
+        RewardChoice.for_names(names, found.__getitem__),
         view,
     )
 
@@ -122,13 +122,13 @@ def test_each_observation_is_asked_for_once_and_everybody_gets_it(
 def test_a_choice_has_the_shape_that_was_asked_for(
     view: ObservationView, chosen: Any, seen: Any, default: Any, kind: type
 ) -> None:
-    choice = ObservationChoice.named(chosen, view)
+    choice = ObservationChoice.for_names(chosen, view)
     plan = plan_of(view, chosen)
     assert plan.observe([8][: len(plan.names)]) == seen
     assert choice.defaults() == default
     assert type(choice.space()) is kind
     assert choice.lone is (view.spec("half") if chosen == "half" else None)
-    asked = ObservationChoice.requested(chosen, view)
+    asked = ObservationChoice.for_step(chosen, view)
     several = list(seen.values()) if hasattr(seen, "values") else None
     assert asked.collect([seen] if several is None else several) == (
         seen if several is None else several
@@ -160,14 +160,14 @@ def test_an_enum_or_a_space_may_stand_for_a_name(view: ObservationView) -> None:
         def id(self) -> str:
             return self.value
 
-    assert ObservationChoice.named(Names.name_of_it, view).names == "size"
+    assert ObservationChoice.for_names(Names.name_of_it, view).names == "size"
     reward = Sum("one", "size")
-    assert RewardChoice.named([reward], {"one": reward}.__getitem__).names == ["one"]
+    assert RewardChoice.for_names([reward], {"one": reward}.__getitem__).names == ["one"]
 
 
 def test_what_is_unknown_is_named_when_the_plan_is_made(view: ObservationView) -> None:
     with pytest.raises(UnknownNameError, match="no observation space 'weight'; there are size"):
-        ObservationChoice.named(["size", "weight"], view)
+        ObservationChoice.for_names(["size", "weight"], view)
     with pytest.raises(UnknownNameError, match="no observation space 'weight'"):
         plan_of(view, None, Sum("one", "weight"))
 

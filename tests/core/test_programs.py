@@ -40,9 +40,9 @@ def test_without_a_program_and_with_something_else_it_says_what_was_expected() -
 
 def test_a_program_that_was_given_is_found_again_by_its_address() -> None:
     mine = Benchmark(SEVEN, b"7")
-    assert programs(mine).given(SEVEN, None) is mine
-    assert programs().given(SEVEN, mine) is mine
-    assert programs(SEVEN).given(SEVEN, None) is None
+    assert programs(mine).find_given(SEVEN, None) is mine
+    assert programs().find_given(SEVEN, mine) is mine
+    assert programs(SEVEN).find_given(SEVEN, None) is None
 
 
 def test_a_copy_has_datasets_of_its_own_and_the_same_choice() -> None:

@@ -199,7 +199,7 @@ def test_other_actions_are_taken_inside_and_the_chosen_ones_after(selection: Sel
     selection.choose_actions("Menu")
     selection.replace_actions(ActionSpaceSpec("Menu", DiscreteSpec(2)))
     replaced = selection.action_space
-    with selection.actions_of("Safe"):
+    with selection.use_actions("Safe"):
         assert (selection.action_count, selection.action_space_name) == (5, "Menu")
     assert selection.action_space is replaced
     for name, error, match in (
@@ -213,7 +213,7 @@ def test_other_actions_are_taken_inside_and_the_chosen_ones_after(selection: Sel
 
 
 def fail_inside(selection: Selection, name: str) -> None:
-    with selection.actions_of(name):
+    with selection.use_actions(name):
         raise ZeroDivisionError(f"with {selection.action_count} actions")
 
 

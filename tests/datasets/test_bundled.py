@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from compiler_gym.datasets import BundledPrograms, RunCase, RunSpec, known_run, pack_run
+from compiler_gym.datasets import BundledPrograms, RunCase, RunSpec, find_run, pack_run
 from compiler_gym.errors import BenchmarkInitError
 
 PROGRAMS = {uri.rpartition("/")[2]: uri for uri in BundledPrograms().benchmark_uris()}
@@ -76,12 +76,12 @@ with ThreadPoolExecutor(len(uris)) as pool:
 
 def test_a_run_travels_with_its_program_or_is_known_by_name() -> None:
     spec = RunSpec.single(("7",))
-    assert known_run("benchmark://own-v0/1", pack_run(spec)) == spec
-    assert known_run("benchmark://own-v0/1", b"") is None
-    bundled = known_run("benchmark://cbench-v1/crc32", b"")
+    assert find_run("benchmark://own-v0/1", pack_run(spec)) == spec
+    assert find_run("benchmark://own-v0/1", b"") is None
+    bundled = find_run("benchmark://cbench-v1/crc32", b"")
     assert bundled is not None
     assert len(bundled.cases) >= 20
-    assert known_run("benchmark://cbench-v1/nosuch", b"") is None
+    assert find_run("benchmark://cbench-v1/nosuch", b"") is None
 
 
 def test_an_address_may_choose_one_of_the_inputs() -> None:
@@ -93,7 +93,7 @@ def test_an_address_may_choose_one_of_the_inputs() -> None:
         assert program.uri.parameters == {"dataset": str(number)}
         assert program.run is not None
         assert [case.name for case in program.run.cases] == [every.cases[number].name]
-        assert program.packed_run()
+        assert program.encode_run()
     for wrong in ("", "x", "-1", "1.5", str(len(every.cases)), "\u0664"):
         with pytest.raises(BenchmarkInitError, match=rf"from 0 to {len(every.cases) - 1}$"):
             programs.benchmark(f"{PROGRAMS['crc32']}?dataset={wrong}")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from blocks import blocks_of
 
-from compiler_gym.builds import sizes_of
+from compiler_gym.builds import measure_sizes
 
 PAGE = Path(__file__).parents[2] / "docs/guide/tune-in-a-build.md"
 PLAN = (
@@ -66,4 +66,6 @@ def test_a_debian_package_is_built_with_a_plan(project: Path) -> None:
     tuned = project / "installed/usr/bin/checksum"
     words = ["clang-22", "-O2", "main.c", "checksum.c", "-fuse-ld=lld", "-o", "plain"]
     subprocess.run(words, cwd=project, check=True)
-    assert sizes_of(tuned).text < sizes_of(project / "plain").text  # the plan is -Oz -flto
+    assert (
+        measure_sizes(tuned).text < measure_sizes(project / "plain").text
+    )  # the plan is -Oz -flto

@@ -16,7 +16,7 @@ from compiler_gym.files import (
     append_line,
     drop_cut_line,
     lines,
-    opened,
+    open_appending,
     whole_lines,
     write_all,
 )
@@ -133,7 +133,7 @@ def test_damage_is_raised_or_passed_over(tmp_path: Path) -> None:
 def test_a_write_that_stops_half_way_is_undone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = opened(tmp_path / "deep" / "log")
+    file = open_appending(tmp_path / "deep" / "log")
     write_all(file, b"first\n")
     write, calls = os.write, list[int]()
 
@@ -154,7 +154,7 @@ def test_a_write_that_stops_half_way_is_undone(
 
 
 def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = opened(tmp_path / "log")
+    file = open_appending(tmp_path / "log")
     write = os.write
     monkeypatch.setattr(os, "write", stand_in(lambda number, data: write(number, bytes(data)[:2])))
     write_all(file, b"abcdefg")

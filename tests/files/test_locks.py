@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import CacheError
-from compiler_gym.files import FolderLock, Lock, locked
+from compiler_gym.files import FolderLock, Lock, lock_path
 
 
 def test_a_second_writer_is_told_who_is_there(tmp_path: Path) -> None:
@@ -52,15 +52,15 @@ def test_a_lock_keeps_others_out_until_it_is_released(tmp_path: Path) -> None:
 
     def second() -> None:
         entered.set()
-        with locked(tmp_path / "d"):
+        with lock_path(tmp_path / "d"):
             order.append("second")
 
     thread = threading.Thread(target=second)
-    with locked(tmp_path / "d"):
+    with lock_path(tmp_path / "d"):
         thread.start()
         entered.wait(5)
         with pytest.raises(BlockingIOError) as caught:
-            locked(tmp_path / "d", wait=False)
+            lock_path(tmp_path / "d", wait=False)
         assert str(caught.value.strerror).startswith(f"process {os.getpid()} (this one) on ")
         order.append("first")
     thread.join(5)

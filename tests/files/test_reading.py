@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.files import read_regular, sha256_of
+from compiler_gym.files import hash_file, read_regular
 
 
 def test_what_a_caller_names_is_read_within_bounds(tmp_path: Path) -> None:
@@ -26,6 +26,6 @@ def test_what_a_caller_names_is_read_within_bounds(tmp_path: Path) -> None:
 
 def test_a_digest_is_of_the_contents(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x" * 3_000_000)
-    assert sha256_of(tmp_path / "file") == hashlib.sha256(b"x" * 3_000_000).hexdigest()
+    assert hash_file(tmp_path / "file") == hashlib.sha256(b"x" * 3_000_000).hexdigest()
     with pytest.raises(FileNotFoundError):
-        sha256_of(tmp_path / "none")
+        hash_file(tmp_path / "none")

@@ -11,9 +11,9 @@ import pytest
 from compiler_gym.errors import CacheWarning
 from compiler_gym.files import (
     keep,
-    made,
-    replaced_directory,
-    replaced_file,
+    make_folder,
+    replace_directory,
+    replace_file,
     tool_identity,
     write_whole,
 )
@@ -21,11 +21,11 @@ from compiler_gym.files import (
 
 def test_a_directory_appears_as_a_whole(tmp_path: Path) -> None:
     target = tmp_path / "d"
-    with replaced_directory(target) as directory:
+    with replace_directory(target) as directory:
         (directory / "x").write_bytes(b"1")
         assert not target.exists()
     assert (target / "x").read_bytes() == b"1"
-    with replaced_directory(target) as directory:
+    with replace_directory(target) as directory:
         (directory / "y").write_bytes(b"2")
         assert (target / "x").exists()
     assert [path.name for path in target.iterdir()] == ["y"]
@@ -36,7 +36,7 @@ def test_an_exception_leaves_what_was_there(tmp_path: Path) -> None:
     target = tmp_path / "d"
     target.mkdir()
     (target / "old").write_bytes(b"1")
-    with pytest.raises(KeyError), replaced_directory(target) as directory:  # noqa: PT012
+    with pytest.raises(KeyError), replace_directory(target) as directory:  # noqa: PT012
         (directory / "new").write_bytes(b"2")
         raise KeyError("stop")
     assert [path.name for path in target.iterdir()] == ["old"]
@@ -46,11 +46,11 @@ def test_an_exception_leaves_what_was_there(tmp_path: Path) -> None:
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     target = tmp_path / "f"
     target.write_bytes(b"old")
-    with pytest.raises(KeyError), replaced_file(target) as partial:  # noqa: PT012
+    with pytest.raises(KeyError), replace_file(target) as partial:  # noqa: PT012
         partial.write_bytes(b"half")
         raise KeyError("stop")
     assert target.read_bytes() == b"old"
-    with replaced_file(target) as partial:
+    with replace_file(target) as partial:
         partial.write_bytes(b"new")
     assert target.read_bytes() == b"new"
     assert list(tmp_path.iterdir()) == [target]
@@ -61,7 +61,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        with replaced_directory(target) as directory:
+        with replace_directory(target) as directory:
             (directory / "half").write_bytes(b"1")
             os.write(write, b"x")
             time.sleep(60)
@@ -73,7 +73,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     os.close(write)
     assert not target.exists()
     assert len(list(tmp_path.glob(".d.partial-*"))) == 1
-    with replaced_directory(target) as directory:
+    with replace_directory(target) as directory:
         (directory / "whole").write_bytes(b"2")
     assert [path.name for path in tmp_path.iterdir()] == ["d"]
 
@@ -82,7 +82,7 @@ def test_a_replacement_cut_between_its_renames_is_undone(tmp_path: Path) -> None
     old = tmp_path / ".d.replaced"
     old.mkdir()
     (old / "x").write_bytes(b"1")
-    with pytest.raises(KeyError), replaced_directory(tmp_path / "d"):
+    with pytest.raises(KeyError), replace_directory(tmp_path / "d"):
         raise KeyError("stop")
     assert (tmp_path / "d/x").read_bytes() == b"1"
 
@@ -160,12 +160,12 @@ def test_a_name_may_be_as_long_as_the_disk_allows(tmp_path: Path) -> None:
 
 def test_folders_that_were_made_in_vain_go_again(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
-    with pytest.raises(KeyError), made(tmp_path / "there" / "a" / "b"):
+    with pytest.raises(KeyError), make_folder(tmp_path / "there" / "a" / "b"):
         raise KeyError("stop")
     with pytest.raises(OSError, match=r"directory|permitted"):  # noqa: PT012
         write_whole(tmp_path / "there" / "c" / "d", b"1")
         write_whole(tmp_path / "there" / "c", b"1")
     assert sorted(path.name for path in (tmp_path / "there").iterdir()) == ["c"]
-    with made(tmp_path / "there" / "a"):
+    with make_folder(tmp_path / "there" / "a"):
         pass
     assert (tmp_path / "there" / "a").is_dir()

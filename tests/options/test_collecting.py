@@ -16,7 +16,7 @@ def test_every_run_is_in_one_shard_and_no_step_is_lost(
     options = CollectOptions(steps=steps, length=length, shard_steps=shard_steps)
     runs = [run for shard in range(options.shards) for run in options.runs_in(shard)]
     assert runs == list(range(options.runs))
-    assert sum(map(options.steps_of, runs)) == steps
+    assert sum(map(options.count_steps, runs)) == steps
 
 
 def test_shards_do_not_depend_on_the_number_of_processes() -> None:

@@ -16,7 +16,7 @@ from compiler_gym.options import (
     WHOLE_FROM_0,
     Range,
     check,
-    declared,
+    list_options,
     option,
     to_plain,
 )
@@ -35,9 +35,9 @@ class Oven:
 
 
 def test_only_options_are_declared() -> None:
-    assert list(declared(Oven)) == list(declared(Oven())) == ["degrees", "trays"]
-    assert declared(Oven)["degrees"].help == "How hot it is"
-    assert [one.may_change for one in declared(Oven).values()] == [False, True]
+    assert list(list_options(Oven)) == list(list_options(Oven())) == ["degrees", "trays"]
+    assert list_options(Oven)["degrees"].help == "How hot it is"
+    assert [one.may_change for one in list_options(Oven).values()] == [False, True]
 
 
 def test_a_record_as_json_holds_every_option() -> None:

@@ -10,20 +10,20 @@ from search.puzzle import make_puzzle
 
 from compiler_gym.cli import search as module
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
-from compiler_gym.options import SearchOptions, declared
-from compiler_gym.search import Budget, SearchResult, chosen_options, run_search
+from compiler_gym.options import SearchOptions, list_options
+from compiler_gym.search import Budget, SearchResult, choose_options, run_search
 
 
 def test_every_field_is_an_option_of_the_command_line() -> None:
     command = inspect.signature(module.search).parameters
-    for name, one in declared(SearchOptions).items():
+    for name, one in list_options(SearchOptions).items():
         assert one.help
         assert (one.spelling.name or name) in command
-    assert [one.name for one in fields(SearchOptions)] == list(declared(SearchOptions))
+    assert [one.name for one in fields(SearchOptions)] == list(list_options(SearchOptions))
 
 
 def test_only_what_decides_no_result_may_change_in_a_run() -> None:
-    may = {name for name, one in declared(SearchOptions).items() if one.may_change}
+    may = {name for name, one in list_options(SearchOptions).items() if one.may_change}
     assert may == {"jobs", "kept_processes", "kept_bytes"}
 
 
@@ -53,7 +53,7 @@ def test_keywords_and_a_record_say_the_same() -> None:
 
 def test_what_is_given_besides_goes_before_the_record() -> None:
     options = SearchOptions(seconds=5, seed=4)
-    chosen = chosen_options(options, budget=Budget(steps=7), jobs=2)
+    chosen = choose_options(options, budget=Budget(steps=7), jobs=2)
     assert (chosen.seconds, chosen.steps, chosen.seed, chosen.jobs) == (None, 7, 4, 2)
 
 

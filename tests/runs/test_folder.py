@@ -27,11 +27,11 @@ CONFIG = {"task": "demo", "limit": 3}
 def test_episodes_are_kept_with_their_states(tmp_path: Path) -> None:
     state = CompilerEnvState("cbench-v1/sha", "opt", 1.0, 0.5)
     with RunFolder.open(tmp_path, "search", CONFIG) as run:
-        assert run.result_of("a") is None
+        assert run.find_result("a") is None
         run.record("a", {"reward": 0.5, "path": Path("x")}, state)
         run.progress(1, reward=0.5)
     again = RunFolder.open(tmp_path, "search", CONFIG)
-    assert again.result_of("a") == {"reward": 0.5, "path": "x"}
+    assert again.find_result("a") == {"reward": 0.5, "path": "x"}
     assert list(CompilerEnvStateReader.read_paths([tmp_path / "states.jsonl"])) == [state]
     assert list(again.numbers()) == [{"step": 1, "reward": 0.5}]
 
@@ -43,8 +43,8 @@ def test_a_line_that_was_cut_is_played_again(tmp_path: Path) -> None:
         file.write('{"key": "b", "resu')
     run.close()
     again = RunFolder.open(tmp_path, "search", CONFIG)
-    assert again.result_of("a") == {"reward": 1.0}
-    assert again.result_of("b") is None
+    assert again.find_result("a") == {"reward": 1.0}
+    assert again.find_result("b") is None
     again.record("b", {"reward": 2.0})
     assert [line["key"] for line in again.episodes()] == ["a", "b"]
 
@@ -79,7 +79,7 @@ def test_no_episode_is_lost_when_a_run_is_killed(tmp_path: Path) -> None:
         from compiler_gym.runs import RunFolder
         with RunFolder.open({str(tmp_path)!r}, "training", {CONFIG!r}) as run:
             for i in range(100_000):
-                if run.result_of(str(i)) is None:
+                if run.find_result(str(i)) is None:
                     run.record(str(i), {{"reward": i}})
                     print(i, flush=True)
         """
@@ -93,7 +93,7 @@ def test_no_episode_is_lost_when_a_run_is_killed(tmp_path: Path) -> None:
     again = RunFolder.open(tmp_path, "training", CONFIG)
     for line in said:
         if line.strip().isdigit():
-            assert again.result_of(line.strip()) == {"reward": int(line)}
+            assert again.find_result(line.strip()) == {"reward": int(line)}
     assert not again.is_done
 
 
@@ -117,7 +117,7 @@ def test_a_full_disk_loses_nothing_that_was_said_to_be_kept(tmp_path: Path) -> N
             kept.append(str(len(kept)))
         assert len(kept) > 5
         refused = str(len(kept))
-        assert run.result_of(refused) is None
+        assert run.find_result(refused) is None
         assert [line["key"] for line in run.episodes()] == kept
         said = error_of(run, refused, {"reward": 0, "text": "x" * 5000}, state)
         assert re.search(r"cannot write .*\.jsonl: No space left.*free some", said)
@@ -193,7 +193,7 @@ def test_many_short_writes_are_one_line(tmp_path: Path, monkeypatch: pytest.Monk
         run.record("a", {"reward": 1.0})
     monkeypatch.undo()
     with RunFolder.open(tmp_path, "search", CONFIG) as again:
-        assert again.result_of("a") == {"reward": 1.0}
+        assert again.find_result("a") == {"reward": 1.0}
 
 
 def test_a_damaged_file_is_the_one_that_is_named(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_a_second_writer_is_told_who_the_first_is(tmp_path: Path) -> None:
         first.kill()
         first.wait()
     with RunFolder.open(tmp_path, "search", CONFIG) as run:
-        assert run.result_of("first") == {}
+        assert run.find_result("first") == {}
         with pytest.raises(CacheError, match=f"process {os.getpid()} .this one. on"):
             RunFolder.open(tmp_path, "search", CONFIG)
     with pytest.raises(CacheError, match="has not closed it"):

@@ -47,11 +47,11 @@ def test_bounds_are_written_and_what_the_kernel_stopped_is_read(
         assert group is not None
         assert (group.path / "memory.max").read_text() == str(1 << 20)
         assert (group.path / "pids.max").read_text() == "5"
-        assert group.passed() is None
+        assert group.find_passed_limit() is None
         (group.path / "pids.events").write_text("max 3\n")
-        assert group.passed() == "processes"
+        assert group.find_passed_limit() == "processes"
         (group.path / "memory.events").write_text("low 0\nhigh 0\nmax 9\noom 1\noom_kill 1\n")
-        assert group.passed() == "memory"
+        assert group.find_passed_limit() == "memory"
         for file in group.path.iterdir():  # the kernel's go with their folder
             file.unlink()
     assert not group.path.exists()

@@ -8,7 +8,7 @@ import pytest
 from compiler_gym.sandbox import paths
 from compiler_gym.sandbox.box import RunLimits, bounds
 from compiler_gym.sandbox.paths import DEVICES, SYSTEM, is_system
-from compiler_gym.sandbox.ways import wrapped
+from compiler_gym.sandbox.ways import wrap_command
 from tests.stand_ins import always
 
 
@@ -27,7 +27,7 @@ def test_every_way_is_told_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [word.removeprefix("--system=") for word in ours if "--system" in word] == [*SYSTEM]
     assert [word.removeprefix("--device=") for word in ours if "--device" in word] == [*DEVICES]
     monkeypatch.setattr("shutil.which", always("/usr/bin/bwrap"))
-    bubblewrap = wrapped(["/helper"], shown=[], work=None, scratch_bytes=1)
+    bubblewrap = wrap_command(["/helper"], shown=[], work=None, scratch_bytes=1)
     here = [path for path in (*SYSTEM, *DEVICES) if os.path.exists(path)]
     assert [path for path in here if path not in bubblewrap] == []
     assert paths.__all__ == ["DEVICES", "SYSTEM", "is_system"]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.datasets import RunCase, run_contained
-from compiler_gym.sandbox import run_tool_boxed, sandboxed
+from compiler_gym.sandbox import run_tool_boxed, use_sandbox
 from compiler_gym.sandbox.box import try_way
 from compiler_gym.sandbox.ways import OWN, find_helper
 
@@ -171,7 +171,7 @@ def test_a_linker_makes_a_program_that_can_be_run(tier: str, tmp_path: Path) -> 
 
     if tier not in [one.value for one in available()]:
         pytest.skip("needs namespaces")
-    with sandboxed(tier):
+    with use_sandbox(tier):
         done = run_tool_boxed(
             ["/usr/bin/gcc", "-x", "c", "-", "-o", "program"],
             folder=tmp_path, seconds=60, input=b"int main(void) { return 7; }\n",
@@ -208,7 +208,7 @@ def test_a_watcher_that_cannot_read_memory_names_the_call(
     refusing.chmod(0o755)
     monkeypatch.setattr("compiler_gym.sandbox.box.find_helper", lambda: str(refusing))
     (tmp_path / "file").touch()
-    with sandboxed("limits"):
+    with use_sandbox("limits"):
         done = run_tool_boxed(["/bin/chmod", "700", "file"], folder=tmp_path, seconds=60)
     assert done.returncode != 0
     assert b"process_vm_readv and /proc/PID/mem: Operation not permitted" in done.stderr

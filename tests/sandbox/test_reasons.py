@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.sandbox.reasons import explained
+from compiler_gym.sandbox.reasons import explain_failure
 
 CONTAINER = "Name:\tpython\nSeccomp:\t2\n"
 HOST = "Name:\tpython\nSeccomp:\t0\n"
@@ -62,14 +62,14 @@ def test_a_reason_says_what_it_means(
 ) -> None:
     import re
 
-    text = explained(said, settings=settings(tmp_path, **values), status=status)
+    text = explain_failure(said, settings=settings(tmp_path, **values), status=status)
     assert re.search(expected, text)
     assert "No space left" not in text
 
 
 def test_what_is_not_known_is_passed_on(tmp_path: Path) -> None:
     for said in ("pivot_root: Device or resource busy", "sentence", ""):
-        assert explained(said, settings=tmp_path, status=HOST) == said
+        assert explain_failure(said, settings=tmp_path, status=HOST) == said
 
 
 def test_a_machine_that_allows_no_namespaces_says_so() -> None:

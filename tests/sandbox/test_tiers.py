@@ -10,12 +10,12 @@ from compiler_gym.errors import SandboxError, UnknownNameError
 from compiler_gym.sandbox import (
     ENVIRONMENT_VARIABLE,
     Sandbox,
-    asked_for,
     available,
-    chosen,
+    choose_tier,
+    find_requested,
     require,
-    sandboxed,
     use,
+    use_sandbox,
     way,
     why_not,
 )
@@ -34,27 +34,27 @@ def nothing_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_strongest_that_works_is_the_default() -> None:
-    assert chosen() is available()[0]
-    assert asked_for() is None
+    assert choose_tier() is available()[0]
+    assert find_requested() is None
     assert available()[-1] is Sandbox.NONE
 
 
 def test_what_is_nearest_to_the_run_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENVIRONMENT_VARIABLE, "none")
-    assert chosen() is Sandbox.NONE
-    with sandboxed("limits") as tier:
-        assert (tier, chosen()) == (Sandbox.LIMITS, Sandbox.LIMITS)
-        assert chosen("none") is Sandbox.NONE
-        with sandboxed(None):
-            assert chosen() is Sandbox.LIMITS
-    assert chosen() is Sandbox.NONE
+    assert choose_tier() is Sandbox.NONE
+    with use_sandbox("limits") as tier:
+        assert (tier, choose_tier()) == (Sandbox.LIMITS, Sandbox.LIMITS)
+        assert choose_tier("none") is Sandbox.NONE
+        with use_sandbox(None):
+            assert choose_tier() is Sandbox.LIMITS
+    assert choose_tier() is Sandbox.NONE
     assert run_contained(["/bin/true"]).sandbox == "none"
 
 
 def test_a_context_is_one_of_its_thread() -> None:
     seen: list[Sandbox] = []
-    with sandboxed("none"):
-        thread = threading.Thread(target=lambda: seen.append(chosen()))
+    with use_sandbox("none"):
+        thread = threading.Thread(target=lambda: seen.append(choose_tier()))
         thread.start()
         thread.join()
     assert seen == [available()[0]]
@@ -63,15 +63,15 @@ def test_a_context_is_one_of_its_thread() -> None:
 def test_a_worker_uses_what_it_was_told() -> None:
     use(Sandbox.NONE)
     try:
-        assert chosen() is Sandbox.NONE
+        assert choose_tier() is Sandbox.NONE
     finally:
         use(None)
-    assert asked_for() is None
+    assert find_requested() is None
 
 
 def test_an_unknown_name_is_refused_with_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnknownNameError, match="no sandbox 'namespace': did you mean namespaces"):
-        chosen("namespace")
+        choose_tier("namespace")
     monkeypatch.setenv(ENVIRONMENT_VARIABLE, "jail")
     with pytest.raises(UnknownNameError, match="no sandbox 'jail'"):
         run_contained(["/bin/true"])
@@ -80,7 +80,7 @@ def test_an_unknown_name_is_refused_with_the_nearest(monkeypatch: pytest.MonkeyP
 @pytest.mark.usefixtures("without_namespaces")
 def test_without_namespaces_the_next_tier_is_taken_and_says_why() -> None:
     assert available() == [Sandbox.LIMITS, Sandbox.NONE]
-    assert chosen() is Sandbox.LIMITS
+    assert choose_tier() is Sandbox.LIMITS
     assert "not permitted" in why_not(Sandbox.NAMESPACES)
     assert run_contained(["/bin/true"]).sandbox == "limits"
     with pytest.raises(SandboxError, match=r"'namespaces' does not work .*not permitted.*limits"):

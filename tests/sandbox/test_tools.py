@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.sandbox import available, run_tool_boxed, sandboxed
+from compiler_gym.sandbox import available, run_tool_boxed, use_sandbox
 
 GCC = ("/usr/bin/gcc", "-x", "c", "-c", "-o", "made.o", "-")
 TIERS = [tier for tier in available() if tier.value != "none"]
@@ -15,7 +15,7 @@ TIERS = [tier for tier in available() if tier.value != "none"]
 @pytest.fixture(params=TIERS, ids=lambda tier: tier.value)
 def folder(request: pytest.FixtureRequest, tmp_path: Path):
     """Return a folder to compile in, while a sandbox is chosen."""
-    with sandboxed(request.param):
+    with use_sandbox(request.param):
         yield tmp_path
 
 
@@ -77,6 +77,6 @@ def test_one_that_hangs_is_ended(folder: Path) -> None:
 
 
 def test_without_a_sandbox_it_is_just_run(tmp_path: Path) -> None:
-    with sandboxed("none"):
+    with use_sandbox("none"):
         done = run_tool_boxed(["/bin/pwd"], folder=tmp_path, seconds=9)
     assert done.stdout.decode().strip() == str(tmp_path.resolve())

@@ -10,7 +10,7 @@ import pytest
 from compiler_gym.errors import SandboxError
 from compiler_gym.sandbox import Sandbox
 from compiler_gym.sandbox.box import BoxReport, try_way
-from compiler_gym.sandbox.ways import BUBBLEWRAP, OWN, Way, find_helper, wrapped
+from compiler_gym.sandbox.ways import BUBBLEWRAP, OWN, Way, find_helper, wrap_command
 from tests.stand_ins import always
 
 
@@ -45,14 +45,16 @@ def test_a_machine_without_bubblewrap_says_what_to_install(
 ) -> None:
     monkeypatch.setattr("shutil.which", always(None))
     with pytest.raises(SandboxError, match="apt install bubblewrap"):
-        wrapped(["helper"], shown=[], work=None, scratch_bytes=1)
+        wrap_command(["helper"], shown=[], work=None, scratch_bytes=1)
     assert "apt install bubblewrap" in try_way(Way("bubblewrap", "bwrap"))
 
 
 def test_bubblewrap_is_asked_for_sizes_and_for_no_home() -> None:
     if shutil.which("bwrap") is None:
         pytest.skip("needs bubblewrap: apt install bubblewrap")
-    words = wrapped(["/helper", "--x"], shown=["/home/me/program"], work=None, scratch_bytes=4096)
+    words = wrap_command(
+        ["/helper", "--x"], shown=["/home/me/program"], work=None, scratch_bytes=4096
+    )
     assert words[-3:] == ["--", "/helper", "--x"]
     assert words.count("4096") == 3
     assert [word for word in words if word.startswith("/home")] == ["/home/me/program"] * 2

@@ -55,7 +55,7 @@ def test_the_sample_is_written_with_the_words_of_its_licences(
         (Path(words[-1]) / "debian/copyright").write_text(f"Do what you like, {words[-2]}")
 
     monkeypatch.setattr(subprocess, "run", unpack)
-    monkeypatch.setattr(corpus_sample, "shapes_of", shapes)
+    monkeypatch.setattr(corpus_sample, "find_shapes", shapes)
     arguments = [str(tmp_path / "one"), str(tmp_path / "two")]
     arguments += ["--sources", str(tmp_path / "sources"), "--output"]
     assert main([*arguments, str(tmp_path / "out")]) == 0

@@ -99,7 +99,7 @@ def test_options_of_the_code_generator_are_decisions_too() -> None:
         found = {decision.name: decision for decision in space.decisions()}
         assert found["regalloc"].groups == ("codegen",)
         assert found["regalloc"].kinds[0] == "regalloc=default"
-        assert [space.name_of(move) for move in found["regalloc"].choices] == [
+        assert [space.find_name(move) for move in found["regalloc"].choices] == [
             *found["regalloc"].kinds
         ]
         assert "call:0" in found

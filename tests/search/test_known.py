@@ -10,7 +10,7 @@ from compiler_gym.errors import InvalidActionError
 from compiler_gym.search import known
 from compiler_gym.search.known import (
     default_starts,
-    known_sequences,
+    find_known_sequences,
     level_sequences,
     starting_sequences,
 )
@@ -34,9 +34,9 @@ def test_levels_are_told_by_their_whole_name(names: list[str], found: list[list[
 def test_every_registered_sequence_is_of_names_and_means_nothing_elsewhere() -> None:
     lines = list(known._lines_of_sequences())  # pyright: ignore[reportPrivateUsage]  # tested on its own
     names = sorted({name for line in lines for name in line.split()})
-    assert len(lines) == len(known_sequences(names)) > 3
-    assert known_sequences(["made-up"]) == []
-    assert known_sequences([]) == []
+    assert len(lines) == len(find_known_sequences(names)) > 3
+    assert find_known_sequences(["made-up"]) == []
+    assert find_known_sequences([]) == []
 
 
 def test_a_line_counts_where_all_of_its_names_are_there(
@@ -48,7 +48,7 @@ def test_a_line_counts_where_all_of_its_names_are_there(
     monkeypatch.syspath_prepend(str(tmp_path))  # pyright: ignore[reportUnknownMemberType]  # pytest leaves its path untyped
     entry = EntryPoint("one", "starting", "compiler_gym.starting_sequences")
     monkeypatch.setattr(known, "parts", always({"one": entry}))
-    assert known_sequences(["b", "a"]) == [[1, 0, 1]]
+    assert find_known_sequences(["b", "a"]) == [[1, 0, 1]]
     assert default_starts(NamedDiscrete(["c", "b", "-Oz"], name="mine")) == [[2], [1, 0], [0]]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.options import SearchOptions, declared
+from compiler_gym.options import SearchOptions, list_options
 from compiler_gym.runs import RunFolder
 from compiler_gym.runs.folder import Change
 from compiler_gym.search import (
@@ -15,8 +15,8 @@ from compiler_gym.search import (
     Improvement,
     KeepingWatcher,
     Silent,
-    kept_starts,
-    left_of,
+    compute_remaining,
+    read_kept_starts,
     take_up,
 )
 
@@ -34,7 +34,7 @@ def test_the_best_of_every_program_is_where_it_starts_again(tmp_path: Path) -> N
         watcher.improved(found)
     folder.close()
     again = RunFolder.open(tmp_path, "search", {})
-    assert kept_starts(again) == [[1, 2], [7]]
+    assert read_kept_starts(again) == [[1, 2], [7]]
 
 
 def test_the_time_that_was_used_is_not_given_again(tmp_path: Path) -> None:
@@ -44,12 +44,12 @@ def test_the_time_that_was_used_is_not_given_again(tmp_path: Path) -> None:
         watcher.tick(seconds, [])
     folder.close()
     again = RunFolder.open(tmp_path, "search", {})
-    assert left_of(Budget(seconds=10), again).seconds == 6.0
+    assert compute_remaining(Budget(seconds=10), again).seconds == 6.0
     later = KeepingWatcher(again, Silent())
     later.tick(3.0, [])
-    assert left_of(Budget(seconds=10), again).seconds == 3.0
-    assert left_of(Budget(seconds=2), again).seconds == 0.1
-    assert left_of(Budget(steps=5), again) == Budget(steps=5)
+    assert compute_remaining(Budget(seconds=10), again).seconds == 3.0
+    assert compute_remaining(Budget(seconds=2), again).seconds == 0.1
+    assert compute_remaining(Budget(steps=5), again) == Budget(steps=5)
 
 
 def test_an_improvement_that_is_found_again_is_kept_once(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def begin(path: Path, options: SearchOptions) -> dict[str, Change]:
 def test_no_option_is_forgotten_when_a_search_is_taken_up(tmp_path: Path, name: str) -> None:
     assert begin(tmp_path, BEGUN) == begin(tmp_path, BEGUN) == {}
     other = replace(BEGUN, **{name: OTHERS[name]})
-    if declared(SearchOptions)[name].may_change:
+    if list_options(SearchOptions)[name].may_change:
         assert begin(tmp_path, other)[name].now == OTHERS[name]
     else:
         with pytest.raises(InvalidParameterError, match=f"another (config.{name}|seeds)"):

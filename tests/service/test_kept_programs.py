@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from compiler_gym.errors import ObservationError, WorkerDied, WorkerOutOfMemoryError
 from compiler_gym.service import Limits, kept_programs
 from compiler_gym.service.caching import TranspositionCache
-from compiler_gym.service.kept_programs import KeptPrograms, key_of
+from compiler_gym.service.kept_programs import KeptPrograms, make_key
 from compiler_gym.service.messages import Start
 from compiler_gym.service.supervisor import zygote_for
 from compiler_gym.session import BenchmarkSpec
@@ -228,12 +228,12 @@ def test_what_a_program_is_told_sets_it_apart(make_env: MakeEnv) -> None:
         benchmark = BenchmarkSpec(**{key: said.pop(key, value) for key, value in spec.items()})
         return Start(benchmark, said["action_space"], said.get("observe", []), said["limits"])
 
-    usual = key_of(start(), 1)
-    assert key_of(start(observe=["number"]), 1) == usual
+    usual = make_key(start(), 1)
+    assert make_key(start(observe=["number"]), 1) == usual
     others = [
-        key_of(start(), 2),
+        make_key(start(), 2),
         *(
-            key_of(start(**change), 1)
+            make_key(start(**change), 1)
             for change in (
                 {"uri": "benchmark://a-v0/2"},
                 {"contents": b"8"},

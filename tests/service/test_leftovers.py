@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.service.limits import children_of
+from compiler_gym.service.limits import list_children
 from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
 
 CLIENT = """
@@ -17,10 +17,10 @@ import os, sys
 import compiler_gym
 import pytest
 
-from compiler_gym.service.limits import children_of
+from compiler_gym.service.limits import list_children
 env = compiler_gym.make("llvm-v0", observation_space="ObjectTextSizeBytes")
 env.reset(benchmark="cbench-v1/crc32")
-print(*children_of(os.getpid()), flush=True)
+print(*list_children(os.getpid()), flush=True)
 sys.stdin.read()
 """
 
@@ -54,7 +54,7 @@ def test_a_stopped_zygote_ends_with_its_client(tmp_path: Path) -> None:
         assert client.stdout is not None
         zygotes = [int(pid) for pid in client.stdout.readline().split()]
         assert zygotes
-        processes = [*zygotes, *(worker for pid in zygotes for worker in children_of(pid))]
+        processes = [*zygotes, *(worker for pid in zygotes for worker in list_children(pid))]
         assert len(processes) > len(zygotes)
         for pid in processes:
             os.kill(pid, signal.SIGSTOP)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.service import limits, run_child
-from compiler_gym.service.limits import children_of, processor_seconds_of
+from compiler_gym.service.limits import list_children, read_processor_seconds
 from compiler_gym.testing import descendants, is_running, wait_until
 
 
@@ -70,7 +70,7 @@ time.sleep(600)
     with parent:
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
-        assert child in children_of(parent.pid)
+        assert child in list_children(parent.pid)
         parent.send_signal(signal.SIGKILL)
     assert wait_until(lambda: not is_running(child))
 
@@ -82,7 +82,7 @@ def test_a_parent_that_has_gone_already_is_an_error() -> None:
 
 
 def test_a_process_that_is_not_there_has_no_children() -> None:
-    assert children_of(1 << 30) == []
+    assert list_children(1 << 30) == []
 
 
 def scheduling_after(nice: int, work_in_batches: Callable[[], None]) -> tuple[int, int, int]:
@@ -130,6 +130,6 @@ def test_what_a_process_computed_is_known_until_it_is_gone() -> None:
     with subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1) as child:
         assert child.stdout is not None
         child.stdout.readline()
-        assert 0.2 <= processor_seconds_of(child.pid) < 60.0
+        assert 0.2 <= read_processor_seconds(child.pid) < 60.0
         child.kill()
-    assert processor_seconds_of(child.pid) == 0.0
+    assert read_processor_seconds(child.pid) == 0.0

@@ -94,7 +94,7 @@ def test_processes_are_parts_of_the_call_that_ran_them(servicer: Servicer) -> No
 def test_a_copy_of_the_process_is_not_timed(servicer: Servicer) -> None:
     servicer.handle(Parameter(TIMES, "on"))
     servicer.handle(START)
-    servicer.moved(False)  # what the new half of a fork does
+    servicer.move_files(False)  # what the new half of a fork does
     assert type(servicer.session) is FakeSession
     servicer.handle(Step([0], []))
     assert take(servicer) == []

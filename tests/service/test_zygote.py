@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from compiler_gym.service import SessionSource, describe_source
-from compiler_gym.service.zygote import prepared_session_class
+from compiler_gym.service.zygote import prepare_session_class
 from compiler_gym.session import (
     ActionSpaceSpec,
     BenchmarkSpec,
@@ -51,6 +51,6 @@ def test_options_decide_what_is_served_and_two_of_a_kind_do_not_mix() -> None:
 
 
 def test_a_session_that_prepares_nothing_is_served_as_it_is() -> None:
-    assert prepared_session_class("compiler_gym.testing.fakes:FakeSession", {}).__name__ == (
+    assert prepare_session_class("compiler_gym.testing.fakes:FakeSession", {}).__name__ == (
         "FakeSession"
     )

@@ -12,10 +12,10 @@ from compiler_gym.spaces import (
     CommandlineFlag,
     MultiDiscrete,
     NamedDiscrete,
-    action_of,
     close_names,
     find_action,
     find_actions,
+    read_action,
 )
 
 PASSES = NamedDiscrete(["sroa", "sroa<preserve-cfg>", "gvn", "10"], name="passes")
@@ -74,8 +74,8 @@ def test_names_that_begin_alike_come_before_those_that_only_hold_the_letters() -
 
 def test_an_action_is_called_by_its_name_or_given_as_json() -> None:
     named, several = NamedDiscrete(["dce", "gvn"], "passes"), gymnasium.spaces.MultiDiscrete([2, 3])
-    assert [action_of(named, one) for one in ("gvn", "1", 1)] == [1, 1, 1]
-    assert list(action_of(several, [1, 2])) == [1, 2]
+    assert [read_action(named, one) for one in ("gvn", "1", 1)] == [1, 1, 1]
+    assert list(read_action(several, [1, 2])) == [1, 2]
     for wrong in ([7, 7], {"a": 1}, None, 1.5):
         with pytest.raises(InvalidActionError, match="is no action: expected the name or the"):
-            action_of(several, wrong)
+            read_action(several, wrong)

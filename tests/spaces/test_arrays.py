@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
-from compiler_gym.spaces import array_of
+from compiler_gym.spaces import make_array
 
 INT, UINT, FLOAT, BOOL = (np.dtype(name) for name in ("int64", "uint64", "float32", "bool"))
 
@@ -33,7 +33,7 @@ INT, UINT, FLOAT, BOOL = (np.dtype(name) for name in ("int64", "uint64", "float3
 def test_what_suits_is_an_array_of_that_shape(
     value: Any, dtype: np.dtype[Any], axes: tuple[int, ...]
 ) -> None:
-    found = array_of(value, dtype, axes)
+    found = make_array(value, dtype, axes)
     assert found is not None
     assert found.ndim == len(axes)
     assert np.array_equal(found.reshape(-1), np.asarray(value, dtype=found.dtype).reshape(-1))
@@ -63,17 +63,17 @@ def test_what_suits_is_an_array_of_that_shape(
 def test_what_does_not_suit_is_none(
     value: Any, dtype: np.dtype[Any], axes: tuple[int, ...]
 ) -> None:
-    assert array_of(value, dtype, axes) is None
+    assert make_array(value, dtype, axes) is None
 
 
 @given(nps.arrays("int64", nps.array_shapes(max_dims=3, max_side=3)))
 def test_an_array_and_its_lists_are_the_same(array: Any) -> None:
     for value in (array, array.tolist()):
-        found = array_of(value, INT, array.shape)
+        found = make_array(value, INT, array.shape)
         assert found is not None
         assert np.array_equal(found, array)
-        assert array_of(value, INT, (-1,) * array.ndim) is not None
-        assert array_of(value, INT, (*array.shape, 1)) is None
+        assert make_array(value, INT, (-1,) * array.ndim) is not None
+        assert make_array(value, INT, (*array.shape, 1)) is None
 
 
 ANYTHING = st.recursive(
@@ -90,5 +90,5 @@ ANYTHING = st.recursive(
 
 @given(ANYTHING, st.sampled_from([INT, UINT, FLOAT, BOOL]))
 def test_nothing_raises(value: Any, dtype: np.dtype[Any]) -> None:
-    found = array_of(value, dtype, (-1,))
+    found = make_array(value, dtype, (-1,))
     assert found is None or found.ndim == 1

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler_gym.spaces._lengths import checked_range, random_length
+from compiler_gym.spaces._lengths import check_range, random_length
 
 
 def ranged(shortest: int, longest: int | None, seed: int = 0) -> Any:
@@ -22,7 +22,7 @@ def ranged(shortest: int, longest: int | None, seed: int = 0) -> Any:
 @given(st.integers(0, 20), st.none() | st.integers(0, 20), st.integers(0, 1000))
 def test_a_random_length_lies_in_its_range(shortest: int, more: int | None, seed: int) -> None:
     longest = None if more is None else shortest + more
-    assert checked_range((shortest, longest)) == (shortest, longest)
+    assert check_range((shortest, longest)) == (shortest, longest)
     length = random_length(ranged(shortest, longest, seed), None, None)
     assert shortest <= length
     assert longest is None or length <= longest
@@ -40,7 +40,7 @@ def test_a_mask_or_a_probability_may_ask_for_a_length() -> None:
 @pytest.mark.parametrize("size_range", [(-1, None), (3, 2), (-2, -1)])
 def test_a_range_that_no_length_fits_is_refused(size_range: tuple[int, int | None]) -> None:
     with pytest.raises(ValueError, match="expected 0 <= shortest <= longest, found"):
-        checked_range(size_range)
+        check_range(size_range)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from compiler_gym.testing import FakeEnv
 from compiler_gym.validation import Finding, Rung, ValidationError
 
 FINE = Rung("fine", "?", lambda subject: Finding.ok("seen"))
-WRONG = Rung("wrong", "?", lambda subject: Finding.failed([ValidationError("broken", {"at": 1})]))
+WRONG = Rung("wrong", "?", lambda subject: Finding.fail([ValidationError("broken", {"at": 1})]))
 
 
 def make_env() -> FakeEnv:

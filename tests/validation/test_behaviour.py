@@ -13,7 +13,7 @@ from compiler_gym.validation import (
     Finding,
     Reference,
     Verdict,
-    chosen_cases,
+    choose_cases,
     compare_behaviour,
     run_program,
 )
@@ -137,8 +137,8 @@ def test_one_wrong_input_among_many_is_found(compare: Compare) -> None:
 
 def test_the_shortest_cases_are_chosen_and_spread(compare: Compare) -> None:
     cases = tuple(RunCase(name=str(i), size="test" if i < 10 else "ref") for i in range(20))
-    assert [case.name for case in chosen_cases(RunSpec(cases), most=5)] == list("02468")
-    assert len(chosen_cases(RunSpec((RunCase(size="ref"),)))) == 1
+    assert [case.name for case in choose_cases(RunSpec(cases), most=5)] == list("02468")
+    assert len(choose_cases(RunSpec((RunCase(size="ref"),)))) == 1
 
 
 def test_a_program_may_tell_where_it_lies(compare: Compare) -> None:

@@ -65,10 +65,10 @@ def test_an_array_is_the_same_one_each_time() -> None:
 @settings(deadline=None)
 def test_rows_that_ended_in_either_way_have_ended(ends: list[tuple[bool, bool]]) -> None:
     batch = Batch(ARRAY, len(ends))
-    assert batch.ended() == []
+    assert batch.find_ended() == []
     for row, (terminated, truncated) in enumerate(ends):
         batch.enter(row, np.zeros(2, np.int64), 0.0, terminated, truncated)
-    assert batch.ended() == [row for row, either in enumerate(ends) if any(either)]
+    assert batch.find_ended() == [row for row, either in enumerate(ends) if any(either)]
     terminations, truncations = batch.ends()
     assert list(zip(terminations.tolist(), truncations.tolist(), strict=True)) == ends
     batch.ends()[0][:] = True

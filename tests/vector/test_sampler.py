@@ -11,7 +11,7 @@ import pytest
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.testing import FakeEnv
-from compiler_gym.vector.sampler import sampler_of
+from compiler_gym.vector.sampler import make_sampler
 
 DATASET = "benchmark://fake-v0"
 
@@ -24,19 +24,19 @@ def env() -> Iterator[FakeEnv]:
 
 
 def drawn(choice: Any, env: FakeEnv, count: int = 200) -> Counter[str]:
-    draw = sampler_of(choice)
+    draw = make_sampler(choice)
     assert draw is not None
     return Counter(str(draw(env)) for _ in range(count))
 
 
 def test_without_a_choice_nothing_is_drawn() -> None:
-    assert sampler_of(None) is None
+    assert make_sampler(None) is None
 
 
 @pytest.mark.parametrize("choice", [[], (), "", "benchmark://fake-v0/7"])
 def test_what_is_no_choice_is_refused(choice: Any) -> None:
     with pytest.raises(InvalidParameterError, match="expected a function or a list of programs"):
-        sampler_of(choice)
+        make_sampler(choice)
 
 
 def test_a_function_is_given_the_environments_generator(env: FakeEnv) -> None:
@@ -46,7 +46,7 @@ def test_a_function_is_given_the_environments_generator(env: FakeEnv) -> None:
         given.append(generator)
         return f"{DATASET}/{generator.integers(9)}"
 
-    sampler = sampler_of(draw)
+    sampler = make_sampler(draw)
     assert sampler is not None
     found = [sampler(env) for _ in range(4)]
     assert all(generator is env.np_random for generator in given)
@@ -80,7 +80,7 @@ def test_a_generator_that_is_the_same_draws_the_same(env: FakeEnv) -> None:
 
 def test_the_list_may_change_afterwards(env: FakeEnv) -> None:
     programs = [f"{DATASET}/1"]
-    draw = sampler_of(programs)
+    draw = make_sampler(programs)
     programs.clear()
     assert draw is not None
     assert draw(env) == f"{DATASET}/1"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
-    from compiler_gym.builds.archives import is_archive, is_bitcode, members_of
+    from compiler_gym.builds.archives import is_archive, is_bitcode, iterate_members
     from compiler_gym.builds.command_line import (
         IR_SUFFIXES,
         QUESTION_MARKS,
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
         RELOCATABLE,
         SHARED,
         Sizes,
-        bitcode_of,
-        code_of,
-        exported_symbols,
+        find_bitcode,
         function_sizes,
         is_elf,
         is_shared_library,
-        needed_symbols,
-        sizes_of,
+        measure_sizes,
+        read_code,
+        read_exported_symbols,
+        read_needed_symbols,
     )
 
 __all__ = [
@@ -51,19 +51,19 @@ __all__ = [
     "Mode",
     "Sizes",
     "Source",
-    "bitcode_of",
-    "code_of",
-    "exported_symbols",
+    "find_bitcode",
     "function_sizes",
     "is_archive",
     "is_bitcode",
     "is_elf",
     "is_listed",
     "is_shared_library",
-    "members_of",
-    "needed_symbols",
+    "iterate_members",
+    "measure_sizes",
+    "read_code",
     "read_database",
-    "sizes_of",
+    "read_exported_symbols",
+    "read_needed_symbols",
     "split_command",
 ]
 

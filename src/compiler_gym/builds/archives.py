@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["beginning", "is_archive", "is_bitcode", "members_of"]
+__all__ = ["beginning", "is_archive", "is_bitcode", "iterate_members"]
 
 _MAGIC = b"!<arch>\n"
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
@@ -34,7 +34,7 @@ def beginning(path: Path, count: int) -> bytes:
         return b""
 
 
-def members_of(data: bytes) -> Iterator[bytes | None]:
+def iterate_members(data: bytes) -> Iterator[bytes | None]:
     """Yield the files in an archive, less its tables; None where it is damaged."""
     position = len(_MAGIC)
     while position + 60 <= len(data):

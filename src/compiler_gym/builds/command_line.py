@@ -210,7 +210,7 @@ class CompilerCommand:
         languages = (s.language or SOURCE_LANGUAGES.get(Path(s.name).suffix) for s in self.sources)
         return "++" in name or any((language or "").startswith("c++") for language in languages)
 
-    def output_of(self, source: Source) -> Path:
+    def find_output(self, source: Source) -> Path:
         """Return the file that this command makes of `source`, or of everything."""
         if self.output is not None:
             return self.cwd / self.output
@@ -226,7 +226,7 @@ class CompilerCommand:
             # The name is part of the bitcode, the place of the tree must not be.
             name = os.path.relpath(name, self.cwd)
         name = _as_file(name)
-        language = source.language or _language_of(name, self.words[0])
+        language = source.language or _detect_language(name, self.words[0])
         args = (*self.flags, *(("-x", language) if language else ()), name)
         if any(flag.startswith("-include") for flag in self.flags):
             # A precompiled header was made at the command's level, which is not ours.
@@ -408,7 +408,7 @@ def _expand(words: Sequence[str], cwd: Path, depth: int = 0) -> Iterator[str]:
         yield from _expand(inner, cwd, depth + 1)
 
 
-def _language_of(name: str, driver: str) -> str | None:
+def _detect_language(name: str, driver: str) -> str | None:
     suffix = Path(name).suffix
     if suffix in IR_SUFFIXES:
         return "ir"

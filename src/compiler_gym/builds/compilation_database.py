@@ -26,7 +26,7 @@ def read_database(
     Raises `BenchmarkInitError` for what is no compilation database. An entry whose command
     cannot be read raises it, too, or goes into `failed` with the reason.
     """
-    for number, entry in enumerate(_entries_of(path), start=1):
+    for number, entry in enumerate(_read_entries(path), start=1):
         name = f"entry {number}"
         try:
             fields = _read_fields(entry)
@@ -68,7 +68,7 @@ def _read_fields(entry: Any) -> dict[str, str]:
     return {name: value for name, value in fields.items() if isinstance(value, str)}
 
 
-def _entries_of(path: Path) -> list[Any]:
+def _read_entries(path: Path) -> list[Any]:
     try:
         found: Any = json.loads(read_regular(path))
     except OSError as error:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler_gym.builds.archives import beginning, is_archive, is_bitcode, members_of
+from compiler_gym.builds.archives import beginning, is_archive, is_bitcode, iterate_members
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import read_regular
 
@@ -16,14 +16,14 @@ __all__ = [
     "RELOCATABLE",
     "SHARED",
     "Sizes",
-    "bitcode_of",
-    "code_of",
-    "exported_symbols",
+    "find_bitcode",
     "function_sizes",
     "is_elf",
     "is_shared_library",
-    "needed_symbols",
-    "sizes_of",
+    "measure_sizes",
+    "read_code",
+    "read_exported_symbols",
+    "read_needed_symbols",
 ]
 
 _MAGIC = b"\x7fELF"
@@ -89,7 +89,7 @@ def is_shared_library(path: Path) -> bool:
     return is_elf(path, SHARED)
 
 
-def sizes_of(path: Path) -> Sizes:
+def measure_sizes(path: Path) -> Sizes:
     """Return the sizes of the linked file or object `path`; raise `ProjectError` for another."""
     data = _read(path)
     sections = _sections(path, data)
@@ -104,14 +104,14 @@ def sizes_of(path: Path) -> Sizes:
     return Sizes(text, sum(_loadable(path, data)), len(data))
 
 
-def code_of(path: Path) -> bytes:
+def read_code(path: Path) -> bytes:
     """Return the machine code of the linked file `path`; raise `ProjectError` for no ELF file."""
     data = _read(path)
     found = (part for part in _sections(path, data) if part.name in _CODE)
     return b"".join(_contents(path, data, part) for part in found)
 
 
-def bitcode_of(data: bytes) -> bytes | None:
+def find_bitcode(data: bytes) -> bytes | None:
     """Return the bitcode that `data` is, or that lld finds in it beside machine code."""
     if is_bitcode(data):
         return data
@@ -135,16 +135,16 @@ def function_sizes(path: Path) -> dict[str, int]:
     return found
 
 
-def exported_symbols(path: Path) -> set[str]:
+def read_exported_symbols(path: Path) -> set[str]:
     """Return what the dynamic linker finds in `path`: of a program, what libraries name of it."""
     symbols = _symbols(path, _read(path), _DYNSYM)
     return {symbol.name for symbol in symbols if symbol.is_defined and symbol.name}
 
 
-def needed_symbols(path: Path) -> set[str]:
+def read_needed_symbols(path: Path) -> set[str]:
     """Return what the object or archive `path` needs from elsewhere."""
     data = _read(path)
-    parts = members_of(data) if is_archive(path) else (data,)
+    parts = iterate_members(data) if is_archive(path) else (data,)
     return {
         symbol.name
         for part in parts
@@ -180,11 +180,11 @@ def _sections(path: Path, data: bytes) -> list[_Section]:
     if offset and (count == 0 or names_at == _ELSEWHERE):
         # More than fit into the header: the first section, which is none, has the numbers.
         if offset + _SECTION.size > len(data):
-            raise _damaged(path, "the section headers are cut off")
+            raise _report_damage(path, "the section headers are cut off")
         _, _, _, _, _, large, link, *_ = _SECTION.unpack_from(data, offset)
         count, names_at = count or large, link if names_at == _ELSEWHERE else names_at
     if offset + count * _SECTION.size > len(data):
-        raise _damaged(path, "the section headers are cut off")
+        raise _report_damage(path, "the section headers are cut off")
     headers = _SECTION.iter_unpack(data[offset : offset + count * _SECTION.size])
     found = [
         _Section(name, kind, start, size, link, flags)
@@ -201,7 +201,7 @@ def _loadable(path: Path, data: bytes) -> Iterator[int]:
     (offset,) = struct.unpack_from("<Q", data, 32)
     (count,) = struct.unpack_from("<H", data, 56)
     if offset + count * _SEGMENT.size > len(data):
-        raise _damaged(path, "the program headers are cut off")
+        raise _report_damage(path, "the program headers are cut off")
     for kind, _, _, _, _, size, *_ in _SEGMENT.iter_unpack(
         data[offset : offset + count * _SEGMENT.size]
     ):
@@ -211,14 +211,14 @@ def _loadable(path: Path, data: bytes) -> Iterator[int]:
 
 def _at(path: Path, sections: list[_Section], index: int) -> _Section:
     if index >= len(sections):
-        raise _damaged(path, f"it names section {index} of {len(sections)}")
+        raise _report_damage(path, f"it names section {index} of {len(sections)}")
     return sections[index]
 
 
 def _contents(path: Path, data: bytes, section: _Section) -> bytes:
     end = section.offset + section.size
     if section.kind == _NO_BITS or end > len(data):
-        raise _damaged(path, f"a section ends at byte {end} of {len(data)}")
+        raise _report_damage(path, f"a section ends at byte {end} of {len(data)}")
     return data[section.offset : end]
 
 
@@ -229,11 +229,11 @@ def _whole(contents: bytes, record: struct.Struct) -> bytes:
 def _string_at(path: Path, names: bytes, at: int) -> str:
     end = names.find(b"\0", at)
     if end < 0:
-        raise _damaged(path, f"it has no name at {at} of its {len(names)} bytes of names")
+        raise _report_damage(path, f"it has no name at {at} of its {len(names)} bytes of names")
     return names[at:end].decode(errors="replace")
 
 
-def _damaged(path: Path, why: str) -> ProjectError:
+def _report_damage(path: Path, why: str) -> ProjectError:
     return ProjectError(f"{path} is damaged: {why}: build it again")
 
 

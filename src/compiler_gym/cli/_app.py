@@ -201,9 +201,9 @@ def main() -> None:
     except SystemExit:
         raise
     except BaseException as error:
-        from compiler_gym.cli.kit.failures import exit_status_of
+        from compiler_gym.cli.kit.failures import report_failure
 
-        status = exit_status_of(error)
+        status = report_failure(error)
         if status is None:
             raise
         sys.exit(status)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from compiler_gym.cli.kit.output import Json, output, print_json, styled
+from compiler_gym.cli.kit.output import Json, output, print_json, style_text
 from compiler_gym.errors import BenchmarkNotFoundError, InvalidParameterError
 
 __all__ = ["conformance", "sdk"]
@@ -65,7 +65,7 @@ def conformance(
         if json:
             rows.append({"check": check.name, "problem": check.problem, "detail": check.detail})
             continue
-        mark = styled("broken", "bold red") if check.problem else styled("kept  ", "green")
+        mark = style_text("broken", "bold red") if check.problem else style_text("kept  ", "green")
         console.print(mark, f" {check.name}")
         for text in filter(None, (check.problem, check.detail)):
             console.print(f"        {text}")

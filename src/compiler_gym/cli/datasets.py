@@ -11,13 +11,13 @@ from compiler_gym.cli.kit.options import CommandGroup
 from compiler_gym.cli.kit.output import (
     Json,
     heading,
+    open_pager,
     output,
-    paged,
     print_json,
     show,
     table,
 )
-from compiler_gym.cli.kit.programs import DEFAULT_ENVIRONMENT, EnvName, open_datasets, suffix_of
+from compiler_gym.cli.kit.programs import DEFAULT_ENVIRONMENT, EnvName, detect_suffix, open_datasets
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.files import writing
 
@@ -65,7 +65,7 @@ def list_datasets(env: EnvName = _ENV, json: Json = False) -> None:
     for fact in listed:
         if not fact["hidden"]:
             rows.add_row(*_cells(fact, wide=wide))
-    with paged() as console:
+    with open_pager() as console:
         show(rows, console)
         console.print("Fetch one:", heading("compiler-gym datasets install NAME"))
 
@@ -76,7 +76,7 @@ def install(name: Name, env: EnvName = _ENV, json: Json = False) -> None:
     with open_datasets(env) as catalogue:
         dataset = catalogue.dataset(name)
         dataset.install()
-        _done(_facts(dataset), "is installed", json)
+        _report_done(_facts(dataset), "is installed", json)
 
 
 @datasets.command()
@@ -193,7 +193,7 @@ def _cells(fact: dict[str, Any], *, wide: bool) -> list[str]:
     return [name, programs, size, fact["license"], needs.partition(" from ")[0]]
 
 
-def _done(fact: dict[str, Any], what: str, json: bool) -> None:
+def _report_done(fact: dict[str, Any], what: str, json: bool) -> None:
     if json:
         print_json(fact)
         return
@@ -214,7 +214,7 @@ def _write(folder: Path, program: Any) -> Path:
 
     contents: bytes = program.contents
     name = re.sub(r"[^\w.-]+", "_", str(program).partition("://")[2])
-    path = folder / (name + suffix_of(contents))
+    path = folder / (name + detect_suffix(contents))
     with writing(path, DatasetInitError):
         folder.mkdir(parents=True, exist_ok=True)
         path.write_bytes(contents)

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli.kit import completing as _completing
-from compiler_gym.cli.kit.output import Json, heading, paged, print_json, show, styled, table
+from compiler_gym.cli.kit.output import (
+    Json,
+    heading,
+    open_pager,
+    print_json,
+    show,
+    style_text,
+    table,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,7 +72,7 @@ def describe(
         print_json(description)
         return
     chosen = dict(zip(_SECTIONS, (actions, observations, rewards, datasets), strict=True))
-    with paged() as console:
+    with open_pager() as console:
         version = f"  (compiler {description['compiler_version']})"
         console.print(heading(description["id"], version), soft_wrap=True)
         console.print(_plain_text(description["about"]))
@@ -137,7 +145,7 @@ def _show_summary(description: dict[str, Any], console: "Console") -> None:
         for margin, line in zip([label, *[""] * len(lines)], lines, strict=False):
             console.print(heading(margin.ljust(_MARGIN), line), soft_wrap=True)
     note = "*: variants. For details: --actions, --observations, --rewards, --datasets"
-    console.print(styled(note, "dim"), soft_wrap=True)
+    console.print(style_text(note, "dim"), soft_wrap=True)
 
 
 def _count(entries: list[Any]) -> str:

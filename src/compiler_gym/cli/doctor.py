@@ -7,7 +7,15 @@ from dataclasses import asdict
 
 import typer
 
-from compiler_gym.cli.kit.output import Json, output, print_command, print_json, show, styled, table
+from compiler_gym.cli.kit.output import (
+    Json,
+    output,
+    print_command,
+    print_json,
+    show,
+    style_text,
+    table,
+)
 from compiler_gym.cli.version import sandbox_in_use
 from compiler_gym.lazy import parts
 from compiler_gym.registration import ExternalTool
@@ -62,7 +70,7 @@ def _show_tools(tools: Iterable[ExternalTool]) -> None:
             state = "missing" if tool.path is None else f"{tool.version} unfit".strip()
             state += ", required" * tool.is_required
             style = "bold red" if tool.is_required else "yellow"
-        rows.add_row(tool.name, styled(state, style), tool.enables)
+        rows.add_row(tool.name, style_text(state, style), tool.enables)
     show(rows, console)
     console.print(f"Programs are run in the sandbox: {sandbox_in_use()}")
     lacking = [tool for tool in tools if not _works(tool)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym envs``."""
 
-from compiler_gym.cli.kit.output import Json, heading, output, print_json, show, styled, table
+from compiler_gym.cli.kit.output import Json, heading, output, print_json, show, style_text, table
 
 __all__ = ["envs"]
 
@@ -30,6 +30,8 @@ def envs(json: Json = False) -> None:
         for env in listed:
             if env["description"] == description:
                 chosen = (env["observation_space"], env["reward_space"])
-                rows.add_row(env["id"], *(one or styled("set your own", "dim") for one in chosen))
+                rows.add_row(
+                    env["id"], *(one or style_text("set your own", "dim") for one in chosen)
+                )
         show(rows)
     output().print("Use one:", heading(f"compiler-gym describe {default_environment()}"))

@@ -118,16 +118,16 @@ def _package_files(words: dict[str, str], language: Language) -> Iterator[tuple[
         "long.txt": Path("programs") / "long.txt",
     }
     skeleton = files("compiler_gym.cli").joinpath(_SKELETONS[language])
-    for found in _sorted(skeleton):
+    for found in _sort_entries(skeleton):
         if found.is_file():
             name = found.name.removesuffix(".txt")
             yield places.get(name, Path(name)), _fill(found, words)
     package_folder = skeleton.joinpath("package")
-    for found in _sorted(package_folder) if package_folder.is_dir() else ():
+    for found in _sort_entries(package_folder) if package_folder.is_dir() else ():
         yield package / found.name.removesuffix(".txt"), _fill(found, words)
 
 
-def _sorted(folder: Traversable) -> list[Traversable]:
+def _sort_entries(folder: Traversable) -> list[Traversable]:
     return sorted(folder.iterdir(), key=lambda found: found.name)
 
 

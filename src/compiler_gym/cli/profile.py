@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli.kit.options import LimitOptions, given, spread
+from compiler_gym.cli.kit.options import LimitOptions, make_arguments, spread
 from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.cli.kit.programs import (
     DEFAULT_ENVIRONMENT,
@@ -100,19 +100,21 @@ def profile(
     from compiler_gym.registration import make
     from compiler_gym.spaces import find_actions
 
-    recorded = _recorded(source.state, actions, source.random)
+    recorded = _read_recorded(source.state, actions, source.random)
     if program is None and recorded is None:
         raise _refusal("no program is named", "a program, or --state and a file")
     named = env or (recorded.environment if recorded else None) or DEFAULT_ENVIRONMENT
-    spaces = _spaces_of(named, steps)
-    with make(named, **given(action_space, limits), **spaces) as made:
+    spaces = _choose_spaces(named, steps)
+    with make(named, **make_arguments(action_space, limits), **spaces) as made:
         benchmark = find_program(made, program or (recorded.benchmark if recorded else ""))
         if recorded is not None:
-            chosen = made.actions_of(recorded)
+            chosen = made.actions_from(recorded)
         elif actions:
             chosen = find_actions(made.action_space, actions)
         else:
-            chosen = _drawn(made, _ACTIONS if source.random is None else source.random, source.seed)
+            chosen = _draw_actions(
+                made, _ACTIONS if source.random is None else source.random, source.seed
+            )
         found = play(made, chosen, benchmark=benchmark)
     printed = str(flame_graph.output) == "-"
     if flame_graph.output is not None:
@@ -125,7 +127,7 @@ def profile(
         raise found.error
 
 
-def _recorded(
+def _read_recorded(
     path: str | None, actions: list[str] | None, random: int | None
 ) -> "CompilerEnvState | None":
     """Return the state whose actions are taken, if a file was named, and no other actions."""
@@ -160,11 +162,11 @@ def _refusal(found: str, expected: str) -> Exception:
     return InvalidParameterError(f"{found}: expected {expected}")
 
 
-def _spaces_of(env: str, steps: _Steps) -> dict[str, Any]:
+def _choose_spaces(env: str, steps: _Steps) -> dict[str, Any]:
     """Return the spaces of each step: those named, or the ones that a learner gets."""
-    from compiler_gym.registration import compiler_of
+    from compiler_gym.registration import find_compiler
 
-    compiler = compiler_of(env)
+    compiler = find_compiler(env)
     plain = env.rpartition("/")[2]
     known: Mapping[str, Any] = {}
     for one in () if compiler is None else compiler.environments:
@@ -177,7 +179,7 @@ def _spaces_of(env: str, steps: _Steps) -> dict[str, Any]:
     return {name: None if value == "-" else value for name, value in chosen.items()}
 
 
-def _drawn(env: "CompilerEnv", count: int, seed: int) -> list[Any]:
+def _draw_actions(env: "CompilerEnv", count: int, seed: int) -> list[Any]:
     """Return random actions: the same for the same seed, in every process."""
     space = env.action_space
     if hasattr(space, "n"):
@@ -212,11 +214,11 @@ def _show(profile: "Profile", env: str, top: int, console: "Console") -> None:
     for name, taken in {**layers, "other": profile.other_nanoseconds}.items():
         rows.add_row(name, _time(taken), _share(taken, whole))
     show(rows, console)
-    for layer in _shown_layers():
+    for layer in _list_layers():
         _show_rows(profile, layer, top, console)
 
 
-def _shown_layers() -> "tuple[Layer, ...]":
+def _list_layers() -> "tuple[Layer, ...]":
     """Return the layers whose spans have names that tell a user something."""
     from compiler_gym.session import Layer
 

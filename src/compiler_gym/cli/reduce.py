@@ -53,7 +53,7 @@ def reduce(
 
     compiler-gym reduce states.jsonl --keep failure --output reduced
     """
-    state = _chosen(file, number)
+    state = _choose_state(file, number)
     with env_for(state.environment, env, reward, limits)() as made:
         document = _reduce(made, state, keep, output_dir)
     if json:
@@ -62,7 +62,7 @@ def reduce(
         _show_reduction(document, output_dir)
 
 
-def _chosen(file: str, number: int) -> "CompilerEnvState":
+def _choose_state(file: str, number: int) -> "CompilerEnvState":
     from compiler_gym.errors import StateFileError
 
     states, damage = read_states([file])
@@ -115,7 +115,7 @@ def _play(env: "CompilerEnv", state: "CompilerEnvState") -> None:
     """Bring `env` to the end of `state`, which may be a failure of the compiler."""
     if state.reward_space is not None and state.reward_space in env.reward:
         env.reward_space = state.reward_space
-    actions = env.actions_of(state)
+    actions = env.actions_from(state)
     env.reset(benchmark=state.benchmark)
     env.multistep(actions)
 

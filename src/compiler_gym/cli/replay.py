@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli.kit.failures import REFUSED, exit_status_of
+from compiler_gym.cli.kit.failures import REFUSED, report_failure
 from compiler_gym.cli.kit.options import LimitOptions, spread
-from compiler_gym.cli.kit.output import Json, output, print_json, show, styled, table
+from compiler_gym.cli.kit.output import Json, output, print_json, show, style_text, table
 from compiler_gym.cli.kit.state_files import (
     RewardName,
     StateFiles,
@@ -67,7 +67,7 @@ def replay(
     elif rows or damage is None:
         _show_replays(rows)
     if damage is not None:
-        exit_status_of(damage)
+        report_failure(damage)
         raise typer.Exit(REFUSED)
     if any(row.differs for row in rows):
         raise typer.Exit(DIFFERS)
@@ -163,8 +163,8 @@ def _show_replays(rows: list[_ReplayRow]) -> None:
 
 def _replay_verdict(row: _ReplayRow) -> "Text":
     if row.differs:
-        return styled("differs", "red")
-    return styled("see below", "yellow") if row.note else styled("ok", "")
+        return style_text("differs", "red")
+    return style_text("see below", "yellow") if row.note else style_text("ok", "")
 
 
 def _reward_text(value: float | None) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli.kit import completing as _completing
-from compiler_gym.cli.kit.costs import change, levels_of, number, origin_of
-from compiler_gym.cli.kit.options import LimitOptions, given, spread
+from compiler_gym.cli.kit.costs import change, find_levels, find_origin, number
+from compiler_gym.cli.kit.options import LimitOptions, make_arguments, spread
 from compiler_gym.cli.kit.output import (
     Json,
     errors,
@@ -102,15 +102,15 @@ def run(
     from compiler_gym.search import starting_sequences
     from compiler_gym.spaces import action_name, find_actions, space_name
 
-    with make(env, **given(action_space, limits)) as made:
+    with make(env, **make_arguments(action_space, limits)) as made:
         chosen = find_actions(made.action_space, actions or [])
         if first.start is not None:
             chosen = [*starting_sequences([first.start], made.action_space)[0], *chosen]
         benchmark = find_program(made, program)
-        rewards = reward if reward is not None else _rewards_of(made, benchmark)
+        rewards = reward if reward is not None else _list_rewards(made, benchmark)
         observations = observe if observe is not None else _costs(made, rewards)
         made.reset(benchmark=benchmark, reward_space=rewards)
-        origins = {_costs(made, [name])[0]: origin_of(made, name) for name in reversed(rewards)}
+        origins = {_costs(made, [name])[0]: find_origin(made, name) for name in reversed(rewards)}
         before = {name: made.observation[origins.get(name, name)] for name in observations}
         _check(made.multistep([]))  # rewards count from here
         earned = [0.0] * len(rewards)
@@ -118,7 +118,7 @@ def run(
             if made.pipeline_parameter is None:
                 raise InvalidParameterError(f"{env} takes no --pipeline: expected actions")
             made.send_param(made.pipeline_parameter, first.pipeline)
-            earned = _earned(made, rewards)
+            earned = _compute_rewards(made, rewards)
         result = made.multistep(chosen)
         _check(result)
         earned = [sum(both) for both in zip(earned, result[1] or [], strict=True)]
@@ -151,7 +151,7 @@ def run(
         _show(document, vectors, to_errors=str(written.write_ir) == "-")
 
 
-def _earned(env: "CompilerEnv", rewards: list[str]) -> list[float]:
+def _compute_rewards(env: "CompilerEnv", rewards: list[str]) -> list[float]:
     """Return the rewards since the reset of an episode without actions, which has no step."""
     view = env.observation
     return [
@@ -160,7 +160,7 @@ def _earned(env: "CompilerEnv", rewards: list[str]) -> list[float]:
     ]
 
 
-def _rewards_of(env: "CompilerEnv", benchmark: Any) -> list[str]:
+def _list_rewards(env: "CompilerEnv", benchmark: Any) -> list[str]:
     """Return the rewards that are quick, deterministic and defined for this program."""
     from compiler_gym.errors import ObservationError
 
@@ -196,7 +196,7 @@ def _at_levels(
         if name in found or name not in observations:
             continue
         found[name] = {}
-        for flag, level in levels_of(env, reward).items():
+        for flag, level in find_levels(env, reward).items():
             try:
                 found[name][flag] = env.observation[level]
             except ObservationError:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from compiler_gym.cli.kit.output import Json, output, print_json, show, styled, table
+from compiler_gym.cli.kit.output import Json, output, print_json, show, style_text, table
 
 if TYPE_CHECKING:
     from compiler_gym.runs import RunSummary
@@ -88,7 +88,7 @@ def _show_runs(found: "list[RunSummary]") -> None:
             str(run.episodes),
             "-" if run.reward is None else f"{run.reward:.4f}",
             f"{run.seconds:.1f}",
-            "done" if run.is_done else styled("not done", "yellow"),
+            "done" if run.is_done else style_text("not done", "yellow"),
         )
     show(rows, console)
 

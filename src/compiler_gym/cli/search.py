@@ -13,7 +13,7 @@ import typer
 from compiler_gym.cli.kit import completing as _completing
 from compiler_gym.cli.kit.costs import Costs, change, costs_of_episode, number
 from compiler_gym.cli.kit.failures import INTERRUPTED
-from compiler_gym.cli.kit.options import MemoryLimit, given, spread
+from compiler_gym.cli.kit.options import MemoryLimit, make_arguments, spread
 from compiler_gym.cli.kit.output import (
     Json,
     errors,
@@ -22,7 +22,7 @@ from compiler_gym.cli.kit.output import (
     print_command,
     print_json,
     show,
-    styled,
+    style_text,
     table,
 )
 from compiler_gym.cli.kit.programs import (
@@ -91,16 +91,16 @@ def search(
 
     compiler-gym search cbench-v1/sha --reward ObjectTextSizeOz --steps 500
     """
-    from compiler_gym.search import chosen_options, write_results
+    from compiler_gym.search import choose_options, write_results
 
-    options = chosen_options(options)
+    options = choose_options(options)
     task: dict[str, Any] = {
         "env": env, "programs": programs, "reward": reward, "action_space": action_space,
     }  # fmt: skip
     make_env = _factory(env, reward, action_space, limits)
     with make_env() as made:
         benchmarks = [find_program(made, program) for program in programs]
-        folder, options = _begun(run, task, options, limits, made)
+        folder, options = _begin_run(run, task, options, limits, made)
     searched = _Searched(make_env, benchmarks)
     results = searched.results(options, folder, _log(output_file), is_quiet=json)
     if output_file is not None:
@@ -123,11 +123,11 @@ def _factory(
     env: str, reward: str | None, action_space: str | None, limits: Limits | None
 ) -> "Callable[[], CompilerEnv]":
     """Return what makes the environment, with the compiler's defaults for missing options."""
-    from compiler_gym.registration import compiler_of, make
+    from compiler_gym.registration import find_compiler, make
 
-    compiler = compiler_of(env)
+    compiler = find_compiler(env)
     usual: Mapping[str, str] = {} if compiler is None else compiler.search_defaults
-    options = given(action_space or usual.get("action_space"), limits)
+    options = make_arguments(action_space or usual.get("action_space"), limits)
     with make(env) as made:
         if reward is not None or made.reward_space is None:
             fallback = usual.get("reward_space", next(iter(made.reward), None))
@@ -135,7 +135,7 @@ def _factory(
     return lambda: make(env, **options)
 
 
-def _begun(
+def _begin_run(
     run: Path | None,
     task: dict[str, Any],
     options: SearchOptions,
@@ -143,14 +143,14 @@ def _begun(
     env: "CompilerEnv",
 ) -> "tuple[RunFolder | None, SearchOptions]":
     """Return the run folder, if any, and the starts and the options of the search."""
-    from compiler_gym.search import default_starts, kept_starts, starting_sequences, take_up
+    from compiler_gym.search import default_starts, read_kept_starts, starting_sequences, take_up
 
     given = starting_sequences(options.starts or (), env.action_space)
     folder, known = None, []
     if run is not None:
         task["memory_bytes"] = None if limits is None else limits.memory_bytes
         folder, options = take_up(run, task, options, may_change=["memory_bytes"])
-        known = kept_starts(folder)
+        known = read_kept_starts(folder)
         if folder.changes:
             told = "; ".join(f"{name} {change}" for name, change in folder.changes.items())
             errors().print(f"{run} goes on with {told}", soft_wrap=True)
@@ -248,7 +248,7 @@ def _show_results(
     if len(results) == 1:
         program = program_name(results[0].benchmark)
         console.print(heading(program, ", reproduce with:"), soft_wrap=True)
-        print_command(_run_of(results[0], program, repeating), console)
+        print_command(_write_command(results[0], program, repeating), console)
         if results[0].commandline:
             print_command(results[0].commandline, console)
     else:
@@ -278,16 +278,16 @@ def _show_summary(costs: "Sequence[Costs]") -> None:
 
 def _repeating(env: str, action_space: str | None) -> list[str]:
     """Return the options of `run` for the environment and the space that were searched."""
-    from compiler_gym.registration import compiler_of
+    from compiler_gym.registration import find_compiler
 
-    compiler = compiler_of(env)
+    compiler = find_compiler(env)
     usual = None if compiler is None else compiler.search_defaults.get("action_space")
     space = action_space or usual
     named = [] if env == DEFAULT_ENVIRONMENT else ["--env", env]
     return named if space is None else [*named, "--action-space", space]
 
 
-def _run_of(result: "SearchResult", program: str, repeating: Sequence[str]) -> str:
+def _write_command(result: "SearchResult", program: str, repeating: Sequence[str]) -> str:
     """Return the command that applies what was found."""
     return shlex.join(["compiler-gym", "run", program, *result.action_names, *repeating])
 
@@ -312,7 +312,7 @@ def _costs_table(
             program_name(result.benchmark),
             number(cost.before),
             *(number(cost.levels[option]) for option in options),
-            styled(number(cost.found), "bold"),
+            style_text(number(cost.found), "bold"),
             change(cost.levels[options[0]], cost.found),
         )
     return rows

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli.kit.failures import INTERRUPTED, REFUSED, exit_status_of
+from compiler_gym.cli.kit.failures import INTERRUPTED, REFUSED, report_failure
 from compiler_gym.cli.kit.interrupts import Interrupts
 from compiler_gym.cli.kit.options import LimitOptions, SandboxName, spread
-from compiler_gym.cli.kit.output import Json, errors, output, print_json, show, styled, table
+from compiler_gym.cli.kit.output import Json, errors, output, print_json, show, style_text, table
 from compiler_gym.cli.kit.state_files import (
     RewardName,
     StateFiles,
@@ -78,7 +78,7 @@ def validate(
     if sandbox is not None:
         options["sandbox"] = sandbox
     told = {"env": env, "reward": reward, "sandbox": sandbox, "limits": limits}
-    log = _Log(output_file, asked=_asked(options, told))
+    log = _Log(output_file, asked=_describe_checks(options, told))
     left = [state for state in states if not log.holds(state)]
     results: list[ValidationResult] = []
     log.open()
@@ -89,13 +89,13 @@ def validate(
             counter.show(results)
             if interrupts.requested:
                 break
-    documents = [*log.known_of(states), *(result.to_json() for result in results)]
+    documents = [*log.find_known(states), *(result.to_json() for result in results)]
     if json:
         print_json(documents)
     elif documents or damage is None:
         _show_verdicts(documents)
     if damage is not None:
-        exit_status_of(damage)
+        report_failure(damage)
         raise typer.Exit(REFUSED)
     if interrupts.requested and len(results) < len(left):
         errors().print(f"interrupted: {len(left) - len(results)} states were not validated")
@@ -104,7 +104,9 @@ def validate(
         raise typer.Exit(INVALID)
 
 
-def _asked(options: dict[str, Any], told: dict[str, Any]) -> str | list[str] | dict[str, Any]:
+def _describe_checks(
+    options: dict[str, Any], told: dict[str, Any]
+) -> str | list[str] | dict[str, Any]:
     """Return the checks as the file of results records them, with `told` if it is given."""
     from compiler_gym.options import Limits, to_plain
 
@@ -147,7 +149,7 @@ class _Log:
         self._asked = asked
         self._known = {
             _state_key(document["state"]): document
-            for document in (_lines_of(path) if path else ())
+            for document in (_read_lines(path) if path else ())
             if document.get("asked") == asked and not _is_untold(document)
         }
 
@@ -155,7 +157,7 @@ class _Log:
         """Return whether `state` was validated with the same checks before."""
         return _state_key(state.dict()) in self._known
 
-    def known_of(self, states: "Iterable[CompilerEnvState]") -> list[dict[str, Any]]:
+    def find_known(self, states: "Iterable[CompilerEnvState]") -> list[dict[str, Any]]:
         """Return the earlier results of `states`."""
         keys = dict.fromkeys(_state_key(state.dict()) for state in states)
         return [self._known[key] for key in keys if key in self._known]
@@ -181,7 +183,7 @@ class _Log:
                 append(self._path, text.encode())
 
 
-def _lines_of(path: Path) -> Iterator[dict[str, Any]]:
+def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the whole lines of a file of results; the last may have been cut by a kill."""
     from compiler_gym.files import whole_lines
 
@@ -252,8 +254,8 @@ def _show_verdicts(documents: list[dict[str, Any]]) -> None:
 
 def _summary(document: dict[str, Any]) -> "Text":
     if not document["okay"]:
-        return styled("WRONG", "bold red")
-    return styled("unknown", "yellow") if _is_untold(document) else styled("okay", "green")
+        return style_text("WRONG", "bold red")
+    return style_text("unknown", "yellow") if _is_untold(document) else style_text("okay", "green")
 
 
 def _is_untold(document: dict[str, Any]) -> bool:
@@ -276,4 +278,4 @@ def _show_unknown(documents: list[dict[str, Any]]) -> None:
 
 
 def _verdict_text(verdict: str) -> "Text":
-    return styled(verdict, _COLOURS.get(verdict, ""))
+    return style_text(verdict, _COLOURS.get(verdict, ""))

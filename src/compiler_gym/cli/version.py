@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli.kit.output import Json, print_json, show, table
-from compiler_gym.lazy import named
+from compiler_gym.lazy import load_named
 
 if TYPE_CHECKING:
     from compiler_gym.registration import Compiler
@@ -26,7 +26,7 @@ def version(json: Json = False) -> None:
     versions = {"compiler_gym": __version__}
     for name, compiler in compilers().items():
         try:
-            versions[name] = _version_of(compiler)
+            versions[name] = _find_version(compiler)
         except EnvironmentNotSupported as error:
             versions[name] = f"not available: {error}"
     versions["sandbox"] = sandbox_in_use()
@@ -57,10 +57,10 @@ def show_help(
     typer.echo(shown.get_help())
 
 
-def _version_of(compiler: "Compiler") -> str:
+def _find_version(compiler: "Compiler") -> str:
     """Return the version of a compiler; an environment is started only if nothing else tells."""
     if compiler.version:
-        found = named(compiler.version)
+        found = load_named(compiler.version)
         return str(found() if callable(found) else found)
     from compiler_gym.registration import make
 
@@ -71,10 +71,10 @@ def _version_of(compiler: "Compiler") -> str:
 def sandbox_in_use() -> str:
     """Return the sandbox of programs on this machine, and why not a stronger one."""
     from compiler_gym.errors import CompilerGymError
-    from compiler_gym.sandbox import Sandbox, chosen, way, why_not
+    from compiler_gym.sandbox import Sandbox, choose_tier, way, why_not
 
     try:
-        tier = chosen()
+        tier = choose_tier()
         if tier is Sandbox.NAMESPACES:
             return f"{tier.value} ({way().name})"
         reason = why_not(Sandbox.NAMESPACES) or "COMPILER_GYM_SANDBOX asks for it"

@@ -206,17 +206,19 @@ class _OldModule(ModuleType):
     """A module that fetches each name from its door of today."""
 
     def __getattr__(self, name: str) -> Any:
-        doors = _doors_of(self.__name__)
+        doors = _list_doors(self.__name__)
         known = {each: door for door, names in doors.items() for each in names.split()}
         today = _RENAMED.get(name, name)
         if today not in known:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}: {_GUIDE}")
-        found = getattr(importlib.import_module(_path_of(known[today])), today)
+        found = getattr(importlib.import_module(_find_path(known[today])), today)
         setattr(self, name, found)
         return found
 
     def __dir__(self) -> list[str]:
-        return sorted(name for names in _doors_of(self.__name__).values() for name in names.split())
+        return sorted(
+            name for names in _list_doors(self.__name__).values() for name in names.split()
+        )
 
 
 class _Parent(ModuleType):
@@ -240,12 +242,12 @@ class _Loader:
         sys.modules[parent].__class__ = _Parent
         if parent == f"{_PACKAGE}.util.flags":
             importlib.import_module(f"{_PACKAGE}.compat.old_flags").define_flags(own)
-        if doors := _doors_of(name):
+        if doors := _list_doors(name):
             module.__dict__["__all__"] = dir(module)
             if own in _DOCUMENTED:
                 return
             lines = [
-                f"from {_path_of(d)} import {', '.join(n.split()) or 'define_flags'}"
+                f"from {_find_path(d)} import {', '.join(n.split()) or 'define_flags'}"
                 for d, n in doors.items()
             ]
             expected = f"expected {'; '.join(lines)}"
@@ -288,7 +290,7 @@ class _Alias:
         return compile(text, f"<{fullname}>", "exec")
 
 
-def _moved_to(old: str) -> str | None:
+def _find_new_path(old: str) -> str | None:
     """Return where the module `old` is now, or None if it has not moved."""
     place = next((place for place in _MOVED if f"{old}.".startswith(f"{place}.")), None)
     return None if place is None else f"{_PACKAGE}.{_MOVED[place]}{old.removeprefix(place)}"
@@ -304,7 +306,7 @@ def find_old_module(fullname: str) -> ModuleSpec | None:
         is_package = old in _DOCUMENTED or not (_NAMES.get(old) or old.startswith("bin."))
         loader: Any = _Loader()
         return ModuleSpec(fullname, loader, is_package=is_package)
-    path = _moved_to(old)
+    path = _find_new_path(old)
     if path is not None and (today := importlib.util.find_spec(path)) is not None:
         aliased: Any = _Alias(path)
         is_package = today.submodule_search_locations is not None
@@ -333,9 +335,9 @@ def refuse_old_package(folder: str) -> NoReturn:
     )
 
 
-def _doors_of(fullname: str) -> Mapping[str, str]:
+def _list_doors(fullname: str) -> Mapping[str, str]:
     return _NAMES.get(fullname.partition(".")[2], {})
 
 
-def _path_of(door: str) -> str:
+def _find_path(door: str) -> str:
     return f"{_PACKAGE}.{door}" if door else _PACKAGE

@@ -19,8 +19,8 @@ from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments, S
 from compiler_gym.core.description import describe
 from compiler_gym.core.env import CompilerEnv
 from compiler_gym.core.episode import Episode
-from compiler_gym.core.forking import fork_of
-from compiler_gym.core.garbage import uncollected
+from compiler_gym.core.forking import fork_wrapped
+from compiler_gym.core.garbage import pause_collection
 from compiler_gym.core.kept_forks import KeptForks, Weight
 from compiler_gym.core.lockstep import Lockstep
 from compiler_gym.core.panes import (
@@ -88,14 +88,14 @@ __all__ = [
     "comparable",
     "cost_panes",
     "describe",
-    "fork_of",
+    "fork_wrapped",
     "parts_by_function",
+    "pause_collection",
     "plain_from_value",
     "require_state",
     "resume",
     "runs_program",
     "space_from_spec",
     "state_from_fields",
-    "uncollected",
     "value_from_plain",
 ]

@@ -44,7 +44,7 @@ class ResetArguments:
     further: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Arguments of one environment or wrapper below, by name."""
 
-    def given(self) -> dict[str, Any]:
+    def list_given(self) -> dict[str, Any]:
         """Return the arguments that were given, without `seed`, `options` and `further`."""
         named = {
             "benchmark": self.benchmark,
@@ -56,7 +56,7 @@ class ResetArguments:
             name: value for name, value in spaces.items() if value is not _UNCHANGED
         }
 
-    def settled(self) -> "ResetArguments":
+    def settle(self) -> "ResetArguments":
         """Return the same arguments with the options in their fields.
 
         >>> ResetArguments(options={"benchmark": "cbench-v1/sha"}).settled().benchmark
@@ -65,7 +65,9 @@ class ResetArguments:
         if not self.options:
             return self
         known = {name: value for name, value in (self.options or {}).items() if name in _OPTIONS}
-        return ResetArguments(self.seed, None, **{**self.given(), **known}, further=self.further)
+        return ResetArguments(
+            self.seed, None, **{**self.list_given(), **known}, further=self.further
+        )
 
     def unknown_options(self) -> list[str]:
         """Return the options that only a wrapper above can have read.

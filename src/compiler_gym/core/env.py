@@ -43,9 +43,9 @@ from compiler_gym.errors import (
     warn_of_the_caller,
 )
 from compiler_gym.errors.nearest import unknown_name
-from compiler_gym.lazy import named
+from compiler_gym.lazy import load_named
 from compiler_gym.options import Limits
-from compiler_gym.sandbox import chosen
+from compiler_gym.sandbox import choose_tier
 from compiler_gym.service import Connection, SessionSource
 from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.spaces import Reward
@@ -141,7 +141,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
             where = type(self).__name__
             raise InvalidParameterError(unknown_name("argument", name, known, where=where))
         if connection_settings is not None:
-            named("compiler_gym.compat.connection_opts:explain")(connection_settings)
+            load_named("compiler_gym.compat.connection_opts:explain")(connection_settings)
         if render_mode is not None:
             rendering.require_mode(render_mode)
         self.render_mode = render_mode
@@ -215,7 +215,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
     @property
     def sandbox(self) -> str:
         """The name of the `Sandbox` in which observations run programs."""
-        return chosen(self.limits.sandbox).value
+        return choose_tier(self.limits.sandbox).value
 
     @property
     def observation(self) -> ObservationView:
@@ -420,7 +420,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         for name in asked.unknown_options():
             _say_once(f"reset() ignores the option {name!r}: only a wrapper can have read it")
         super().reset(seed=asked.seed)
-        asked = asked.settled()
+        asked = asked.settle()
         self.datasets.generator = self.np_random
         self.episode.selection.choose(asked)
         program = self._programs.take(asked.benchmark, self.episode.program)
@@ -543,7 +543,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         """
         replaying.apply(self, state, self._programs)
 
-    def actions_of(self, state: CompilerEnvState) -> list[Any]:
+    def actions_from(self, state: CompilerEnvState) -> list[Any]:
         """Choose the action space of `state` and return its actions.
 
         If it names no action space, the current one is tried first and then the others.
@@ -592,10 +592,10 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         """
         facts = {name: getattr(self, name) for name in _PICKLED}
         programs = self._programs.upcoming, self.datasets.generator
-        return self._unpickled, (self._made_with, facts, programs, self._episode.snapshot())
+        return self._unpickle, (self._made_with, facts, programs, self._episode.snapshot())
 
     @classmethod
-    def _unpickled(
+    def _unpickle(
         cls,
         made_with: tuple[tuple[Any, ...], dict[str, Any]],
         facts: dict[str, Any],

@@ -29,7 +29,7 @@ from compiler_gym.errors import (
     UnknownNameError,
     error_from_name,
 )
-from compiler_gym.sandbox import asked_for
+from compiler_gym.sandbox import find_requested
 from compiler_gym.service import Connection
 from compiler_gym.service.messages import (
     Failed,
@@ -242,7 +242,7 @@ class Episode:
             lost.close()
         return connection, True
 
-    def started(self, reply: Reply, program: Benchmark) -> ResetResult:
+    def start_episode(self, reply: Reply, program: Benchmark) -> ResetResult:
         """Begin the episode on `program` that the session replied to, and return the result.
 
         Raises:
@@ -292,7 +292,7 @@ class Episode:
             self._follow(reply, len(actions))
         if plan.is_bare:
             return StepResult(None, None, end, False, info)
-        return self._valued(reply, actions, plan, info)
+        return self._compute_values(reply, actions, plan, info)
 
     def fail(self, error: CompilerGymError, plan: ObservationPlan) -> StepResult:
         """End the episode and return the result of the step that failed with `error`."""
@@ -420,11 +420,11 @@ class Episode:
         self, program: Benchmark, action_space: str, names: list[str], timeout: float | None = None
     ) -> ResetPending:
         benchmark = BenchmarkSpec(
-            str(program.uri), program.contents, dict(program.parameters), program.packed_run()
+            str(program.uri), program.contents, dict(program.parameters), program.encode_run()
         )
         limits = self.sessions.limits
         told = {"growth": limits.growth, "growth_floor": float(limits.growth_floor)}
-        sandbox = asked_for(limits.sandbox)
+        sandbox = find_requested(limits.sandbox)
         if sandbox is not None:
             told["sandbox"] = float(sandbox.strength)
         told |= {key: float(number) for key, number in self.run_settings.items()}
@@ -467,7 +467,7 @@ class Episode:
         if reply.end:
             history.running, history.concluded = False, True
 
-    def _valued(
+    def _compute_values(
         self, reply: Stepped, actions: list[Any], plan: ObservationPlan, info: dict[str, Any]
     ) -> StepResult:
         view = self.selection.observation

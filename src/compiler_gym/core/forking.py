@@ -9,10 +9,10 @@ import gymnasium
 from compiler_gym.core.env import CompilerEnv
 from compiler_gym.errors import InvalidParameterError
 
-__all__ = ["fork_of"]
+__all__ = ["fork_wrapped"]
 
 
-def fork_of(env: Any) -> Any:
+def fork_wrapped(env: Any) -> Any:
     """Return a fork of `env`: copies of the wrappers of Gymnasium, around a fork of what is below.
 
     Raises:
@@ -24,19 +24,19 @@ def fork_of(env: Any) -> Any:
     if not isinstance(env, gymnasium.Wrapper):
         raise InvalidParameterError(f"{type(env).__name__} cannot be forked")
     wrapper = cast("gymnasium.Wrapper[Any, Any, Any, Any]", env)
-    below = fork_of(wrapper.env)
+    below = fork_wrapped(wrapper.env)
     try:
-        return copy.deepcopy(wrapper, _known_copies(wrapper.env, below))
+        return copy.deepcopy(wrapper, _map_copies(wrapper.env, below))
     except BaseException:
         below.close()
         raise
 
 
-def _known_copies(env: Any, fork: Any) -> dict[int, Any]:
+def _map_copies(env: Any, fork: Any) -> dict[int, Any]:
     """Return the memo for `copy.deepcopy` in which `fork`, and each layer below it, is the copy of
     the same layer of `env`."""
     known = {id(env): fork}
     if isinstance(env, gymnasium.Wrapper):
         wrapper = cast("gymnasium.Wrapper[Any, Any, Any, Any]", env)
-        known |= _known_copies(wrapper.env, fork.env)
+        known |= _map_copies(wrapper.env, fork.env)
     return known

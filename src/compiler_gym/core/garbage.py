@@ -9,11 +9,11 @@ import gc
 from collections.abc import Generator
 from contextlib import contextmanager
 
-__all__ = ["uncollected"]
+__all__ = ["pause_collection"]
 
 
 @contextmanager
-def uncollected() -> Generator[None]:
+def pause_collection() -> Generator[None]:
     """Switch the collector off in the ``with`` block, and restore it afterwards."""
     was_on = gc.isenabled()
     gc.disable()

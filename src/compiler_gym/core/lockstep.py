@@ -59,9 +59,9 @@ class Lockstep:
         numbers = cast("list[Any]", actions)
         if type(actions) is not list or len(numbers) != len(self._episodes):
             return None
-        payloads = self._encoded(numbers)
+        payloads = self._encode(numbers)
         if payloads is None and self._follow_workers():
-            payloads = self._encoded(numbers)
+            payloads = self._encode(numbers)
         if payloads is None:
             self._adopt()
             return None
@@ -72,7 +72,7 @@ class Lockstep:
         self._actions = numbers
         return self._channels
 
-    def _encoded(self, numbers: list[Any]) -> list[bytes] | None:
+    def _encode(self, numbers: list[Any]) -> list[bytes] | None:
         """Return an encoded request for each action; None if one cannot be stepped this way."""
         if (
             busy_workers.worker_may_look is not self._stay_awake
@@ -137,7 +137,7 @@ class Lockstep:
             cost, action = costs[number], actions[number]
             try:
                 if cost is None:
-                    others[number] = self._said_more(number, action)
+                    others[number] = self._read_long_reply(number, action)
                     continue
                 update = values[number].reward.update
                 reward = float(update([action], [cost], episode.selection.observation))
@@ -163,7 +163,7 @@ class Lockstep:
             for number, unchanged in enumerate(self.no_effects)
         }
 
-    def _said_more(self, number: int, action: int) -> StepTuple:
+    def _read_long_reply(self, number: int, action: int) -> StepTuple:
         """Return the result of a step whose reply has more than an array and a number."""
         episode, connection = self._episodes[number], self._connections[number]
         connection.asked = Step([action], self._plans[number].names)

@@ -207,7 +207,7 @@ class ResetPending:
 
     def result(self) -> ResetResult:
         """Return the reset's result, or raise `BenchmarkInitError`."""
-        return self._episode.started(self.reply(), self._program)
+        return self._episode.start_episode(self.reply(), self._program)
 
     def reply(self) -> Reply:
         """Wait for the reply and return it; raise `BenchmarkInitError` if no session can start."""

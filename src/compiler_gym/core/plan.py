@@ -50,19 +50,19 @@ class ObservationChoice:
         self.shape = shape
 
     @classmethod
-    def named(cls, names: Any, view: ObservationView) -> "ObservationChoice":
+    def for_names(cls, names: Any, view: ObservationView) -> "ObservationChoice":
         """Return the choice for a space: a name, a list of names (a dictionary), or None."""
         if names is None:
             return cls([], Shape.NONE)
         if isinstance(names, (list, tuple)):
             listed = cast("Sequence[Any]", names)
-            return cls([_spec_of(name, view) for name in listed], Shape.DICT)
-        return cls([_spec_of(names, view)], Shape.ONE)
+            return cls([_find_spec(name, view) for name in listed], Shape.DICT)
+        return cls([_find_spec(names, view)], Shape.ONE)
 
     @classmethod
-    def requested(cls, names: Any, view: ObservationView) -> "ObservationChoice":
+    def for_step(cls, names: Any, view: ObservationView) -> "ObservationChoice":
         """Return the choice for one step: a list of names gives a list of values."""
-        choice = cls.named(names, view)
+        choice = cls.for_names(names, view)
         return cls(choice.specs, Shape.LIST) if choice.shape is Shape.DICT else choice
 
     @property
@@ -104,14 +104,14 @@ class RewardChoice:
         self.shape = shape
 
     @classmethod
-    def named(cls, names: Any, find: Callable[[str], Reward]) -> "RewardChoice":
+    def for_names(cls, names: Any, find: Callable[[str], Reward]) -> "RewardChoice":
         """Return the choice for a name, a list of names or None."""
         if names is None:
             return cls([], Shape.NONE)
         if isinstance(names, (list, tuple)):
             listed = cast("Sequence[Any]", names)
-            return cls([find(_name_of(name)) for name in listed], Shape.LIST)
-        return cls([find(_name_of(names))], Shape.ONE)
+            return cls([find(_read_name(name)) for name in listed], Shape.LIST)
+        return cls([find(_read_name(names))], Shape.ONE)
 
     def among(self, find: Callable[[str], Reward]) -> "RewardChoice":
         """Return the same choice of other reward objects, which `find` returns by name."""
@@ -218,15 +218,15 @@ class ObservationPlan:
         return self.names.index(spec.base_id)
 
 
-def _spec_of(given: Any, view: ObservationView) -> ObservationSpaceSpec:
+def _find_spec(given: Any, view: ObservationView) -> ObservationSpaceSpec:
     """Return the spec called `given`, or `given` itself if it was derived from one of `view`."""
     if isinstance(given, ObservationSpaceSpec) and given.sent_as is None:
         view.spec(given.base_id)
         return given
-    return view.spec(_name_of(given))
+    return view.spec(_read_name(given))
 
 
-def _name_of(name: Any) -> Any:
+def _read_name(name: Any) -> Any:
     """Return the name of a space given by name, by enum member or as the space itself."""
     for attribute in ("id", "name"):
         found = getattr(name, attribute, None)

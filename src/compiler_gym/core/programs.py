@@ -66,7 +66,7 @@ class Programs:
         self.upcoming = None
         return program
 
-    def given(self, uri: str, last: Benchmark | None) -> Benchmark | None:
+    def find_given(self, uri: str, last: Benchmark | None) -> Benchmark | None:
         """Return the `Benchmark` object that was passed to this environment for `uri`, if any.
 
         The object has its sources and validation callbacks, which an address does not.

@@ -22,7 +22,7 @@ __all__ = [
     "RENDER_MODES",
     "Listing",
     "comparable",
-    "counted",
+    "count_noun",
     "difference",
     "fold",
     "last_change",
@@ -166,7 +166,7 @@ def last_change(now: "CompilerEnv", twin: "CompilerEnv") -> str:
     after = _cost(now)
     if cost is not None and after is not None:
         head.append(f"{note} {rewards[0].observation_spaces[0]} {cost} before, {after} after")
-    changed = f"{counted(added, 'line')} added, {counted(removed, 'line')} removed"
+    changed = f"{count_noun(added, 'line')} added, {count_noun(removed, 'line')} removed"
     head.append(f"{note} {changed}" if lines else f"{note} nothing changed")
     return "\n".join([*head, *lines])
 
@@ -206,7 +206,7 @@ def parts_by_function(text: str, listing: Listing) -> dict[str, str]:
     return {part.name: "\n".join(part.lines) for part in _merge(_parts(text, listing))}
 
 
-def counted(number: int, what: str) -> str:
+def count_noun(number: int, what: str) -> str:
     """Return a number and a noun, with an s if it is not 1.
 
     >>> counted(1, "action"), counted(1200, "line")
@@ -259,10 +259,10 @@ def _merge(parts: Iterable[_Part]) -> Iterator[_Part]:
 def _fold(part: _Part, listing: Listing) -> Iterator[str]:
     if part.name and len(part.lines) > 3:
         yield part.lines[0]
-        yield f"  {listing.comment} ... {counted(len(part.lines) - 2, 'line')}"
+        yield f"  {listing.comment} ... {count_noun(len(part.lines) - 2, 'line')}"
         yield part.lines[-1]
         return
     kept = part.lines if part.name else [line for line in part.lines if line.strip()]
     yield from kept[:_TOP]
     if len(kept) > _TOP:
-        yield f"{listing.comment} ... {counted(len(kept) - _TOP, 'line')}"
+        yield f"{listing.comment} ... {count_noun(len(kept) - _TOP, 'line')}"

@@ -27,8 +27,10 @@ def apply(env: "CompilerEnv", state: CompilerEnvState, programs: Programs) -> No
             f"replayed with {env.compiler_version}: expect another program and another reward",
             StateVersionWarning,
         )
-    actions = env.actions_of(state)
-    env.reset(benchmark=programs.given(state.benchmark, env.episode.program) or state.benchmark)
+    actions = env.actions_from(state)
+    env.reset(
+        benchmark=programs.find_given(state.benchmark, env.episode.program) or state.benchmark
+    )
     if not actions:
         return
     *_, truncated, info = env.multistep(actions)

@@ -32,7 +32,7 @@ from compiler_gym.spaces import (
     action_flags,
     action_name,
     action_names,
-    numbers_of,
+    describe_range,
     space_name,
 )
 
@@ -75,9 +75,9 @@ class Selection:
             self.observation.spaces[item.id] = self.observation.spec(item.base_id).derive(item)
         self.reward = RewardView(rewards, self.observation)
         """Every reward, computed when asked for."""
-        self.observations = ObservationChoice.named(None, self.observation)
+        self.observations = ObservationChoice.for_names(None, self.observation)
         """The observations that a step returns."""
-        self.rewards = RewardChoice.named(None, self.reward.spec)
+        self.rewards = RewardChoice.for_names(None, self.reward.spec)
         """The rewards that a step returns."""
         self.plan = ObservationPlan(self.observations, self.rewards, self.observation)
         """Which observations a step asks for."""
@@ -127,13 +127,13 @@ class Selection:
         """
         chosen, earned = self.observations, self.rewards
         if observations is not _UNCHANGED:
-            chosen = ObservationChoice.named(observations, self.observation)
+            chosen = ObservationChoice.for_names(observations, self.observation)
             for spec in chosen.specs:  # one that was derived by hand gets its name
                 self.observation.spaces[spec.id] = spec
         if rewards is not _UNCHANGED:
             if isinstance(rewards, Reward):
                 self.reward.add_space(rewards)
-            earned = RewardChoice.named(rewards, self.reward.spec)
+            earned = RewardChoice.for_names(rewards, self.reward.spec)
         self.plan = ObservationPlan(chosen, earned, self.observation)
         self.observations, self.rewards = chosen, earned
 
@@ -157,7 +157,7 @@ class Selection:
             self._use(chosen, self.action_specs[self.action_space_name])
 
     @contextmanager
-    def actions_of(self, name: str) -> Generator[None]:
+    def use_actions(self, name: str) -> Generator[None]:
         """Use the action space `name` inside the ``with`` block."""
         kept = self.action_space, self.action_spec
         self._use(self.action_space_named(name), self.action_specs[name])
@@ -204,9 +204,9 @@ class Selection:
         """Return the plan of a step that asks for other spaces; None keeps the chosen ones."""
         observations, rewards = self.observations, self.rewards
         if observation_spaces is not None:
-            observations = ObservationChoice.requested(observation_spaces, self.observation)
+            observations = ObservationChoice.for_step(observation_spaces, self.observation)
         if reward_spaces is not None:
-            rewards = RewardChoice.named(reward_spaces, self.reward.spec)
+            rewards = RewardChoice.for_names(reward_spaces, self.reward.spec)
         return ObservationPlan(observations, rewards, self.observation)
 
     def copy(self, ask: Ask) -> "Selection":
@@ -258,7 +258,7 @@ def _why_refused(space: _Space, action: Any) -> str:
     refused = f"{action!r} ({type(action).__name__}) is not an action of {space!r}"
     if not isinstance(action, str):
         is_number = isinstance(action, (int, np.integer)) and not isinstance(action, bool)
-        return f"{refused}: expected {numbers_of(space)}" if is_number else refused
+        return f"{refused}: expected {describe_range(space)}" if is_number else refused
     names, flags = list(action_names(space)), list(action_flags(space))
     for known in (names, flags):
         if action and action in known:

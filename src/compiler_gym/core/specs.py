@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym import spaces
-from compiler_gym.core.garbage import uncollected
+from compiler_gym.core.garbage import pause_collection
 from compiler_gym.errors import CompilerGymError, SessionError, UnknownNameError
 from compiler_gym.session import (
     BoxSpec,
@@ -81,7 +81,7 @@ def value_from_plain(spec: SpaceSpec) -> Decoder:
     array([[1, 2],
            [3, 4]], dtype=uint8)
     """
-    return _kind_of(spec).decoder(spec)
+    return _find_kind(spec).decoder(spec)
 
 
 def plain_from_value(space: Space, value: Any) -> Any:
@@ -116,7 +116,7 @@ def _row(
     return record, _Kind(space, decoder)
 
 
-def _kind_of(spec: SpaceSpec) -> _Kind:
+def _find_kind(spec: SpaceSpec) -> _Kind:
     kind = _KINDS.get(type(spec))
     if kind is None:
         raise TypeError(f"expected the description of a space, found {spec!r}")
@@ -124,16 +124,16 @@ def _kind_of(spec: SpaceSpec) -> _Kind:
 
 
 def _space(spec: SpaceSpec, name: str, styles: Styles) -> Space:
-    return _kind_of(spec).space(spec, name, styles)
+    return _find_kind(spec).space(spec, name, styles)
 
 
 def _command_line(spec: CommandlineSpec, name: str, styles: Styles) -> Space:
-    style = _styled(spec.style, name, styles)
+    style = _apply_style(spec.style, name, styles)
     flags = [spaces.CommandlineFlag(i.name, i.flag, i.description) for i in spec.items]
     return style(flags, name)
 
 
-def _styled(style: str, name: str, styles: Styles) -> Callable[..., Space]:
+def _apply_style(style: str, name: str, styles: Styles) -> Callable[..., Space]:
     if style not in styles:
         raise UnknownNameError(
             f"the command line {name!r} has the style {style!r}; "
@@ -169,7 +169,9 @@ def _dict(spec: DictSpec, name: str, styles: Styles) -> Space:
     # A list of pairs, because Gymnasium sorts a mapping.
     items = [(key, _space(item, key, styles)) for key, item in spec.items.items()]
     return (
-        _styled(spec.style, name, styles)(items, name) if spec.style else spaces.Dict(items, name)
+        _apply_style(spec.style, name, styles)(items, name)
+        if spec.style
+        else spaces.Dict(items, name)
     )
 
 
@@ -252,7 +254,7 @@ def _free_array(plain: bytes, shape: tuple[int, ...], wire: np.dtype[Any]) -> ND
 def _array_from_list(plain: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     if isinstance(plain, (bytearray, memoryview)):
         return _array_decoder(shape, dtype.name)(_bytes(plain))
-    array = spaces.array_of(plain, dtype, shape)
+    array = spaces.make_array(plain, dtype, shape)
     if array is None:
         _refuse(plain, f"{dtype.name}{list(shape)}")
     return _array_of_type(plain, dtype).reshape(array.shape)
@@ -302,7 +304,7 @@ def _list(plain: Any) -> Sequence[Any]:
 
 def _json(plain: Any) -> Any:
     try:
-        with uncollected():
+        with pause_collection():
             return msgspec.json.decode(plain)
     except (RecursionError, TypeError, ValueError, msgspec.DecodeError) as error:
         raise SessionError(f"expected JSON text, found {_short(plain)}: {error}") from error

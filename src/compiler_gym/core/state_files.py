@@ -140,7 +140,7 @@ def _read(path: str) -> Iterator[CompilerEnvState]:
     elif _URL.match(path):
         from compiler_gym.datasets import download
 
-        yield from CompilerEnvStateReader(_named(download(path), path))
+        yield from CompilerEnvStateReader(_open_text(download(path), path))
     else:
         try:
             data = read_regular(Path(path).expanduser())
@@ -150,10 +150,10 @@ def _read(path: str) -> Iterator[CompilerEnvState]:
             raise kind(f"cannot read {path}: {error.strerror}") from error
         except (RuntimeError, ValueError) as error:  # no such home, a name that none can have
             raise StateFileError(f"cannot read {path[:_SHOWN]!r}: {error}") from error
-        yield from CompilerEnvStateReader(_named(data, path))
+        yield from CompilerEnvStateReader(_open_text(data, path))
 
 
-def _named(data: bytes, name: str) -> TextIO:
+def _open_text(data: bytes, name: str) -> TextIO:
     stream = io.BytesIO(data)
     stream.name = name
     return io.TextIOWrapper(stream, encoding="utf-8", newline="")
@@ -214,7 +214,7 @@ def _csv_rows(text: str, name: str) -> Iterator[CompilerEnvState]:
         if not row:
             continue
         if not columns:
-            columns = _columns_of(row, where)
+            columns = _read_columns(row, where)
             if "benchmark" in row:
                 continue
         if len(row) != len(columns):
@@ -234,7 +234,7 @@ def _next_row(rows: Iterator[list[str]]) -> list[str] | None:
         csv.field_size_limit(usual)
 
 
-def _columns_of(row: list[str], where: str) -> tuple[str, ...]:
+def _read_columns(row: list[str], where: str) -> tuple[str, ...]:
     """Return the columns that the first line names; the usual ones if it is a state."""
     if "benchmark" in row:
         if "commandline" not in row:

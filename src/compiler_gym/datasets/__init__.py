@@ -18,10 +18,15 @@ from compiler_gym.datasets.benchmark import (
     BenchmarkWithSource,
     RunsPrograms,
     ValidationCallback,
-    findings_of,
+    collect_findings,
     runs_as_expected,
 )
-from compiler_gym.datasets.bundled import BundledPrograms, bundled_folder, known_run, run_spec_of
+from compiler_gym.datasets.bundled import (
+    BundledPrograms,
+    find_bundled_folder,
+    find_run,
+    make_run_spec,
+)
 from compiler_gym.datasets.catalogue import Datasets
 from compiler_gym.datasets.corpus import BUILT_LINK, CorpusDataset, find_corpora
 from compiler_gym.datasets.corpus_store import (
@@ -120,8 +125,8 @@ __all__ = [
     "ValidationCallback",
     "activate",
     "assign_splits",
-    "bundled_folder",
     "cluster_digest",
+    "collect_findings",
     "counter_identity",
     "counting_command",
     "deactivate",
@@ -129,17 +134,17 @@ __all__ = [
     "download",
     "export_folder",
     "export_parquet",
+    "find_bundled_folder",
     "find_corpora",
-    "findings_of",
+    "find_run",
     "import_corpus",
-    "known_run",
+    "make_run_spec",
     "pack_run",
     "path_and_query",
     "published_archives",
     "quote_path",
     "require",
     "run_contained",
-    "run_spec_of",
     "runs_as_expected",
     "split_of_package",
     "unpack_run",

@@ -30,7 +30,7 @@ __all__ = [
     "BenchmarkWithSource",
     "RunsPrograms",
     "ValidationCallback",
-    "findings_of",
+    "collect_findings",
     "runs_as_expected",
 ]
 
@@ -133,7 +133,7 @@ class Benchmark:
         """How the program is to be used: the query of the address, one value per key."""
         return self._uri.parameters
 
-    def packed_run(self) -> bytes:
+    def encode_run(self) -> bytes:
         """Return `run` as bytes for a worker; empty where the worker knows it from the address."""
         return b"" if self.run is None else pack_run(self.run)
 
@@ -182,7 +182,7 @@ class Benchmark:
         `InvalidParameterError` for a callback that returns something else than findings.
         """
         for callback in self.validation_callbacks():
-            yield from findings_of(callback, env)
+            yield from collect_findings(callback, env)
 
     def validate(self, env: Any) -> list[Any]:
         """Return the findings of every callback; none means that the program is sound.
@@ -236,8 +236,8 @@ class BenchmarkWithSource(Benchmark):
         **kwargs: Any,
     ) -> "BenchmarkWithSource":
         """Return the program `contents` that was compiled from `source`."""
-        sources = [BenchmarkSource(filename, _bytes_of(source))]
-        return cls(uri, _bytes_of(contents), sources=sources, **kwargs)
+        sources = [BenchmarkSource(filename, _read_bytes(source))]
+        return cls(uri, _read_bytes(contents), sources=sources, **kwargs)
 
     @property
     def source(self) -> str:
@@ -245,10 +245,10 @@ class BenchmarkWithSource(Benchmark):
         return self._sources[0].contents.decode(errors="replace")
 
 
-def findings_of(callback: ValidationCallback, env: Any) -> list[Any]:
+def collect_findings(callback: ValidationCallback, env: Any) -> list[Any]:
     """Return what `callback` says of `env`; raise `InvalidParameterError` if that is no list.
 
-    >>> findings_of(lambda env: None, "env"), findings_of(lambda env: "too long", "env")
+    >>> collect_findings(lambda env: None, "env"), collect_findings(lambda env: "too long", "env")
     ([], ['too long'])
     """
     found: Any = callback(env)
@@ -277,7 +277,7 @@ def runs_as_expected(env: RunsPrograms) -> Iterable[Any]:
     return errors()
 
 
-def _bytes_of(data: bytes | Path) -> bytes:
+def _read_bytes(data: bytes | Path) -> bytes:
     if isinstance(data, bytes):
         return data
     try:

@@ -24,7 +24,7 @@ from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
 from compiler_gym.errors.nearest import unknown_name
 
-__all__ = ["SIZES", "BundledPrograms", "bundled_folder", "known_run", "run_spec_of"]
+__all__ = ["SIZES", "BundledPrograms", "find_bundled_folder", "find_run", "make_run_spec"]
 
 SIZES = ("test", "small", "ref")
 """The size classes of cases, shortest first."""
@@ -58,25 +58,27 @@ class BundledPrograms(Dataset):
     @property
     def size(self) -> int:
         """The number of programs."""
-        return len(_bundled_names())
+        return len(_list_bundled_names())
 
     def benchmark_uris(self) -> Iterator[str]:
         """Yield the address of every program, in the order of their names."""
-        for name in _bundled_names():
+        for name in _list_bundled_names():
             yield f"{self.name}/{name}"
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> "BundledProgram":
         """Return the program at `uri`."""
         name = uri.path.strip("/")
-        if name not in _bundled_names():
-            raise UnknownNameError(unknown_name("program", name, _bundled_names(), where=self.name))
+        if name not in _list_bundled_names():
+            raise UnknownNameError(
+                unknown_name("program", name, _list_bundled_names(), where=self.name)
+            )
         return BundledProgram(uri, name)
 
     def benchmark(self, uri: str | BenchmarkUri) -> Benchmark:
         """Return the program at `uri`, whose query may choose one of its inputs."""
         program = super().benchmark(uri)
         if "dataset" in program.parameters:
-            program.run = _with_one_case(run_spec_of(program.uri.path.strip("/")), program.uri)
+            program.run = _with_one_case(make_run_spec(program.uri.path.strip("/")), program.uri)
         return program
 
 
@@ -86,13 +88,13 @@ class BundledProgram(Benchmark):
     def __init__(self, uri: BenchmarkUri, name: str) -> None:
         self._name = name
         self._spec: RunSpec | None = None
-        super().__init__(uri, (bundled_folder() / name / f"{name}.bc").read_bytes())
+        super().__init__(uri, (find_bundled_folder() / name / f"{name}.bc").read_bytes())
 
     @property
     def run(self) -> RunSpec | None:  # type: ignore[override]  # read when asked for
         """How to run the program: every case with its expected output."""
         if self._spec is None:
-            self._spec = run_spec_of(self._name)
+            self._spec = make_run_spec(self._name)
         return self._spec
 
     @run.setter
@@ -100,9 +102,9 @@ class BundledProgram(Benchmark):
         self._spec = value
         self._has_own_run = value is not None
 
-    def packed_run(self) -> bytes:
+    def encode_run(self) -> bytes:
         """Return nothing unless `run` was replaced: workers make the cases themselves."""
-        return super().packed_run() if self._has_own_run else b""
+        return super().encode_run() if self._has_own_run else b""
 
     def with_contents(self, contents: bytes) -> "BundledProgram":
         """Return the same program in another form, for a compiler that reads no bitcode."""
@@ -113,14 +115,18 @@ class BundledProgram(Benchmark):
     @property
     def units(self) -> tuple[Path, ...]:
         """The C files that are compiled, on disk."""
-        folder = bundled_folder() / self._name
-        return tuple((folder / source).resolve() for source in _bundled_program(self._name).sources)
+        folder = find_bundled_folder() / self._name
+        return tuple(
+            (folder / source).resolve() for source in _read_bundled_program(self._name).sources
+        )
 
     @property
     def sources(self) -> tuple[BenchmarkSource, ...]:  # type: ignore[override]  # read when asked for
         """The C files and headers, named so that they find each other in one directory."""
-        folder = (bundled_folder() / self._name).resolve()
-        listed = [(folder / source).resolve() for source in _bundled_program(self._name).sources]
+        folder = (find_bundled_folder() / self._name).resolve()
+        listed = [
+            (folder / source).resolve() for source in _read_bundled_program(self._name).sources
+        ]
         shared = sorted({path.parent for path in listed if path.parent != folder})
         paths = [path for place in (folder, *shared) for path in sorted(place.iterdir())]
         files = [path for path in paths if path.suffix in (".c", ".h")]
@@ -128,7 +134,7 @@ class BundledProgram(Benchmark):
         return tuple(BenchmarkSource(str(p.relative_to(root)), p.read_bytes()) for p in files)
 
 
-def bundled_folder() -> Path:
+def find_bundled_folder() -> Path:
     """Return the folder of the bundled programs, in a wheel or in a checkout."""
     here = Path(__file__).resolve()
     for candidate in (here.parents[1] / "programs", here.parents[3] / "programs"):
@@ -140,7 +146,7 @@ def bundled_folder() -> Path:
     )
 
 
-def known_run(uri: str, packed: bytes) -> RunSpec | None:
+def find_run(uri: str, packed: bytes) -> RunSpec | None:
     """Return how to run the program at `uri`, or None where nobody said.
 
     `packed` is what travelled with the program; bundled programs are known by name.
@@ -151,14 +157,14 @@ def known_run(uri: str, packed: bytes) -> RunSpec | None:
     if parsed.dataset_name != _DATASET_URI:
         return None
     try:
-        return run_spec_of(parsed.path.strip("/"))
+        return make_run_spec(parsed.path.strip("/"))
     except (KeyError, OSError, UnknownNameError):
         return None
 
 
-def run_spec_of(name: str) -> RunSpec:
+def make_run_spec(name: str) -> RunSpec:
     """Return how to run the bundled program `name`; a case is made when it is looked at."""
-    program = _bundled_program(name)
+    program = _read_bundled_program(name)
     keys = [(size, i) for size in SIZES for i in range(program.counts[size])]
     return RunSpec(
         GeneratedCases(keys, partial(_case, name)), link=program.link, more=partial(_further, name)
@@ -177,16 +183,16 @@ def _with_one_case(run: RunSpec, uri: BenchmarkUri) -> RunSpec:
 
 def _case(name: str, size: str, index: int) -> RunCase:
     """Return a recorded case; those that every validation runs are kept, large ones are not."""
-    return _kept_case(name, size, index) if size == SIZES[0] else _made_case(name, size, index)
+    return _keep_case(name, size, index) if size == SIZES[0] else _make_case(name, size, index)
 
 
 @lru_cache(maxsize=2048)
-def _kept_case(name: str, size: str, index: int) -> RunCase:
-    return _made_case(name, size, index)
+def _keep_case(name: str, size: str, index: int) -> RunCase:
+    return _make_case(name, size, index)
 
 
-def _made_case(name: str, size: str, index: int) -> RunCase:
-    case, want = _bundled_program(name).case(size, index), _expected(name, size)[index]
+def _make_case(name: str, size: str, index: int) -> RunCase:
+    case, want = _read_bundled_program(name).case(size, index), _read_expected(name, size)[index]
     return RunCase(
         argv=tuple(case.argv),
         files=dict(case.files),
@@ -200,7 +206,7 @@ def _made_case(name: str, size: str, index: int) -> RunCase:
 
 def _further(name: str, number: int) -> RunCase:
     """Return a test case of the same kind as a recorded one, with other contents."""
-    program = _bundled_program(name)
+    program = _read_bundled_program(name)
     generator = _cases_module().Random.named(f"{name}/more/{number}")
     case = program.make("test", number % program.counts["test"], generator)
     return RunCase(
@@ -209,18 +215,18 @@ def _further(name: str, number: int) -> RunCase:
 
 
 @cache
-def _expected(name: str, size: str) -> list[Any]:
-    return _bundled_program(name).expected(size)
+def _read_expected(name: str, size: str) -> list[Any]:
+    return _read_bundled_program(name).expected(size)
 
 
 @cache
-def _bundled_names() -> tuple[str, ...]:
-    folder = bundled_folder()
+def _list_bundled_names() -> tuple[str, ...]:
+    folder = find_bundled_folder()
     found = (path.parent.name for path in folder.glob("*/program.toml"))
     return tuple(sorted(name for name in found if (folder / name / f"{name}.bc").is_file()))
 
 
-def _bundled_program(name: str) -> Any:
+def _read_bundled_program(name: str) -> Any:
     with _loading:
         return _load_program(name)
 
@@ -232,12 +238,12 @@ def _cases_module() -> ModuleType:
 
 @cache
 def _load_program(name: str) -> Any:
-    return _cases_module().Program.load(bundled_folder() / name)
+    return _cases_module().Program.load(find_bundled_folder() / name)
 
 
 @cache
 def _load_cases_module() -> ModuleType:
-    path = bundled_folder() / "_cases.py"
+    path = find_bundled_folder() / "_cases.py"
     spec = importlib.util.spec_from_file_location("compiler_gym_cases", path)
     if spec is None or spec.loader is None:
         raise DatasetInitError(f"cannot load {path}")

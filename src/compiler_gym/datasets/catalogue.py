@@ -15,7 +15,7 @@ from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, InvalidParameterError, UnknownNameError
 from compiler_gym.errors.nearest import did_you_mean, nearest
-from compiler_gym.lazy import named
+from compiler_gym.lazy import load_named
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -208,7 +208,7 @@ class Datasets:
         if not close and uri.path in ("", "/"):
             close = self._programs_called(uri.dataset)
         hint = f"did you mean {', '.join(close)}?" if close else f"known: {_few(known)}"
-        advice = named("compiler_gym.compat.old_datasets:advice_for")(uri.dataset_name, known)
+        advice = load_named("compiler_gym.compat.old_datasets:advice_for")(uri.dataset_name, known)
         return UnknownNameError(f"no dataset {uri.dataset_name!r}: {hint}{advice}")
 
     def _programs_called(self, name: str) -> list[str]:

@@ -184,7 +184,7 @@ class CorpusDataset(Dataset):
     def benchmarks(self) -> Iterator[Benchmark]:
         """Yield every program, in the order of the import."""
         for program in self.programs():
-            yield self._benchmark(self._uri_of(program), program)
+            yield self._benchmark(self._make_uri(program), program)
 
     def programs(self) -> Iterator[CorpusProgram]:
         """Yield every program as it is stored."""
@@ -247,13 +247,13 @@ class CorpusDataset(Dataset):
 
         Raises `UnknownNameError` if there is none, and `DatasetInitError` if nothing is known.
         """
-        return self.facts_of(self.program(uri))
+        return self.read_facts(self.program(uri))
 
-    def facts_of(self, program: CorpusProgram) -> ProgramFacts:
+    def read_facts(self, program: CorpusProgram) -> ProgramFacts:
         """Return what is known of `program`, as `facts` does."""
         found = self._store.facts(program.key)
         if found is None:
-            raise DatasetInitError(f"nothing more is known of {self._uri_of(program)}")
+            raise DatasetInitError(f"nothing more is known of {self._make_uri(program)}")
         return found
 
     def functions(self, uri: str | BenchmarkUri) -> list[FunctionShape]:
@@ -277,7 +277,7 @@ class CorpusDataset(Dataset):
         if size == 0:
             raise UnknownNameError(f"{self.name} has no program: expected {self.path}")
         program = self.program_at(int(random_state.integers(size)))
-        return self._benchmark(self._uri_of(program), program)
+        return self._benchmark(self._make_uri(program), program)
 
     def _benchmark(self, uri: BenchmarkUri, program: CorpusProgram) -> Benchmark:
         """Return the program, with the check of its package's own tests where it has one."""
@@ -287,7 +287,7 @@ class CorpusDataset(Dataset):
             benchmark.add_validation_callback(self._tester(self.site_data_path / BUILT_LINK, test))
         return benchmark
 
-    def _uri_of(self, program: CorpusProgram) -> BenchmarkUri:
+    def _make_uri(self, program: CorpusProgram) -> BenchmarkUri:
         return BenchmarkUri.of_program(self._uri, program.key)
 
     def _as_it_is(self, uri: BenchmarkUri, program: CorpusProgram) -> Benchmark:
@@ -310,12 +310,12 @@ def find_corpora(
         try:
             found.append(CorpusDataset(path, reader=reader, tester=tester, **dataset_args))
         except DatasetInitError as error:
-            damaged = _damaged_at(path, str(error), **dataset_args)
+            damaged = _open_damaged(path, str(error), **dataset_args)
             found += [] if damaged is None else [damaged]
     return found
 
 
-def _damaged_at(path: Path, damage: str, **dataset_args: Any) -> CorpusDataset | None:
+def _open_damaged(path: Path, damage: str, **dataset_args: Any) -> CorpusDataset | None:
     name = f"{path.parent.parent.name}://{path.parent.name}"
     try:
         corpus = CorpusDataset(

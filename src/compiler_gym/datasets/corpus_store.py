@@ -192,7 +192,7 @@ class CorpusStore:
         """Return how many programs are selected."""
         if self._selection.is_all:
             return self._read(lambda db: db.size)
-        return self._read(lambda db: len(db.selected(self._selection)))
+        return self._read(lambda db: len(db.select(self._selection)))
 
     def find(self, key: str) -> CorpusProgram | None:
         """Return the program of that name, selected or not."""
@@ -213,12 +213,12 @@ class CorpusStore:
             db = self._connection()
             number = index + 1
             if not self._selection.is_all:
-                selected = db.selected(self._selection)
+                selected = db.select(self._selection)
                 number = selected[index] if 0 <= index < len(selected) else 0
             row = db.sql.execute(_BY_ID, (number,)).fetchone()
             return db.program(row) if row else None
         except (sqlite3.Error, _CorruptFrame) as error:
-            raise self._damaged(error) from error
+            raise self._report_damage(error) from error
 
     def keys_in_order(self) -> Iterator[str]:
         """Yield the name of each selected program."""
@@ -236,7 +236,7 @@ class CorpusStore:
                 try:
                     program = db.program(row)
                 except _CorruptFrame as error:
-                    raise self._damaged(error) from error
+                    raise self._report_damage(error) from error
                 yield program
             last = rows[-1][0]
 
@@ -337,9 +337,9 @@ class CorpusStore:
         try:
             return action(self._connection())
         except (sqlite3.Error, _CorruptFrame) as error:
-            raise self._damaged(error) from error
+            raise self._report_damage(error) from error
 
-    def _damaged(self, error: Exception) -> DatasetInitError:
+    def _report_damage(self, error: Exception) -> DatasetInitError:
         self.close()
         return DatasetInitError(
             f"{self._path} is damaged or was altered while in use: {error}: import it again"
@@ -410,7 +410,7 @@ class _Connection:
             )
         return self._has_facts
 
-    def selected(self, chosen: StoredSelection) -> list[int]:
+    def select(self, chosen: StoredSelection) -> list[int]:
         if chosen not in self._selected:
             query = f"SELECT program.id FROM program {_SELECTED} ORDER BY program.id"
             values = {"split": chosen.split, "kinds": chosen.kinds}

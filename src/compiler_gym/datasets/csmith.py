@@ -59,7 +59,7 @@ class CsmithPrograms(SeededDataset):
         """The directory of ``csmith.h``."""
 
     @abstractmethod
-    def contents_of(self, source: bytes) -> bytes:
+    def make_contents(self, source: bytes) -> bytes:
         """Return what the compiler reads of a program that csmith wrote."""
 
     def _find(self) -> str | None:
@@ -72,7 +72,7 @@ class CsmithPrograms(SeededDataset):
     def _benchmark(self, seed: int, source: bytes) -> Benchmark:
         return CsmithBenchmark.create(
             f"{self.name}/{seed}",
-            self.contents_of(source),
+            self.make_contents(source),
             "source.c",
             source,
             run=RunSpec((RunCase(),), time_limit=_RUN_SECONDS),

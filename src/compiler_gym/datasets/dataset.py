@@ -251,11 +251,11 @@ class Dataset:
         if not self.installed:
             self.install()
         if type(self).benchmark_uri_at is Dataset.benchmark_uri_at and not self.size:
-            return self.benchmark(self._drawn(random_state))
+            return self.benchmark(self._draw_address(random_state))
         end = self.size or _UNBOUNDED_DRAW
         return self.benchmark(self.benchmark_uri_at(int(random_state.integers(end))))
 
-    def _drawn(self, random_state: "Generator") -> str:
+    def _draw_address(self, random_state: "Generator") -> str:
         """Return one of the first addresses: whether there is an end, nobody said."""
         first = list(itertools.islice(self.benchmark_uris(), _MOST_DRAWN))
         if not first:

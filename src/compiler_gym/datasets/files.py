@@ -62,28 +62,28 @@ class FilesDataset(Dataset):
         """The number of files, counted once if `memoize_uris`."""
         if not self._memoize_uris:
             return sum(1 for _ in self._walk())
-        return len(self._known_names())
+        return len(self._list_names())
 
     def benchmark_uris(self) -> Iterator[str]:
         """Yield the address of every file, in the order of their names."""
         for name in self._walk() if self._names is None else self._names:
-            yield self._uri_of(name)
+            yield self._make_uri(name)
 
     def benchmark_uri_at(self, index: int) -> str:
         """Return the `index`-th address, counted from 0, of `benchmark_uris`."""
         if not self._memoize_uris:
             return super().benchmark_uri_at(index)
-        names = self._known_names()
+        names = self._list_names()
         if not 0 <= index < len(names):
             raise UnknownNameError(f"{self.name} has no program number {index}")
-        return self._uri_of(names[index])
+        return self._make_uri(names[index])
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the program in the file that `uri` names."""
         self.install()
-        return self.benchmark_class.from_file(uri, self.path_of(uri))
+        return self.benchmark_class.from_file(uri, self.find_path(uri))
 
-    def path_of(self, uri: BenchmarkUri) -> Path:
+    def find_path(self, uri: BenchmarkUri) -> Path:
         """Return the file that `uri` names; raise `UnknownNameError` if there is none."""
         parts = uri.path.split("/")[1:]
         sane = parts and all(part not in ("", ".", "..") and "\0" not in part for part in parts)
@@ -105,12 +105,12 @@ class FilesDataset(Dataset):
             raise UnknownNameError(f"{self.name} has no program: {self.dataset_root} is empty")
         return super()._random_benchmark(random_state)
 
-    def _known_names(self) -> list[str]:
+    def _list_names(self) -> list[str]:
         if self._names is None:
             self._names = list(self._walk())
         return self._names
 
-    def _uri_of(self, name: str) -> str:
+    def _make_uri(self, name: str) -> str:
         return f"{self.name}/{quote_path(name)}"
 
     def _walk(self) -> Iterator[str]:

@@ -31,10 +31,10 @@ class PublishedDataset(TarDatasetWithManifest):
         }
         super().__init__(**(arguments | dataset_args))
 
-    def path_of(self, uri: BenchmarkUri) -> Path:
+    def find_path(self, uri: BenchmarkUri) -> Path:
         """Return the program's file; raise `UnknownNameError` if there is no such program."""
         if not self.archive.main_files:
-            return super().path_of(uri)
+            return super().find_path(uri)
         name = uri.path.strip("/")
         path = self.dataset_root / name / self.archive.main_files.get(name, "")
         if name not in self.archive.main_files or not path.is_file():
@@ -49,9 +49,9 @@ class PublishedDataset(TarDatasetWithManifest):
         # The names that are listed are folders.
         return [finding for finding in findings if "is listed" not in finding]
 
-    def _fetched_manifest(self) -> bytes:
+    def _fetch_manifest(self) -> bytes:
         if not self.archive.main_files:
-            return super()._fetched_manifest()
+            return super()._fetch_manifest()
         return "\n".join(self.archive.main_files).encode()
 
     def _fill(self, directory: Path, archive: Path) -> None:

@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 
 from compiler_gym.datasets.fetching.archive import ArchiveLimits, open_compressed, printable, unpack
 from compiler_gym.datasets.fetching.download import DownloadOptions, download_file
-from compiler_gym.datasets.fetching.install import as_dataset_errors, held
+from compiler_gym.datasets.fetching.install import as_dataset_errors, hold
 from compiler_gym.datasets.files import FilesDataset
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import DatasetInitError, DownloadFailed
-from compiler_gym.files import replaced_directory
+from compiler_gym.files import replace_directory
 
 __all__ = ["TarDataset", "TarDatasetWithManifest"]
 
@@ -91,7 +91,7 @@ class TarDataset(FilesDataset):
         self._warn_if_deprecated()
         if self.installed:
             return
-        with held(self.site_data_path):
+        with hold(self.site_data_path):
             if not self.installed:
                 self._install()
         self._names = None
@@ -100,7 +100,7 @@ class TarDataset(FilesDataset):
         """Remove the unpacked files."""
         if not self.has_site_data or not self.site_data_path.exists():
             return
-        with held(self.site_data_path), as_dataset_errors(f"cannot remove {self.name}"):
+        with hold(self.site_data_path), as_dataset_errors(f"cannot remove {self.name}"):
             # Without its record the dataset counts as not installed, so that a
             # removal that is cut short leaves nothing that looks whole.
             (self.site_data_path / _RECORD).unlink(missing_ok=True)
@@ -142,7 +142,7 @@ class TarDataset(FilesDataset):
     def _build(self, archive: Path) -> None:
         with (
             as_dataset_errors(f"cannot install {self.site_data_path}"),
-            replaced_directory(self.site_data_path) as directory,
+            replace_directory(self.site_data_path) as directory,
         ):
             self._fill(directory, archive)
             record = {"url": self.tar_urls, "sha256": self.tar_sha256, "time": int(time.time())}
@@ -190,38 +190,38 @@ class TarDatasetWithManifest(TarDataset):
     @property
     def size(self) -> int:
         """The number of programs: those listed, or those announced."""
-        return len(self._known_names()) if self.installed else self.known_size
+        return len(self._list_names()) if self.installed else self.known_size
 
     def benchmark_uris(self) -> Iterator[str]:
         """Yield the address of every listed program, in the order of the list."""
-        yield from (self._uri_of(name) for name in self._known_names())
+        yield from (self._make_uri(name) for name in self._list_names())
 
     def verify(self) -> list[str]:
         """Return what differs from what was installed, as sentences."""
         findings = super().verify()
         suffix = self.benchmark_file_suffix
         missing = [
-            n for n in self._known_names() if not (self.dataset_root / (n + suffix)).is_file()
+            n for n in self._list_names() if not (self.dataset_root / (n + suffix)).is_file()
         ]
         return findings + [f"{name} is listed and is not there" for name in missing]
 
     def _fill(self, directory: Path, archive: Path) -> None:
-        manifest = self._fetched_manifest()
+        manifest = self._fetch_manifest()
         super()._fill(directory, archive)
         with as_dataset_errors(f"cannot install {self.name}"):
             (directory / _MANIFEST).write_bytes(manifest)
 
     def _walk(self) -> Iterator[str]:
         path = self.site_data_path / _MANIFEST
-        text = path.read_bytes() if self.installed else self._fetched_manifest()
+        text = path.read_bytes() if self.installed else self._fetch_manifest()
         yield from _names_in(text, self.name)
 
-    def _known_names(self) -> list[str]:
+    def _list_names(self) -> list[str]:
         if self._names is None:
             self._names = list(self._walk())
         return self._names
 
-    def _fetched_manifest(self) -> bytes:
+    def _fetch_manifest(self) -> bytes:
         path = self.fetch(self.manifest_urls, self.manifest_sha256)
         with open_compressed(path, self.manifest_compression, limits=_MANIFEST_LIMITS) as file:
             text = file.read()

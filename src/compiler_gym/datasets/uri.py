@@ -65,9 +65,11 @@ class BenchmarkUri:
         set_field("scheme", self.scheme.lower())
         set_field("params", MappingProxyType(params))
         if not _SCHEME.fullmatch(self.scheme):
-            raise _malformed(self.scheme, "the scheme is not a word")
+            raise _report_malformed(self.scheme, "the scheme is not a word")
         if self.dataset and not _DATASET.fullmatch(self.dataset):
-            raise _malformed(self.dataset, "a dataset's name has letters, digits, '_', '.', '-'")
+            raise _report_malformed(
+                self.dataset, "a dataset's name has letters, digits, '_', '.', '-'"
+            )
         if self.path and not self.path.startswith("/"):
             set_field("path", f"/{self.path}")
         set_field("_text", self._render())
@@ -193,7 +195,7 @@ def _parse(text: str) -> BenchmarkUri:
     scheme = written[1].lower() if written else _DEFAULT_SCHEME
     dataset, slash, path = rest[written.end() if written else 0 :].partition("/")
     if not dataset and scheme == _DEFAULT_SCHEME:
-        raise _malformed(text, "no dataset is named")
+        raise _report_malformed(text, "no dataset is named")
     params: dict[str, list[str]] = {}
     for key, value in parse_qsl(query, keep_blank_values=True, errors="surrogateescape"):
         params.setdefault(key, []).append(value)
@@ -210,7 +212,7 @@ def _values(values: str | Iterable[str]) -> tuple[str, ...]:
     return (values,) if isinstance(values, str) else tuple(values)
 
 
-def _malformed(text: str, reason: str) -> BenchmarkInitError:
+def _report_malformed(text: str, reason: str) -> BenchmarkInitError:
     return BenchmarkInitError(
         f"not a benchmark URI: {text!r}: {reason}: expected scheme://dataset/path, "
         "for example benchmark://cbench-v1/qsort"

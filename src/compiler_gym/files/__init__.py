@@ -13,18 +13,18 @@ from compiler_gym.files.appending import (
     append_line,
     drop_cut_line,
     lines,
-    opened,
+    open_appending,
     whole_lines,
     write_all,
 )
-from compiler_gym.files.locks import FolderLock, Lock, locked
+from compiler_gym.files.locks import FolderLock, Lock, lock_path
 from compiler_gym.files.paths import cache_path, site_data_path
-from compiler_gym.files.reading import read_regular, sha256_of
+from compiler_gym.files.reading import hash_file, read_regular
 from compiler_gym.files.replacing import (
     keep,
-    made,
-    replaced_directory,
-    replaced_file,
+    make_folder,
+    replace_directory,
+    replace_file,
     tool_identity,
     write_whole,
 )
@@ -40,20 +40,20 @@ __all__ = [
     "append_line",
     "cache_path",
     "drop_cut_line",
+    "hash_file",
     "is_intact",
     "keep",
     "lines",
-    "locked",
-    "made",
+    "lock_path",
+    "make_folder",
     "new_scratch",
-    "opened",
+    "open_appending",
     "read_regular",
     "remove_left",
-    "replaced_directory",
-    "replaced_file",
+    "replace_directory",
+    "replace_file",
     "scratch_directory",
     "seal",
-    "sha256_of",
     "site_data_path",
     "tool_identity",
     "whole_lines",

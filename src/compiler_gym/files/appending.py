@@ -15,14 +15,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
-from compiler_gym.files.replacing import made, synced
+from compiler_gym.files.replacing import make_folder, sync_path
 
 __all__ = [
     "append",
     "append_line",
     "drop_cut_line",
     "lines",
-    "opened",
+    "open_appending",
     "whole_lines",
     "write_all",
 ]
@@ -40,7 +40,7 @@ def append(path: Path, data: bytes, *, sync: bool = False) -> None:
     names the file: a full disk takes the beginning of a line.
     """
     try:
-        descriptor = opened(path)
+        descriptor = open_appending(path)
         try:
             is_new = False
             if stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -53,18 +53,18 @@ def append(path: Path, data: bytes, *, sync: bool = False) -> None:
         finally:
             os.close(descriptor)
         if sync and is_new:
-            synced(path.parent)
+            sync_path(path.parent)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def opened(path: Path) -> int:
+def open_appending(path: Path) -> int:
     """Open the file `path` to append to it, and make it and its folder where there is none."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
     try:
         return os.open(path, flags, 0o666)
     except FileNotFoundError:
-        with made(path.parent):
+        with make_folder(path.parent):
             return os.open(path, flags, 0o666)
 
 
@@ -117,7 +117,7 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
 
     Raises `ValueError` that names the file and the line where one is no object of JSON.
     """
-    for number, line in _numbered(path):
+    for number, line in _number_lines(path):
         if not line.strip():
             continue
         try:
@@ -131,7 +131,7 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
 
 def whole_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield every line that is an object, and pass over what is damaged."""
-    for _, line in _numbered(path):
+    for _, line in _number_lines(path):
         try:
             found = json.loads(line)
         except (ValueError, RecursionError):
@@ -140,7 +140,7 @@ def whole_lines(path: Path) -> Iterator[dict[str, Any]]:
             yield found
 
 
-def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
+def _number_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     if path.is_file():
         yield from enumerate(path.read_bytes().split(b"\n"), start=1)
 

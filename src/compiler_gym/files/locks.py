@@ -16,7 +16,7 @@ from typing import Self
 
 from compiler_gym.errors import CacheError
 
-__all__ = ["FolderLock", "Lock", "locked"]
+__all__ = ["FolderLock", "Lock", "lock_path"]
 
 _TRIES, _WAIT_SECONDS = 20, 0.05
 """Who has just taken a lock writes its name a moment later."""
@@ -33,7 +33,7 @@ class Lock:
         """
         self.owner = os.getpid()
         """The process that holds it."""
-        self._descriptor = _taken(path, wait)
+        self._descriptor = _take(path, wait)
         _held.add(self)
         self._release = weakref.finalize(self, _release, path, self._descriptor, self.owner)
         with suppress(OSError):  # a full disk: others are refused, without a name
@@ -79,12 +79,12 @@ class FolderLock(Lock):
             ) from None
 
 
-def locked(path: Path, *, wait: bool = True) -> Lock:
+def lock_path(path: Path, *, wait: bool = True) -> Lock:
     """Return the lock of `path`, taken: it is the file ``.NAME.lock`` beside it, see `Lock`."""
     return Lock(path.parent / f".{path.name}.lock", wait=wait)
 
 
-def _taken(path: Path, wait: bool) -> int:
+def _take(path: Path, wait: bool) -> int:
     """Return the file `path`, open and locked."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)

@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-__all__ = ["read_regular", "sha256_of"]
+__all__ = ["hash_file", "read_regular"]
 
 _MOST_BYTES = 1 << 30
 _CHUNK_BYTES = 1 << 20
@@ -40,7 +40,7 @@ def read_regular(path: str | Path, *, most: int = _MOST_BYTES) -> bytes:
     return bytes(contents)
 
 
-def sha256_of(path: Path) -> str:
+def hash_file(path: Path) -> str:
     """Return the SHA-256 of the contents of the file `path`, in hexadecimal; raise `OSError`."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -23,10 +23,10 @@ from compiler_gym.files.temporary import process_prefix, remove_left, remove_tre
 
 __all__ = [
     "keep",
-    "made",
-    "replaced_directory",
-    "replaced_file",
-    "synced",
+    "make_folder",
+    "replace_directory",
+    "replace_file",
+    "sync_path",
     "tool_identity",
     "write_whole",
 ]
@@ -37,7 +37,7 @@ def write_whole(path: Path, contents: bytes, *, sync: bool = False) -> None:
 
     With `sync` it is on the disk when this returns.
     """
-    with replaced_file(path, sync=sync) as partial:
+    with replace_file(path, sync=sync) as partial:
         partial.write_bytes(contents)
 
 
@@ -59,7 +59,7 @@ def keep(path: Path, contents: bytes) -> None:
 
 
 @contextmanager
-def replaced_file(path: Path, *, sync: bool = True) -> Generator[Path]:
+def replace_file(path: Path, *, sync: bool = True) -> Generator[Path]:
     """Yield the name of a file that takes the place of `path` when the block ends well.
 
     A device or a pipe is yielded itself.
@@ -70,7 +70,7 @@ def replaced_file(path: Path, *, sync: bool = True) -> Generator[Path]:
         yield path
         return
     partial = target.parent / f"{process_prefix(_partial(target))}{secrets.token_hex(4)}"
-    with made(target.parent):
+    with make_folder(target.parent):
         try:
             partial.touch(0o666 if before is None else 0o600, exist_ok=False)
             yield partial
@@ -79,16 +79,16 @@ def replaced_file(path: Path, *, sync: bool = True) -> Generator[Path]:
                     os.chown(partial, before.st_uid, before.st_gid)
                 partial.chmod(stat.S_IMODE(before.st_mode))
             if sync:
-                synced(partial)
+                sync_path(partial)
             partial.replace(target)
             if sync:
-                synced(target.parent)
+                sync_path(target.parent)
         finally:
             partial.unlink(missing_ok=True)
 
 
 @contextmanager
-def replaced_directory(path: Path) -> Generator[Path]:
+def replace_directory(path: Path) -> Generator[Path]:
     """Yield an empty directory that takes the place of `path` when the block ends well.
 
     Call it with `path` locked: what was left by processes that died is removed.
@@ -99,7 +99,7 @@ def replaced_directory(path: Path) -> Generator[Path]:
     remove_left(path.parent, glob.escape(_partial(path)))
     remove_tree(aside)
     partial = path.parent / f"{process_prefix(_partial(path))}{secrets.token_hex(4)}"
-    with made(path.parent):
+    with make_folder(path.parent):
         try:
             partial.mkdir()
             yield partial
@@ -112,14 +112,14 @@ def replaced_directory(path: Path) -> Generator[Path]:
                 if aside.exists():
                     aside.rename(path)
                 raise
-            synced(path.parent)
+            sync_path(path.parent)
         finally:
             remove_tree(partial)
     remove_tree(aside)
 
 
 @contextmanager
-def made(folder: Path) -> Generator[None]:
+def make_folder(folder: Path) -> Generator[None]:
     """Make `folder` and what is above it; where the block fails, remove what is empty of that."""
     missing = list(takewhile(lambda each: not os.path.lexists(each), (folder, *folder.parents)))
     try:
@@ -132,7 +132,7 @@ def made(folder: Path) -> Generator[None]:
         raise
 
 
-def synced(path: Path) -> None:
+def sync_path(path: Path) -> None:
     """Wait until a file, or which files a directory has, is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:

@@ -101,6 +101,6 @@ class CollectOptions:
         begin = shard * self.runs_of_a_shard
         return range(begin, min(begin + self.runs_of_a_shard, self.runs))
 
-    def steps_of(self, run: int) -> int:
+    def count_steps(self, run: int) -> int:
         """Return how many steps a run may take: the last one takes what is left."""
         return min(self.length, self.steps - run * self.length)

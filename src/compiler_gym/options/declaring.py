@@ -22,7 +22,7 @@ __all__ = [
     "Range",
     "Spelling",
     "check",
-    "declared",
+    "list_options",
     "option",
     "seconds_in",
     "to_plain",
@@ -124,7 +124,7 @@ class DeclaredOption:
         """Return what the command line calls the option whose field is `name`."""
         return f"--{(self.spelling.name or name).rstrip('_').replace('_', '-')}"
 
-    def shown(self, default: object) -> str:
+    def format_default(self, default: object) -> str:
         """Return a default in the command line's unit; nothing where there is none to tell."""
         if default is None or default is False or isinstance(default, tuple):
             return ""
@@ -151,7 +151,7 @@ def option(
     )
 
 
-def declared(record: Any) -> Mapping[str, DeclaredOption]:
+def list_options(record: Any) -> Mapping[str, DeclaredOption]:
     """Return the options of a record or of its class, by the names of their fields."""
     return {one.name: one.metadata[_KEY] for one in fields(record) if _KEY in one.metadata}
 
@@ -159,7 +159,7 @@ def declared(record: Any) -> Mapping[str, DeclaredOption]:
 def check(record: Any) -> None:
     """Raise `InvalidParameterError` for an option out of its range; None is no number's default."""
     defaults = {one.name: one.default for one in fields(record)}
-    for name, one in declared(record).items():
+    for name, one in list_options(record).items():
         value = getattr(record, name)
         if one.range is not None and not (value is None and defaults[name] is None):
             one.range.check(name, value)
@@ -168,5 +168,5 @@ def check(record: Any) -> None:
 def to_plain(record: Any) -> dict[str, Any]:
     """Return every option as JSON would give it back."""
     return json.loads(
-        json.dumps({name: getattr(record, name) for name in declared(record)}, default=str)
+        json.dumps({name: getattr(record, name) for name in list_options(record)}, default=str)
     )

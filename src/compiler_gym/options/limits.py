@@ -60,5 +60,5 @@ class Limits:
         if self.sandbox is not None:
             from compiler_gym.sandbox import Sandbox
 
-            Sandbox.named(self.sandbox)
+            Sandbox.find(self.sandbox)
         check(self)

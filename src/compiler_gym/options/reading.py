@@ -23,7 +23,7 @@ class ArchiveLimits:
     small: int = 1 << 26
     """Contents up to this size are accepted at any ratio."""
 
-    def bytes_of(self, archive_size: int) -> int:
+    def limit_bytes(self, archive_size: int) -> int:
         """Return how much an archive of `archive_size` bytes may unpack to."""
         return min(self.max_bytes, max(self.small, int(archive_size * self.max_ratio)))
 

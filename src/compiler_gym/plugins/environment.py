@@ -60,7 +60,7 @@ class ServiceEnv(CompilerEnv):
             self.state_observation = declared.state  # pyright: ignore[reportAttributeAccessIssue]
         super().__init__(
             source,
-            rewards=[_reward_of_row(row, observed) for row in rows or _rows_of(observed)],
+            rewards=[_reward_of_row(row, observed) for row in rows or _make_rows(observed)],
             datasets=list(_make_datasets(declared)),
             **options,
         )
@@ -90,7 +90,7 @@ def _make_datasets(declared: Plugin | None) -> Iterator[Dataset]:
     )
 
 
-def _rows_of(observed: dict[str, ObservationSpec]) -> list[RewardRow]:
+def _make_rows(observed: dict[str, ObservationSpec]) -> list[RewardRow]:
     numbers = [spec.name for spec in observed.values() if isinstance(spec.space, ScalarSpec)]
     return [RewardRow(name, name) for name in numbers]
 

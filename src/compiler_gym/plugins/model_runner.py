@@ -129,7 +129,7 @@ class ModelRunnerSession(CompilerSession):
         if self._question is None or self._header is None:
             return True, None, True
         try:
-            advice = self._header.advice.packed(action)
+            advice = self._header.advice.pack(action)
         except (ServiceTransportError, TypeError, ValueError) as error:
             raise InvalidActionError(f"{action!r} is no advice: {error}") from error
         self._pipes.answer(advice)

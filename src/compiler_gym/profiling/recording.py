@@ -152,13 +152,13 @@ class _Recording:
         timed, start = self._timed, self._began + self._paused
         assert timed is not None
         requests, timed.requests = timed.requests, []
-        calls = _told_by(timed.inner)
+        calls = _fetch_calls(timed.inner)
         parts = tuple(_request_span(one, calls, action, around, start) for one in requests)
         taken = self._ended - began
         self._spans.append(Span(Layer.PYTHON, name, taken, began=began - start, parts=parts))
 
 
-def _told_by(connection: "Connection") -> list[TimedCall] | None:
+def _fetch_calls(connection: "Connection") -> list[TimedCall] | None:
     """Return what the session noted since it was last asked; None if it was lost."""
     try:
         reply = connection.call(Parameter(TIMES, "take"))

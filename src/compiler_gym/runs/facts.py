@@ -23,7 +23,7 @@ def facts() -> dict[str, Any]:
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "command": sys.argv,
         "versions": {"compiler_gym": __version__, "python": platform.python_version()}
-        | dict(filter(None, map(_version_of, _PACKAGES))),
+        | dict(filter(None, map(_find_version, _PACKAGES))),
         "host": {
             "name": platform.node(),
             "system": platform.platform(),
@@ -34,7 +34,7 @@ def facts() -> dict[str, Any]:
     }
 
 
-def _version_of(package: str) -> tuple[str, str] | None:
+def _find_version(package: str) -> tuple[str, str] | None:
     try:
         return package, version(package)
     except PackageNotFoundError:

@@ -30,7 +30,7 @@ from compiler_gym.files import (
     drop_cut_line,
     is_intact,
     lines,
-    made,
+    make_folder,
     seal,
     write_whole,
 )
@@ -96,7 +96,7 @@ class RunFolder:
         asked = {"kind": kind, "config": _json_document(dict(config)), "seeds": dict(seeds or {})}
         file = folder / "run.json"
         try:
-            with made(folder), ExitStack() as undone:
+            with make_folder(folder), ExitStack() as undone:
                 lock = undone.enter_context(FolderLock.take(folder))
                 document = _document(file, asked)
                 changes = _changes(asked, document, folder, may_change, may_lack)
@@ -116,7 +116,7 @@ class RunFolder:
         """True if the run ended by itself."""
         return (self.path / "done").is_file()
 
-    def result_of(self, key: str) -> dict[str, Any] | None:
+    def find_result(self, key: str) -> dict[str, Any] | None:
         """Return what was recorded of episode `key`, or None if it has to be played."""
         line = self._done.get(key)
         return None if line is None else line["result"]
@@ -269,8 +269,8 @@ def _changes(
             changes[own] = Change(old, new, is_lacking)
         elif old != new or (name in before) != (name in now):
             raise InvalidParameterError(
-                f"{folder} holds a run with another {name}: expected {_told(now, name)}, "
-                f"found {_told(before, name)}: name another folder"
+                f"{folder} holds a run whose {name} is {_describe_setting(before, name)}, not "
+                f"{_describe_setting(now, name)}: choose another folder"
             )
     return changes
 
@@ -283,7 +283,7 @@ def _settings(document: dict[str, Any]) -> dict[str, Any]:
     return {"kind": document.get("kind"), **settings, "seeds": document.get("seeds")}
 
 
-def _told(settings: dict[str, Any], name: str) -> str:
+def _describe_setting(settings: dict[str, Any], name: str) -> str:
     return json.dumps(settings[name]) if name in settings else "nothing"
 
 

@@ -22,9 +22,9 @@ from compiler_gym.errors import SandboxError
 from compiler_gym.files import scratch_directory
 from compiler_gym.sandbox.groups import ControlGroup, group_for
 from compiler_gym.sandbox.paths import DEVICES, SYSTEM, is_system
-from compiler_gym.sandbox.reasons import explained
+from compiler_gym.sandbox.reasons import explain_failure
 from compiler_gym.sandbox.tiers import Sandbox, way
-from compiler_gym.sandbox.ways import NOBODY, OWN, Way, find_helper, wrapped
+from compiler_gym.sandbox.ways import NOBODY, OWN, Way, find_helper, wrap_command
 
 __all__ = [
     "FOLDER",
@@ -33,8 +33,8 @@ __all__ = [
     "Workplace",
     "bounds",
     "box_report",
+    "read_report",
     "run_boxed",
-    "said_by",
     "try_way",
 ]
 
@@ -183,7 +183,7 @@ def run_boxed(
             raise SandboxError(f"cannot start the sandbox: {error}") from error
         finally:
             os.close(writing)
-        said = said_by(process, reading, limits.seconds, stop, is_apart=is_apart)
+        said = read_report(process, reading, limits.seconds, stop, is_apart=is_apart)
         return box_report(said, sandbox, group)
 
 
@@ -223,7 +223,7 @@ def try_way(one: Way) -> str:
             "name the tier with COMPILER_GYM_SANDBOX"
         )
     last = said[-1].removeprefix("bwrap: ") if said else ""
-    return explained(last) or f"a program ended with status {report.exit_status}"
+    return explain_failure(last) or f"a program ended with status {report.exit_status}"
 
 
 class _Order:
@@ -259,10 +259,10 @@ class _Order:
 
     def copy(self, outputs: Path | None, collect: Sequence[str]) -> None:
         """Copy the input files to the program and its output files back."""
-        self._scratch_bytes += _size_of(self._folder)
-        self.words.append(f"--inputs={self._opened(self._folder)}")
+        self._scratch_bytes += _measure_folder(self._folder)
+        self.words.append(f"--inputs={self._open(self._folder)}")
         if outputs is not None:
-            self.words.append(f"--outputs={self._opened(outputs)}")
+            self.words.append(f"--outputs={self._open(outputs)}")
             self.words += [f"--collect={name}" for name in collect]
 
     def join_group(self) -> ControlGroup | None:
@@ -280,7 +280,7 @@ class _Order:
         words = [*self.words, f"--scratch={self._scratch_bytes}"]
         if sandbox is not Sandbox.NAMESPACES or chosen_way == OWN:
             return [*words, f"--tier={sandbox.value}", "--", *command]
-        return wrapped(
+        return wrap_command(
             [*words, "--tier=inside", "--", *command],
             shown=self._shown,
             work=self._work,
@@ -299,10 +299,10 @@ class _Order:
                 for path in (folder, *folder.rglob("*")):
                     os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
         except OSError as error:
-            raise SandboxError(explained(f"become nobody: {error.strerror}")) from error
+            raise SandboxError(explain_failure(f"become nobody: {error.strerror}")) from error
         return NOBODY
 
-    def _opened(self, path: Path) -> int:
+    def _open(self, path: Path) -> int:
         self._given.append(path)
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         self._stack.callback(os.close, descriptor)
@@ -325,7 +325,7 @@ def bounds(limits: RunLimits) -> list[str]:
     ]
 
 
-def said_by(
+def read_report(
     process: "subprocess.Popen[bytes]",
     reading: int,
     seconds: float,
@@ -386,17 +386,17 @@ def box_report(said: bytes, sandbox: Sandbox, group: ControlGroup | None) -> Box
         status, seconds, cpu, peak, stopped_by = words
         passed = None if stopped_by == "-" else stopped_by
         if passed is None and group is not None:
-            passed = group.passed()
+            passed = group.find_passed_limit()
         return BoxReport(int(status), float(seconds), float(cpu), int(peak) * 1024, passed, sandbox)
     if kind == "failed":
         number, why = int(words[0]), " ".join(words[1:])
         if why.startswith("execute the program"):
             raise OSError(number, os.strerror(number))
-        raise SandboxError(f"{_NOT_MADE}{explained(why)}")
+        raise SandboxError(f"{_NOT_MADE}{explain_failure(why)}")
     return BoxReport(-signal.SIGKILL, 0.0, 0.0, 0, "sandbox", sandbox)
 
 
-def _size_of(folder: Path) -> int:
+def _measure_folder(folder: Path) -> int:
     """Return the bytes that the files of `folder` occupy, in whole pages."""
     sizes = (path.stat().st_size for path in folder.rglob("*") if path.is_file())
     return sum((size + 4095) // 4096 * 4096 for size in sizes)

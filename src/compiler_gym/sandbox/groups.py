@@ -27,7 +27,7 @@ class ControlGroup:
     path: Path
     descriptor: int
 
-    def passed(self) -> str | None:
+    def find_passed_limit(self) -> str | None:
         """Return the limit that the kernel enforced: ``memory`` or ``processes``, or None."""
         if _events(self.path / "memory.events", "oom_kill"):
             return "memory"

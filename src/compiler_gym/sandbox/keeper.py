@@ -47,7 +47,7 @@ def end_all() -> None:
             return
 
 
-def ended(process: int) -> "int | None":
+def reap(process: int) -> "int | None":
     """Return the status of `process` if it has ended, and reap what else has."""
     while True:
         try:
@@ -83,7 +83,7 @@ def main() -> int:
             break
         if woken in ready:
             os.read(woken, 4096)
-        status = ended(process.pid)
+        status = reap(process.pid)
     end_all()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     process.returncode = status or 0  # reaped above

@@ -9,7 +9,7 @@ import errno
 import os
 from pathlib import Path
 
-__all__ = ["explained"]
+__all__ = ["explain_failure"]
 
 _NAMESPACE_LIMITS = tuple(
     f"user/max_{kind}_namespaces" for kind in ("user", "mnt", "pid", "net", "ipc", "uts")
@@ -20,7 +20,9 @@ _FORBIDDEN = (errno.EPERM, errno.EACCES)
 _ERROR_NUMBERS = (*_FORBIDDEN, errno.ENOSPC, errno.EUSERS, errno.EINVAL, errno.ENOSYS)
 
 
-def explained(said: str, *, settings: Path = Path("/proc/sys"), status: str | None = None) -> str:
+def explain_failure(
+    said: str, *, settings: Path = Path("/proc/sys"), status: str | None = None
+) -> str:
     """Return the message of a tool that could not make namespaces, with its cause and remedy.
 
     `settings` holds the kernel's settings, and `status` this process's ``/proc`` status.

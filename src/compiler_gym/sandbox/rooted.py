@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from compiler_gym.errors import SandboxError
-from compiler_gym.sandbox.box import BoxReport, RunLimits, bounds, box_report, said_by
+from compiler_gym.sandbox.box import BoxReport, RunLimits, bounds, box_report, read_report
 from compiler_gym.sandbox.tiers import Sandbox
 from compiler_gym.sandbox.ways import BUBBLEWRAP, find_helper
 
@@ -104,7 +104,7 @@ def run_rooted(
             )
         finally:
             os.close(writing)
-        said = said_by(process, reading, limits.seconds, is_apart=True, look=look)
+        said = read_report(process, reading, limits.seconds, is_apart=True, look=look)
     except FileNotFoundError:
         require_rooted()
         raise

@@ -21,12 +21,12 @@ from compiler_gym.sandbox.ways import BUBBLEWRAP, OWN, Way
 __all__ = [
     "ENVIRONMENT_VARIABLE",
     "Sandbox",
-    "asked_for",
     "available",
-    "chosen",
+    "choose_tier",
+    "find_requested",
     "require",
-    "sandboxed",
     "use",
+    "use_sandbox",
     "way",
     "why_not",
 ]
@@ -46,10 +46,10 @@ class Sandbox(Enum):
     """No restriction but bounds of time, output and memory."""
 
     @classmethod
-    def named(cls, name: "str | Sandbox") -> "Sandbox":
+    def find(cls, name: "str | Sandbox") -> "Sandbox":
         """Return the tier of that name; raise `UnknownNameError` if there is none.
 
-        >>> Sandbox.named("limits")
+        >>> Sandbox.find("limits")
         <Sandbox.LIMITS: 'limits'>
         """
         if isinstance(name, Sandbox):
@@ -73,24 +73,24 @@ class Sandbox(Enum):
 _around: ContextVar[Sandbox | None] = ContextVar("compiler_gym_sandbox", default=None)
 
 
-def chosen(sandbox: str | Sandbox | None = None) -> Sandbox:
+def choose_tier(sandbox: str | Sandbox | None = None) -> Sandbox:
     """Return the tier to run a program in.
 
     Raises:
         UnknownNameError: No tier has that name.
         SandboxError: The tier does not work on this machine.
     """
-    return asked_for(sandbox) or available()[0]
+    return find_requested(sandbox) or available()[0]
 
 
-def asked_for(sandbox: str | Sandbox | None = None) -> Sandbox | None:
+def find_requested(sandbox: str | Sandbox | None = None) -> Sandbox | None:
     """Return the tier that was named, or None for the strongest; raise as `chosen` does."""
     named = sandbox if sandbox is not None else _around.get()
     if named is None:
         named = os.environ.get(ENVIRONMENT_VARIABLE) or None
     if named is None:
         return None
-    tier = Sandbox.named(named)
+    tier = Sandbox.find(named)
     reason = why_not(tier)
     if reason:
         raise SandboxError(
@@ -106,7 +106,7 @@ def require(sandbox: str | Sandbox | None = None, *, what: str) -> Sandbox:
     Only an argument may choose to run it without a sandbox. Raises `SandboxError` if
     ``COMPILER_GYM_SANDBOX`` or ``sandboxed`` chooses that.
     """
-    tier = chosen(sandbox)
+    tier = choose_tier(sandbox)
     if tier is Sandbox.NONE and sandbox is None:
         raise SandboxError(
             f"{what} is untrusted and would be run without a sandbox: expected the sandbox "
@@ -117,12 +117,12 @@ def require(sandbox: str | Sandbox | None = None, *, what: str) -> Sandbox:
 
 
 @contextmanager
-def sandboxed(sandbox: str | Sandbox | None) -> Generator[Sandbox]:
+def use_sandbox(sandbox: str | Sandbox | None) -> Generator[Sandbox]:
     """Run programs in this tier within the context, in this thread; None changes nothing.
 
     Raises as `chosen` does.
     """
-    tier = chosen(sandbox)
+    tier = choose_tier(sandbox)
     token = _around.set(tier if sandbox is not None else _around.get())
     try:
         yield tier
@@ -161,14 +161,14 @@ def _way() -> tuple[Way | None, str]:
     """Return the first way of making namespaces that works, or why none does."""
     reasons: list[str] = []
     for one in (OWN, BUBBLEWRAP):
-        reason = _tried(one)
+        reason = _try_way(one)
         if not reason:
             return one, ""
         reasons.append(f"{one.name}: {reason}")
     return None, "; ".join(reasons)
 
 
-def _tried(one: Way) -> str:
+def _try_way(one: Way) -> str:
     """Return why a program does not run in namespaces made this way; empty if it does."""
     from compiler_gym.sandbox.box import try_way
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from compiler_gym.sandbox.box import RunLimits, Workplace, run_boxed
 from compiler_gym.sandbox.paths import is_system
-from compiler_gym.sandbox.tiers import Sandbox, chosen
+from compiler_gym.sandbox.tiers import Sandbox, choose_tier
 
 __all__ = ["run_tool_boxed"]
 
@@ -38,7 +38,7 @@ def run_tool_boxed(
     it runs as a plain child process. Raises `subprocess.TimeoutExpired` after `seconds`,
     `OSError` if it cannot be started, and as `compiler_gym.sandbox.chosen` does.
     """
-    tier = chosen()
+    tier = choose_tier()
     if tier is Sandbox.NONE:
         return subprocess.run(
             command, input=input, capture_output=True, timeout=seconds, cwd=cwd or folder,
@@ -56,7 +56,7 @@ def run_tool_boxed(
             command,
             Workplace(
                 folder.resolve(),
-                visible=[*_home_of(command[0]), *([cwd] if cwd else []), *visible],
+                visible=[*_find_home(command[0]), *([cwd] if cwd else []), *visible],
                 in_place=True,
                 directory=cwd.resolve() if cwd else None,
             ),
@@ -76,7 +76,7 @@ def run_tool_boxed(
     return subprocess.CompletedProcess(list(command), report.exit_status, *printed)
 
 
-def _home_of(program: str) -> list[Path]:
+def _find_home(program: str) -> list[Path]:
     """Return the folder that a compiler is installed in, unless it is a folder of the system."""
     real = Path(program).resolve()
     is_below_a_prefix = real.parent.name == "bin" and len(real.parents) > 3

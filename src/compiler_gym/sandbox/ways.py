@@ -12,7 +12,7 @@ from pathlib import Path
 from compiler_gym.errors import SandboxError
 from compiler_gym.sandbox.paths import DEVICES, SYSTEM
 
-__all__ = ["BUBBLEWRAP", "NOBODY", "OWN", "Way", "find_helper", "wrapped"]
+__all__ = ["BUBBLEWRAP", "NOBODY", "OWN", "Way", "find_helper", "wrap_command"]
 
 NOBODY = 65534
 """The user and group id of the unprivileged user nobody."""
@@ -40,7 +40,7 @@ def find_helper() -> str:
     folders = [] if module is None or module.origin is None else [Path(module.origin).parent]
     for folder in folders:
         helper = folder / _HELPER
-        if os.access(helper, os.X_OK) or _made_executable(helper):
+        if os.access(helper, os.X_OK) or _make_executable(helper):
             return str(helper)
     raise SandboxError(
         f"no program can be run: expected the helper {_HELPER} beside {folders or 'the package'}: "
@@ -48,7 +48,7 @@ def find_helper() -> str:
     )
 
 
-def _made_executable(helper: Path) -> bool:
+def _make_executable(helper: Path) -> bool:
     """Return whether the helper can be run, after setting a mode bit that an installer lost."""
     try:
         helper.chmod(0o755)
@@ -57,7 +57,7 @@ def _made_executable(helper: Path) -> bool:
     return True
 
 
-def wrapped(
+def wrap_command(
     helper: Sequence[str], *, shown: Sequence[str], work: str | None, scratch_bytes: int
 ) -> list[str]:
     """Return the command that runs `helper` as the first process of bubblewrap's namespaces.

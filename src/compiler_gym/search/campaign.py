@@ -151,7 +151,7 @@ class Campaign:
     def _propose(self) -> None:
         if self.phase == "waiting":
             self.phase = "searching"
-        batch = self._searched() if self.phase == "searching" else ()
+        batch = self._search_next() if self.phase == "searching" else ()
         if not batch:
             self.minimise()
             if self._moves.rest is not None:  # later answers apply to other questions then
@@ -165,7 +165,7 @@ class Campaign:
             return
         self._asked = self._strategy
         self._walks = [None] * len(batch)
-        batch = [self._moves.finished(sequence) for sequence in batch]
+        batch = [self._moves.finish(sequence) for sequence in batch]
         for sequence in batch:
             departure = self.program.root.departure(sequence)
             if departure is not None:
@@ -175,7 +175,7 @@ class Campaign:
     def _minimiser(self) -> Minimiser:
         return Minimiser(self.best, self._moves.pack, self._moves.flat)
 
-    def _searched(self) -> Sequence[MoveSequence]:
+    def _search_next(self) -> Sequence[MoveSequence]:
         """Return the next sequences to try within the budget of steps."""
         self._batches += 1
         if self._batches % _BATCHES_PER_EXCHANGE == 0:

@@ -94,7 +94,7 @@ class DecisionSearch:
             if (made := self._with(place, action)) != self._base:
                 self._asked.append(_Proposal(made, self._tail))
         while len(self._asked) < _DECISIONS_BATCH:
-            self._asked.append(self._changed())
+            self._asked.append(self._change_decisions())
         return [self._sequence(proposal) for proposal in self._asked]
 
     def suggest(self, sequence: MoveSequence) -> None:
@@ -174,7 +174,7 @@ class DecisionSearch:
                 together.pop(place, None)
         self._next.append(together)
 
-    def _changed(self) -> _Proposal:
+    def _change_decisions(self) -> _Proposal:
         """Return the base with some decisions changed, how many were meant to be, and of what."""
         made = dict(self._base)
         size = self._random.choices(list(self._sizes), list(self._sizes.values()))[0]

@@ -43,7 +43,7 @@ __all__ = [
     "KEPT_BYTES",
     "KEPT_PROCESSES",
     "available_jobs",
-    "chosen_options",
+    "choose_options",
     "run_search",
 ]
 
@@ -118,7 +118,7 @@ def run_search(
         UnknownNameError: The algorithm does not exist.
         BenchmarkInitError: A program cannot be started.
     """
-    options = chosen_options(options, **given)
+    options = choose_options(options, **given)
     with make_env() as env:
         prepared = _prepare(env)
         moves = Moves(env.action_space, seed=options.seed)
@@ -171,7 +171,7 @@ def run_search(
         ]
 
 
-def chosen_options(options: SearchOptions | None = None, **given: Any) -> SearchOptions:
+def choose_options(options: SearchOptions | None = None, **given: Any) -> SearchOptions:
     """Return `options` with single fields replaced; `budget` replaces seconds and steps.
 
     Raises `InvalidParameterError` for a value that an option does not take, `UnknownNameError`

@@ -18,7 +18,7 @@ from compiler_gym.spaces import action_names, find_actions
 
 __all__ = [
     "default_starts",
-    "known_sequences",
+    "find_known_sequences",
     "level_sequences",
     "move_names",
     "starting_sequences",
@@ -30,7 +30,7 @@ _LEVEL = re.compile(r"-?O[0-9a-z]+")
 def default_starts(space: gymnasium.Space[Any]) -> list[list[int]]:
     """Return the standard levels among the actions of `space`, then the known sequences."""
     names = move_names(space)
-    return level_sequences(names) + known_sequences(names)
+    return level_sequences(names) + find_known_sequences(names)
 
 
 def starting_sequences(
@@ -66,7 +66,7 @@ def level_sequences(names: Sequence[str]) -> list[list[int]]:
     return [[number] for number, name in enumerate(names) if _LEVEL.fullmatch(name)]
 
 
-def known_sequences(names: Sequence[str]) -> list[list[int]]:
+def find_known_sequences(names: Sequence[str]) -> list[list[int]]:
     """Return the known sequences of actions in `names`, as numbers, the best first."""
     number = {name: i for i, name in enumerate(names)}
     lines = (line.split() for line in _lines_of_sequences())

@@ -138,7 +138,7 @@ class LocalSearch:
             self.seed(self._champions)
             return
         champions = [node.actions() for node in self._champions]
-        disturbed = [self._mutator.perturbed(self._random.choice(champions)) for _ in range(8)]
+        disturbed = [self._mutator.perturb(self._random.choice(champions)) for _ in range(8)]
         fresh = [self._mutator.random() for _ in range(8)]
         self._waiting = [(), *self._moves.starts, *map(tuple, disturbed + fresh)]
 

@@ -37,10 +37,10 @@ class Moves:
         self._lock = threading.Lock()
         # If actions depend on the program, the first ones do not, and all have names.
         dense: int | None = getattr(space, "dense", None)
-        self._name_of: Callable[[int], str] | None = None
+        self._find_name: Callable[[int], str] | None = None
         if dense is not None:
             self._actions, self._names = range(dense), self._names[:dense]
-            self._name_of = getattr(space, "name_of", None)
+            self._find_name = getattr(space, "find_name", None)
         elif isinstance(space, gymnasium.spaces.Discrete):
             self._actions = range(int(space.start), int(space.start) + int(space.n))
         else:
@@ -101,7 +101,7 @@ class Moves:
             self._groups.append(flat)
         return (self._group_of[flat],)
 
-    def finished(self, moves: Sequence[int]) -> MoveSequence:
+    def finish(self, moves: Sequence[int]) -> MoveSequence:
         """Return `moves`; answers become one move that goes to the end of the episode."""
         if self.rest is None:
             return tuple(moves)
@@ -148,6 +148,6 @@ class Moves:
         """Return the name or the text of an action; of several, separated by blanks."""
         if move >= _FIRST_GROUP:
             return " ".join(map(self.name, self.flat([move])))
-        if self._name_of is not None:
-            return self._name_of(move)
+        if self._find_name is not None:
+            return self._find_name(move)
         return self._names[move] if move < len(self._names) else action_text(self._actions[move])

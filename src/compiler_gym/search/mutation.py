@@ -52,14 +52,14 @@ class SequenceMutator:
     ) -> list[int]:
         """Return a copy of `sequence`, changed after `start`; parts of `others` may be inserted."""
         head, tail = list(sequence[:start]), list(sequence[start:])
-        changed = self._varied(tail, others)
+        changed = self._vary_tail(tail, others)
         for _ in range(_ATTEMPTS):  # some changes leave a short tail unchanged
             if changed != tail:
                 break
-            changed = self._varied(tail, others)
+            changed = self._vary_tail(tail, others)
         return [*head, *changed][: self._longest]
 
-    def _varied(self, tail: Sequence[int], others: Sequence[Sequence[int]]) -> list[int]:
+    def _vary_tail(self, tail: Sequence[int], others: Sequence[Sequence[int]]) -> list[int]:
         changed = list(tail)
         count = 1
         while self._random.random() < 0.4 and count < 4:
@@ -73,7 +73,7 @@ class SequenceMutator:
             change(self, changed, others)
         return changed
 
-    def perturbed(self, sequence: Sequence[int]) -> list[int]:
+    def perturb(self, sequence: Sequence[int]) -> list[int]:
         """Return a copy far from `sequence`: a third of it replaced."""
         return [m if self._random.random() < 2 / 3 else self.move() for m in sequence]
 

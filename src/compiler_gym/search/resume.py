@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.options import SearchOptions, declared, to_plain
+from compiler_gym.options import SearchOptions, list_options, to_plain
 from compiler_gym.runs import RunFolder
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.search_result import SearchResult
 from compiler_gym.search.watching import Improvement, SearchProgress, SearchWatcher
 
-__all__ = ["KeepingWatcher", "keep_results", "kept_starts", "left_of", "take_up"]
+__all__ = ["KeepingWatcher", "compute_remaining", "keep_results", "read_kept_starts", "take_up"]
 
 _LEAST_SECONDS = 0.1
 _KEPT_AT_FIRST = {"algorithm", "seconds", "steps"}
@@ -39,10 +39,13 @@ def take_up(
         "search",
         {**task, **kept},
         seeds={"search": options.seed},
-        may_change=[*may_change, *(n for n, one in declared(options).items() if one.may_change)],
+        may_change=[
+            *may_change,
+            *(n for n, one in list_options(options).items() if one.may_change),
+        ],
         may_lack=[*may_change, *(kept.keys() - _KEPT_AT_FIRST)],
     )
-    budget = left_of(Budget(options.seconds_allowed, options.steps), folder)
+    budget = compute_remaining(Budget(options.seconds_allowed, options.steps), folder)
     return folder, replace(options, seconds=budget.seconds)
 
 
@@ -58,7 +61,7 @@ class KeepingWatcher:
     def improved(self, improvement: Improvement) -> None:
         """Write a better sequence and pass it on; skip one that the folder already has."""
         key = f"{improvement.benchmark} {improvement.reward!r}"
-        if self._folder.result_of(key) is None:
+        if self._folder.find_result(key) is None:
             self._folder.record(
                 key,
                 {
@@ -81,7 +84,7 @@ class KeepingWatcher:
         self._watcher.tick(seconds, programs)
 
 
-def kept_starts(folder: RunFolder) -> list[list[int]]:
+def read_kept_starts(folder: RunFolder) -> list[list[int]]:
     """Return the best sequence of every program in the folder, the best first."""
     best: dict[str, tuple[float, list[int]]] = {}
     for line in folder.episodes():
@@ -91,7 +94,7 @@ def kept_starts(folder: RunFolder) -> list[list[int]]:
     return [actions for _, actions in sorted(best.values(), key=lambda item: -item[0])]
 
 
-def left_of(budget: Budget, folder: RunFolder) -> Budget:
+def compute_remaining(budget: Budget, folder: RunFolder) -> Budget:
     """Return `budget` less the time that the folder has recorded."""
     if budget.seconds is None:
         return budget

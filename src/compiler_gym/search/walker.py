@@ -23,7 +23,7 @@ from compiler_gym.search.moves import Moves
 from compiler_gym.search.tree import Arrival, Failure, Node, State, Walk
 from compiler_gym.spaces.rewards import CostReward
 
-__all__ = ["SearchedProgram", "Walker", "masks_of"]
+__all__ = ["SearchedProgram", "Walker", "find_masks"]
 
 
 class _TimeIsUp(Exception):
@@ -65,7 +65,7 @@ class Walker:
         self._seconds_left = seconds_left
         self._program: SearchedProgram | None = None
         self._at: State | None = None
-        self._masks = masks_of(env)
+        self._masks = find_masks(env)
         reward = env.reward_space
         assert reward is not None
         self._reward_name = reward.name
@@ -155,7 +155,7 @@ class Walker:
             return self._failure(info, move)
         if found is None:
             found = State(
-                _key(key, terminated), reward=self._earned(node, reward), terminal=terminated
+                _key(key, terminated), reward=self._add_reward(node, reward), terminal=terminated
             )
             found = self._remember(program, found)
         self._at = found
@@ -179,7 +179,7 @@ class Walker:
             return found
         return program.states.setdefault(found.key, found)
 
-    def _earned(self, node: Node, reward: float) -> float:
+    def _add_reward(self, node: Node, reward: float) -> float:
         """Return the sum of the rewards after a step from `node` that earned `reward`."""
         space = self._env.reward_space
         if not self._merges or not isinstance(space, CostReward):
@@ -301,7 +301,7 @@ class Walker:
         return min(seconds, left + (1.0 if count > 1 else 0.1))
 
 
-def masks_of(env: CompilerEnv) -> Callable[[CompilerEnv], Sequence[bool]] | None:
+def find_masks(env: CompilerEnv) -> Callable[[CompilerEnv], Sequence[bool]] | None:
     """Return what asks an environment like `env` which actions mean something, if it can say.
 
     Settings can always be chosen, so nobody is asked about them.

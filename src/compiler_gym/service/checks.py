@@ -65,7 +65,7 @@ def read_reply(payload: bytes, request: Request) -> Reply:
     try:
         reply = decode_reply(payload)
     except (MemoryError, RecursionError, TypeError, ValueError) as error:
-        raise _refusal_of(printable(str(error))) from error
+        raise _make_refusal(printable(str(error))) from error
     require_answer(reply, request)
     return reply
 
@@ -89,7 +89,7 @@ def require_answer(reply: Reply, request: Request) -> None:
     except (MemoryError, RecursionError, TypeError, ValueError) as error:
         fault = str(error)
     if fault is not None:
-        raise _refusal_of(printable(fault))
+        raise _make_refusal(printable(fault))
 
 
 def printable(text: str) -> str:
@@ -104,7 +104,7 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda control: control[0].encode("unicode_escape").decode(), text)
 
 
-def _refusal_of(fault: str) -> ServiceTransportError:
+def _make_refusal(fault: str) -> ServiceTransportError:
     return ServiceTransportError(f"the worker sent what is no message: {fault}")
 
 

@@ -27,8 +27,8 @@ from compiler_gym.errors import (
 from compiler_gym.options import Limits
 from compiler_gym.service.busy_workers import CLIENT_AWAKE_SECONDS, busy_workers
 from compiler_gym.service.checks import read_reply, require_answer
-from compiler_gym.service.kept_programs import KeptPrograms, OpeningCost, key_of
-from compiler_gym.service.limits import OUT_OF_MEMORY_STATUS, processor_seconds_of
+from compiler_gym.service.kept_programs import KeptPrograms, OpeningCost, make_key
+from compiler_gym.service.limits import OUT_OF_MEMORY_STATUS, read_processor_seconds
 from compiler_gym.service.messages import (
     Description,
     Failed,
@@ -49,7 +49,7 @@ from compiler_gym.service.servicer import describe_session
 from compiler_gym.service.supervisor import SessionSource, ZygoteHandle, last_words, zygote_for
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.worker_warnings import give_again
-from compiler_gym.service.zygote import Ended, prepared_session_class
+from compiler_gym.service.zygote import Ended, prepare_session_class
 
 __all__ = ["WorkerConnection", "describe_source"]
 
@@ -291,8 +291,8 @@ class WorkerConnection:
         self._opening = None
         if not self._is_forkable or self.limits.kept_programs == 0:
             return start
-        key = key_of(start, self.limits.memory_bytes)
-        opening = self._opening = _Opening(start, key, self._worked())
+        key = make_key(start, self.limits.memory_bytes)
+        opening = self._opening = _Opening(start, key, self._measure_work())
         copy = self._zygote.programs.take(key, opening.worked)
         if copy is None:
             return start
@@ -311,13 +311,13 @@ class WorkerConnection:
             programs.took(opening.key, names if type(reply) is Started else ())
         elif type(reply) is Started:
             cost = OpeningCost(reply.seconds, opening.worked)
-            programs.opened(opening.key, self, self.limits, cost, names)
-        self._opened_at = processor_seconds_of(self.pid)
+            programs.note_opened(opening.key, self, self.limits, cost, names)
+        self._opened_at = read_processor_seconds(self.pid)
 
-    def _worked(self) -> float:
+    def _measure_work(self) -> float:
         if self._opened_at is None:
             return 0.0
-        return max(processor_seconds_of(self.pid) - self._opened_at, 0.0)
+        return max(read_processor_seconds(self.pid) - self._opened_at, 0.0)
 
     def _takes_back(self) -> bool:
         """Return whether the worker that was replaced was asked, as the copy of another is lost."""
@@ -378,7 +378,7 @@ class WorkerConnection:
             ended = self._zygote.reap(self.pid, kill=False)
         except ServiceError:
             ended = Ended(None)
-        raise _error_of(ended, self.limits, self._zygote.loaded_bytes)
+        raise _make_error(ended, self.limits, self._zygote.loaded_bytes)
 
     def _raise_timeout(self, seconds: float) -> NoReturn:
         self._end()
@@ -395,7 +395,7 @@ class WorkerConnection:
 def describe_source(source: SessionSource, *, in_process: bool) -> Description:
     """Return what the sessions of `source` offer."""
     if in_process:
-        session_class = prepared_session_class(source.session, dict(source.options))
+        session_class = prepare_session_class(source.session, dict(source.options))
         described = describe_session(session_class)
         require_answer(described, Hello([]))
         return described
@@ -414,7 +414,7 @@ def _is_poisonous(kind: str) -> bool:
     return kind in ("CompilerFatalError", "WorkerOutOfMemoryError")
 
 
-def _error_of(ended: Ended, limits: Limits, loaded_bytes: int) -> CompilerGymError:
+def _make_error(ended: Ended, limits: Limits, loaded_bytes: int) -> CompilerGymError:
     status = ended.status
     if status is None:
         return WorkerCrashedError("the worker has gone and its exit status with it")

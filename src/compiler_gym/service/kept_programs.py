@@ -19,7 +19,7 @@ from compiler_gym.errors import ServiceError
 from compiler_gym.options import Limits
 from compiler_gym.service.messages import Start
 
-__all__ = ["KeptPrograms", "OpeningCost", "key_of"]
+__all__ = ["KeptPrograms", "OpeningCost", "make_key"]
 
 _SHORT_SECONDS = 1e-3
 """What opens faster is opened again: a fork takes as long, and its first steps longer."""
@@ -166,7 +166,7 @@ class KeptPrograms(Generic[_Worker]):
             except ServiceError:
                 self.drop(key)
 
-    def opened(
+    def note_opened(
         self,
         key: Hashable,
         worker: _Worker,
@@ -190,7 +190,7 @@ class KeptPrograms(Generic[_Worker]):
                 copy = worker.end_fork()
             except ServiceError:  # if the worker is lost its next step says so
                 return
-            kept = _KeptProgram(copy, cost, names, self._bytes_of(copy.pid))
+            kept = _KeptProgram(copy, cost, names, self._measure_bytes(copy.pid))
             if kept.bytes > limits.kept_bytes:
                 kept.end()
                 return
@@ -238,14 +238,14 @@ class KeptPrograms(Generic[_Worker]):
         ):
             self.drop(next(iter(self._kept)))
 
-    def _bytes_of(self, pid: int) -> int:
+    def _measure_bytes(self, pid: int) -> int:
         """Return about how much memory the program in worker `pid` takes."""
         if self._loaded_bytes is None:
             self._loaded_bytes = _anonymous_bytes(self._zygote)
         return _PROCESS_BYTES + max(_anonymous_bytes(pid) - self._loaded_bytes, 0)
 
 
-def key_of(start: Start, memory_bytes: int) -> Hashable:
+def make_key(start: Start, memory_bytes: int) -> Hashable:
     """Return what is equal for starts that lead to the same session, whatever they observe."""
     program = start.benchmark
     return (

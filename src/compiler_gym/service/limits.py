@@ -21,16 +21,16 @@ from compiler_gym.service.stopwatch import note_child
 
 __all__ = [
     "OUT_OF_MEMORY_STATUS",
-    "address_space_of",
     "adopt_orphans",
     "bind_to_parent",
-    "children_of",
     "end_within",
+    "find_parent",
     "give_back_memory",
     "keep_freed_memory",
     "limit_memory",
-    "parent_of",
-    "processor_seconds_of",
+    "list_children",
+    "read_address_space",
+    "read_processor_seconds",
     "run_child",
     "wake_with_parent",
     "work_in_batches",
@@ -106,7 +106,7 @@ def give_back_memory() -> None:
     trim(0)
 
 
-def processor_seconds_of(pid: int) -> float:
+def read_processor_seconds(pid: int) -> float:
     """Return what the process `pid` has computed, without its children; 0 if it has ended."""
     try:
         return time.clock_gettime(~pid << 3 | _CPUCLOCK_SCHED)
@@ -114,7 +114,7 @@ def processor_seconds_of(pid: int) -> float:
         return 0.0
 
 
-def address_space_of(pid: int) -> tuple[int, int]:
+def read_address_space(pid: int) -> tuple[int, int]:
     """Return the bytes that the process `pid` has reserved and holds; 0 if it has ended."""
     try:
         reserved, held = Path(f"/proc/{pid}/statm").read_text().split()[:2]
@@ -130,7 +130,7 @@ def limit_memory(memory_bytes: int) -> None:
     """
     if memory_bytes <= 0:
         return
-    if address_space_of(os.getpid())[0] > memory_bytes:
+    if read_address_space(os.getpid())[0] > memory_bytes:
         raise MemoryError
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     if hard != resource.RLIM_INFINITY:
@@ -201,7 +201,7 @@ def run_child(
     return subprocess.CompletedProcess(command, child.returncode, output, errors)
 
 
-def children_of(pid: int) -> list[int]:
+def list_children(pid: int) -> list[int]:
     """Return the processes that process `pid` is the parent of."""
     try:
         tasks = list(Path(f"/proc/{pid}/task").iterdir())
@@ -210,7 +210,7 @@ def children_of(pid: int) -> list[int]:
         return []
 
 
-def parent_of(pid: int) -> int:
+def find_parent(pid: int) -> int:
     """Return the parent of process `pid`; 0 if it has ended."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
@@ -221,7 +221,7 @@ def parent_of(pid: int) -> int:
 def _end_tree(pid: int) -> None:
     """Kill `pid`, which nobody has waited for yet, and what it started: a driver has helpers."""
     os.kill(pid, signal.SIGSTOP)  # so that it starts no more while we look
-    for child in children_of(pid):
+    for child in list_children(pid):
         try:
             _end_tree(child)
         except ProcessLookupError:

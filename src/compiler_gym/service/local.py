@@ -13,7 +13,7 @@ from compiler_gym.files import new_scratch
 from compiler_gym.service.messages import Reply, Request, Step
 from compiler_gym.service.servicer import Servicer
 from compiler_gym.service.supervisor import SessionSource
-from compiler_gym.service.zygote import prepared_session_class
+from compiler_gym.service.zygote import prepare_session_class
 
 __all__ = ["LocalConnection"]
 
@@ -22,7 +22,7 @@ class LocalConnection:
     """A session in this process: no isolation, no process to reach."""
 
     def __init__(self, source: SessionSource) -> None:
-        session_class = prepared_session_class(source.session, dict(source.options))
+        session_class = prepare_session_class(source.session, dict(source.options))
         self._scratch = new_scratch("local")
         self._directories = 0
         self._context = copy_context()  # what a session sets is not its client's

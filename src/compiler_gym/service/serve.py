@@ -14,7 +14,7 @@ from compiler_gym.errors import CompilerGymError
 from compiler_gym.service.foreign import SCRATCH, SESSION
 from compiler_gym.service.transport import Channel
 from compiler_gym.service.worker import Worker
-from compiler_gym.service.zygote import prepared_session_class
+from compiler_gym.service.zygote import prepare_session_class
 
 __all__ = ["main", "open_session_socket"]
 
@@ -30,7 +30,7 @@ def main() -> None:
         )
     options = {name: value for name, _, value in (word.partition("=") for word in sys.argv[2:])}
     try:
-        session_class = prepared_session_class(sys.argv[1], options)
+        session_class = prepare_session_class(sys.argv[1], options)
     except (CompilerGymError, ImportError, AttributeError, TypeError) as error:
         sys.exit(f"{sys.argv[1]} cannot be served: {error}")
     channel = Channel(open_session_socket(where))

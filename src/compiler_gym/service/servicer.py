@@ -45,7 +45,7 @@ from compiler_gym.service.messages import (
 from compiler_gym.service.stopwatch import TIMES, Stopwatch, TimedSession
 from compiler_gym.session import CompilerSession
 
-__all__ = ["Servicer", "describe_session", "failed"]
+__all__ = ["Servicer", "describe_session", "report_failure"]
 
 _RECOVERABLE = (
     InvalidActionError,
@@ -88,7 +88,7 @@ class Servicer:
             if type(request) is Start:
                 return self._start(request)
             if type(request) is Resume:
-                return self._started(self._running(), request.observations)
+                return self._start_episode(self._running(), request.observations)
             if type(request) is Parameter:
                 if request.key == TIMES:
                     return ParameterReply(self._time(request.value))
@@ -101,10 +101,10 @@ class Servicer:
                 return _greet(request, self._class)
             raise UnknownNameError(f"a servicer cannot answer {type(request).__name__}")
         except _RECOVERABLE as error:
-            return failed(error, recoverable=True)
+            return report_failure(error, recoverable=True)
         except _RAISED as error:  # the border: whatever a session raises becomes a reply
             self.stop()
-            return failed(error)
+            return report_failure(error)
 
     def stop(self, *, leaves: bool = False) -> None:
         """End the session, if there is one, and remove its directory.
@@ -136,7 +136,7 @@ class Servicer:
         """True if the session has made its directory."""
         return self._working_dir is not None and self._working_dir.exists()
 
-    def moved(self, has_files: bool) -> None:
+    def move_files(self, has_files: bool) -> None:
         """Take a directory of its own, with a copy of the files, after a fork of the process.
 
         `has_files` says whether there were any before it; later ones are another's.
@@ -170,16 +170,16 @@ class Servicer:
         use(Sandbox.of_strength(limits.pop("sandbox", None)))
         for key, value in limits.items():
             session.handle_session_parameter(f"limits.{key}", str(value))
-        return self._started(session, request.observations)
+        return self._start_episode(session, request.observations)
 
-    def _started(self, session: CompilerSession, names: list[str]) -> Started:
+    def _start_episode(self, session: CompilerSession, names: list[str]) -> Started:
         return Started(session.initial_action_space, [self._observe(name) for name in names])
 
     def step(self, request: Step) -> Reply:
         """Return the reply to `request`, as `handle` does."""
         session = self.session
         if session is None:
-            return failed(SessionNotFound(_NO_EPISODE), recoverable=True)
+            return report_failure(SessionNotFound(_NO_EPISODE), recoverable=True)
         end, new_space, no_effect, applied = False, None, True, 0
         for action in request.actions:
             said = self.apply(action, had_effect=not no_effect)
@@ -205,7 +205,7 @@ class Servicer:
             return Stepped(end, new_space, no_effect, [], applied, failure)
         except _RAISED as error:  # a compiler that works when it is looked at fails here
             self.stop()
-            return failed(error, applied=applied)
+            return report_failure(error, applied=applied)
         return Stepped(end, new_space, no_effect, observations, applied)
 
     def apply(self, action: Any, *, had_effect: bool = False) -> bool | Reply:
@@ -216,15 +216,15 @@ class Servicer:
         """
         session = self.session
         if session is None:
-            return failed(SessionNotFound(_NO_EPISODE), recoverable=True)
+            return report_failure(SessionNotFound(_NO_EPISODE), recoverable=True)
         try:
             apply = session.apply_further if had_effect else session.apply_action
             end, new_space, no_effect = apply(action)
         except InvalidActionError as error:
-            return failed(error, recoverable=True)
+            return report_failure(error, recoverable=True)
         except _RAISED as error:  # the border: whatever a session raises becomes a reply
             self.stop()
-            return failed(error)
+            return report_failure(error)
         except BaseException:  # an interrupt: the session may be in the middle of anything
             self.stop()
             raise
@@ -286,13 +286,13 @@ def _greet(hello: Hello, session_class: type[CompilerSession]) -> Reply:
     description = describe_session(session_class)
     if description.protocol not in hello.protocols:
         said = f"expected version {description.protocol}, found {hello.protocols}"
-        return failed(EnvironmentNotSupported(said), recoverable=True)
+        return report_failure(EnvironmentNotSupported(said), recoverable=True)
     if "descriptors" not in hello.capabilities:
         description.capabilities = [name for name in description.capabilities if name != "fork"]
     return description
 
 
-def failed(error: BaseException, *, applied: int = 0, recoverable: bool = False) -> Failed:
+def report_failure(error: BaseException, *, applied: int = 0, recoverable: bool = False) -> Failed:
     """Return `error` as a reply; the class name survives if it is one of ours."""
     if isinstance(error, MemoryError) or _is_of_refused_memory(error):
         return Failed("WorkerOutOfMemoryError", "an allocation failed", applied)

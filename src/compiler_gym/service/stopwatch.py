@@ -79,17 +79,17 @@ class TimedSession(CompilerSession):
 
     def apply_action(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
         """Apply `action`."""
-        with self._noted(Layer.ACTIONS, APPLY):
+        with self._note_time(Layer.ACTIONS, APPLY):
             return self.session.apply_action(action)
 
     def get_observation(self, name: str) -> Any:
         """Return an observation."""
-        with self._noted(Layer.OBSERVATIONS, name):
+        with self._note_time(Layer.OBSERVATIONS, name):
             return self.session.get_observation(name)
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
         """Hand a parameter on."""
-        with self._noted(Layer.ACTIONS, key):
+        with self._note_time(Layer.ACTIONS, key):
             return self.session.handle_session_parameter(key, value)
 
     def moved(self, working_dir: Any) -> None:
@@ -105,7 +105,7 @@ class TimedSession(CompilerSession):
         self.session.leave()
 
     @contextmanager
-    def _noted(self, layer: Layer, name: str) -> Generator[None]:
+    def _note_time(self, layer: Layer, name: str) -> Generator[None]:
         children: list[TimedPart] = []
         token, began = _children.set(children), monotonic_ns()
         try:

@@ -41,7 +41,7 @@ from compiler_gym.files import new_scratch, scratch_directory
 from compiler_gym.service.checks import printable, require_answer
 from compiler_gym.service.foreign import SESSION, Carrier
 from compiler_gym.service.kept_programs import KeptPrograms
-from compiler_gym.service.limits import address_space_of, parent_of
+from compiler_gym.service.limits import find_parent, read_address_space
 from compiler_gym.service.messages import PROTOCOL, Description, Failed, Hello, Reply, encode
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.zygote import Dismiss, Ended, Reap, Spawn, Spawned, ZygoteJob
@@ -206,11 +206,11 @@ class ZygoteHandle:
     @property
     def loaded_bytes(self) -> int:
         """The address space that the compiler takes before it has a program."""
-        return self._loaded or address_space_of(self._process.pid)[0]
+        return self._loaded or read_address_space(self._process.pid)[0]
 
     def require_new(self, pid: int, known: set[int]) -> None:
         """Raise `ServiceTransportError` if a copy cannot be process `pid`: it is another's."""
-        if pid in known or parent_of(pid) not in (0, self._process.pid):
+        if pid in known or find_parent(pid) not in (0, self._process.pid):
             raise ServiceTransportError(f"the process {pid} is not a new copy of the worker")
 
     def close(self) -> None:
@@ -286,7 +286,7 @@ class ZygoteHandle:
             ) from error
         if isinstance(reply, Failed):
             raise error_from_name(reply.kind, reply.message)
-        described = self._greeted(source) if source.command else reply
+        described = self._greet(source) if source.command else reply
         if isinstance(described, Description):
             protocol = described.protocol
         else:
@@ -298,7 +298,7 @@ class ZygoteHandle:
         require_answer(described, Hello([]))
         self.description = described
 
-    def _greeted(self, source: SessionSource) -> Description:
+    def _greet(self, source: SessionSource) -> Description:
         """Return what the program says of itself, from a process that is ended after it."""
         channel, pid = self.spawn(0)
         expected = f"expected a reply to Hello by way of {SESSION} ({source.carrier.value})"
@@ -306,7 +306,7 @@ class ZygoteHandle:
         try:
             channel.send(encode(Hello([PROTOCOL], ["descriptors"])), deadline)
             reply = _decode(channel.receive(deadline))
-            self._loaded = address_space_of(pid)[0]
+            self._loaded = read_address_space(pid)[0]
         except TimeoutError:
             ended = self.reap(pid, kill=True)
             raise ServiceInitError(

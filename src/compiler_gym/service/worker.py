@@ -37,7 +37,7 @@ from compiler_gym.service.messages import (
     decode_request,
     encode,
 )
-from compiler_gym.service.servicer import Servicer, failed
+from compiler_gym.service.servicer import Servicer, report_failure
 from compiler_gym.service.sibling import fork_sibling
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.worker_warnings import WarningCollector
@@ -104,7 +104,7 @@ class Worker:
             try:
                 request = decode_request(receive(math.inf, awake_seconds))
             except ValueError as error:
-                send(encode(failed(ServiceTransportError(str(error)), recoverable=True)))
+                send(encode(report_failure(ServiceTransportError(str(error)), recoverable=True)))
                 continue
             except OSError as error:
                 if error.errno == errno.ENOMEM:
@@ -131,11 +131,11 @@ class Worker:
                 reply = handle(request)
             if type(reply) is Failed and reply.kind == "WorkerOutOfMemoryError":
                 raise MemoryError  # the exit status says it, and the client knows the limit
-            send(self._encoded(reply))
+            send(self._encode(reply))
             if type(reply) is Failed and not reply.recoverable:
                 _leave_if_poisoned(reply)
 
-    def _encoded(self, reply: Reply) -> bytes:
+    def _encode(self, reply: Reply) -> bytes:
         self._warnings.load(reply)
         try:
             return encode(reply)
@@ -154,7 +154,7 @@ class Worker:
         try:
             theirs, pid = self._split(stays=request.stays)
         except OSError as error:
-            self._channel.send(encode(failed(ServiceOSError(f"cannot fork: {error}"))))
+            self._channel.send(encode(report_failure(ServiceOSError(f"cannot fork: {error}"))))
             return
         with theirs:
             self._channel.send_with_descriptor(encode(Forked(pid)), theirs.fileno())
@@ -183,7 +183,7 @@ class Worker:
             self._channel.close()
             theirs.close()
             self._channel = Channel(ours)
-            self._servicer.moved(has_files)
+            self._servicer.move_files(has_files)
             if has_files:
                 ours.sendall(_READY)
             if stays:

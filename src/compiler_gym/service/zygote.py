@@ -25,14 +25,14 @@ from msgspec import Struct
 from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported, ServiceOSError
 from compiler_gym.service.foreign import Carrier, LastLines, become_program
 from compiler_gym.service.limits import (
-    address_space_of,
     adopt_orphans,
-    children_of,
     keep_freed_memory,
+    list_children,
+    read_address_space,
     wake_with_parent,
 )
 from compiler_gym.service.messages import encode
-from compiler_gym.service.servicer import describe_session, failed
+from compiler_gym.service.servicer import describe_session, report_failure
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.worker import CLOSE_SECONDS, Worker
 from compiler_gym.session import CompilerSession
@@ -46,7 +46,7 @@ __all__ = [
     "ZygoteJob",
     "load_session_class",
     "main",
-    "prepared_session_class",
+    "prepare_session_class",
 ]
 
 
@@ -130,7 +130,7 @@ def main() -> None:
         session_class = CompilerSession if job.command else _class_of_job(job)
         described = encode(describe_session(session_class))
     except BaseException as error:
-        channel.send(encode(failed(_as_unsupported(error, job.session))))
+        channel.send(encode(report_failure(_as_unsupported(error, job.session))))
         os._exit(1)
     _end_with_peer(control, on=False)
     zygote = _Zygote(channel, session_class, owner, job)
@@ -144,7 +144,7 @@ def main() -> None:
 
 
 def _class_of_job(job: ZygoteJob) -> type[CompilerSession]:
-    return prepared_session_class(job.session, job.options)
+    return prepare_session_class(job.session, job.options)
 
 
 def load_session_class(path: str) -> type[CompilerSession]:
@@ -156,7 +156,7 @@ def load_session_class(path: str) -> type[CompilerSession]:
     return found
 
 
-def prepared_session_class(path: str, options: dict[str, str]) -> type[CompilerSession]:
+def prepare_session_class(path: str, options: dict[str, str]) -> type[CompilerSession]:
     """Return the class that serves ``"package.module:Class"`` with `options`, prepared."""
     named = load_session_class(path)
     return named.prepare(options) or named
@@ -233,7 +233,9 @@ class _Zygote:
 
     def _spawn(self, request: Spawn, descriptor: int | None) -> Struct:
         if descriptor is None and not request.address:
-            return failed(ServiceOSError("the worker's socket did not arrive: too many open files"))
+            return report_failure(
+                ServiceOSError("the worker's socket did not arrive: too many open files")
+            )
         zygote = os.getpid()
         reader = writer = None
         try:
@@ -242,7 +244,7 @@ class _Zygote:
             pid = os.fork()
         except OSError as error:
             _close_all(descriptor, reader, writer)
-            return failed(ServiceOSError(f"cannot start a worker: {error}"))
+            return report_failure(ServiceOSError(f"cannot start a worker: {error}"))
         if pid == 0:
             self._become_worker(request, descriptor, zygote, writer)
         _close_all(descriptor, writer)
@@ -290,7 +292,7 @@ class _Zygote:
     def _reap(self, request: Reap) -> Ended:
         pid = request.pid
         self._collect()
-        if request.kill and pid in children_of(os.getpid()):
+        if request.kill and pid in list_children(os.getpid()):
             _end_group(pid)
         poll = select.poll()
         for descriptor in (self._owner, self._signals):
@@ -314,7 +316,7 @@ class _Zygote:
                 shutil.rmtree(left, ignore_errors=True)
             while len(self._ended) > 4096:
                 del self._ended[next(iter(self._ended))]
-            reserved, held = (0, 0) if self._job.command else address_space_of(os.getpid())
+            reserved, held = (0, 0) if self._job.command else read_address_space(os.getpid())
             peak = reserved + max(1024 * used.ru_maxrss - held, 0)  # a worker begins as a copy
             self._ended[pid] = Ended(status, peak, self._last_words(pid))
 
@@ -329,7 +331,7 @@ class _Zygote:
 
     def _leave(self) -> NoReturn:
         for _ in range(_LEAVE_ROUNDS):  # what a worker had started becomes ours when it ends
-            for pid in children_of(os.getpid()):
+            for pid in list_children(os.getpid()):
                 _end_group(pid)
             try:
                 os.waitpid(-1, 0)

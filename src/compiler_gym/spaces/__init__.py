@@ -9,13 +9,13 @@ text form. ``Reward`` is a scalar that also says how it is earned. ``action_name
 space says of its actions, ``action_words`` reads what a user calls one, ``kinds`` says in a few
 words what a value is, and a ``Decision`` is what a space that depends on the program lists.
 ``rewards`` is arithmetic on observations. ``to_plain`` turns a value of any of them into plain
-Python, ``array_of`` lists into arrays.
+Python, ``make_array`` lists into arrays.
 """
 
 from compiler_gym.spaces import (
     _for_gymnasium as _for_gymnasium,
 )  # registers flatten and batch_space
-from compiler_gym.spaces._arrays import array_of
+from compiler_gym.spaces._arrays import make_array
 from compiler_gym.spaces._plain import to_plain, value_from_json
 from compiler_gym.spaces.action_names import (
     action_descriptions,
@@ -29,11 +29,11 @@ from compiler_gym.spaces.action_names import (
 from compiler_gym.spaces.action_part import ActionPart
 from compiler_gym.spaces.action_space import ActionSpace
 from compiler_gym.spaces.action_words import (
-    action_of,
     close_names,
+    describe_range,
     find_action,
     find_actions,
-    numbers_of,
+    read_action,
 )
 from compiler_gym.spaces.box import Box, FreeBox
 from compiler_gym.spaces.commandline import Commandline, CommandlineFlag
@@ -80,15 +80,15 @@ __all__ = [
     "action_flags",
     "action_name",
     "action_names",
-    "action_of",
     "action_parts",
     "action_text",
-    "array_of",
     "close_names",
+    "describe_range",
     "find_action",
     "find_actions",
+    "make_array",
     "networkx_graph",
-    "numbers_of",
+    "read_action",
     "space_kind",
     "space_name",
     "to_plain",

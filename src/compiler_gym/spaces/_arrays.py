@@ -6,26 +6,26 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["array_of"]
+__all__ = ["make_array"]
 
 _ACCEPTED_KINDS = {"f": "fiu", "i": "iu", "u": "iu", "b": "b"}
 """For each kind of space, the kinds of number that a list of values may hold."""
 
 
-def array_of(value: Any, dtype: Any, axes: tuple[int, ...]) -> NDArray[Any] | None:
+def make_array(value: Any, dtype: Any, axes: tuple[int, ...]) -> NDArray[Any] | None:
     """Return `value` as an array of shape `axes` whose numbers suit `dtype`, or None.
 
     An axis of -1 has any length. An array must already be safe to cast, which is
     Gymnasium's rule. A list is held to its kind only: integers do for floats, and
     nothing else mixes.
 
-    >>> array_of([[1, 2], [3, 4]], np.dtype("int8"), (-1, 2))
+    >>> make_array([[1, 2], [3, 4]], np.dtype("int8"), (-1, 2))
     array([[1, 2],
            [3, 4]])
-    >>> array_of([0.5], np.dtype("int8"), (1,)) is None
+    >>> make_array([0.5], np.dtype("int8"), (1,)) is None
     True
     """
-    array = _numbers_of(value, dtype)
+    array = _read_numbers(value, dtype)
     if array is None:
         return None
     if array.size == 0 and array.ndim < len(axes):
@@ -37,7 +37,7 @@ def array_of(value: Any, dtype: Any, axes: tuple[int, ...]) -> NDArray[Any] | No
     return array if fits else None
 
 
-def _numbers_of(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+def _read_numbers(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     if isinstance(value, np.ndarray):
         given = cast("NDArray[Any]", value)
         is_number = dtype.kind == "b" or given.dtype.kind != "b"
@@ -48,12 +48,12 @@ def _numbers_of(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
         array = np.asarray(value)
         if array.size == 0 or array.dtype.kind in _ACCEPTED_KINDS[dtype.kind]:
             return array
-        return _unsigned(value) if dtype.kind == "u" and array.dtype.kind == "f" else None
+        return _read_unsigned(value) if dtype.kind == "u" and array.dtype.kind == "f" else None
     except (OverflowError, TypeError, ValueError):
         return None
 
 
-def _unsigned(value: Any) -> NDArray[Any] | None:
+def _read_unsigned(value: Any) -> NDArray[Any] | None:
     """Return integers on both sides of 2**63, which numpy reads as floats."""
     items = np.asarray(value, dtype=object)
     return items.astype(np.uint64) if all(type(item) is int for item in items.flat) else None

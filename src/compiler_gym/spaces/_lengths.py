@@ -8,10 +8,10 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["checked_range", "random_length"]
+__all__ = ["check_range", "random_length"]
 
 
-def checked_range(size_range: tuple[int, int | None]) -> tuple[int, int | None]:
+def check_range(size_range: tuple[int, int | None]) -> tuple[int, int | None]:
     """Return `size_range`, or raise ValueError if no length fits it."""
     shortest, longest = size_range
     if shortest < 0 or (longest is not None and longest < shortest):
@@ -28,7 +28,7 @@ def random_length(space: Any, mask: Any, probability: Any) -> int:
     if mask is not None and probability is not None:
         raise ValueError(f"expected a mask or a probability, found both: {mask!r}, {probability!r}")
     shortest, longest = space.size_range
-    lengths = _asked_for(mask if probability is None else probability)
+    lengths = _read_mask(mask if probability is None else probability)
     if lengths is None:
         length = shortest + int(space.np_random.geometric(0.25)) - 1
         return length if longest is None else min(length, longest)
@@ -38,7 +38,7 @@ def random_length(space: Any, mask: Any, probability: Any) -> int:
     return lengths[0] if len(lengths) == 1 else int(space.np_random.choice(lengths))
 
 
-def _asked_for(mask: Any) -> list[int] | None:
+def _read_mask(mask: Any) -> list[int] | None:
     if mask is None:
         return None
     pair = cast("Sequence[Any]", mask) if isinstance(mask, (tuple, list)) else ()

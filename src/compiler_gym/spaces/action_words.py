@@ -11,7 +11,7 @@ from compiler_gym.errors.nearest import did_you_mean, nearest
 from compiler_gym.spaces._plain import value_from_json
 from compiler_gym.spaces.action_names import action_flags, action_names, space_name
 
-__all__ = ["action_of", "close_names", "find_action", "find_actions", "numbers_of"]
+__all__ = ["close_names", "describe_range", "find_action", "find_actions", "read_action"]
 
 
 def find_actions(space: Any, words: Iterable[str]) -> list[Any]:
@@ -41,11 +41,11 @@ def find_action(space: Any, word: str) -> Any:
     if word.isdecimal():
         if int(word) in space:
             return int(word)
-        raise InvalidActionError(f"no action number {word}: expected {numbers_of(space)}")
+        raise InvalidActionError(f"no action number {word}: expected {describe_range(space)}")
     named: list[str] = list(getattr(space, "move_names", ()))  # as searches call some actions
     if word in named:
         return space.moves()[named.index(word)]
-    if not names and (written := _written(space, word)) is not None:
+    if not names and (written := _read_json(space, word)) is not None:
         return written
     known = "the name or number of one" if names else "one as JSON, a list or an object"
     hint = did_you_mean(word, names) or f"expected {known}"
@@ -55,11 +55,11 @@ def find_action(space: Any, word: str) -> Any:
     )
 
 
-def action_of(space: Any, action: Any) -> Any:
+def read_action(space: Any, action: Any) -> Any:
     """Return the action that a client calls by name or gives as plain values of JSON.
 
     >>> from compiler_gym.spaces import NamedDiscrete
-    >>> action_of(NamedDiscrete(["gvn", "sroa"], name="Passes"), "sroa")
+    >>> read_action(NamedDiscrete(["gvn", "sroa"], name="Passes"), "sroa")
     1
     """
     if not action_names(space) and _is_member(space, action):
@@ -77,11 +77,11 @@ def action_of(space: Any, action: Any) -> Any:
     )
 
 
-def numbers_of(space: Any) -> str:
+def describe_range(space: Any) -> str:
     """Return the range of the numbers of the actions, for a message.
 
     >>> from gymnasium.spaces import Discrete
-    >>> numbers_of(Discrete(3))
+    >>> describe_range(Discrete(3))
     'a number from 0 to 2'
     """
     names = list(action_names(space))
@@ -89,7 +89,7 @@ def numbers_of(space: Any) -> str:
     return f"a number from 0 to {count - 1}" if count else f"an action of {space!r}"
 
 
-def _written(space: Any, word: str) -> Any:
+def _read_json(space: Any, word: str) -> Any:
     """Return the action that `word` holds as JSON; None if it is none of the space."""
     try:
         action: Any = json.loads(word)

@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from compiler_gym.spaces._arrays import array_of
+from compiler_gym.spaces._arrays import make_array
 from compiler_gym.spaces._named import NamedSpace, refuse_masks
 from compiler_gym.spaces._plain import value_from_json
 
@@ -54,7 +54,7 @@ class Box(NamedSpace, gymnasium.spaces.Box):
 
     def contains(self, x: Any) -> bool:
         """Return whether `x` is an array, or a list of numbers, of this shape and range."""
-        array = array_of(x, self.dtype, self.shape)
+        array = make_array(x, self.dtype, self.shape)
         return array is not None and _is_within(array, self.low, self.high)
 
     def to_jsonable(self, sample_n: Any) -> list[Any]:
@@ -120,7 +120,7 @@ class FreeBox(NamedSpace):
 
     def contains(self, x: Any) -> bool:
         """Return whether `x` is an array, or a list of numbers, of fitting shape and range."""
-        array = array_of(x, self.dtype, self.axes)
+        array = make_array(x, self.dtype, self.axes)
         return array is not None and _is_within(array, self.low, self.high)
 
     def to_jsonable(self, sample_n: Any) -> list[Any]:
@@ -151,7 +151,7 @@ def _is_within(array: NDArray[Any], low: Any, high: Any) -> bool:
 @value_from_json.register(FreeBox)
 def _array_from_json(space: Box | FreeBox, data: Any) -> NDArray[Any]:
     axes = space.axes if isinstance(space, FreeBox) else space.shape
-    array = array_of(data, space.dtype, axes)
+    array = make_array(data, space.dtype, axes)
     if array is None or not _is_within(array, space.low, space.high):
         raise ValueError(f"{data!r} is outside the bounds or the shape")
     return array.astype(space.dtype)

@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from compiler_gym.spaces._arrays import array_of
+from compiler_gym.spaces._arrays import make_array
 from compiler_gym.spaces._named import NamedSpace
 from compiler_gym.spaces._plain import value_from_json
 from compiler_gym.spaces.action_part import ActionPart
@@ -58,7 +58,7 @@ class _Arrays(NamedSpace):
     def contains(self, x: Any) -> bool:
         """Return whether `x` is an array, or a list, of integers in range."""
         assert self.shape is not None
-        array = array_of(x, np.dtype(np.int64), self.shape)
+        array = make_array(x, np.dtype(np.int64), self.shape)
         if array is None:
             return False
         low, high = self._bounds()

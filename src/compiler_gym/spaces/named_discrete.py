@@ -71,9 +71,9 @@ class NamedDiscrete(Discrete):
         return self._words.find(string)
 
     def _join(self, actions: Any, texts: list[str]) -> str:
-        return " ".join([texts[action] for action in self._checked(actions)])
+        return " ".join([texts[action] for action in self._check_actions(actions)])
 
-    def _checked(self, actions: Any) -> list[int]:
+    def _check_actions(self, actions: Any) -> list[int]:
         """Return one action or several as a list, or raise `InvalidActionError`."""
         if self.contains(actions):
             return [actions]

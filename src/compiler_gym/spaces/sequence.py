@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from compiler_gym.spaces._lengths import checked_range, random_length
+from compiler_gym.spaces._lengths import check_range, random_length
 from compiler_gym.spaces._named import NamedSpace
 from compiler_gym.spaces._plain import value_from_json
 from compiler_gym.spaces.scalar import Scalar
@@ -38,7 +38,7 @@ class Sequence(NamedSpace):
         seed: int | np.random.Generator | None = None,
     ) -> None:
         self.name = name
-        self.size_range = checked_range(size_range)
+        self.size_range = check_range(size_range)
         """The least and the greatest length; None is no limit."""
         self.opaque_data_format = opaque_data_format
         """What the bytes or the text encode, if both ends have agreed on it."""

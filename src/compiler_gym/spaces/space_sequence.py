@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import gymnasium
 
-from compiler_gym.spaces._lengths import checked_range, random_length
+from compiler_gym.spaces._lengths import check_range, random_length
 from compiler_gym.spaces._named import NamedSpace
 
 __all__ = ["SpaceSequence"]
@@ -30,7 +30,7 @@ class SpaceSequence(NamedSpace, gymnasium.spaces.Sequence):
     ) -> None:
         super().__init__(space, seed)
         self.name = name
-        self.size_range = checked_range(size_range)
+        self.size_range = check_range(size_range)
         """The least and the greatest length; None is no limit."""
 
     @property

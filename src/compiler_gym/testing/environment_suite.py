@@ -85,7 +85,7 @@ class EnvironmentConformance(Suite):
         for env in self.each_action_space():
             for _ in self.walk(env, seed=7):
                 pass
-            if not env.in_episode or self.changed(env):
+            if not env.in_episode or self.has_changed_space(env):
                 continue
             state = env.state
             with self.make_env() as other:

@@ -9,7 +9,7 @@ from pathlib import Path
 from compiler_gym.core import CompilerEnv
 from compiler_gym.files.paths import transient_cache_path
 from compiler_gym.service import WorkerConnection
-from compiler_gym.service.limits import children_of
+from compiler_gym.service.limits import list_children
 
 __all__ = ["descendants", "is_running", "wait_until", "worker_files", "worker_pid"]
 
@@ -30,7 +30,7 @@ def is_running(pid: int) -> bool:
 def descendants(pid: int) -> set[int]:
     """Return every running process below `pid`."""
     found: set[int] = set()
-    for child in children_of(pid):
+    for child in list_children(pid):
         if is_running(child):
             found |= {child} | descendants(child)
     return found

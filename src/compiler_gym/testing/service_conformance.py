@@ -225,7 +225,7 @@ class _Conformance:
     @cached_property
     def _action_space(self) -> ActionSpaceSpec:
         with self._talk() as talk:
-            started = decode_reply(_encoded(talk.ask([1, self._program, None, [], {}])))
+            started = decode_reply(_encode(talk.ask([1, self._program, None, [], {}])))
         return getattr(started, "action_space", None) or self._description.action_spaces[0]
 
     def _actions(self, seed: int) -> list[Any]:
@@ -252,9 +252,9 @@ class _Conformance:
                 stepped = self._expect(talk, [2, request, [], True], [19])
                 if stepped[1] or stepped[2] is not None:
                     break
-            return self._seen(talk)
+            return self._observe_all(talk)
 
-    def _seen(self, talk: _Talk) -> list[Any]:
+    def _observe_all(self, talk: _Talk) -> list[Any]:
         """Return every observation that must not vary, or why there is none."""
         replies = [self._expect(talk, [2, [], [name], True], [19]) for name in self._steady]
         return [reply[4] or reply[6] for reply in replies]
@@ -278,7 +278,7 @@ class _Conformance:
         actions = self._actions(_SEED)
         with self._talk(starts=True) as talk:
             self._expect(talk, [2, actions[:1], [], True], [19])
-            before = self._seen(talk)
+            before = self._observe_all(talk)
             talk.channel.send(msgspec.msgpack.encode([3, self._steady, False]), _SECONDS + 1e9)
             data, descriptor = talk.channel.receive_with_descriptor(time.monotonic() + _SECONDS)
             forked = cast("list[Any]", msgspec.msgpack.decode(data))
@@ -290,7 +290,7 @@ class _Conformance:
             try:
                 talk.ask([2, actions[1:], [], True])
                 talk.leaves()
-                self._same(self._seen(copy), before)
+                self._same(self._observe_all(copy), before)
                 copy.channel.close()
                 if not wait_until(lambda: not is_running(copy.pid), seconds=_LEAVE_SECONDS):
                     raise _BrokenPromiseError("the copy does not leave when its client does")
@@ -306,7 +306,7 @@ class _Conformance:
     def _survives_noise(self) -> str:
         """Send bytes at random, and requests in which a byte is another."""
         dice = random.Random(_SEED)
-        begins = _encoded([1, self._program, None, self._steady[:1], {}])
+        begins = _encode([1, self._program, None, self._steady[:1], {}])
         with self._talk(starts=True) as talk:
             for _ in range(200):
                 noise = bytearray(begins if dice.random() < 0.5 else dice.randbytes(40))
@@ -324,7 +324,7 @@ class _Conformance:
 
     def _is_fast(self) -> str:
         seconds: list[float] = []
-        request = _encoded([2, [], [], True])
+        request = _encode([2, [], [], True])
         with self._talk(starts=True) as talk:
             channel = talk.channel
             for _ in range(_ROUND_TRIPS):
@@ -340,7 +340,7 @@ class _Conformance:
         return said
 
 
-def _encoded(message: Any) -> bytes:
+def _encode(message: Any) -> bytes:
     """Return a message of plain values as bytes."""
     return encode(message)
 

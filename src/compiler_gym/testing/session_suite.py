@@ -13,7 +13,7 @@ from compiler_gym.core import CompilerEnv, plain_from_value, space_from_spec
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.service import SessionSource
-from compiler_gym.service.zygote import prepared_session_class
+from compiler_gym.service.zygote import prepare_session_class
 from compiler_gym.session import ActionSpaceSpec, BenchmarkSpec, CompilerSession
 from compiler_gym.testing.suite import Suite
 
@@ -86,10 +86,10 @@ class SessionConformance(Suite):
 
     def sessions(self, directory: Path) -> Iterator[tuple[CompilerSession, ActionSpaceSpec]]:
         """Yield a session in this process for each action space, and its actions."""
-        session_class = prepared_session_class(self.source.session, dict(self.source.options))
+        session_class = prepare_session_class(self.source.session, dict(self.source.options))
         program = self.programs[0]
         benchmark = BenchmarkSpec(
-            str(program.uri), program.contents, dict(program.parameters), program.packed_run()
+            str(program.uri), program.contents, dict(program.parameters), program.encode_run()
         )
         for space in session_class.action_spaces:
             if self.action_spaces is None or space.name in self.action_spaces:

@@ -156,7 +156,7 @@ class Suite:
     def test_several_actions_at_once_are_the_same_as_one_by_one(self) -> None:
         for env in self.each_action_space():
             singly = [self.look(env) for _ in self.walk(env, seed=5)][-1]
-            if not env.in_episode or self.changed(env):
+            if not env.in_episode or self.has_changed_space(env):
                 continue  # more actions than were taken; a later space's actions are not ours
             actions = self.taken
             self.reset(env)
@@ -397,7 +397,7 @@ class Suite:
             spec.id: env.observation[spec.id] for spec in specs if everything or spec.deterministic
         }
 
-    def changed(self, env: CompilerEnv) -> bool:
+    def has_changed_space(self, env: CompilerEnv) -> bool:
         """Return whether the episode has replaced the action space."""
         return env.action_space != env.episode.selection.action_space_named(
             env.episode.selection.action_space_name

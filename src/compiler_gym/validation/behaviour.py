@@ -31,7 +31,7 @@ __all__ = [
     "MOST_CASES",
     "Compared",
     "Reference",
-    "chosen_cases",
+    "choose_cases",
     "compare_behaviour",
     "compare_built",
     "run_program",
@@ -82,7 +82,7 @@ class Reference:
         The last of several new ones is made `apart` seconds after the first of all.
         """
         with self._lock:
-            key = _contents_of(case)
+            key = _hash_contents(case)
             found = self._reports.setdefault(key, [])
             while len(found) < at_least:
                 if found and len(found) == at_least - 1:
@@ -105,7 +105,7 @@ class _Judgement:
     doubt: str = ""
 
 
-def _contents_of(case: RunCase) -> str:
+def _hash_contents(case: RunCase) -> str:
     """Return a hash of what the program is given: two cases may have one name."""
     files = [
         (name, str(held) if isinstance(held, Path) else hashlib.sha256(held).hexdigest())
@@ -115,7 +115,7 @@ def _contents_of(case: RunCase) -> str:
     return hashlib.sha256(whole).hexdigest()
 
 
-def chosen_cases(spec: RunSpec, *, most: int = MOST_CASES) -> Sequence[RunCase]:
+def choose_cases(spec: RunSpec, *, most: int = MOST_CASES) -> Sequence[RunCase]:
     """Return the cases to compare on: the shortest size class, or all where there is none."""
     short = spec.of_size("test").cases or spec.cases
     if len(short) <= most:
@@ -166,11 +166,11 @@ def compare_behaviour(
         if judgement.error is not None:
             wrong.append(judgement.error)
             if len(wrong) == _EXPLAINED or report.stopped_by is not None:
-                return Finding.failed(wrong, f"{len(wrong)} of the first {number} inputs differ")
+                return Finding.fail(wrong, f"{len(wrong)} of the first {number} inputs differ")
         elif judgement.doubt:
             doubts.append(judgement.doubt)
     if wrong:
-        return Finding.failed(wrong, f"{len(wrong)} of {len(cases)} inputs differ")
+        return Finding.fail(wrong, f"{len(wrong)} of {len(cases)} inputs differ")
     if doubts:
         return Finding.unknown(f"{len(doubts)} of {len(cases)} inputs: {doubts[0]}")
     return Finding.ok(f"{len(cases)} inputs")
@@ -201,7 +201,7 @@ def compare_built(
         reference.run(cases[0])
     except BenchmarkInitError as error:
         return Finding.unknown(f"the unoptimised program does not {builds} either: {error}")
-    return Finding.failed([ValidationError(f"the program does not {builds}", {"error": refusal})])
+    return Finding.fail([ValidationError(f"the program does not {builds}", {"error": refusal})])
 
 
 def _verdict_on(

@@ -17,7 +17,7 @@ from compiler_gym.core import CompilerEnv, CompilerEnvState, require_state
 from compiler_gym.datasets import (
     Benchmark,
     ValidationCallback,
-    findings_of,
+    collect_findings,
     runs_as_expected,
 )
 from compiler_gym.errors import (
@@ -28,7 +28,7 @@ from compiler_gym.errors import (
     warn_of_the_caller,
 )
 from compiler_gym.errors.nearest import unknown_name
-from compiler_gym.sandbox import chosen
+from compiler_gym.sandbox import choose_tier
 from compiler_gym.validation.replaying import replay, replay_differences
 from compiler_gym.validation.result import (
     RungResult,
@@ -93,7 +93,7 @@ class Finding:
         return cls(Verdict.UNKNOWN, reason)
 
     @classmethod
-    def failed(cls, errors: Iterable[ValidationError], reason: str = "") -> "Finding":
+    def fail(cls, errors: Iterable[ValidationError], reason: str = "") -> "Finding":
         """Return what is wrong."""
         return cls(Verdict.FAILED, reason, tuple(errors))
 
@@ -116,7 +116,7 @@ class Rung:
     """True if it tells what the program does, rather than what it is."""
 
 
-def _added(benchmark: Benchmark) -> list[ValidationCallback]:
+def _list_added(benchmark: Benchmark) -> list[ValidationCallback]:
     """Return the checks of `benchmark` but for its runs, which rungs of the compiler make."""
     if type(benchmark).ivalidate is not Benchmark.ivalidate:
         return [benchmark.ivalidate]  # a program's own way to check it
@@ -125,16 +125,16 @@ def _added(benchmark: Benchmark) -> list[ValidationCallback]:
 
 
 def _check_callbacks(subject: Subject) -> Finding:
-    callbacks = _added(subject.benchmark)
+    callbacks = _list_added(subject.benchmark)
     errors = [error for callback in callbacks for error in _call(callback, subject.env)]
     asked = f"{len(callbacks)} callback{'s' * (len(callbacks) != 1)}"
-    return Finding.failed(errors, asked) if errors else Finding.ok(asked)
+    return Finding.fail(errors, asked) if errors else Finding.ok(asked)
 
 
 def _call(callback: ValidationCallback, env: CompilerEnv) -> list[ValidationError]:
     """Return what `callback` finds; one that raises an error of its own has found that."""
     try:
-        found = findings_of(callback, env)
+        found = collect_findings(callback, env)
     except (CompilerGymError, OSError):
         raise  # the machine's trouble, or the compiler's: nothing is known of the program
     except Exception as error:
@@ -148,7 +148,7 @@ _CALLBACKS_RUNG = Rung(
     CALLBACKS,
     "Do the checks find nothing that were added to the program?",
     _check_callbacks,
-    applies=lambda subject: bool(_added(subject.benchmark)),
+    applies=lambda subject: bool(_list_added(subject.benchmark)),
 )
 
 
@@ -200,7 +200,7 @@ def climb(
         benchmark_semantics_validation_failed=any(r.verdict is Verdict.FAILED for r in semantic),
         errors=tuple(error for result in results for error in result.errors),
         rungs=tuple(results),
-        sandbox=chosen().value,
+        sandbox=choose_tier().value,
     )
 
 
@@ -209,7 +209,7 @@ def not_replayed(error: BaseException) -> Finding:
     if trouble := machine_trouble(error):
         return Finding.unknown(f"not replayed: {trouble}")
     details = {"error": type(error).__name__, "details": str(error)}
-    return Finding.failed([ValidationError("the actions cannot be replayed", details)])
+    return Finding.fail([ValidationError("the actions cannot be replayed", details)])
 
 
 def validate_by_replay(
@@ -248,7 +248,7 @@ def _replay(
             f"{'; '.join(map(str, errors))}"
         )
     elif errors:
-        finding = Finding.failed(errors)
+        finding = Finding.fail(errors)
     elif state.has_reward and not _agreement(state, replayed):
         finding = Finding.unknown("no reward to compare with: which space is the recorded one of?")
     else:

@@ -45,14 +45,14 @@ def validate_states(
                 waiting.append(pool.submit(job, _validate, make_env, state, options))
             if not waiting:
                 return
-            for future in [waiting[0]] if inorder else _finished(waiting):
+            for future in [waiting[0]] if inorder else _wait_for_one(waiting):
                 waiting.remove(future)
                 yield future.result()
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _finished(waiting: list[Future[ValidationResult]]) -> list[Future[ValidationResult]]:
+def _wait_for_one(waiting: list[Future[ValidationResult]]) -> list[Future[ValidationResult]]:
     done, _ = wait(waiting, return_when=FIRST_COMPLETED)
     return [future for future in waiting if future in done]
 

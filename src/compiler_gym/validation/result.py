@@ -101,7 +101,7 @@ class ValidationResult(Record):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ValidationResult):
             return NotImplemented
-        return self._said() == other._said()
+        return self._list_compared() == other._list_compared()
 
     def __hash__(self) -> int:
         return hash(self.state)
@@ -168,7 +168,7 @@ class ValidationResult(Record):
             sandbox=_weakest(result.sandbox for result in found),
         )
 
-    def _said(self) -> tuple[Any, ...]:
+    def _list_compared(self) -> tuple[Any, ...]:
         return (
             self.state,
             self.reward_validated,
@@ -182,5 +182,5 @@ class ValidationResult(Record):
 
 def _weakest(names: Iterable[str]) -> str:
     """Return the tier that kept the least, of those that are known."""
-    tiers = [Sandbox.named(name) for name in names if name]
+    tiers = [Sandbox.find(name) for name in names if name]
     return min(tiers, key=lambda tier: tier.strength).value if tiers else ""

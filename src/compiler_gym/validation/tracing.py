@@ -93,7 +93,7 @@ def trace(env: CompilerEnv, state: CompilerEnvState) -> Trace:
 def _begin(env: CompilerEnv, state: CompilerEnvState) -> Sequence[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StateVersionWarning)
-        actions = env.actions_of(state)
+        actions = env.actions_from(state)
     env.reset(benchmark=state.benchmark)
     return actions
 

@@ -57,7 +57,7 @@ class Batch:
             np.array(self._truncations, dtype=np.bool_),
         )
 
-    def ended(self) -> list[int]:
+    def find_ended(self) -> list[int]:
         """Return the numbers of the rows whose episodes have ended."""
         if True not in self._terminations and True not in self._truncations:
             return []

@@ -10,13 +10,13 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset
 from compiler_gym.errors import InvalidParameterError
 
-__all__ = ["Sampler", "sampler_of"]
+__all__ = ["Sampler", "make_sampler"]
 
 Sampler = Callable[[np.random.Generator], str | Benchmark]
 """Returns a program, drawn with a random generator."""
 
 
-def sampler_of(
+def make_sampler(
     choice: Sampler | Sequence[Any] | None,
 ) -> Callable[[CompilerEnv], str | Benchmark] | None:
     """Return a function that draws a program for an environment, with its random generator.

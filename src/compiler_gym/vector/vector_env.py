@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
 
-from compiler_gym.core import Lockstep, Pending, ResetResult, StepTuple, fork_of
+from compiler_gym.core import Lockstep, Pending, ResetResult, StepTuple, fork_wrapped
 from compiler_gym.errors import (
     BenchmarkInitError,
     InvalidActionError,
@@ -28,7 +28,7 @@ from compiler_gym.service import Channel, busy_workers, exchange, finish
 from compiler_gym.vector.batch import Batch, infos_as_usual
 from compiler_gym.vector.durations import Durations
 from compiler_gym.vector.rows import Rows
-from compiler_gym.vector.sampler import Sampler, sampler_of
+from compiler_gym.vector.sampler import Sampler, make_sampler
 
 __all__ = ["CompilerVectorEnv", "VectorStepResult"]
 
@@ -84,7 +84,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.max_episode_steps = max_episode_steps
         """After how many steps an episode is truncated, if ever."""
         self.copy = copy
-        self._sampler = sampler_of(sampler)
+        self._sampler = make_sampler(sampler)
         self.envs: list[Any] = []
         """The sub-environments."""
         try:
@@ -138,7 +138,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         for row, (observation, info) in results.items():
             self._batch.enter(row, observation, 0.0, False, False)
             infos = self._add_info(infos, info, row)
-        self._has_ended = bool(self._ended())
+        self._has_ended = bool(self._find_ended())
         return self._batch.observe(copy=self.copy), infos
 
     def step(self, actions: Any) -> VectorStepResult:
@@ -158,14 +158,14 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             batch = self._step_together(lockstep, actions)
             if batch is not None:
                 return batch
-        ended = self._ended()
+        ended = self._find_ended()
         listed = self._actions(actions, ended)
         if ended and self.autoreset_mode is AutoresetMode.DISABLED:
             raise InvalidParameterError(
                 f"the episodes of rows {ended} have ended: "
                 "expected reset(options={'reset_mask': ...}) before the next step"
             )
-        return self._returned(self._step_each(listed, ended))
+        return self._make_result(self._step_each(listed, ended))
 
     def fork(self) -> Self:
         """Return an independent vector environment in the same state."""
@@ -175,7 +175,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         forks: list[Any] = []
         try:
             for env in self.envs:
-                forks.append(fork_of(env))
+                forks.append(fork_wrapped(env))
                 memo[id(env)] = forks[-1]
             return copying.deepcopy(self, memo)
         except BaseException:
@@ -256,9 +256,9 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
 
-    def _ended(self) -> list[int]:
+    def _find_ended(self) -> list[int]:
         """Return the rows whose episodes have ended and have to be reset at the next step."""
-        return [] if self.autoreset_mode is AutoresetMode.SAME_STEP else self._batch.ended()
+        return [] if self.autoreset_mode is AutoresetMode.SAME_STEP else self._batch.find_ended()
 
     def _step_together(self, lockstep: Lockstep, actions: Any) -> VectorStepResult | None:
         """Step all rows by `Lockstep`; return None if they have to be stepped one by one.
@@ -284,7 +284,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             results = {**lockstep.results(batch.rewards), **others}
             for number in failures:
                 del results[number]
-            return self._returned(self._conclude(results, {}, failures))
+            return self._make_result(self._conclude(results, {}, failures))
         self._has_ended = False
         all_false, all_true = lockstep.all_false, lockstep.all_true
         return (
@@ -300,7 +300,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             },
         )
 
-    def _returned(self, infos: dict[str, Any]) -> VectorStepResult:
+    def _make_result(self, infos: dict[str, Any]) -> VectorStepResult:
         batch = self._batch
         return batch.observe(copy=self.copy), batch.rewards.copy(), *batch.ends(), infos
 
@@ -369,7 +369,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             if (terminated or truncated) and self.autoreset_mode is AutoresetMode.SAME_STEP:
                 finals[number] = seen
         infos = self._follow_up(finals, said) if finals else self._gather_infos(said)
-        self._has_ended = bool(self._ended())
+        self._has_ended = bool(self._find_ended())
         if failures:
             raise failures[min(failures)]
         return infos

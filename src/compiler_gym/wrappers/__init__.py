@@ -15,7 +15,7 @@ from compiler_gym.wrappers._recording import (
     EpisodeSink,
     EpisodeStream,
     StepRecord,
-    json_of,
+    write_json_text,
 )
 from compiler_gym.wrappers.benchmarks import (
     CycleOverBenchmarks,
@@ -81,5 +81,5 @@ __all__ = [
     "SynchronousSqliteLogger",
     "TimeLimit",
     "ValidateBenchmarkAfterEveryStep",
-    "json_of",
+    "write_json_text",
 ]

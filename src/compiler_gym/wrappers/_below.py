@@ -18,14 +18,14 @@ __all__ = [
     "Environment",
     "Layer",
     "action_count",
-    "attribute_of",
-    "blamed",
+    "add_error",
+    "find_attribute",
+    "find_observation_space",
     "is_gymnasiums",
     "nearest",
-    "observed_in",
     "reset_arguments",
-    "reset_of",
-    "step_of",
+    "reset_below",
+    "step_below",
 ]
 
 Environment = gymnasium.Env[Any, Any]
@@ -45,15 +45,15 @@ def reset_arguments(
     return ResetArguments(seed, options, **known, further=further)
 
 
-def reset_of(env: Environment, asked: ResetArguments) -> ResetResult:
+def reset_below(env: Environment, asked: ResetArguments) -> ResetResult:
     """Reset `env`; a wrapper of Gymnasium gets the arguments as options, which mean the same."""
-    given = {**asked.given(), **asked.further}
+    given = {**asked.list_given(), **asked.further}
     if isinstance(env, CompilerEnv):
         return env.reset(seed=asked.seed, options=asked.options, **given)
     return env.reset(seed=asked.seed, options={**(asked.options or {}), **given} or None)
 
 
-def step_of(env: Environment, asked: StepArguments) -> StepTuple:
+def step_below(env: Environment, asked: StepArguments) -> StepTuple:
     """Apply the actions in `env`, one by one if it has no `multistep` or overrides `step` alone."""
     if not isinstance(env, CompilerEnv):
         return _steps_in_gymnasiums(env, asked)
@@ -74,12 +74,12 @@ def nearest(env: Environment) -> CompilerEnv:
     return env
 
 
-def attribute_of(env: Environment, name: str) -> Any:
+def find_attribute(env: Environment, name: str) -> Any:
     """Return the attribute `name` of `env`, or of the first layer below that has it."""
     if isinstance(env, CompilerEnv) or not isinstance(env, gymnasium.Wrapper):
         return getattr(env, name)
     layer = cast(Layer, env)
-    return getattr(layer, name) if hasattr(layer, name) else attribute_of(layer.env, name)
+    return getattr(layer, name) if hasattr(layer, name) else find_attribute(layer.env, name)
 
 
 def is_gymnasiums(env: object) -> bool:
@@ -87,7 +87,7 @@ def is_gymnasiums(env: object) -> bool:
     return isinstance(env, gymnasium.Wrapper) and not isinstance(env, CompilerEnv)
 
 
-def observed_in(env: Environment) -> gymnasium.Space[Any] | None:
+def find_observation_space(env: Environment) -> gymnasium.Space[Any] | None:
     """Return the observation space of `env`; a `CompilerEnv` may have none."""
     return env.observation_space
 
@@ -100,7 +100,7 @@ def action_count(env: Environment) -> int:
         return len(nearest(env.unwrapped).actions)
 
 
-def blamed(result: StepTuple, error: CompilerGymError) -> StepTuple:
+def add_error(result: StepTuple, error: CompilerGymError) -> StepTuple:
     """Return `result` with `error` as its error, if the step failed."""
     if not result[3]:
         return result
@@ -116,7 +116,7 @@ def _steps_in_gymnasiums(env: Environment, asked: StepArguments) -> StepTuple:
     if asked.actions:
         return _one_by_one(env.step, asked.actions)
     below = cast(Layer, env).env
-    seen, reward, ended, cut, info = step_of(below, StepArguments([], timeout=asked.timeout))
+    seen, reward, ended, cut, info = step_below(below, StepArguments([], timeout=asked.timeout))
     if isinstance(env, gymnasium.ObservationWrapper):
         seen = cast(gymnasium.ObservationWrapper[Any, Any, Any], env).observation(seen)
     if isinstance(env, gymnasium.RewardWrapper):

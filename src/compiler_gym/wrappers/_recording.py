@@ -25,8 +25,8 @@ __all__ = [
     "EpisodeSink",
     "EpisodeStream",
     "StepRecord",
-    "json_of",
     "require_json",
+    "write_json_text",
 ]
 
 
@@ -122,7 +122,7 @@ class EpisodeStream(CompilerEnvWrapper):
                     space_name(self.action_space),
                     self.below.compiler_version,
                     asked.seed,
-                    self.seen(observation),
+                    self.keep_observation(observation),
                 )
             )
         return observation, info
@@ -139,20 +139,22 @@ class EpisodeStream(CompilerEnvWrapper):
                 truncated,
                 no_effect=info.get("action_had_no_effect", False),
                 error=info.get("error_details"),
-                observation=self.seen(observation) if asked.observation_spaces is None else None,
+                observation=self.keep_observation(observation)
+                if asked.observation_spaces is None
+                else None,
                 error_type=info.get("error_type"),
             )
         )
         return result
 
-    def seen(self, observation: Any) -> Any:
+    def keep_observation(self, observation: Any) -> Any:
         """Return an observation as it is recorded: plain values, unless a subclass says else."""
         if not self.sees or observation is None or (space := self.observation_space) is None:
             return None
         return space.to_jsonable([observation])
 
 
-def json_of(value: Any) -> str:
+def write_json_text(value: Any) -> str:
     """Return `value` as JSON text, or raise `RecordingError` if a part of it cannot be JSON."""
     try:
         return json.dumps(value, default=_plain)
@@ -164,7 +166,7 @@ def require_json(space: gymnasium.Space[Any] | None) -> None:
     """Raise `RecordingError` if the values of `space` cannot be written as JSON."""
     if space is not None:
         # A copy: the random numbers of the user's own space stay as they are.
-        json_of(space.to_jsonable([copy.deepcopy(space).sample()]))
+        write_json_text(space.to_jsonable([copy.deepcopy(space).sample()]))
 
 
 def _plain(value: Any) -> Any:

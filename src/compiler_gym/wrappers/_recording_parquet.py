@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.errors import InvalidParameterError, RecordingError
-from compiler_gym.files import locked, made, opened, write_all
+from compiler_gym.files import lock_path, make_folder, open_appending, write_all
 from compiler_gym.version import install_hint
-from compiler_gym.wrappers._recording import EpisodeRecord, json_of
+from compiler_gym.wrappers._recording import EpisodeRecord, write_json_text
 
 __all__ = ["ParquetFile"]
 
@@ -30,9 +30,9 @@ class ParquetFile:
         self._schema = _schema(self._arrow)
         self._path = path
         try:
-            with made(path.parent), ExitStack() as undone:
-                self._lock = undone.enter_context(locked(path, wait=False))
-                self._file = opened(path)
+            with make_folder(path.parent), ExitStack() as undone:
+                self._lock = undone.enter_context(lock_path(path, wait=False))
+                self._file = open_appending(path)
                 undone.pop_all()
         except BlockingIOError as held:
             raise RecordingError(
@@ -96,15 +96,17 @@ def _rows(episode: EpisodeRecord, number: int) -> list[dict[str, Any]]:
             "episode": number,
             "step": place,
             "benchmark": episode.benchmark,
-            "actions": json_of(step.actions),
+            "actions": write_json_text(step.actions),
             "reward": None if isinstance(step.reward, list) else step.reward,
             "rewards": step.reward if isinstance(step.reward, list) else None,
             "terminated": step.terminated,
             "truncated": step.truncated,
             "no_effect": step.no_effect,
             "error": step.error,
-            "observation": None if before is None else json_of(before),
-            "next_observation": None if step.observation is None else json_of(step.observation),
+            "observation": None if before is None else write_json_text(before),
+            "next_observation": None
+            if step.observation is None
+            else write_json_text(step.observation),
         }
         for place, (before, step) in enumerate(episode.transitions())
     ]

@@ -40,7 +40,7 @@ class _ChoosesBenchmarks(CompilerEnvWrapper):
 
     def handle_reset(self, asked: ResetArguments) -> ResetResult:
         """Start an episode on the next program."""
-        if asked.settled().benchmark is None:
+        if asked.settle().benchmark is None:
             asked = replace(asked, benchmark=self.next_benchmark())
         return super().handle_reset(asked)
 
@@ -67,7 +67,7 @@ class IterateOverBenchmarks(_ChoosesBenchmarks):
             raise InvalidParameterError(f"expected several programs, found {benchmarks!r}")
         self.fork_shares_iterator = fork_shares_iterator
         if isinstance(benchmarks, Iterator):
-            benchmarks = self._recorded(benchmarks)
+            benchmarks = self._record(benchmarks)
         self._place: _Place = self._order(benchmarks)
 
     def next_benchmark(self) -> Program:
@@ -81,7 +81,7 @@ class IterateOverBenchmarks(_ChoosesBenchmarks):
             twin._place = self._place
         return twin
 
-    def _recorded(self, benchmarks: Iterator[Program]) -> Iterable[Program]:
+    def _record(self, benchmarks: Iterator[Program]) -> Iterable[Program]:
         """Return `benchmarks` in a form that a spec can contain, and put it into `spec`."""
         kept = self._to_record(benchmarks)
         args, named = self._arguments.value
@@ -246,7 +246,7 @@ class _Listed(_Place):
     """A position in a list."""
 
     def __init__(self, items: list[Program], *, repeats: bool = False) -> None:
-        self._items = _required(items)
+        self._items = _require(items)
         self._repeats, self._at = repeats, 0
 
     def __next__(self) -> Program:
@@ -260,14 +260,14 @@ class _Drawn(_Place):
     """A position in a sequence of random draws."""
 
     def __init__(self, items: list[Program]) -> None:
-        self._items = _required(items)
+        self._items = _require(items)
         self.generator = np.random.default_rng()
 
     def __next__(self) -> Program:
         return self._items.value[int(self.generator.integers(len(self._items.value)))]
 
 
-def _required(items: list[Program]) -> Shared[list[Program]]:
+def _require(items: list[Program]) -> Shared[list[Program]]:
     """Return `items`, which copies share; raise `InvalidParameterError` if there are none."""
     if not items:
         raise InvalidParameterError("expected at least one program, found none")

@@ -17,7 +17,7 @@ from compiler_gym.core import StepArguments, StepTuple
 from compiler_gym.errors import InvalidActionError, InvalidParameterError, UnknownNameError
 from compiler_gym.errors.nearest import did_you_mean
 from compiler_gym.spaces import Commandline, CommandlineFlag, NamedDiscrete
-from compiler_gym.wrappers._below import Environment, attribute_of
+from compiler_gym.wrappers._below import Environment, find_attribute
 from compiler_gym.wrappers.conversions import ActionWrapper
 from compiler_gym.wrappers.copying import MadeSpace
 
@@ -66,7 +66,7 @@ class _NamedActions(ActionWrapper, ABC):
 
     def _masks_below(self) -> NDArray[np.bool_]:
         try:
-            return attribute_of(self.env, "action_masks")()
+            return find_attribute(self.env, "action_masks")()
         except AttributeError:
             return np.ones(len(self._actions_below.names), dtype=np.bool_)
 
@@ -122,9 +122,9 @@ class ConstrainedCommandline(_NamedActions):
         return any_if_none(self._masks_below()[self._numbers])
 
     def _make(self, below: NamedDiscrete) -> gymnasium.Space[Any]:
-        self._numbers = [number_of(below, flag) for flag in self._flags]
+        self._numbers = [find_number(below, flag) for flag in self._flags]
         self._number_of = {number: i for i, number in reversed(list(enumerate(self._numbers)))}
-        return extended(below, self._numbers, [], self._name or below.name)
+        return extend_space(below, self._numbers, [], self._name or below.name)
 
 
 class CommandlineWithTerminalAction(_NamedActions):
@@ -148,7 +148,7 @@ class CommandlineWithTerminalAction(_NamedActions):
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions up to the terminal one, which ends the episode."""
-        checked = self.checked(asked.actions)
+        checked = self.check_actions(asked.actions)
         end = len(self._actions_below.names)
         ends = [i for i, action in enumerate(checked) if int(action) == end]
         seen, reward, terminated, truncated, info = super().handle_step(
@@ -164,7 +164,7 @@ class CommandlineWithTerminalAction(_NamedActions):
         return np.append(self._masks_below(), True)
 
     def _make(self, below: NamedDiscrete) -> gymnasium.Space[Any]:
-        return extended(below, range(len(below.names)), [self._terminal], below.name)
+        return extend_space(below, range(len(below.names)), [self._terminal], below.name)
 
 
 class MacroActions(_NamedActions):
@@ -202,8 +202,8 @@ class MacroActions(_NamedActions):
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions that these stand for, in one request."""
-        checked = self.checked(asked.actions)
-        flat = [part for action in checked for part in self._parts_of(int(action))]
+        checked = self.check_actions(asked.actions)
+        flat = [part for action in checked for part in self._list_parts(int(action))]
         return super().handle_step(replace(asked, actions=flat))
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -212,7 +212,7 @@ class MacroActions(_NamedActions):
         below = self._masks_below()
         return np.append(below, [below[parts].any() for parts in self._parts])
 
-    def _parts_of(self, action: int) -> list[int]:
+    def _list_parts(self, action: int) -> list[int]:
         single = len(self._actions_below.names)
         return [action] if action < single else self._parts[action - single]
 
@@ -222,7 +222,7 @@ class MacroActions(_NamedActions):
                 f"{', '.join(taken)} is an action already: expected other names for macros"
             )
         self._parts = [
-            [number_of(below, part) for part in parts] for parts in self._macros.values()
+            [find_number(below, part) for part in parts] for parts in self._macros.values()
         ]
         flags = [
             CommandlineFlag(
@@ -230,10 +230,10 @@ class MacroActions(_NamedActions):
             )
             for name, parts in zip(self._macros, self._parts, strict=True)
         ]
-        return extended(below, range(len(below.names)), flags, below.name)
+        return extend_space(below, range(len(below.names)), flags, below.name)
 
 
-def number_of(space: NamedDiscrete, action: str | int) -> int:
+def find_number(space: NamedDiscrete, action: str | int) -> int:
     """Return the number of an action given by name, by flag or by number."""
     if not isinstance(action, str):
         if not space.contains(action):
@@ -253,7 +253,7 @@ def _no_advice(action: str) -> str:
     return ""
 
 
-def extended(
+def extend_space(
     space: NamedDiscrete, numbers: Sequence[int], extra: Iterable[CommandlineFlag], name: str
 ) -> gymnasium.Space[Any]:
     """Return a space like `space` of the chosen `numbers`, followed by `extra`."""

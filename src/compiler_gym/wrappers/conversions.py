@@ -39,7 +39,7 @@ class ActionWrapper(CompilerEnvWrapper):
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions that these stand for."""
-        below = [self.action(action) for action in self.checked(asked.actions)]
+        below = [self.action(action) for action in self.check_actions(asked.actions)]
         return super().handle_step(replace(asked, actions=below))
 
     def handle_reset(self, asked: ResetArguments) -> ResetResult:
@@ -59,7 +59,7 @@ class ActionWrapper(CompilerEnvWrapper):
         below = super().commandline_to_actions(commandline)
         return [self.reverse_action(action) for action in below]
 
-    def checked(self, actions: Iterable[Any]) -> list[Any]:
+    def check_actions(self, actions: Iterable[Any]) -> list[Any]:
         """Return `actions`, or raise `InvalidActionError` if one is outside the space."""
         space, checked = self.action_space, list(actions)
         for action in checked:

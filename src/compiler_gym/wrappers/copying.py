@@ -16,7 +16,7 @@ import gymnasium
 from compiler_gym.core import CompilerEnv
 from compiler_gym.wrappers._below import Environment, Layer
 
-__all__ = ["Lasting", "MadeSpace", "Marks", "Shared", "State", "copied"]
+__all__ = ["Lasting", "MadeSpace", "Marks", "Shared", "State", "copy_attributes"]
 
 State = dict[str, Any]
 """Attributes by name."""
@@ -46,7 +46,7 @@ class MadeSpace(Lasting):
     space: gymnasium.Space[Any]
 
 
-def copied(state: State, wrapper: Layer, twin: Layer, below: Environment) -> State:
+def copy_attributes(state: State, wrapper: Layer, twin: Layer, below: Environment) -> State:
     """Return a copy of the attributes of `wrapper` for `twin`, whose environment is `below`."""
     # The memo knows the copies of both: what refers to one of them refers to its copy.
     return copy.deepcopy(state, {id(wrapper): twin, id(wrapper.env): below})
@@ -61,7 +61,7 @@ class Marks(Lasting):
     @staticmethod
     def of(wrapper: Layer) -> list[State]:
         """Return copies of the attributes of `wrapper` and of Gymnasium's wrappers below it."""
-        return [_held(layer) for layer in _layers(wrapper)]
+        return [_hold(layer) for layer in _layers(wrapper)]
 
     def keep(self, depth: int, mark: list[State]) -> None:
         """Keep the attributes from when `depth` steps could be undone."""
@@ -88,7 +88,7 @@ def _layers(wrapper: Layer) -> list[Layer]:
     return layers
 
 
-def _held(layer: Layer) -> State:
+def _hold(layer: Layer) -> State:
     """Return a copy of the attributes of `layer` that undoing a step restores."""
     ours = isinstance(layer, CompilerEnv)
     state = cast(State, layer.__getstate__() if ours else vars(layer))
@@ -97,7 +97,7 @@ def _held(layer: Layer) -> State:
         for name, value in state.items()
         if name not in _EVERYONES and not isinstance(value, Lasting)
     }
-    return copied(changing, layer, layer, layer.env)
+    return copy_attributes(changing, layer, layer, layer.env)
 
 
 _EVERYONES = frozenset(vars(Layer(Environment())))

@@ -14,17 +14,17 @@ from compiler_gym.core import (
     OptionalArgumentValue,
     StepArguments,
     StepTuple,
-    fork_of,
+    fork_wrapped,
 )
 from compiler_gym.wrappers._below import (
     Environment,
     Layer,
-    attribute_of,
+    find_attribute,
     is_gymnasiums,
     nearest,
     reset_arguments,
-    reset_of,
-    step_of,
+    reset_below,
+    step_below,
 )
 
 __all__ = ["LegacyGym"]
@@ -77,7 +77,7 @@ class LegacyGym:
         }
         seed, self._seed = arguments.pop("seed", self._seed), None
         options = arguments.pop("options", None)
-        return reset_of(self.env, reset_arguments(seed, options, arguments))[0]
+        return reset_below(self.env, reset_arguments(seed, options, arguments))[0]
 
     def step(
         self,
@@ -106,7 +106,7 @@ class LegacyGym:
         several = _is_several(action) and not self.env.action_space.contains(action)
         if several or not isinstance(self.env, CompilerEnv):
             return self.multistep(action if several else [action], seen, earned, timeout=timeout)
-        given = _given(observation_spaces=seen, reward_spaces=earned, timeout=timeout)
+        given = _list_given(observation_spaces=seen, reward_spaces=earned, timeout=timeout)
         return _four(self.env.step(action, **given))
 
     def multistep(
@@ -120,7 +120,7 @@ class LegacyGym:
     ) -> tuple[Any, Any, bool, dict[str, Any]]:
         """Apply several actions and return four values."""
         seen, earned = _either(observation_spaces, observations), _either(reward_spaces, rewards)
-        return _four(step_of(self.env, StepArguments(list(actions), seen, earned, timeout)))
+        return _four(step_below(self.env, StepArguments(list(actions), seen, earned, timeout)))
 
     def render(self, mode: str = "human") -> Any:
         """Render the program, as `CompilerEnv.render` does."""
@@ -128,7 +128,7 @@ class LegacyGym:
 
     def fork(self) -> "LegacyGym":
         """Return an independent environment in the same state."""
-        return LegacyGym(fork_of(self.env))
+        return LegacyGym(fork_wrapped(self.env))
 
     def close(self) -> None:
         """Close the environment."""
@@ -148,7 +148,7 @@ class LegacyGym:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name == "env":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return attribute_of(self.env, name)
+        return find_attribute(self.env, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         is_own = name.startswith("_") or name == "env" or hasattr(type(self), name)
@@ -178,7 +178,7 @@ def _either(spaces: Any, older: Any) -> Any:
     return spaces if older is None else older
 
 
-def _given(**arguments: Any) -> dict[str, Any]:
+def _list_given(**arguments: Any) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not None}
 
 

@@ -11,12 +11,12 @@ from compiler_gym.core import (
     ResetResult,
     StepArguments,
     StepTuple,
-    fork_of,
+    fork_wrapped,
 )
 from compiler_gym.errors import InvalidParameterError, ServiceError
 from compiler_gym.spaces import NamedDiscrete
-from compiler_gym.wrappers._below import Environment, action_count, step_of
-from compiler_gym.wrappers.command_lines import number_of
+from compiler_gym.wrappers._below import Environment, action_count, step_below
+from compiler_gym.wrappers.command_lines import find_number
 from compiler_gym.wrappers.copying import Lasting
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
@@ -96,16 +96,16 @@ class NeverWorse(CompilerEnvWrapper):
             return result
         worse, self.env, best.env = self.env, best.env, None
         worse.close()
-        seen = step_of(self.env, replace(asked, actions=[]))[0]
+        seen = step_below(self.env, replace(asked, actions=[]))[0]
         reward = result[1] + self._best.total - self._total
         self._total = self._best.total
         info = {**result[4], "never_worse": action_count(self.env)}
         return seen, reward, result[2], result[3], info
 
     def _try_baseline(self) -> None:
-        trial = fork_of(self.env)
+        trial = fork_wrapped(self.env)
         try:
-            _, reward, _, _, info = step_of(trial, StepArguments(self._baseline_actions()))
+            _, reward, _, _, info = step_below(trial, StepArguments(self._baseline_actions()))
         except BaseException:
             trial.close()
             raise
@@ -119,12 +119,12 @@ class NeverWorse(CompilerEnvWrapper):
         space = self.env.action_space
         if not isinstance(space, NamedDiscrete):
             return self._baseline
-        return [number_of(space, action) for action in self._baseline]
+        return [find_number(space, action) for action in self._baseline]
 
     def _keep(self) -> bool:
         """Keep a fork as the best state; return False if the worker is lost."""
         try:
-            better = fork_of(self.env)
+            better = fork_wrapped(self.env)
         except ServiceError:
             return False
         self._forget()
@@ -145,4 +145,4 @@ class _Best(Lasting):
     total: float = 0.0
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_Best":
-        return _Best(None if self.env is None else fork_of(self.env), self.total)
+        return _Best(None if self.env is None else fork_wrapped(self.env), self.total)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepTuple
 from compiler_gym.errors import InvalidActionError, InvalidParameterError
 from compiler_gym.spaces import Box, Dict, MultiDiscrete
-from compiler_gym.wrappers._below import Environment, action_count, observed_in
+from compiler_gym.wrappers._below import Environment, action_count, find_observation_space
 from compiler_gym.wrappers.conversions import ObservationWrapper
 from compiler_gym.wrappers.copying import MadeSpace
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
@@ -46,7 +46,7 @@ class _Extra(CompilerEnvWrapper):
     @property
     def observation_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # never None
         """A dictionary of the observation below and the added one."""
-        below = observed_in(self.env)
+        below = find_observation_space(self.env)
         if self._made is not None and self._made.of is below:  # its seed is kept
             return self._made.space
         inner = _parts(below)
@@ -63,7 +63,7 @@ class _Extra(CompilerEnvWrapper):
     def handle_reset(self, asked: ResetArguments) -> ResetResult:
         """Start an episode and add to its observation."""
         observation, info = super().handle_reset(asked)
-        return self._joined(observation), info
+        return self._join(observation), info
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions and add to the observation."""
@@ -71,10 +71,10 @@ class _Extra(CompilerEnvWrapper):
         self.took(asked.actions)
         if asked.observation_spaces is not None:
             return result
-        return self._joined(result[0]), *result[1:]
+        return self._join(result[0]), *result[1:]
 
-    def _joined(self, observation: Any) -> dict[str, Any]:
-        below = observed_in(self.env)
+    def _join(self, observation: Any) -> dict[str, Any]:
+        below = find_observation_space(self.env)
         if isinstance(below, gymnasium.spaces.Dict):
             return {**observation, self.key: self.extra()}
         if below is None:

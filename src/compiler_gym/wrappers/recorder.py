@@ -19,8 +19,8 @@ from compiler_gym.wrappers._recording import (
     EpisodeSink,
     EpisodeStream,
     StepRecord,
-    json_of,
     require_json,
+    write_json_text,
 )
 from compiler_gym.wrappers._recording_parquet import ParquetFile
 from compiler_gym.wrappers.copying import Lasting, State
@@ -74,11 +74,11 @@ class EpisodeRecorder(EpisodeStream):
             require_json(self.observation_space)
         self._episode: EpisodeRecord | None = None
         self._output = _Output()
-        self._guarded(self._claim, "expected a file that can be written")
+        self._guard(self._claim, "expected a file that can be written")
 
     def episode_started(self, episode: EpisodeRecord) -> None:
         """Begin the record of an episode."""
-        json_of(episode.observation)
+        write_json_text(episode.observation)
         self._output.is_written = False
         self._episode = episode
 
@@ -103,7 +103,7 @@ class EpisodeRecorder(EpisodeStream):
                 self._write(_LOST)
             finally:
                 if self._output.sink is not None:
-                    self._guarded(self._output.sink.close, _LOST)
+                    self._guard(self._output.sink.close, _LOST)
         finally:
             super().close()
 
@@ -120,9 +120,9 @@ class EpisodeRecorder(EpisodeStream):
         if episode is not None and episode.steps and not is_written:
             output.sink.add(episode, output.episodes)
             output.episodes += 1
-        self._guarded(output.sink.flush, otherwise)
+        self._guard(output.sink.flush, otherwise)
 
-    def _guarded(self, write: Callable[[], None], otherwise: str) -> None:
+    def _guard(self, write: Callable[[], None], otherwise: str) -> None:
         try:
             write()
         except RecordingError:
@@ -156,7 +156,7 @@ class _JsonLines:
         """The lines that are not written yet."""
 
     def add(self, episode: EpisodeRecord, number: int) -> None:
-        self._late += (json_of(episode) + "\n").encode()
+        self._late += (write_json_text(episode) + "\n").encode()
 
     def flush(self) -> None:
         if self._late:

@@ -74,7 +74,7 @@ class RelativeSavings(Earnings):
     def episode_began(self) -> None:
         """Measure the cost at the start of the episode."""
         super().episode_began()
-        self._earned, self._before = 0.0, self._measured()
+        self._earned, self._before = 0.0, self._measure()
 
     @property
     def episode_reward(self) -> float:
@@ -91,14 +91,14 @@ class RelativeSavings(Earnings):
         saved = 0.0
         if self.episode.has_program:
             try:
-                after = self._measured()
+                after = self._measure()
                 saved, self._before = self._before - after, after
             except (CompilerError, ServiceError):
                 pass  # the next step reports what happened to the compiler
         self.earn(saved)
         return seen, saved if asked.reward_spaces is None else reward, terminated, truncated, info
 
-    def _measured(self) -> float:
+    def _measure(self) -> float:
         return math.log(max(float(self.below.observation[self.cost]), 1.0))
 
 

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.errors import CompilerError, RecordingError, ServiceError
-from compiler_gym.files import made
+from compiler_gym.files import make_folder
 from compiler_gym.spaces import space_name
 from compiler_gym.wrappers._below import Environment
 from compiler_gym.wrappers._recording import (
     EpisodeRecord,
     EpisodeStream,
     StepRecord,
-    json_of,
     require_json,
+    write_json_text,
 )
 from compiler_gym.wrappers.copying import Lasting, State
 
@@ -112,14 +112,14 @@ class SynchronousSqliteLogger(EpisodeStream):
     def _log(self, step: StepRecord) -> None:
         state = self._state_now()
         if state is not None and step.observation is not None:
-            value = json_of(step.observation).encode()
+            value = write_json_text(step.observation).encode()
             state = f"{state}:{blake2b(value, digest_size=8).hexdigest()}"
             name = space_name(self.observation_space) or "observation"
             self._run.observations[state, name] = zlib.compress(value)
         earned = sum(step.reward) if isinstance(step.reward, list) else step.reward
         row = (
-            str(self.benchmark), json_of(step.actions), earned, step.terminated, step.truncated,
-            step.error, state,
+            str(self.benchmark), write_json_text(step.actions), earned, step.terminated,
+            step.truncated, step.error, state,
         )  # fmt: skip
         self._run.add(row)
         is_late = time.monotonic() - self._run.written > self._seconds
@@ -197,7 +197,7 @@ class _Run(Lasting):
     def _database(self) -> Generator[sqlite3.Connection]:
         """Open the file for one transaction: a connection belongs to a thread and process."""
         try:
-            with made(self.path.parent):
+            with make_folder(self.path.parent):
                 database = sqlite3.connect(self.path, timeout=60.0, isolation_level="IMMEDIATE")
             try:
                 database.executescript(_SCHEMA)

@@ -9,10 +9,10 @@ from compiler_gym.core import (
     ResetResult,
     StepArguments,
     StepTuple,
-    fork_of,
+    fork_wrapped,
 )
 from compiler_gym.errors import ServiceError
-from compiler_gym.wrappers._below import Environment, blamed
+from compiler_gym.wrappers._below import Environment, add_error
 from compiler_gym.wrappers.copying import Lasting
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
@@ -75,7 +75,7 @@ class ForkOnStep(CompilerEnvWrapper):
         if asked.actions and self.in_episode:
             state = self.below.state
             try:
-                forks.append(fork_of(self.env))
+                forks.append(fork_wrapped(self.env))
             except ServiceError as error:
                 forks.append(state)
                 lost = error
@@ -85,7 +85,7 @@ class ForkOnStep(CompilerEnvWrapper):
             _close(forks)
             raise
         self.stack += forks
-        return result if lost is None else blamed(result, lost)
+        return result if lost is None else add_error(result, lost)
 
     def close(self) -> None:
         """Close the environment and every fork."""

@@ -25,20 +25,20 @@ from compiler_gym.core import (
     StepArguments,
     StepResult,
     StepTuple,
-    fork_of,
+    fork_wrapped,
     resume,
 )
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.spaces import space_name
 from compiler_gym.wrappers._below import (
     Environment,
-    attribute_of,
+    find_attribute,
     nearest,
     reset_arguments,
-    reset_of,
-    step_of,
+    reset_below,
+    step_below,
 )
-from compiler_gym.wrappers.copying import Marks, Shared, State, copied
+from compiler_gym.wrappers.copying import Marks, Shared, State, copy_attributes
 from compiler_gym.wrappers.legacy import LegacyGym
 
 __all__ = ["CompilerEnvWrapper", "StepResult"]
@@ -89,7 +89,7 @@ class CompilerEnvWrapper(_Wrapper):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Find out whether the subclass overrides `step` alone."""
         super().__init_subclass__(**kwargs)
-        cls.changes_only_step = _place_of(cls, "step") < _place_of(cls, "multistep")
+        cls.changes_only_step = _find_definition(cls, "step") < _find_definition(cls, "multistep")
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Remember the arguments for `spec`, so that subclasses need not.
@@ -130,7 +130,7 @@ class CompilerEnvWrapper(_Wrapper):
         Returns:
             The observation and the info that `reset` returns.
         """
-        result = reset_of(self.env, asked)
+        result = reset_below(self.env, asked)
         self._start_anew()
         return result
 
@@ -149,9 +149,9 @@ class CompilerEnvWrapper(_Wrapper):
         """
         marks = self._marks
         if marks is None:
-            return step_of(self.env, asked)
+            return step_below(self.env, asked)
         depth, mark = self._undoable_below(), Marks.of(self)
-        result = step_of(self.env, asked)
+        result = step_below(self.env, asked)
         marks.keep(depth, mark)
         marks.forget(self._undoable_below())
         return result
@@ -206,7 +206,7 @@ class CompilerEnvWrapper(_Wrapper):
         Raises:
             AttributeError: There is no `ForkOnStep` below.
         """
-        undo_below = attribute_of(self.env, "undo")
+        undo_below = find_attribute(self.env, "undo")
 
         def undo() -> Self:
             undo_below()
@@ -219,10 +219,10 @@ class CompilerEnvWrapper(_Wrapper):
     def fork(self) -> Self:
         """Return an independent environment in the same state, with the same wrappers."""
         resume(self)
-        below = fork_of(self.env)
+        below = fork_wrapped(self.env)
         try:
             twin = type(self).__new__(type(self))
-            twin.__setstate__(copied(self.__getstate__(), self, twin, below))
+            twin.__setstate__(copy_attributes(self.__getstate__(), self, twin, below))
         except BaseException:
             below.close()
             raise
@@ -287,7 +287,9 @@ class CompilerEnvWrapper(_Wrapper):
         if below is None:
             return None
         cls = type(self)
-        wrapper = WrapperSpec(cls.__name__, f"{cls.__module__}:{cls.__qualname__}", self._named())
+        wrapper = WrapperSpec(
+            cls.__name__, f"{cls.__module__}:{cls.__qualname__}", self._name_arguments()
+        )
         spec = copy.copy(below)
         spec.additional_wrappers = (*spec.additional_wrappers, wrapper)
         return spec
@@ -301,7 +303,7 @@ class CompilerEnvWrapper(_Wrapper):
         """Return a name of one compiler's environment, or of a wrapper below, such as ``ir``."""
         if name.startswith("_") or name == "env":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return attribute_of(self.env, name)
+        return find_attribute(self.env, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set a property of one compiler's environment there, and any other attribute here."""
@@ -335,7 +337,7 @@ class CompilerEnvWrapper(_Wrapper):
 
     def _undoable_below(self) -> int:
         """Return how many steps the `ForkOnStep` below can take back."""
-        return attribute_of(self.env, "undoable_steps")
+        return find_attribute(self.env, "undoable_steps")
 
     def _is_own(self, value: object) -> bool:
         """Return whether `value` is a space that the environment does not offer by name."""
@@ -345,7 +347,7 @@ class CompilerEnvWrapper(_Wrapper):
         offered = self.observation.spaces
         return name is None or name not in offered or offered[name].space != value
 
-    def _named(self) -> dict[str, Any]:
+    def _name_arguments(self) -> dict[str, Any]:
         """Return the arguments this wrapper was made with, by name."""
         args, kwargs = self._arguments.value
         # That of a class is `__new__`'s before Python 3.11.3.
@@ -387,14 +389,14 @@ def _forward_other_names() -> None:
 _forward_other_names()
 
 
-def _place_of(cls: type[Any], name: str) -> int:
+def _find_definition(cls: type[Any], name: str) -> int:
     """Return how many base classes come before the one that defines `name`."""
     return next(place for place, base in enumerate(cls.__mro__) if name in base.__dict__)
 
 
 def _can_undo(env: Environment) -> bool:
     try:
-        attribute_of(env, "undo")
+        find_attribute(env, "undo")
     except AttributeError:
         return False
     return True

@@ -4,13 +4,13 @@
 import pytest
 
 import compiler_gym
-from compiler_gym.cli.kit.costs import change, costs_of_episode, levels_of, number
+from compiler_gym.cli.kit.costs import change, costs_of_episode, find_levels, number
 from compiler_gym.testing import FakeEnv
 
 
 def test_an_episode_is_measured_at_the_levels_of_its_reward() -> None:
     with compiler_gym.make("llvm-v0", benchmark="cbench-v1/crc32") as env:
-        assert next(iter(levels_of(env, "IrInstructionCountO3"))) == "-O3"
+        assert next(iter(find_levels(env, "IrInstructionCountO3"))) == "-O3"
         action = env.action_space["sroa"]
         costs = costs_of_episode(env, "cbench-v1/crc32", [action], "IrInstructionCountOz")
         assert costs is not None

@@ -7,7 +7,7 @@ import sys
 import gymnasium
 import pytest
 
-from compiler_gym.cli.kit.failures import INTERRUPTED, REFUSED, exit_status_of
+from compiler_gym.cli.kit.failures import INTERRUPTED, REFUSED, report_failure
 from compiler_gym.cli.kit.output import errors
 from compiler_gym.errors import (
     BenchmarkInitError,
@@ -36,7 +36,7 @@ def own_console() -> None:
 def test_an_error_is_a_line_and_the_next_step(
     error: CompilerGymError, step: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert exit_status_of(error) == REFUSED
+    assert report_failure(error) == REFUSED
     shown = capsys.readouterr()
     assert shown.out == ""
     first, second = shown.err.splitlines()
@@ -56,12 +56,12 @@ def test_an_error_is_a_line_and_the_next_step(
 def test_no_general_hint_follows_an_error_that_says_what_to_do(
     error: CompilerGymError, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert exit_status_of(error) == REFUSED
+    assert report_failure(error) == REFUSED
     assert capsys.readouterr().err == f"error: {error}\n"
 
 
 def test_a_long_error_is_cut_and_markup_in_it_is_text(capsys: pytest.CaptureFixture[str]) -> None:
-    exit_status_of(CompilerGymError("[bold]no[/]\n" + "\n".join(map(str, range(20)))))
+    report_failure(CompilerGymError("[bold]no[/]\n" + "\n".join(map(str, range(20)))))
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "error: [bold]no[/]"
     assert lines[1:3] == ["  ... 5 lines", "  5"]
@@ -73,7 +73,7 @@ def test_what_a_compiler_said_is_told_from_its_first_error_on(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     said = [*(["a.c:1:1: warning: old"] * 20), "a.c:9:1: error: no", *(["note"] * 20)]
-    exit_status_of(CompilerGymError("\n".join(["clang cannot compile a.c:", *said])))
+    report_failure(CompilerGymError("\n".join(["clang cannot compile a.c:", *said])))
     lines = capsys.readouterr().err.splitlines()
     assert lines[:3] == ["error: clang cannot compile a.c:", "  ... 20 lines", "  " + said[20]]
     assert lines[-1] == "  ... 6 lines"
@@ -82,18 +82,18 @@ def test_what_a_compiler_said_is_told_from_its_first_error_on(
 def test_what_shows_the_failure_elsewhere_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     error = CompilerGymError("it crashed")
     error.reproducer = "opt-22 -passes=gvn [a].bc"
-    exit_status_of(error)
+    report_failure(error)
     assert "shown by: opt-22 -passes=gvn [a].bc" in capsys.readouterr().err
 
 
 def test_an_error_without_words_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_status_of(CompilerGymError("")) == REFUSED
+    assert report_failure(CompilerGymError("")) == REFUSED
     assert "error: failed without a message" in capsys.readouterr().err
 
 
 def test_an_unknown_environment_is_not_guessed_at(capsys: pytest.CaptureFixture[str]) -> None:
     error = gymnasium.error.NameNotFound("Environment `x` doesn't exist. Did you mean: `CartPole`?")
-    assert exit_status_of(error) == REFUSED
+    assert report_failure(error) == REFUSED
     shown = capsys.readouterr().err
     assert "CartPole" not in shown
     assert "next step: `compiler-gym envs`" in shown
@@ -102,9 +102,9 @@ def test_an_unknown_environment_is_not_guessed_at(capsys: pytest.CaptureFixture[
 def test_an_interrupt_has_the_status_of_a_shell_and_a_defect_has_none(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert exit_status_of(KeyboardInterrupt()) == INTERRUPTED == 130
+    assert report_failure(KeyboardInterrupt()) == INTERRUPTED == 130
     assert capsys.readouterr().err == "\ninterrupted\n"
-    assert exit_status_of(ZeroDivisionError("a defect")) is None
+    assert report_failure(ZeroDivisionError("a defect")) is None
     assert capsys.readouterr().err == ""
 
 

@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from compiler_gym.cli.kit.options import LimitOptions, MemoryLimit, Only, given, spread
+from compiler_gym.cli.kit.options import LimitOptions, MemoryLimit, Only, make_arguments, spread
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.options import ABOVE_0, Limits, Spelling, check, option
 
@@ -98,5 +98,5 @@ def test_what_bounds_nothing_is_refused_as_the_command_line_calls_it(value: str)
 
 
 def test_what_is_not_given_is_not_handed_on() -> None:
-    assert given(None, None) == {}
-    assert given("Marks", Limits()) == {"action_space": "Marks", "limits": Limits()}
+    assert make_arguments(None, None) == {}
+    assert make_arguments("Marks", Limits()) == {"action_space": "Marks", "limits": Limits()}

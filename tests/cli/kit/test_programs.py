@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 import compiler_gym
-from compiler_gym.cli.kit.programs import SUFFIXES, find_program, suffix_of
+from compiler_gym.cli.kit.programs import SUFFIXES, detect_suffix, find_program
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import BenchmarkInitError, UnknownNameError
 
@@ -79,5 +79,5 @@ def test_standard_input_is_read_as_what_it_holds(
     ],
 )
 def test_the_kind_of_a_program_is_told_by_its_contents(contents: bytes, suffix: str) -> None:
-    assert suffix_of(contents) == suffix
+    assert detect_suffix(contents) == suffix
     assert suffix in SUFFIXES.split()

@@ -4,7 +4,7 @@
 from collections import Counter
 
 from compiler_gym.datasets import PackageFacts
-from compiler_gym.datasets.fetching.card import ExportedSplit, card_of
+from compiler_gym.datasets.fetching.card import ExportedSplit, write_card
 from tests.datasets.conftest import Words
 
 PACKAGE = PackageFacts("zlib", "1.0", "0" * 64, "Zlib", "train", "clang 22", "-Oz")
@@ -15,7 +15,7 @@ def test_the_card_counts_what_each_file_holds() -> None:
         ExportedSplit("train", Counter({"MIT": 1500, "GPL-2+ or|MIT": 2})),
         ExportedSplit("test", Counter({"MIT": 3})),
     ]
-    card = card_of(Words("words-v0", ["a"]), parts, [PACKAGE])
+    card = write_card(Words("words-v0", ["a"]), parts, [PACKAGE])
     _, header, text = card.split("---\n", 2)
     assert "  - split: train\n    path: train.parquet\n  - split: test\n" in header
     assert "size_categories:\n- 1K<n<10K\n" in header
@@ -28,7 +28,7 @@ def test_the_card_counts_what_each_file_holds() -> None:
 
 def test_the_card_of_a_dataset_without_packages_says_nothing_of_splits() -> None:
     parts = [ExportedSplit("all", Counter({f"L{n}": 1 for n in range(40)}))]
-    card = card_of(Words("words-v0", ["a"]), parts, [])
+    card = write_card(Words("words-v0", ["a"]), parts, [])
     assert "## Splits" not in card
     assert "cluster" not in card
     assert "10 more are in the column" in card

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.datasets.fetching.install import as_dataset_errors, held
+from compiler_gym.datasets.fetching.install import as_dataset_errors, hold
 from compiler_gym.errors import DatasetInitError, DownloadFailed
 
 
 def test_a_lock_and_its_folder_go_where_nothing_was_written(tmp_path: Path) -> None:
-    with pytest.raises(KeyError), held(tmp_path / "a" / "b"):
+    with pytest.raises(KeyError), hold(tmp_path / "a" / "b"):
         raise KeyError("stop")
     assert list(tmp_path.iterdir()) == []
-    with held(tmp_path / "a" / "b"):
+    with hold(tmp_path / "a" / "b"):
         (tmp_path / "a" / "b").touch()
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["b"]
 
@@ -22,7 +22,7 @@ def test_a_lock_and_its_folder_go_where_nothing_was_written(tmp_path: Path) -> N
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
     with pytest.raises(DatasetInitError, match=rf"cannot write to {tmp_path}/a"):  # noqa: SIM117
-        with held(tmp_path / "a" / "b"):
+        with hold(tmp_path / "a" / "b"):
             pass
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.datasets import ReadOptions
-from compiler_gym.datasets.fetching.readers import Candidate, reader_of
+from compiler_gym.datasets.fetching.readers import Candidate, find_reader
 from compiler_gym.errors import DatasetInitError
 from tests.datasets.conftest import make_tar
 
 
 def found(path: Path, options: ReadOptions | None = None, start: int = 0) -> list[Candidate | None]:
-    return list(reader_of(path)(path, options or ReadOptions(), start))
+    return list(find_reader(path)(path, options or ReadOptions(), start))
 
 
 def lines(path: Path, *records: object) -> Path:
@@ -42,9 +42,9 @@ def test_archives_tables_and_lines_are_told_by_their_names(tmp_path: Path) -> No
     for name in ("a.rar", "a.txt"):
         (tmp_path / name).touch()
         with pytest.raises(DatasetInitError, match="cannot tell what"):
-            reader_of(tmp_path / name)
+            find_reader(tmp_path / name)
     with pytest.raises(DatasetInitError, match="no such file or directory"):
-        reader_of(tmp_path / "missing")
+        find_reader(tmp_path / "missing")
 
 
 @pytest.mark.parametrize(

@@ -119,10 +119,10 @@ def test_what_no_message_holds_is_refused() -> None:
 
 def test_a_bundled_program_sends_only_a_run_of_the_users_own() -> None:
     program = BundledPrograms().benchmark("benchmark://cbench-v1/crc32")
-    assert program.packed_run() == b""
+    assert program.encode_run() == b""
     program.run = RunSpec.single(argv=("x",))
-    assert unpack_run(program.packed_run()).cases[0].argv == ("x",)
+    assert unpack_run(program.encode_run()).cases[0].argv == ("x",)
 
 
 def test_a_program_that_cannot_be_run_sends_nothing() -> None:
-    assert Benchmark("demo-v0/1", b"BC").packed_run() == b""
+    assert Benchmark("demo-v0/1", b"BC").encode_run() == b""

@@ -26,7 +26,7 @@ def test_every_bundled_program_is_source_with_its_runs(make_env: Make) -> None:
     env = make_env()
     for program in programs:
         assert program.run is not None
-        assert program.packed_run() == b""  # a worker knows it by name
+        assert program.encode_run() == b""  # a worker knows it by name
         assert b"BC\xc0\xde" not in program.contents
     env.reset(benchmark=programs[0])
     assert env.asm_size > 0

@@ -26,9 +26,9 @@ def test_a_worker_loads_neither_numpy_nor_datasets_before_a_program_is_run() -> 
     needed("gcc-12")
     code = (
         "import sys\n"
-        "from compiler_gym.service.zygote import prepared_session_class\n"
+        "from compiler_gym.service.zygote import prepare_session_class\n"
         "session = 'compiler_gym.envs.gcc.session:GccSession'\n"
-        "prepared_session_class(session, {'gcc_bin': 'gcc-12'})\n"
+        "prepare_session_class(session, {'gcc_bin': 'gcc-12'})\n"
         "print([n for n in ('numpy', 'gymnasium', 'compiler_gym.datasets', 'docker') "
         "if n in sys.modules])"
     )

@@ -7,7 +7,7 @@ import pytest
 
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import CompilerDiagnosticError, SandboxError
-from compiler_gym.sandbox import available, sandboxed
+from compiler_gym.sandbox import available, use_sandbox
 from compiler_gym.service import Limits
 from tests.envs.llvm.running_programs import MakeEnv, program, started
 
@@ -37,7 +37,7 @@ def test_validation_names_the_sandbox_that_was_nearest(make_env: MakeEnv) -> Non
     assert (result.okay(), result.sandbox) == (True, "limits")
     assert result.to_json()["sandbox"] == "limits"
     assert env.validate(sandbox="none").sandbox == "none"
-    with sandboxed("none"):
+    with use_sandbox("none"):
         assert env.validate().sandbox == "limits"
 
 

@@ -96,10 +96,10 @@ def test_other_bytes_are_refused_with_what_was_expected(stream: bytes, expected:
 
 
 def test_an_answer_has_the_type_and_the_shape_of_the_advice() -> None:
-    assert ADVICE.packed(True) == np.int64(1).tobytes()
+    assert ADVICE.pack(True) == np.int64(1).tobytes()
     assert (
-        FeatureTensor("scores", "float", (2,)).packed([1, 2])
+        FeatureTensor("scores", "float", (2,)).pack([1, 2])
         == np.array([1, 2], np.float32).tobytes()
     )
     with pytest.raises(ServiceTransportError, match="expected 1 numbers, found 2"):
-        ADVICE.packed([1, 2])
+        ADVICE.pack([1, 2])

@@ -38,7 +38,7 @@ def answered(pipes: Pipes, add: int = 1) -> list[int]:
     assert isinstance(header, Header)
     while isinstance(message := pipes.receive(30), CompilerQuestion):
         asked.append(int(message.tensors[0][0]))
-        pipes.answer(header.advice.packed(asked[-1] + add))
+        pipes.answer(header.advice.pack(asked[-1] + add))
     assert message == EndedConversation(is_within_message=False)
     return asked
 

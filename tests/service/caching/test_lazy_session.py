@@ -87,13 +87,13 @@ def test_a_fork_outlives_what_it_would_have_copied(cache: TranspositionCache) ->
 def test_forks_that_nobody_has_may_be_collected_while_another_is_made(
     monkeypatch: pytest.MonkeyPatch, cache: TranspositionCache
 ) -> None:
-    copy_of = LazySession.copy_of
+    copy_of = LazySession.fork_parent
 
     def collecting(self: LazySession, parent: LazySession) -> None:
         gc.collect()  # what is allocated here may start it at any time
         copy_of(self, parent)
 
-    monkeypatch.setattr(LazySession, "copy_of", collecting)
+    monkeypatch.setattr(LazySession, "fork_parent", collecting)
     with FakeEnv(benchmark="benchmark://fake-v0/7", cache=cache) as env:
         env.reset()
         env.step(0)

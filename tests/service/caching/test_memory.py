@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Memory holds what was used last, within its bounds."""
 
-from compiler_gym.service.caching.memory import Memory, Transition, size_of
+from compiler_gym.service.caching.memory import Memory, Transition, estimate_size
 
 STEP = Transition(b"2", False, False)
 
@@ -40,5 +40,5 @@ def test_a_large_observation_counts_with_its_size() -> None:
 
 
 def test_nested_values_have_a_size() -> None:
-    assert size_of({"a": ["x" * 500]}) > 500
-    assert size_of((1, 2)) > size_of(1)
+    assert estimate_size({"a": ["x" * 500]}) > 500
+    assert estimate_size((1, 2)) > estimate_size(1)

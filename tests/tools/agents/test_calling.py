@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.tools.agents.calling import Tool, arguments_of, tool_of
+from compiler_gym.tools.agents.calling import Tool, make_tool, read_arguments
 
 
 def mow(lawns: list[str], height: int = 3, why: str = "") -> str:
@@ -22,7 +22,7 @@ def mow(lawns: list[str], height: int = 3, why: str = "") -> str:
     return f"{lawns} {height} {why}"
 
 
-TOOL = tool_of(mow)
+TOOL = make_tool(mow)
 
 
 def test_a_method_says_all_that_a_tool_is() -> None:
@@ -59,7 +59,7 @@ def test_a_method_says_all_that_a_tool_is() -> None:
     ],
 )
 def test_what_is_meant_is_understood(given: Any, read: dict[str, Any]) -> None:
-    assert arguments_of(TOOL, given) == read
+    assert read_arguments(TOOL, given) == read
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_what_is_meant_is_understood(given: Any, read: dict[str, Any]) -> None:
 )
 def test_nonsense_is_refused_with_what_is_expected(given: Any, said: str) -> None:
     with pytest.raises(InvalidParameterError) as refused:
-        arguments_of(TOOL, given)
+        read_arguments(TOOL, given)
     assert said in str(refused.value)
     assert len(str(refused.value)) < 400
 

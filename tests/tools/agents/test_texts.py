@@ -4,25 +4,25 @@
 import pytest
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.tools.agents.texts import as_json, cut, difference, page_of
+from compiler_gym.tools.agents.texts import as_json, cut, difference, make_page
 
 
 def test_every_line_is_on_one_page() -> None:
     lines = [f"line {number}" for number in range(100)]
-    first, more = page_of(lines, 1, 200)
+    first, more = make_page(lines, 1, 200)
     assert more == "page 1 of 4; next: page=2"
-    pages = [page_of(lines, number, 200)[0] for number in range(1, 5)]
+    pages = [make_page(lines, number, 200)[0] for number in range(1, 5)]
     assert pages[0] == first
     assert "\n".join(pages).split("\n") == lines
     assert all(len(page) <= 200 for page in pages)
-    assert page_of(lines, 4, 200)[1] == "page 4 of 4"
-    assert page_of(["short"], 1, 200) == ("short", "")
+    assert make_page(lines, 4, 200)[1] == "page 4 of 4"
+    assert make_page(["short"], 1, 200) == ("short", "")
     with pytest.raises(InvalidParameterError, match="no page 6: expected 1 to 4"):
-        page_of(lines, 6, 200)
+        make_page(lines, 6, 200)
 
 
 def test_a_long_line_is_cut_and_says_how_much_is_missing() -> None:
-    assert page_of(["x" * 1000], 1, 500)[0] == "x" * 300 + "... (+700 characters)"
+    assert make_page(["x" * 1000], 1, 500)[0] == "x" * 300 + "... (+700 characters)"
     assert cut("abc", 3) == "abc"
 
 

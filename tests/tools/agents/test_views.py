@@ -6,7 +6,7 @@ import pytest
 import compiler_gym
 from compiler_gym.errors import ObservationError, UnknownNameError
 from compiler_gym.testing import FakeEnv
-from compiler_gym.tools.agents.views import Views, costs_of, every_cost
+from compiler_gym.tools.agents.views import Views, every_cost, measure_costs
 from compiler_gym.tools.agents.workbench import Workbench
 
 
@@ -15,7 +15,7 @@ def test_an_environment_without_panes_shows_its_text_and_its_cost() -> None:
     try:
         bench.start()
         views = Views(bench)
-        assert (costs_of(bench.env), every_cost(bench.env)) == ({"number": 7}, {"number": 7})
+        assert (measure_costs(bench.env), every_cost(bench.env)) == ({"number": 7}, {"number": 7})
         assert list(views.panes) == ["program"]
         assert not views.have_functions
         bench.apply([bench.env.action_space["double"]])

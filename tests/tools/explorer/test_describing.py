@@ -3,8 +3,8 @@ import compiler_gym
 from compiler_gym.registration import compilers
 from compiler_gym.testing import FakeEnv
 from compiler_gym.tools.explorer.describing import (
+    describe_environment,
     environment_names,
-    environment_of,
     format_names,
 )
 
@@ -21,7 +21,7 @@ def test_only_texts_can_be_pasted() -> None:
 
 def test_an_environment_that_says_nothing_of_views_has_those_of_its_spaces() -> None:
     with FakeEnv() as env:
-        found = environment_of("fake-v0", env)
+        found = describe_environment("fake-v0", env)
         assert found.has_text
         assert not found.has_assembly
         assert [cost.name for cost in found.costs] == ["number"]
@@ -35,7 +35,7 @@ def test_an_environment_that_says_nothing_of_views_has_those_of_its_spaces() -> 
 
 def test_actions_are_listed_as_describe_lists_them() -> None:
     with compiler_gym.make("gcc-v0") as env:
-        found = environment_of("gcc-v0", env)
+        found = describe_environment("gcc-v0", env)
     spaces = {space.name: space for space in found.action_spaces}
     assert spaces["Categorical"].settings
     assert spaces["Categorical"].actions[0].name == "-O0"

@@ -7,7 +7,7 @@ import pytest
 
 from compiler_gym.core import GraphPane, PaneEdge, PaneGraph, PaneNode, Panes
 from compiler_gym.errors import ExplorerError
-from compiler_gym.tools.explorer.pictures import graph_of, pane_of
+from compiler_gym.tools.explorer.pictures import draw_graph, find_pane
 
 
 def graph(*edges: str) -> PaneGraph:
@@ -31,7 +31,7 @@ def drawn(now: PaneGraph, before: PaneGraph | None) -> Any:
     tree = cast(Any, SimpleNamespace(use=use, panes=Panes()))
     pane = GraphPane("calls", "Calls", read, ("Graph",))
     one, other = cast(Any, SimpleNamespace(id=1)), cast(Any, SimpleNamespace(id=0))
-    return graph_of(tree, cast(Any, None), one, pane, None, None if before is None else other)
+    return draw_graph(tree, cast(Any, None), one, pane, None, None if before is None else other)
 
 
 def test_what_is_the_same_may_have_another_name() -> None:
@@ -62,4 +62,4 @@ def test_equal_nodes_are_matched_one_to_one() -> None:
 
 def test_only_what_is_offered_is_drawn() -> None:
     with pytest.raises(ExplorerError, match="no graph 'calls'"):
-        pane_of(Panes(), "calls")
+        find_pane(Panes(), "calls")

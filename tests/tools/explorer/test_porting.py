@@ -10,7 +10,12 @@ import pytest
 from compiler_gym import CompilerEnvState
 from compiler_gym.errors import CompilerGymError, StateFileError
 from compiler_gym.runs import RunFolder
-from compiler_gym.tools.explorer.porting import fragment_of, imported, read_fragment, recordings
+from compiler_gym.tools.explorer.porting import (
+    import_episodes,
+    read_fragment,
+    recordings,
+    write_fragment,
+)
 from compiler_gym.tools.explorer.records import Episode, ImportRequest, Source
 from compiler_gym.tools.tune import PLAN_FILE, BinaryPlan, BuildPlan, write_plan
 
@@ -29,7 +34,7 @@ STATE = CompilerEnvState(
 def test_a_fragment_holds_all_that_leads_to_a_state() -> None:
     source = Source(text='int main() { return "ä"[0]; }', language="C", name="a.c")
     episode = Episode(environment="llvm-v0", source=source, actions=["mem2reg", 3, [1, 2]])
-    fragment = fragment_of(episode)
+    fragment = write_fragment(episode)
     assert set(fragment) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
     assert read_fragment(f"#{fragment}") == episode
 
@@ -53,7 +58,7 @@ def test_states_are_read_as_json_lines_lists_and_csv() -> None:
     line = STATE.json()
     csv = f"benchmark,reward,walltime,commandline\n{STATE.benchmark},0.5,1,opt input.bc -o x.bc\n"
     for text in (line, f"{line}\n{line}", f"[{line}, {line}]", csv):
-        found = imported(ImportRequest(text=text))
+        found = import_episodes(ImportRequest(text=text))
         assert found.kind == "state"
         assert found.episodes[0].benchmark == STATE.benchmark
         assert found.episodes[0].reward == 0.5
@@ -62,7 +67,7 @@ def test_states_are_read_as_json_lines_lists_and_csv() -> None:
 def test_runs_entries_and_plans_are_read_from_where_they_lie(tmp_path: Path) -> None:
     with RunFolder.open(tmp_path / "run", "search", {}) as run:
         run.record("one", {"reward": 0.5}, STATE)
-    found = imported(ImportRequest(path=str(tmp_path / "run")))
+    found = import_episodes(ImportRequest(path=str(tmp_path / "run")))
     assert (found.kind, found.episodes[0].commandline) == ("run", STATE.commandline)
 
     plan = BuildPlan(
@@ -72,16 +77,16 @@ def test_runs_entries_and_plans_are_read_from_where_they_lie(tmp_path: Path) -> 
     (tmp_path / "report.json").write_text("{}")
     shutil.copy(tmp_path / PLAN_FILE, tmp_path / "kept.toml")
     for path in (tmp_path, *(tmp_path / name for name in (PLAN_FILE, "report.json", "kept.toml"))):
-        found = imported(ImportRequest(path=str(path)))
+        found = import_episodes(ImportRequest(path=str(path)))
         assert found.kind == "tuning"
         assert found.episodes[0].commandline == "function(gvn)"
         assert found.episodes[0].environment == "llvm-v0"
     report = {"compiler": "LLVM 22", "binaries": [{"name": "x", "passes": "function(gvn)"}]}
-    found = imported(ImportRequest(text=json.dumps(report)))
+    found = import_episodes(ImportRequest(text=json.dumps(report)))
     assert (found.kind, found.episodes[0].title) == ("tuning", "x")
 
     entries = sorted((Path(__file__).parents[3] / "leaderboard").glob("*/*/submission.toml"))
-    found = imported(ImportRequest(path=str(entries[0].parent)))
+    found = import_episodes(ImportRequest(path=str(entries[0].parent)))
     assert found.kind == "leaderboard"
     assert found.episodes[0].commandline
 
@@ -123,14 +128,14 @@ def test_recordings_are_found_a_few_folders_down_and_none_within_another(tmp_pat
 )
 def test_what_holds_no_state_is_refused(asked: ImportRequest) -> None:
     with pytest.raises(CompilerGymError):
-        imported(asked)
+        import_episodes(asked)
 
 
 def test_a_file_that_is_too_long_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "long.jsonl").open("wb") as file:
         file.truncate(65 << 20)
     with pytest.raises(StateFileError, match="at most"):
-        imported(ImportRequest(path=str(tmp_path / "long.jsonl")))
+        import_episodes(ImportRequest(path=str(tmp_path / "long.jsonl")))
 
 
 def test_every_form_that_leaves_leads_back(client: Client, crc: Session, tmp_path: Path) -> None:
@@ -176,9 +181,9 @@ def test_a_pasted_program_leaves_with_its_text(
 def test_a_damaged_source_of_a_state_is_refused() -> None:
     line = json.loads(STATE.json()) | {"source": {"text": 3}}
     with pytest.raises(StateFileError, match="source"):
-        imported(ImportRequest(text=json.dumps(line)))
+        import_episodes(ImportRequest(text=json.dumps(line)))
 
 
 def test_what_a_page_adds_to_a_fragment_is_none_of_it() -> None:
     episode = Episode(environment="llvm-v0", actions=["mem2reg"])
-    assert read_fragment(f"#{fragment_of(episode)}&step=1&view=graph") == episode
+    assert read_fragment(f"#{write_fragment(episode)}&step=1&view=graph") == episode

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 
 from compiler_gym import errors
-from compiler_gym.tools.explorer.problems import problem_of
+from compiler_gym.tools.explorer.problems import make_problem
 
 
 def test_a_problem_tells_what_was_expected_and_found() -> None:
-    problem = problem_of(errors.ExplorerError("port is 3: expected 4, found 3", next="ask for 4"))
+    problem = make_problem(errors.ExplorerError("port is 3: expected 4, found 3", next="ask for 4"))
     assert (problem.type, problem.expected, problem.found, problem.next) == (
         "ExplorerError",
         "4",
         "3",
         "ask for 4",
     )
-    assert problem_of(ValueError()).message == "ValueError"
-    assert len(problem_of(ValueError("x" * 10**6)).message) < 10**5
+    assert make_problem(ValueError()).message == "ValueError"
+    assert len(make_problem(ValueError("x" * 10**6)).message) < 10**5

@@ -9,7 +9,7 @@ import compiler_gym
 from compiler_gym import spaces
 from compiler_gym.spaces import value_from_json
 from compiler_gym.tools.explorer.records import Shape
-from compiler_gym.tools.explorer.shapes import shape_of
+from compiler_gym.tools.explorer.shapes import describe_shape
 
 from .conftest import Client
 
@@ -57,25 +57,25 @@ def a_space(name: str) -> Any:
 @pytest.mark.parametrize("name", ["numbers", "bits", "box", "pair", "table", "several", "text"])
 def test_what_a_form_begins_with_is_an_action(name: str) -> None:
     space = a_space(name)
-    shape = shape_of(space)
+    shape = describe_shape(space)
     assert shape is not None
     assert shape.kind != "other"
     assert value_from_json(space, beginning(shape)) in space
 
 
 def test_actions_with_names_need_no_form() -> None:
-    assert shape_of(spaces.NamedDiscrete(["tile", "stop"], "moves")) is None
+    assert describe_shape(spaces.NamedDiscrete(["tile", "stop"], "moves")) is None
 
 
 def test_a_space_that_nobody_knows_is_asked_for_as_json() -> None:
-    shape = shape_of(gymnasium.spaces.Graph(gymnasium.spaces.Discrete(2), None))
+    shape = describe_shape(gymnasium.spaces.Graph(gymnasium.spaces.Discrete(2), None))
     assert shape is not None
     assert shape.kind == "other"
 
 
 def test_parts_are_called_what_the_space_calls_them() -> None:
     with compiler_gym.make("llvm-v0", action_space="Codegen") as env:
-        shape = shape_of(env.action_space)
+        shape = describe_shape(env.action_space)
     assert shape is not None
     regalloc = next(one for one in shape.items if one.name == "regalloc")
     assert (regalloc.options, regalloc.values) == (["default", "basic"], [0, 1])

@@ -6,7 +6,7 @@ import pytest
 from compiler_gym.core import Listing, PaneText, TextPane, parts_by_function
 from compiler_gym.errors import ExplorerError
 from compiler_gym.tools.explorer import texts
-from compiler_gym.tools.explorer.texts import difference, functions_of, text_of
+from compiler_gym.tools.explorer.texts import difference, list_functions, make_text
 
 PANE = TextPane("Text", Listing(begin=r"def (\w+)", end="end"))
 BEFORE = "top\ndef f\n1\n2\nend\ndef g\n3\nend\nbottom"
@@ -19,22 +19,22 @@ def listed(text: str, lines: dict[int, int] | None = None) -> Any:
 
 
 def test_functions_are_listed_in_order_with_what_stands_outside() -> None:
-    found = functions_of(listed(BEFORE), 7)
+    found = list_functions(listed(BEFORE), 7)
     assert [(one.name, one.lines) for one in found.functions] == [("f", 4), ("g", 3)]
     assert (found.outside.name, found.outside.lines) == ("", 2)
-    again = functions_of(listed(BEFORE.replace("3", "9")), 8)
+    again = list_functions(listed(BEFORE.replace("3", "9")), 8)
     assert again.functions[0].digest == found.functions[0].digest
     assert again.functions[1].digest != found.functions[1].digest
 
 
 def test_lines_of_a_function_are_counted_from_its_first() -> None:
-    text = text_of(listed(BEFORE, {1: 90, 3: 10, 5: 11, 7: 12}), PANE, 0, "f")
+    text = make_text(listed(BEFORE, {1: 90, 3: 10, 5: 11, 7: 12}), PANE, 0, "f")
     assert text.text == "def f\n1\n2\nend"
     assert text.line_map is not None
     assert dict(zip(text.line_map.lines, text.line_map.sources, strict=True)) == {2: 10, 4: 11}
-    assert text_of(listed(BEFORE), PANE, 0, "g").line_map is None
+    assert make_text(listed(BEFORE), PANE, 0, "g").line_map is None
     with pytest.raises(ExplorerError, match="no function 'q'"):
-        text_of(listed(BEFORE), PANE, 0, "q")
+        make_text(listed(BEFORE), PANE, 0, "q")
 
 
 @pytest.mark.parametrize("most", [0, 4000])

@@ -44,7 +44,7 @@ class SimpleTuner:
         self.built.append(plan.flags)
         folder.mkdir(parents=True, exist_ok=True)
         output = folder / "made"
-        sources = [f"./{binary.name_of(unit)}" for unit in binary.units]
+        sources = [f"./{binary.name_unit(unit)}" for unit in binary.units]
         words = [*plan.flags, *plan.passes.split(), *sources, *_symbols(binary)]
         subprocess.run(
             ["cc", *words, "-o", output],
@@ -76,7 +76,7 @@ class SimpleTuner:
         return ["cc", *command.words[1:], *plan.flags]
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
-        names = " ".join(f'"./{binary.name_of(unit)}"' for unit in binary.units)
+        names = " ".join(f'"./{binary.name_unit(unit)}"' for unit in binary.units)
         words = shell_text(
             [*plan.flags, *plan.passes.split(), *_symbols(binary)], {str(binary.root): "ROOT"}
         )

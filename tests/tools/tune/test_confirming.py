@@ -8,7 +8,7 @@ import pytest
 
 from compiler_gym.tools.tune import Allowance, BinaryPlan, Found, Goal, RunCommand, TuningSubject
 from compiler_gym.tools.tune.builds import Binary
-from compiler_gym.tools.tune.confirming import confirmed
+from compiler_gym.tools.tune.confirming import confirm_result
 from tests.tools.tune.test_comparing import program
 
 
@@ -29,7 +29,7 @@ def found(fair: Path, tuned: Path) -> Found:
 def test_a_result_that_loses_says_so_first(tmp_path: Path, *, is_slower: bool, place: int) -> None:
     slow, fast = program(tmp_path, 60000000), program(tmp_path, 10000000)
     pair = (fast, slow) if is_slower else (slow, fast)
-    judged = confirmed(found(*pair), subject(tmp_path, "./program"))
+    judged = confirm_result(found(*pair), subject(tmp_path, "./program"))
     assert "./program, which nothing was chosen by" in judged.notes[place]
     assert judged.notes[0].startswith("slower there") == is_slower
     assert (judged.speed["confirm_high"] < 1) == is_slower
@@ -38,4 +38,4 @@ def test_a_result_that_loses_says_so_first(tmp_path: Path, *, is_slower: bool, p
 
 def test_without_such_a_run_nothing_is_told(tmp_path: Path) -> None:
     made = found(tmp_path / "a", tmp_path / "b")
-    assert confirmed(made, subject(tmp_path, None)) == made
+    assert confirm_result(made, subject(tmp_path, None)) == made

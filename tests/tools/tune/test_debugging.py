@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.builds import code_of
+from compiler_gym.builds import read_code
 from compiler_gym.tools.tune import Request, TuningJob
 from compiler_gym.tools.tune.builds import Binary
 from tests.tools.tune.builds.projects import write_project
@@ -31,7 +31,7 @@ def test_debug_information_is_handed_over_and_made_again(request_: Request) -> N
         handed = (again.output / "bin" / name).read_bytes()
         assert handed == (again.output / "3" / name).read_bytes()
     assert b"program.debug" in (again.output / "bin" / "program").read_bytes()
-    assert code_of(again.output / "bin" / "program") == code_of(plain)
+    assert read_code(again.output / "bin" / "program") == read_code(plain)
     assert result.found.notes == ()
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import sizes_of
+from compiler_gym.builds import measure_sizes
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import Allowance, BinaryPlan, Found, FunctionSize, Goal, TuningSubject
 from compiler_gym.tools.tune.builds import find_binaries, map_beside
-from compiler_gym.tools.tune.explaining import explained, gains_of, sizes_by_function
+from compiler_gym.tools.tune.explaining import explain_result, measure_gains, sizes_by_function
 from tests.tools.tune.builds.projects import record, write_project
 from tests.tools.tune.simple_tuner import SimpleTuner
 
@@ -34,12 +34,12 @@ def subject(tmp_path: Path) -> TuningSubject:
 def test_a_gain_is_what_the_file_grows_by_without_one_decision(subject: TuningSubject) -> None:
     tuner = SimpleTuner("-Os", "-DNOTHING")
     found = tuner.tune(subject)
-    gains = gains_of(found, tuner, subject)
+    gains = measure_gains(found, tuner, subject)
     without = tuner.build(
         subject.binary, found.plan.only(("flag -DNOTHING",)), subject.folder, jobs=1
     )
     assert gains == {
-        "flag -Os": sizes_of(without).loaded - sizes_of(found.path).loaded,
+        "flag -Os": measure_sizes(without).loaded - measure_sizes(found.path).loaded,
         "flag -DNOTHING": 0,
     }
     assert gains["flag -Os"] != 0
@@ -55,7 +55,7 @@ def test_what_the_linker_is_told_is_measured_first(subject: TuningSubject) -> No
 
     found = SimpleTuner("-Os").tune(subject)
     found = replace(found, plan=replace(found.plan, linker=("-Wl,-O1",)))
-    assert gains_of(found, Watched(), replace(subject, jobs=1)).keys() == {
+    assert measure_gains(found, Watched(), replace(subject, jobs=1)).keys() == {
         "flag -Os", "linker -Wl,-O1",
     }  # fmt: skip
     assert builds[0] == ()
@@ -70,16 +70,16 @@ class _Broken(SimpleTuner):
 
 def test_what_does_not_build_alone_has_no_gain(subject: TuningSubject) -> None:
     found = SimpleTuner("-Os", "-DNEEDED").tune(subject)
-    assert list(gains_of(found, _Broken(), subject)) == ["flag -Os"]
+    assert list(measure_gains(found, _Broken(), subject)) == ["flag -Os"]
 
 
 def test_nothing_is_measured_for_another_goal_or_after_a_stop(subject: TuningSubject) -> None:
     tuner = SimpleTuner("-Os")
     found = tuner.tune(subject)
-    assert explained(found, tuner, subject).gains
-    assert not explained(found, tuner, replace(subject, goal=Goal.SPEED)).gains
+    assert explain_result(found, tuner, subject).gains
+    assert not explain_result(found, tuner, replace(subject, goal=Goal.SPEED)).gains
     stopped = replace(subject, allowance=Allowance(seconds=60, is_stopped=lambda: True))
-    assert not explained(found, tuner, stopped).gains
+    assert not explain_result(found, tuner, stopped).gains
 
 
 def test_functions_are_found_by_source_also_as_copies(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import sizes_of
+from compiler_gym.builds import measure_sizes
 from compiler_gym.tools.tune import Request, TuningJob, read_plan, write_report
 from compiler_gym.tools.tune.llvm.fast import BY_HAND, FAIR_FAST
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
@@ -30,7 +30,7 @@ def test_a_front_is_handed_over_with_a_plan_and_a_script_each(tmp_path: Path) ->
     codes, speeds = [b.code for b in front], [b.speedup for b in front]
     assert codes == sorted(codes)
     assert speeds == sorted(speeds)
-    assert codes[0] < sizes_of(result.found.rivals[FAIR_FAST]).text
+    assert codes[0] < measure_sizes(result.found.rivals[FAIR_FAST]).text
     assert result.found.path in [build.path for build in front]
     for build in front:
         (plan,) = read_plan(asked.output / f"front/{build.name}.toml").binaries

@@ -19,7 +19,10 @@ def test_a_goal_is_written_as_its_word() -> None:
 
 def test_bytes_decide_for_size_and_runs_for_speed() -> None:
     assert [goal.counts_bytes for goal in Goal] == [True, False, False]
-    assert (Goal.SIZE.shown(1234.0), Goal.SPEED.shown(0.123456)) == ("1,234 bytes", "0.1235 s")
+    assert (Goal.SIZE.format_cost(1234.0), Goal.SPEED.format_cost(0.123456)) == (
+        "1,234 bytes",
+        "0.1235 s",
+    )
 
 
 def test_a_request_takes_the_word_and_refuses_others() -> None:

@@ -8,7 +8,7 @@ from compiler_gym.builds import CompilerCommand
 from compiler_gym.tools.tune import BinaryPlan, Found, Request, read_tuned
 from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.front import FrontBuild
-from compiler_gym.tools.tune.handing_over import HandOver, Result, folder_name, named_after
+from compiler_gym.tools.tune.handing_over import HandOver, Result, folder_name, name_builds
 from tests.tools.tune.simple_tuner import SimpleTuner
 
 
@@ -61,6 +61,6 @@ def test_no_two_names_share_a_folder(one: str, other: str) -> None:
 
 def test_builds_of_two_binaries_are_told_apart(tmp_path: Path) -> None:
     _, (result,) = handed_over(tmp_path, ("small",))
-    (named,) = named_after(result.binary, result.found.front)
+    (named,) = name_builds(result.binary, result.found.front)
     assert named == replace(result.found.front[0], name=named.name)
     assert named.name == f"{folder_name('a/tool')}-small"

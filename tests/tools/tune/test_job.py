@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import CacheError, PlanError, ProjectError
-from compiler_gym.options import declared
+from compiler_gym.options import list_options
 from compiler_gym.runs import FolderLock
 from compiler_gym.tools.tune import (
     BinaryPlan,
@@ -137,7 +137,7 @@ def test_a_project_that_is_configured_is_configured_again_in_the_copy(
     build = ("cmake", "--build", place)
     (result,) = TuningJob(replace(request_, build=build), SimpleTuner("-O1")).run()
     assert result.binary.name == str(Path(place, "program"))
-    assert [result.binary.name_of(unit) for unit in result.binary.units] == ["main.c", "twice.c"]
+    assert [result.binary.name_unit(unit) for unit in result.binary.units] == ["main.c", "twice.c"]
     assert everything(project) == before
 
 
@@ -375,7 +375,7 @@ def test_an_option_that_decides_is_never_forgotten(request_: Request) -> None:
     kept = {"build", "project", "goal", "seed", "measure", "old_loaders", "no_unwind_tables"}
     assert set(request_.decides()) == kept
     for one in fields(Request):
-        assert one.name in kept or declared(Request)[one.name].may_change
+        assert one.name in kept or list_options(Request)[one.name].may_change
 
 
 def test_a_stop_ends_what_runs_before_anything_is_found(request_: Request) -> None:

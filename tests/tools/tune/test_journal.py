@@ -12,14 +12,14 @@ def test_what_was_tried_is_read_again(tmp_path: Path) -> None:
     first.add("stage", Tried(("a", "b"), 12.0))
     first.add("stage", Tried((), math.inf))
     again = Journal(tmp_path / "tried.jsonl", "key")
-    assert list(again.tried()) == [Tried(("a", "b"), 12.0), Tried((), math.inf)]
+    assert list(again.iterate_tried()) == [Tried(("a", "b"), 12.0), Tried((), math.inf)]
     assert again.cost(("a", "b")) == 12.0
     assert again.cost(("b",)) is None
 
 
 def test_another_program_has_a_journal_of_its_own(tmp_path: Path) -> None:
     Journal(tmp_path / "tried.jsonl", "one").add("stage", Tried(("a",), 1.0))
-    assert list(Journal(tmp_path / "tried.jsonl", "two").tried()) == []
+    assert list(Journal(tmp_path / "tried.jsonl", "two").iterate_tried()) == []
 
 
 def test_a_line_that_was_cut_off_is_dropped(tmp_path: Path) -> None:
@@ -29,6 +29,6 @@ def test_a_line_that_was_cut_off_is_dropped(tmp_path: Path) -> None:
     journal.add("stage", Tried(("b",), 2.0))
     path.write_bytes(path.read_bytes()[:-5])
     again = Journal(path, "key")
-    assert list(again.tried()) == [Tried(("a",), 1.0)]
+    assert list(again.iterate_tried()) == [Tried(("a",), 1.0)]
     again.add("stage", Tried(("c",), 3.0))
-    assert len(list(Journal(path, "key").tried())) == 2
+    assert len(list(Journal(path, "key").iterate_tried())) == 2

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.builds import CompilerCommand
-from compiler_gym.tools.tune import LAYOUT, NO_UNWINDING, layout_of, unwinding_of
+from compiler_gym.tools.tune import LAYOUT, NO_UNWINDING, choose_layout, choose_unwinding
 from compiler_gym.tools.tune.builds import Binary
 from tests.stand_ins import stand_in
 
@@ -27,19 +27,19 @@ def _packing(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[report
 def test_packed_relocations_are_for_loaders_that_read_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert layout_of(binary(), old_loaders=False) == list(LAYOUT)
-    assert PACKED not in layout_of(binary(), old_loaders=True)
+    assert choose_layout(binary(), old_loaders=False) == list(LAYOUT)
+    assert PACKED not in choose_layout(binary(), old_loaders=True)
     for found in (("glibc", "2.35"), ("", "")):
         monkeypatch.setattr(platform, "libc_ver", stand_in(lambda found=found: found))
-        assert PACKED not in layout_of(binary(), old_loaders=False)
+        assert PACKED not in choose_layout(binary(), old_loaders=False)
 
 
 @pytest.mark.parametrize(
     "words", [("-Wl,--build-id=sha1",), ("-Wl,--build-id",), ("-Wl,-z,now,--build-id=md5",)]
 )
 def test_what_the_build_asks_for_stays(words: tuple[str, ...]) -> None:
-    assert "-Wl,--build-id=none" not in layout_of(binary(*words), old_loaders=False)
-    assert "-Wl,--hash-style=gnu" in layout_of(binary(*words), old_loaders=False)
+    assert "-Wl,--build-id=none" not in choose_layout(binary(*words), old_loaders=False)
+    assert "-Wl,--hash-style=gnu" in choose_layout(binary(*words), old_loaders=False)
 
 
 def test_nothing_that_protects_is_given_up() -> None:
@@ -48,5 +48,5 @@ def test_nothing_that_protects_is_given_up() -> None:
 
 
 def test_unwind_tables_go_only_where_the_user_says_so() -> None:
-    assert unwinding_of(binary(), is_dispensable=False) == []
-    assert unwinding_of(binary(), is_dispensable=True) == [NO_UNWINDING]
+    assert choose_unwinding(binary(), is_dispensable=False) == []
+    assert choose_unwinding(binary(), is_dispensable=True) == [NO_UNWINDING]

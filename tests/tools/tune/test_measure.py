@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import sizes_of
+from compiler_gym.builds import measure_sizes
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.tune import Measure, columns
 from compiler_gym.tools.tune.measure import sizes_by_measure
@@ -55,7 +55,7 @@ def test_what_takes_time_is_measured_on_demand(stripped: Path) -> None:
 def test_an_object_counts_the_sections_that_are_linked(stripped: Path) -> None:
     folder = stripped.parent
     subprocess.run(["cc", "-g", "-c", "main.c"], cwd=folder, check=True)
-    sizes = sizes_of(folder / "main.o")
+    sizes = measure_sizes(folder / "main.o")
     assert sizes.text + 4096 <= sizes.loaded < sizes.total
 
 

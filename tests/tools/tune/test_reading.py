@@ -16,10 +16,10 @@ from compiler_gym.tools.tune import (
     BuildPlan,
     Journal,
     SourceFile,
+    find_tuner,
     read_plan,
     read_tuned,
     tuner_named,
-    tuner_of,
     write_plan,
 )
 from compiler_gym.tools.tune.builds import Binary
@@ -140,7 +140,7 @@ def test_a_plan_that_was_never_a_file_is_refused_where_it_would_be_used(
     command = CompilerCommand.parse(["cc", "a.c", "-o", "a"], tmp_path)
     binary = Binary("a", tmp_path / "a", command, (), tmp_path)
     plan = replace(BY_GCC if compiler == GCC else FAST, flags=("-fplugin=evil.so",), profile="")
-    tuner = tuner_of(BuildPlan(compiler, "size", "1", ()))
+    tuner = find_tuner(BuildPlan(compiler, "size", "1", ()))
     with pytest.raises(PlanError, match=r"-fplugin=evil\.so"):
         tuner.build(binary, plan, tmp_path / "made", jobs=1)
     with pytest.raises(PlanError, match=r"-fplugin=evil\.so"):
@@ -162,7 +162,7 @@ def test_a_journal_that_somebody_else_wrote_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(PlanError, match=r"tried\.jsonl: .*-fplugin=x\.so.*delete that file"):
         Journal(path, "k", require_possible=require)
-    assert [tried.cost for tried in Journal(path, "k").tried()] == [3.0, 4.0]
+    assert [tried.cost for tried in Journal(path, "k").iterate_tried()] == [3.0, 4.0]
 
 
 def test_a_plan_for_an_unknown_compiler_is_read_and_applied_by_nobody(tmp_path: Path) -> None:

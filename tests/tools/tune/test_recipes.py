@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import PlanError, UnknownNameError
-from compiler_gym.search import known_sequences
+from compiler_gym.search import find_known_sequences
 from compiler_gym.tools.tune import (
     BinaryPlan,
     Goal,
     SourceFile,
+    list_shipped_recipes,
     read_recipe,
     recipe_for,
     recipe_named,
-    shipped_recipes,
     tuner_named,
 )
 from compiler_gym.tools.tune.llvm.deciding import of_modules
@@ -32,8 +32,8 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_every_shipped_recipe_says_where_it_is_from() -> None:
-    assert [recipe.name for recipe in shipped_recipes()] == ["small", "small-packed"]
-    for recipe in shipped_recipes():
+    assert [recipe.name for recipe in list_shipped_recipes()] == ["small", "small-packed"]
+    for recipe in list_shipped_recipes():
         known = recipe.known
         assert known.about
         assert known.found_by
@@ -94,7 +94,7 @@ def test_a_search_begins_with_the_same_options() -> None:
     plan = recipe_named("small").plan
     options = {f"{name}={value}" for name, value in of_modules(plan.options).items()}
     names = ["-Oz", *sorted(options)]
-    first = [names[number] for number in known_sequences(names)[0]]
+    first = [names[number] for number in find_known_sequences(names)[0]]
     assert first[0] == "-Oz"
     assert set(first[1:]) == options
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.options import declared
+from compiler_gym.options import list_options
 from compiler_gym.tools.tune import Goal, Request
 from compiler_gym.tools.tune.commands import tune as module
 
 
 def test_every_field_with_a_help_is_an_option_of_the_command_line() -> None:
     command = inspect.signature(module.tune).parameters
-    options = declared(Request)
+    options = list_options(Request)
     for name, one in options.items():
         assert bool(one.help) == ((one.spelling.name or name) in command)
     assert {name for name, one in options.items() if not one.help} == {"build", "project"}
@@ -33,14 +33,14 @@ def test_a_tuning_without_a_bound_ends_after_a_while() -> None:
      ("binaries", ["a", "b"], ("a", "b"))],
 )  # fmt: skip
 def test_the_command_line_writes_some_as_people_do(name: str, text: object, value: object) -> None:
-    read = declared(Request)[name].spelling.read
+    read = list_options(Request)[name].spelling.read
     assert read is not None
     assert read(text) == value
 
 
 @pytest.mark.parametrize("name", ["seconds", "max_slowdown"])
 def test_other_words_are_refused(name: str) -> None:
-    read = declared(Request)[name].spelling.read
+    read = list_options(Request)[name].spelling.read
     assert read is not None
     with pytest.raises(InvalidParameterError, match="expected"):
         read("soon")

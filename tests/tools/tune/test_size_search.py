@@ -124,7 +124,7 @@ def test_any_number_of_threads_tries_the_same(tmp_path: Path) -> None:
         (tmp_path / str(jobs)).mkdir()
         found = search(tmp_path / str(jobs), Words(*moves), compilations=12, jobs=jobs)
         found.run()
-        tried.append(list(found.journal.tried()))
+        tried.append(list(found.journal.iterate_tried()))
     assert tried[0] == tried[1]
 
 
@@ -163,7 +163,7 @@ def test_a_larger_budget_goes_on_where_a_smaller_one_ends_and_is_never_worse(
             for name, count in (("first", budget), ("longer", budget + more))
         )
         best, better = first.run(), longer.run()
-    tried, also_tried = list(first.journal.tried()), list(longer.journal.tried())
+    tried, also_tried = list(first.journal.iterate_tried()), list(longer.journal.iterate_tried())
     assert also_tried[: len(tried)] == tried
     assert better.cost <= best.cost == min(each.cost for each in tried)
 

@@ -123,7 +123,7 @@ def judged(times: dict[Path, float], *, rounds: int = 12) -> Any:
     )  # fmt: skip
     search = SpeedSearch(bench, FAIR_PLAN, PROFILED, BEST, bench.run)
     search._plan, search._path = PROFILED, BEST  # pyright: ignore[reportPrivateUsage]  # no public name tells
-    plan, path, speed = search._judged()  # pyright: ignore[reportPrivateUsage]  # tested on its own
+    plan, path, speed = search._judge()  # pyright: ignore[reportPrivateUsage]  # tested on its own
     return SimpleNamespace(plan=plan, path=path, speed=speed, notes=bench.notes)
 
 

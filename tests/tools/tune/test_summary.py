@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.tools.tune import Goal, Request, Result, TuningJob
-from compiler_gym.tools.tune.summary import TuningSummary, share, summary_of
+from compiler_gym.tools.tune.summary import TuningSummary, share, write_summary
 from tests.tools.tune.builds.projects import write_project
 from tests.tools.tune.simple_tuner import SimpleTuner
 
@@ -25,7 +25,7 @@ def results(request_: Request) -> list[Result]:
 
 
 def summary(request_: Request, results: list[Result]) -> TuningSummary:
-    return summary_of(
+    return write_summary(
         request_, results, compiler="simple 1", others=["other"], is_interrupted=False
     )
 

@@ -43,7 +43,7 @@ def test_the_last_comparison_and_the_proof_are_in_the_time(tmp_path: Path) -> No
 def test_a_build_that_is_equal_to_another_is_not_timed(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 60.0)
     bench.begin()
-    assert bench.built({"same": PLAN}) == {}
+    assert bench.build_plans({"same": PLAN}) == {}
     assert bench.count == 1
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.lazy import named, parts
-from compiler_gym.tools.tune import Tuner, require_honoured, sources_of
+from compiler_gym.lazy import load_named, parts
+from compiler_gym.tools.tune import Tuner, list_sources, require_honoured
 from compiler_gym.tools.tune.builds import find_binaries
 from tests.tools.tune.builds.projects import record, write_project
 
@@ -17,7 +17,7 @@ TUNERS = [entry.value for entry in parts("tuners").values()]
 
 @pytest.mark.parametrize("place", TUNERS)
 def test_a_tuner_has_what_the_contract_names(place: str) -> None:
-    tuner = named(place)
+    tuner = load_named(place)
     for name, member in inspect.getmembers(Tuner):
         if name.startswith("_"):
             continue
@@ -34,6 +34,6 @@ def test_flags_that_no_plan_can_honour_are_refused_by_name(tmp_path: Path) -> No
     require_honoured(binary, lambda unit: [])
     with pytest.raises(ProjectError, match=r"main\.c is compiled with -a -b, which a plan cannot"):
         require_honoured(binary, lambda unit: ["-a", "-b"] if unit.path.name == "main.c" else [])
-    sources = sources_of(binary, binary.units)
-    assert [source.path for source in sources] == [binary.name_of(unit) for unit in binary.units]
+    sources = list_sources(binary, binary.units)
+    assert [source.path for source in sources] == [binary.name_unit(unit) for unit in binary.units]
     assert len({source.sha256 for source in sources}) == len(binary.units)

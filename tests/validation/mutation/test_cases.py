@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from compiler_gym.datasets import BundledPrograms, RunCase
-from compiler_gym.validation import MOST_BYTES, CaseMutator, chosen_cases, is_mutable
+from compiler_gym.validation import MOST_BYTES, CaseMutator, choose_cases, is_mutable
 
 BASE = RunCase(
     ("-n", "40", "--fast", "in.txt", "out.txt"),
@@ -19,7 +19,7 @@ OTHER = RunCase(("-r", "in.txt", "out.txt"), files={"in.txt": b"other"}, outputs
 
 def made(known: Sequence[RunCase], count: int, **options: object) -> list[RunCase]:
     mutator = CaseMutator(known, **options)  # type: ignore[arg-type]  # varied by the tests
-    return [mutator.mutated(known[n % len(known)], n) for n in range(count)]
+    return [mutator.mutate(known[n % len(known)], n) for n in range(count)]
 
 
 def test_the_same_seed_makes_the_same_and_another_makes_others() -> None:
@@ -48,7 +48,7 @@ BUNDLED = sorted(uri.rpartition("/")[2] for uri in BundledPrograms().benchmark_u
 def test_no_case_of_a_bundled_program_names_another_place(name: str) -> None:
     spec = BundledPrograms().benchmark(f"benchmark://cbench-v1/{name}").run
     assert spec is not None
-    known = list(chosen_cases(spec))
+    known = list(choose_cases(spec))
     own = {word for case in known for word in case.argv}
     tokens = [b"/etc/passwd", b"../up", b"-o/etc/motd", b"-x"]
     for case in made(known, 200, tokens=tokens):

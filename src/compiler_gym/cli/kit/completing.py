@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from compiler_gym.lazy import named
+from compiler_gym.lazy import load_named
 
 if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv
@@ -39,20 +39,20 @@ _Answer = Callable[[typer.Context, str], list[str]]
 def _answer(names: _Names) -> _Answer:
     """Return what Typer calls: the names that begin with what was typed."""
 
-    def answered(ctx: typer.Context, incomplete: str) -> list[str]:
+    def complete_answer(ctx: typer.Context, incomplete: str) -> list[str]:
         with suppress(Exception):
             found = (name for name in names(ctx, incomplete) if name.startswith(incomplete))
             return list(islice(found, _MOST))
         return []
 
-    answered.__doc__ = names.__doc__
-    return answered
+    complete_answer.__doc__ = names.__doc__
+    return complete_answer
 
 
 def _of_environment(read: "Callable[[CompilerEnv, str], Iterable[str]]") -> _Answer:
     """Return an answer that is read from the environment which the command line names."""
 
-    def named(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    def complete_name(ctx: typer.Context, incomplete: str) -> Iterable[str]:
         from compiler_gym.registration import default_environment, make
 
         with make(ctx.params.get("env") or default_environment()) as env:
@@ -60,8 +60,8 @@ def _of_environment(read: "Callable[[CompilerEnv, str], Iterable[str]]") -> _Ans
                 env.action_space = space
             return list(read(env, incomplete))
 
-    named.__doc__ = read.__doc__
-    return _answer(named)
+    complete_name.__doc__ = read.__doc__
+    return _answer(complete_name)
 
 
 @_answer
@@ -135,7 +135,7 @@ def _values_at(owner: str) -> _Answer:
     """
 
     def values(ctx: typer.Context, incomplete: str) -> Iterable[str]:
-        found = named(owner)
+        found = load_named(owner)
         found = found() if isfunction(found) else found
         return (str(getattr(value, "value", value)) for value in found)
 

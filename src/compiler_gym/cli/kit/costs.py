@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv
     from compiler_gym.datasets import Benchmark
 
-__all__ = ["Costs", "change", "costs_of_episode", "levels_of", "number", "origin_of"]
+__all__ = ["Costs", "change", "costs_of_episode", "find_levels", "find_origin", "number"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Costs:
         }  # fmt: skip
 
 
-def levels_of(env: "CompilerEnv", reward: str) -> dict[str, str]:
+def find_levels(env: "CompilerEnv", reward: str) -> dict[str, str]:
     """Return the observations of a reward's cost at the compiler's levels, by their options.
 
     The level that scales the reward comes first. Empty for a reward that lowers no cost.
@@ -49,7 +49,7 @@ def levels_of(env: "CompilerEnv", reward: str) -> dict[str, str]:
     return dict(sorted(levels.items(), key=lambda item: item[1] != own))
 
 
-def origin_of(env: "CompilerEnv", reward: str) -> str:
+def find_origin(env: "CompilerEnv", reward: str) -> str:
     """Return the observation from which a reward counts savings: usually the cost at reset.
 
     If a reset already changes the program, it is the cost before that change.
@@ -70,17 +70,17 @@ def costs_of_episode(
     None for a reward that lowers no cost.
     """
     spec = env.reward.spec(reward)
-    levels = levels_of(env, reward)
+    levels = find_levels(env, reward)
     if not levels:
         return None
     name = spec.observation_spaces[0]
     found: float | None = None
     try:
         env.reset(benchmark=benchmark, reward_space=None)
-        before = _observed(env, origin_of(env, reward))
-        at = {option: _observed(env, level) for option, level in levels.items()}
+        before = _observe_number(env, find_origin(env, reward))
+        at = {option: _observe_number(env, level) for option, level in levels.items()}
         if not actions or "error" not in env.multistep(actions)[4]:
-            found = _observed(env, name)
+            found = _observe_number(env, name)
     except CompilerGymError:  # the worker was lost: show the known costs
         before, at = None, dict.fromkeys(levels)
     return Costs(name, getattr(spec, "unit", ""), before, at, found)
@@ -104,7 +104,7 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.4g}"
 
 
-def _observed(env: "CompilerEnv", name: str) -> float | None:
+def _observe_number(env: "CompilerEnv", name: str) -> float | None:
     """Return an observation that is one number, or of many the median."""
     from statistics import median
 

@@ -17,7 +17,7 @@ from compiler_gym.errors.nearest import did_you_mean
 from compiler_gym.registration import compilers
 from compiler_gym.version import DISTRIBUTION
 
-__all__ = ["INTERRUPTED", "REFUSED", "exit_status_of"]
+__all__ = ["INTERRUPTED", "REFUSED", "report_failure"]
 
 REFUSED = 2
 """The exit status after a request that cannot be served."""
@@ -44,7 +44,7 @@ _LEFT_OUT = ("gymnasium", "httpx", "jinja2", "networkx", "numpy")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def exit_status_of(error: BaseException) -> int | None:
+def report_failure(error: BaseException) -> int | None:
     """Report `error` on standard error and return the exit status; None if it is a defect."""
     if isinstance(error, KeyboardInterrupt):
         sys.stderr.write("\ninterrupted\n")
@@ -86,10 +86,10 @@ def _next_step(error: BaseException) -> str | None:
     if any(words in str(error) for words in _ADVICE):
         return None  # general advice would be misleading here
     step = next((step for cls, step in _NEXT_STEPS if isinstance(error, cls)), None)
-    return step and step.format(env=_named_environment(sys.argv[1:]))
+    return step and step.format(env=_find_environment(sys.argv[1:]))
 
 
-def _named_environment(words: Sequence[str]) -> str:
+def _find_environment(words: Sequence[str]) -> str:
     """Return the environment that a command line names, or the default one."""
     for before, word in zip(["", *words], words, strict=False):
         if before in ("--env", "describe") and not word.startswith("-"):
@@ -120,13 +120,13 @@ def _most_telling(lines: list[str]) -> list[str]:
 
 
 def _report_error(message: str, next_step: str | None, reproducer: str | None) -> None:
-    from compiler_gym.cli.kit.output import errors, styled
+    from compiler_gym.cli.kit.output import errors, style_text
 
     lines = message.strip().splitlines() or ["failed without a message"]
-    errors().print(styled("error:", "bold red"), lines[0], soft_wrap=True)
+    errors().print(style_text("error:", "bold red"), lines[0], soft_wrap=True)
     for line in _most_telling(lines[1:]):
         errors().print(f"  {line}", soft_wrap=True, style="dim")
     if reproducer:
-        errors().print(styled("shown by:", "bold"), reproducer, soft_wrap=True)
+        errors().print(style_text("shown by:", "bold"), reproducer, soft_wrap=True)
     if next_step:
-        errors().print(styled("next step:", "bold"), next_step, soft_wrap=True)
+        errors().print(style_text("next step:", "bold"), next_step, soft_wrap=True)

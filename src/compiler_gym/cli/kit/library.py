@@ -12,7 +12,7 @@ import gymnasium
 from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported
 from compiler_gym.version import install_hint
 
-__all__ = ["library", "reported_by"]
+__all__ = ["library", "report_errors"]
 
 
 def library(name: str, extra: str) -> Any:
@@ -26,7 +26,7 @@ def library(name: str, extra: str) -> Any:
 
 
 @contextmanager
-def reported_by(parser: argparse.ArgumentParser) -> Generator[None]:
+def report_errors(parser: argparse.ArgumentParser) -> Generator[None]:
     """Print an error of a request, the compiler or the disk in one line; exit with status 2."""
     try:
         yield

@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from compiler_gym.options import DeclaredOption, Limits, declared
+from compiler_gym.options import DeclaredOption, Limits, list_options
 
 __all__ = [
     "CommandGroup",
@@ -23,7 +23,7 @@ __all__ = [
     "MemoryLimit",
     "Only",
     "SandboxName",
-    "given",
+    "make_arguments",
     "spread",
 ]
 
@@ -83,11 +83,11 @@ class _Field:
         """What it is called on the command line."""
         return self.option.flag(self.name)
 
-    def written(self) -> inspect.Parameter:
+    def make_parameter(self) -> inspect.Parameter:
         """Return the parameter that Typer makes an option of."""
         spelling = self.option.spelling
         kind = spelling.type or (self.type if spelling.unit == 1 else float)
-        default = self.option.shown(self.default)
+        default = self.option.format_default(self.default)
         help = self.option.help + (f" [default: {default}]." if default else ".")
         return inspect.Parameter(
             self.parameter,
@@ -109,7 +109,7 @@ class _Field:
         return value if spelling.unit == 1 else type(self.default)(value * spelling.unit)
 
 
-def given(action_space: str | None, limits: Limits | None) -> dict[str, Any]:
+def make_arguments(action_space: str | None, limits: Limits | None) -> dict[str, Any]:
     """Return the arguments of ``make`` for the options that were given."""
     options = {"action_space": action_space, "limits": limits}
     return {name: value for name, value in options.items() if value is not None}
@@ -126,21 +126,21 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
             kind = inspect.Parameter.KEYWORD_ONLY
             parameters.append(parameter.replace(annotation=hints[name], kind=kind))
             continue
-        own = _fields_of(record, hints[name], parameter.default)
+        own = _list_fields(record, hints[name], parameter.default)
         records[name] = (parameter.default or record, own)
-        parameters += [one.written() for one in own]
+        parameters += [one.make_parameter() for one in own]
 
     @wraps(command)
-    def called(**given: Any) -> None:
-        made = {name: _made(start, own, given) for name, (start, own) in records.items()}
+    def call_command(**given: Any) -> None:
+        made = {name: _make_record(start, own, given) for name, (start, own) in records.items()}
         command(**given, **made)
 
-    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # read by Typer
-    called.__annotations__ = {one.name: one.annotation for one in parameters}
-    return called
+    call_command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # read by Typer
+    call_command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return call_command
 
 
-def _made(start: Any, own: list[_Field], given: dict[str, Any]) -> Any:
+def _make_record(start: Any, own: list[_Field], given: dict[str, Any]) -> Any:
     """Take the fields of the record out of `given` and return it, or None if it is left out."""
     values = {one: given.pop(one.parameter, None) for one in own}
     told = {one.name: one.read(value) for one, value in values.items() if value not in (None, [])}
@@ -153,15 +153,15 @@ def _record_in(annotation: Any) -> type[Any] | None:
     """Return the record that a parameter is, if it is one, also where it may be None."""
     inner = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
     for one in get_args(inner) or (inner,):
-        if isinstance(one, type) and is_dataclass(one) and declared(one):
+        if isinstance(one, type) and is_dataclass(one) and list_options(one):
             return one
     return None
 
 
-def _fields_of(record: type[Any], annotation: Any, default: Any) -> list[_Field]:
+def _list_fields(record: type[Any], annotation: Any, default: Any) -> list[_Field]:
     only = next((one.names for one in get_args(annotation) if isinstance(one, Only)), None)
     types = get_type_hints(record)
-    options: Mapping[str, DeclaredOption] = declared(record)
+    options: Mapping[str, DeclaredOption] = list_options(record)
     return [
         _Field(
             one.name,

@@ -29,14 +29,14 @@ __all__ = [
     "Json",
     "command_lines",
     "errors",
-    "folded",
+    "fold_text",
     "heading",
+    "open_pager",
     "output",
-    "paged",
     "print_command",
     "print_json",
     "show",
-    "styled",
+    "style_text",
     "table",
     "to_plain",
 ]
@@ -80,7 +80,7 @@ def _console(*, stderr: bool) -> "Console":
 
 
 @contextmanager
-def paged() -> "Generator[Console]":
+def open_pager() -> "Generator[Console]":
     """Yield a console for long output, which a terminal shows in the user's pager."""
     console = output()
     if not console.is_terminal or console.is_dumb_terminal or not sys.stdin.isatty():
@@ -125,7 +125,7 @@ def to_plain(value: Any) -> Any:
     return f"{len(value)} bytes" if isinstance(value, bytes) else str(value)
 
 
-def styled(text: str, style: str) -> "Text":
+def style_text(text: str, style: str) -> "Text":
     """Return `text` in a colour or weight, for a cell or a line."""
     from rich.text import Text
 
@@ -134,7 +134,7 @@ def styled(text: str, style: str) -> "Text":
 
 def heading(name: str, rest: str = "") -> "Text":
     """Return a line that begins with `name` in bold."""
-    return styled(name, "bold").append(rest, style="not bold")
+    return style_text(name, "bold").append(rest, style="not bold")
 
 
 def table(
@@ -215,13 +215,13 @@ def command_lines(command: str, width: int, *, indent: str = "") -> list[str]:
         if len(line + word) + len(_GOES_ON) <= width or "$" in word:
             line += word
             continue
-        parts = folded("".join(shlex.split(word)), width - len(line) - len("''\\"))
+        parts = fold_text("".join(shlex.split(word)), width - len(line) - len("''\\"))
         lines += [f"{deeper if i == 0 else ''}{shlex.quote(p)}\\" for i, p in enumerate(parts[:-1])]
         line = shlex.quote(parts[-1])
     return [*lines, line]
 
 
-def folded(text: str, width: int) -> list[str]:
+def fold_text(text: str, width: int) -> list[str]:
     """Return `text` in parts of at most `width`, which end after punctuation where they can.
 
     >>> folded("simplifycfg<forward-switch-cond;sink-common-insts>", 34)
@@ -265,7 +265,7 @@ def _fold_names(rows: "Table", width: int) -> None:
             continue
         most = max(min(room, width // 2), _LEAST_NAME)
         column._cells = list(  # pyright: ignore[reportPrivateUsage]  # rich has no public setter
-            _in_lines(column.cells, lambda text, most=most: folded(text, most))
+            _in_lines(column.cells, lambda text, most=most: fold_text(text, most))
         )
 
 

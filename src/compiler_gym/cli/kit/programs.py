@@ -24,10 +24,10 @@ __all__ = [
     "ActionSpaceName",
     "EnvName",
     "ProgramName",
+    "detect_suffix",
     "files_below",
     "find_program",
     "open_datasets",
-    "suffix_of",
 ]
 
 DEFAULT_ENVIRONMENT = default_environment()
@@ -90,7 +90,7 @@ def files_below(folder: Path) -> list[str]:
     return [_file_uri(path) for path in paths]
 
 
-def suffix_of(contents: bytes) -> str:
+def detect_suffix(contents: bytes) -> str:
     """Return what the name of a file ends with that holds `contents`."""
     told = sorted(program_formats(), key=lambda one: one.pattern is None)
     found = (one for one in told if one.pattern is None or one.pattern.search(contents))
@@ -104,7 +104,7 @@ def _from_stdin(env: "CompilerEnv", query: str) -> "Benchmark":
     if not data.strip():
         raise BenchmarkInitError(f"standard input is empty: expected {_kinds()}")
     with scratch_directory("programs") as directory:
-        path = Path(directory) / f"stdin{suffix_of(data)}"
+        path = Path(directory) / f"stdin{detect_suffix(data)}"
         path.write_bytes(data)
         program = env.datasets.benchmark(_file_uri(path))
     return program.with_uri(BenchmarkUri.from_string(f"benchmark://user-v0/stdin{query}"))

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from compiler_gym.errors import CompilerGymWarning
-from compiler_gym.lazy import named, parts
+from compiler_gym.lazy import load_named, parts
 
 __all__ = ["GROUP", "HELP", "VERBATIM", "Row", "Topic", "tool_commands"]
 
@@ -69,7 +69,7 @@ class Row:
         """Return the command called `name`; the commands that others add to a group included."""
         import typer
 
-        found = named(self.path)
+        found = load_named(self.path)
         if not isinstance(found, typer.Typer):
             lone = typer.Typer(rich_markup_mode=None, add_completion=False)
             settings: dict[str, Any] = {"context_settings": HELP, **self.settings}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli.kit.options import given
+from compiler_gym.cli.kit.options import make_arguments
 from compiler_gym.registration import default_environment, make
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def env_for(
     """Return what makes the environment of a state: the user's choice, its own or the default."""
     options: dict[str, Any] = {} if reward is None else {"reward_space": reward}
     return lambda: make(
-        env or environment or default_environment(), **given(None, limits), **options
+        env or environment or default_environment(), **make_arguments(None, limits), **options
     )
 
 

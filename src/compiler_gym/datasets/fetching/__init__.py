@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from compiler_gym.datasets.fetching._zstd import zstd
     from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
     from compiler_gym.datasets.fetching.importers import corpus_path
-    from compiler_gym.datasets.fetching.install import as_dataset_errors, held
+    from compiler_gym.datasets.fetching.install import as_dataset_errors, hold
     from compiler_gym.datasets.fetching.progress import Report, transfer_bar
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
     "Report",
     "as_dataset_errors",
     "corpus_path",
-    "held",
+    "hold",
     "transfer_bar",
     "zstd",
 ]

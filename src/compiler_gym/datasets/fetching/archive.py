@@ -49,10 +49,10 @@ class Member:
 _DAMAGE = (EOFError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 
 
-def compression_of(name: str) -> str:
+def detect_compression(name: str) -> str:
     """Return the compression that a file name announces; empty if none.
 
-    >>> compression_of("a.tar.bz2"), compression_of("a.tgz"), compression_of("a.tar")
+    >>> detect_compression("a.tar.bz2"), detect_compression("a.tgz"), detect_compression("a.tar")
     ('bz2', 'gz', '')
     """
     ending = name.lower().rpartition(".")[2]
@@ -68,7 +68,7 @@ def open_compressed(
     """Yield a reader of the decompressed bytes; raise `DatasetInitError` when damaged."""
     if compression not in _OPENERS:
         raise DatasetInitError(f"unknown compression {compression!r}: expected bz2, gz, xz or zst")
-    limit = (limits or ArchiveLimits()).bytes_of(path.stat().st_size)
+    limit = (limits or ArchiveLimits()).limit_bytes(path.stat().st_size)
     with as_damage(path), _OPENERS[compression](path) as raw:
         yield io.BufferedReader(_Bounded(raw, limit, path), 1 << 17)
 
@@ -78,7 +78,7 @@ def read_archive(path: Path, *, limits: ArchiveLimits | None = None) -> Iterator
     chosen = limits or ArchiveLimits()
     if path.name.lower().endswith(".zip"):
         return _screen(_read_zip(path, chosen), path, chosen)
-    return read_tar(path, compression_of(path.name), limits=chosen)
+    return read_tar(path, detect_compression(path.name), limits=chosen)
 
 
 def read_tar(
@@ -103,7 +103,7 @@ def unpack(
     or damaged archive raises `DatasetInitError`; what was written by then stays,
     so unpack into a directory that is thrown away.
     """
-    chosen = compression_of(path.name) if compression is None else compression
+    chosen = detect_compression(path.name) if compression is None else compression
     prefix = f"{strip_prefix.strip('/')}/" if strip_prefix.strip("/") else ""
     links: list[tuple[str, str]] = []
     count = 0
@@ -186,7 +186,7 @@ def _read_tar(path: Path, compression: str, limits: ArchiveLimits) -> Iterator[M
             tarinfo=_StrictHeader,
         ) as tar,
     ):
-        budget = limits.bytes_of(path.stat().st_size)
+        budget = limits.limit_bytes(path.stat().st_size)
         while (info := tar.next()) is not None:
             # The reader would otherwise keep a record of every entry.
             tar.members.clear()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - not in typeshed
@@ -233,7 +233,7 @@ def _tar_member(tar: tarfile.TarFile, info: tarfile.TarInfo, budget: int) -> Mem
 
 
 def _read_zip(path: Path, limits: ArchiveLimits) -> Iterator[Member]:
-    left = limits.bytes_of(path.stat().st_size)
+    left = limits.limit_bytes(path.stat().st_size)
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             if info.is_dir():

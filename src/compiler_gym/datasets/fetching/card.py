@@ -11,7 +11,7 @@ from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.splits import NO_SPLIT, SMALLEST
 from compiler_gym.version import __version__
 
-__all__ = ["ExportedSplit", "card_of"]
+__all__ = ["ExportedSplit", "write_card"]
 
 _SIZES = (("n<1K", 1_000), ("1K<n<10K", 10_000), ("10K<n<100K", 100_000), ("100K<n<1M", 1_000_000))
 _MOST_LICENCES = 30
@@ -46,7 +46,7 @@ class ExportedSplit:
         return sum(self.licences.values())
 
 
-def card_of(
+def write_card(
     dataset: Dataset, parts: Sequence[ExportedSplit], packages: Sequence[PackageFacts]
 ) -> str:
     """Return the text of ``README.md`` beside the files of `parts`."""

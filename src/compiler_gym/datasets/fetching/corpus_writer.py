@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.datasets.corpus_store import FORMAT
-from compiler_gym.datasets.fetching.install import as_dataset_errors, held
+from compiler_gym.datasets.fetching.install import as_dataset_errors, hold
 from compiler_gym.datasets.uri import BenchmarkUri, quote_path
 from compiler_gym.errors import DatasetInitError
 
@@ -125,7 +125,7 @@ class CorpusWriter:
         self._uncommitted_bytes = 0
 
     def __enter__(self) -> "CorpusWriter":
-        self._stack = self._held()
+        self._stack = self._hold()
         self._stack.__enter__()
         return self
 
@@ -177,7 +177,7 @@ class CorpusWriter:
                 marks = ", ".join("?" * len(row))
                 self._sql.execute(f"INSERT INTO {table} VALUES ({marks})", row)
 
-    def number_of(self, sha256: str) -> int | None:
+    def find_number(self, sha256: str) -> int | None:
         """Return the id of the program of that digest, if it is stored."""
         row = self._one("SELECT id FROM program WHERE sha256 = ?", bytes.fromhex(sha256))
         return None if row is None else int(row[0])
@@ -211,8 +211,8 @@ class CorpusWriter:
         return int(row[0])
 
     @contextmanager
-    def _held(self) -> Generator[None]:
-        with held(self.path), as_dataset_errors(f"cannot write {self.path}"):
+    def _hold(self) -> Generator[None]:
+        with hold(self.path), as_dataset_errors(f"cannot write {self.path}"):
             self._prepare()
             self._sql = sqlite3.connect(self.partial)
             try:

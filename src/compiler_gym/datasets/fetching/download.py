@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import urlsplit
 
-from compiler_gym.datasets.fetching.install import as_dataset_errors, held
+from compiler_gym.datasets.fetching.install import as_dataset_errors, hold
 from compiler_gym.datasets.fetching.progress import Report, transfer_bar
 from compiler_gym.datasets.fetching.reachable import unreachable
 from compiler_gym.errors import DownloadFailed, TooManyRequests
-from compiler_gym.files import scratch_directory, sha256_of
+from compiler_gym.files import hash_file, scratch_directory
 
 if TYPE_CHECKING:
     import httpx
@@ -74,8 +74,8 @@ def download_file(
     addresses.
     """
     addresses = [urls] if isinstance(urls, str) else list(urls)
-    with held(path):
-        if sha256 is not None and path.is_file() and sha256_of(path) == sha256:
+    with hold(path):
+        if sha256 is not None and path.is_file() and hash_file(path) == sha256:
             return path
         if report is not None:
             _fetch_any(addresses, path, sha256, options or DownloadOptions(), report)
@@ -236,7 +236,7 @@ class _Transfer:
 
     def _accept(self) -> None:
         with as_dataset_errors(f"cannot write {self.path}"):
-            found = None if self.sha256 is None else sha256_of(self.part)
+            found = None if self.sha256 is None else hash_file(self.part)
             if found == self.sha256:
                 self.part.replace(self.path)
                 return

@@ -16,12 +16,12 @@ from typing import Any
 from compiler_gym.datasets.corpus import CorpusDataset
 from compiler_gym.datasets.corpus_store import CorpusProgram, ProgramFacts
 from compiler_gym.datasets.dataset import Dataset
-from compiler_gym.datasets.fetching.card import ExportedSplit, card_of
-from compiler_gym.datasets.fetching.install import as_dataset_errors, held
+from compiler_gym.datasets.fetching.card import ExportedSplit, write_card
+from compiler_gym.datasets.fetching.install import as_dataset_errors, hold
 from compiler_gym.datasets.splits import NO_SPLIT, SPLITS
 from compiler_gym.datasets.uri import quote_path
 from compiler_gym.errors import DatasetInitError
-from compiler_gym.files import replaced_directory, replaced_file
+from compiler_gym.files import replace_directory, replace_file
 from compiler_gym.version import install_hint
 
 __all__ = ["export_folder", "export_parquet"]
@@ -63,7 +63,7 @@ def export_parquet(dataset: Dataset, path: str | Path, *, limit: int | None = No
     A dataset without end needs a `limit`.
     """
     _require_end(dataset, limit)
-    with as_dataset_errors(f"cannot write {path}"), replaced_file(Path(path)) as partial:
+    with as_dataset_errors(f"cannot write {path}"), replace_file(Path(path)) as partial:
         return sum(_write_table(partial, islice(_program_rows(dataset), limit)).values())
 
 
@@ -84,14 +84,14 @@ def export_folder(dataset: Dataset, folder: str | Path, *, limit: int | None = N
     written: list[ExportedSplit] = []
     with (
         as_dataset_errors(f"cannot write {target}"),
-        held(target),
-        replaced_directory(target) as partial,
+        hold(target),
+        replace_directory(target) as partial,
     ):
         for name, part in _parts(dataset):
             licences = _write_table(partial / f"{name}.parquet", islice(_program_rows(part), limit))
             written.append(ExportedSplit(name, licences))
         packages = dataset.packages() if isinstance(dataset, CorpusDataset) else []
-        (partial / "README.md").write_text(card_of(dataset, written, packages), encoding="utf-8")
+        (partial / "README.md").write_text(write_card(dataset, written, packages), encoding="utf-8")
     return sum(part.count for part in written)
 
 
@@ -163,7 +163,7 @@ def _program_rows(dataset: Dataset) -> Iterator[dict[str, Any]]:
             "language": program.language,
         }
         if isinstance(dataset, CorpusDataset) and dataset.has_splits:
-            row |= _fact_columns(dataset.facts_of(program))
+            row |= _fact_columns(dataset.read_facts(program))
         yield row
 
 

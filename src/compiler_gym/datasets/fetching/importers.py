@@ -16,7 +16,7 @@ from compiler_gym.datasets.corpus import FILE_NAME
 from compiler_gym.datasets.fetching.archive import as_damage
 from compiler_gym.datasets.fetching.corpus_writer import Added, CorpusWriter
 from compiler_gym.datasets.fetching.progress import Report, transfer_bar
-from compiler_gym.datasets.fetching.readers import Candidate, reader_of
+from compiler_gym.datasets.fetching.readers import Candidate, find_reader
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.options import ReadOptions
@@ -122,7 +122,7 @@ def _import(
     report: Report,
 ) -> ImportReport:
     chosen = options or ReadOptions()
-    read = reader_of(source)
+    read = find_reader(source)
     done = ImportReport(corpus_path(site_data_base, name))
     started = time.monotonic()
     writer = CorpusWriter(
@@ -130,7 +130,7 @@ def _import(
         name=name,
         license=chosen.license,
         description=description,
-        input_id=_identity_of(source),
+        input_id=_make_identity(source),
     )
     with writer, as_damage(source):
         done.resumed_at = start = writer.position
@@ -165,7 +165,7 @@ def _take(
     done: ImportReport,
 ) -> None:
     contents = candidate.contents
-    key = candidate.key or _key_of(contents, candidate.suffix, position)
+    key = candidate.key or _make_key(contents, candidate.suffix, position)
     problem = candidate.problem
     if problem is None and check is not None:
         problem = check(contents, candidate.suffix)
@@ -196,13 +196,13 @@ def _remember(done: ImportReport, key: str, problem: str) -> None:
         done.problems.append((key, problem))
 
 
-def _key_of(contents: bytes, suffix: str, position: int) -> str:
+def _make_key(contents: bytes, suffix: str, position: int) -> str:
     if not contents:
         return f"number-{position}{suffix}"
     return hashlib.sha256(contents).hexdigest()[:20] + suffix
 
 
-def _identity_of(source: Path) -> str:
+def _make_identity(source: Path) -> str:
     """Return a text that changes when a file does, so that no stale position is used."""
     found = source.stat()
     moment = "" if source.is_dir() else f" {found.st_size} {found.st_mtime_ns}"

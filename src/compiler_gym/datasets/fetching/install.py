@@ -7,18 +7,18 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from compiler_gym.errors import DatasetInitError
-from compiler_gym.files import locked, made
+from compiler_gym.files import lock_path, make_folder
 
-__all__ = ["as_dataset_errors", "held"]
+__all__ = ["as_dataset_errors", "hold"]
 
 
 @contextmanager
-def held(path: Path) -> Generator[None]:
+def hold(path: Path) -> Generator[None]:
     """Hold the lock of `path` against other processes and threads, in a folder that is made."""
     with ExitStack() as stack:
         with as_dataset_errors(f"cannot write to {path.parent}"):
-            stack.enter_context(made(path.parent))
-            stack.enter_context(locked(path))
+            stack.enter_context(make_folder(path.parent))
+            stack.enter_context(lock_path(path))
         yield
 
 

@@ -35,7 +35,7 @@ def unreachable(urls: Sequence[str], seconds: float = _SECONDS) -> list[str]:
                 reached.set()
             news.notify()
 
-    places = {url: _place_of(url) for url in urls}
+    places = {url: _find_host(url) for url in urls}
     if None in places.values():
         return []  # the transfer says what is wrong with such an address
     for url, place in places.items():
@@ -53,7 +53,7 @@ def unreachable(urls: Sequence[str], seconds: float = _SECONDS) -> list[str]:
     return [f"{url}: {said}: is this machine offline?" for url, said in lines.items()]
 
 
-def _place_of(url: str) -> tuple[str, int] | None:
+def _find_host(url: str) -> tuple[str, int] | None:
     """Return the host and port to connect to for `url`, or None if it names none."""
     try:
         parts = urlsplit(url)

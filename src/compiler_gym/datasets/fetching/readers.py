@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from compiler_gym.datasets.fetching.archive import (
     Member,
-    compression_of,
+    detect_compression,
     open_compressed,
     read_archive,
 )
@@ -28,7 +28,7 @@ from compiler_gym.files import read_regular
 from compiler_gym.options import ReadOptions
 from compiler_gym.version import install_hint
 
-__all__ = ["Candidate", "reader_of"]
+__all__ = ["Candidate", "find_reader"]
 
 _LANGUAGES = {
     ".c": "c",
@@ -86,7 +86,7 @@ ReadFunction = Callable[[Path, ReadOptions, int], Found]
 """Reads a path, leaving out the given number of candidates at its start."""
 
 
-def reader_of(path: Path) -> ReadFunction:
+def find_reader(path: Path) -> ReadFunction:
     """Return what reads `path`; raise `DatasetInitError` if nothing does."""
     name = path.name.lower()
     if path.is_dir():
@@ -94,7 +94,7 @@ def reader_of(path: Path) -> ReadFunction:
         return _read_tables if holds_tables else _read_directory
     if not path.is_file():
         raise DatasetInitError(f"nothing to import at {path}: no such file or directory")
-    stem = name.removesuffix(f".{name.rpartition('.')[2]}") if compression_of(name) else name
+    stem = name.removesuffix(f".{name.rpartition('.')[2]}") if detect_compression(name) else name
     if name.endswith(".parquet"):
         return _read_tables
     if stem.endswith((".jsonl", ".ndjson", ".json")):
@@ -111,7 +111,7 @@ def _read_directory(path: Path, options: ReadOptions, start: int) -> Found:
     licenses = _Licenses(path, options.license)
     position = 0
     for name in walk_files(path):
-        suffix = _suffix_of(name, options)
+        suffix = _choose_suffix(name, options)
         if suffix is None:
             continue
         position += 1
@@ -129,15 +129,15 @@ def _read_file(
         contents = read_regular(root / name)
     except OSError as error:
         return Candidate(name, source=source, problem=f"cannot be read: {error.strerror}")
-    license = _spdx_of(contents) or licenses.of(name)
-    return _judged(_named(name, contents, suffix, license, source, options))
+    license = _find_spdx(contents) or licenses.of(name)
+    return _judge(_make_candidate(name, contents, suffix, license, source, options))
 
 
 def _read_members(path: Path, options: ReadOptions, start: int) -> Found:
     source = options.source or path.name
     position = 0
     for member in read_archive(path, limits=options.limits):
-        suffix = _suffix_of(member.name, options)
+        suffix = _choose_suffix(member.name, options)
         if suffix is None or member.link is not None:
             continue
         position += 1
@@ -157,8 +157,8 @@ def _read_member(member: Member, suffix: str, source: str, options: ReadOptions)
         # One entry of a zip is damaged or packed in an unknown way: the others may be sound.
         return Candidate(member.name, target.getvalue(), source=source, problem=str(error))
     contents = target.getvalue()
-    license = _spdx_of(contents) or options.license or "unknown"
-    return _judged(_named(member.name, contents, suffix, license, source, options))
+    license = _find_spdx(contents) or options.license or "unknown"
+    return _judge(_make_candidate(member.name, contents, suffix, license, source, options))
 
 
 def _read_tables(path: Path, options: ReadOptions, start: int) -> Found:
@@ -228,7 +228,7 @@ def _of_row(row: dict[str, Any], options: ReadOptions, path: Path) -> Candidate:
     files = row.get("license_files") or ""
     if not isinstance(files, str):
         files = json.dumps(files, default=str)
-    return _judged(
+    return _judge(
         Candidate(
             key=key,
             contents=contents,
@@ -242,7 +242,7 @@ def _of_row(row: dict[str, Any], options: ReadOptions, path: Path) -> Candidate:
 
 
 def _read_lines(path: Path, options: ReadOptions, start: int) -> Found:
-    compression = compression_of(path.name)
+    compression = detect_compression(path.name)
     with open_compressed(path, compression, limits=options.limits) as file:
         number = 0
         while line := file.readline(_LINE_BYTES):
@@ -267,12 +267,12 @@ def _of_line(line: bytes, number: int, options: ReadOptions, path: Path) -> Cand
     )
     if isinstance(record, str):
         record = {"code": record}
-    code = _code_of(cast("dict[str, Any]", record)) if isinstance(record, dict) else None
+    code = _read_code(cast("dict[str, Any]", record)) if isinstance(record, dict) else None
     if not code:
         return Candidate(name, line, source=source, problem="no func_def, code, content or source")
     record = cast("dict[str, Any]", record)
     suffix = str(record.get("suffix") or ".c")
-    return _judged(
+    return _judge(
         Candidate(
             key=_relative("/".join(str(record[k]) for k in ("path", "fname") if record.get(k))),
             contents=code.encode("utf-8", "surrogatepass"),
@@ -285,7 +285,7 @@ def _of_line(line: bytes, number: int, options: ReadOptions, path: Path) -> Cand
     )
 
 
-def _code_of(record: dict[str, Any]) -> str | None:
+def _read_code(record: dict[str, Any]) -> str | None:
     """Return a function with what it needs to compile, as ExeBench and its kin spell it."""
     function = record.get("func_def")
     if isinstance(function, str):
@@ -295,7 +295,7 @@ def _code_of(record: dict[str, Any]) -> str | None:
     return next((text for text in texts if isinstance(text, str)), None)
 
 
-def _named(
+def _make_candidate(
     name: str, contents: bytes, suffix: str, license: str, source: str, options: ReadOptions
 ) -> Candidate:
     language = options.language or _LANGUAGES.get(suffix, "")
@@ -315,13 +315,13 @@ def _relative(name: str) -> str:
     return "/".join(part for part in name.split("/") if part not in ("", ".", ".."))
 
 
-def _judged(candidate: Candidate) -> Candidate:
+def _judge(candidate: Candidate) -> Candidate:
     if candidate.contents:
         return candidate
     return Candidate(candidate.key, source=candidate.source, problem="it is empty")
 
 
-def _suffix_of(name: str, options: ReadOptions) -> str | None:
+def _choose_suffix(name: str, options: ReadOptions) -> str | None:
     """Return what kind of program the file is; None if it is none."""
     if _POJ104.fullmatch(name):
         return ".cpp"
@@ -330,7 +330,7 @@ def _suffix_of(name: str, options: ReadOptions) -> str | None:
     return suffix if not hidden and ("" in options.suffixes or suffix in options.suffixes) else None
 
 
-def _spdx_of(contents: bytes) -> str:
+def _find_spdx(contents: bytes) -> str:
     found = _SPDX.search(contents, 0, 4096)
     return found[1].decode().strip() if found else ""
 
@@ -352,18 +352,18 @@ class _Licenses:
 
     def _of_folder(self, folder: str) -> str:
         if folder not in self._known:
-            own = self._stated_in(self._root / folder)
+            own = self._read_license(self._root / folder)
             above = "" if not folder else self._of_folder(folder.rpartition("/")[0])
             self._known[folder] = own or above
         return self._known[folder]
 
-    def _stated_in(self, folder: Path) -> str:
+    def _read_license(self, folder: Path) -> str:
         for path in sorted(folder.iterdir()):
             if _LICENSE_FILE.fullmatch(path.name) and path.is_file():
                 with path.open("rb") as file:
                     text = b" ".join(file.read(20_000).split())
                 known = (name for words, name in _LICENSE_TEXTS if words in text)
-                return _spdx_of(text) or next(known, f"see {path.name}")
+                return _find_spdx(text) or next(known, f"see {path.name}")
         return ""
 
 

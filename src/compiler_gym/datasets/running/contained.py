@@ -21,7 +21,15 @@ from typing import IO
 from compiler_gym.datasets.running.run_spec import ExpectedOutput, RunCase
 from compiler_gym.errors import BenchmarkInitError, SandboxError
 from compiler_gym.files import scratch_directory
-from compiler_gym.sandbox import FOLDER, BoxReport, RunLimits, Sandbox, Workplace, chosen, run_boxed
+from compiler_gym.sandbox import (
+    FOLDER,
+    BoxReport,
+    RunLimits,
+    Sandbox,
+    Workplace,
+    choose_tier,
+    run_boxed,
+)
 
 __all__ = ["RunLimits", "RunReport", "run_contained"]
 
@@ -73,7 +81,7 @@ def run_contained(
     sandbox that there is not, and `SandboxError` for one that does not work here.
     """
     case, limits = case or RunCase(), limits or RunLimits()
-    tier, words = chosen(sandbox), _absolute_command(command)
+    tier, words = choose_tier(sandbox), _absolute_command(command)
     with (
         scratch_directory("run") as directory,
         tempfile.TemporaryFile() as stdin,
@@ -104,12 +112,12 @@ def run_contained(
             raise
         except OSError as error:
             raise BenchmarkInitError(f"cannot run {command[0]}: {error.strerror}") from error
-        printed = _all_of(stdout)
+        printed = _read_all(stdout)
         return RunReport(
             exit_status=report.exit_status,
             seconds=report.seconds,
             stdout=printed,
-            stderr=_all_of(stderr)[-_KEPT_ERRORS:],
+            stderr=_read_all(stderr)[-_KEPT_ERRORS:],
             files=dict(_outputs(scratch, collected, case)),
             stopped_by=_find_stop_reason(report, printed, limits),
             cpu_seconds=report.cpu_seconds,
@@ -148,7 +156,7 @@ def _environment(directory: str) -> dict[str, str]:
     return {"PATH": path, **fixed}
 
 
-def _all_of(file: IO[bytes]) -> bytes:
+def _read_all(file: IO[bytes]) -> bytes:
     file.seek(0)
     return file.read()
 

@@ -20,7 +20,7 @@ from compiler_gym.datasets import (
     PublishedDataset,
     published_archives,
 )
-from compiler_gym.envs.gcc.programs.own import benchmark_of
+from compiler_gym.envs.gcc.programs.own import make_benchmark_from
 from compiler_gym.envs.gcc.programs.source import SourceProgram, collect, headers_for, pack
 from compiler_gym.envs.gcc.toolchain.gcc import DEFAULT_GCC, Gcc
 from compiler_gym.files.paths import site_data_path
@@ -68,7 +68,9 @@ class FileDataset(Dataset):
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the program in the file that `uri` names."""
-        return benchmark_of(collect([Path(unquote(uri.path, errors="surrogateescape"))]), uri)
+        return make_benchmark_from(
+            collect([Path(unquote(uri.path, errors="surrogateescape"))]), uri
+        )
 
 
 class CsmithDataset(CsmithPrograms):
@@ -95,7 +97,7 @@ class CsmithDataset(CsmithPrograms):
         """The compiler that the programs are for."""
         return Gcc(self.gcc_bin)
 
-    def contents_of(self, source: bytes) -> bytes:
+    def make_contents(self, source: bytes) -> bytes:
         """Return what csmith wrote, with the headers of csmith that it includes."""
         headers = headers_for(source, self.csmith_includes)
         files = {"source.c": source, **{f"csmith/{name}": h for name, h in headers.items()}}
@@ -108,7 +110,7 @@ class PublishedSource(PublishedDataset):
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the program at `uri`."""
         self.install()
-        return benchmark_of(collect([self.path_of(uri)], _OLD_C), uri)
+        return make_benchmark_from(collect([self.find_path(uri)], _OLD_C), uri)
 
 
 class AnghaBenchDataset(PublishedSource):

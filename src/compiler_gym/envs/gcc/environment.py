@@ -16,14 +16,19 @@ from compiler_gym.envs.gcc.panes import ASSEMBLY, PANES
 from compiler_gym.envs.gcc.programs.own import make_benchmark
 from compiler_gym.envs.gcc.programs.source import compile_flags, is_cxx, unpack
 from compiler_gym.envs.gcc.rewards import make_rewards
-from compiler_gym.envs.gcc.state.settings import CommandReader, checked, command_line, words_of
+from compiler_gym.envs.gcc.state.settings import (
+    CommandReader,
+    check_choices,
+    command_line,
+    make_words,
+)
 from compiler_gym.envs.gcc.toolchain.gcc import DEFAULT_GCC
 from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
-from compiler_gym.envs.gcc.toolchain.timeout import DEFAULT_SECONDS, checked_timeout
+from compiler_gym.envs.gcc.toolchain.timeout import DEFAULT_SECONDS, check_timeout
 from compiler_gym.envs.gcc.validation import validate
 from compiler_gym.envs.gcc.validation.runs import compare_object
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.sandbox import sandboxed
+from compiler_gym.sandbox import use_sandbox
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Reward
 from compiler_gym.validation import ValidationError, ValidationResult
@@ -171,7 +176,7 @@ class GccEnv(RunnableEnv):
 
     @timeout.setter
     def timeout(self, seconds: float) -> None:
-        self.episode.run_settings["timeout"] = checked_timeout(seconds)
+        self.episode.run_settings["timeout"] = check_timeout(seconds)
         if self.in_episode:
             self.send_param("timeout", str(seconds))
 
@@ -190,7 +195,7 @@ class GccEnv(RunnableEnv):
         """Return the command that compiles the program with what the episode has chosen."""
         replay = Replay(self.gcc_spec.options, self.episode.selection.action_space_name)
         choices, pending = replay.choices(self.actions)
-        words = words_of(self.gcc_spec.options, choices)
+        words = make_words(self.gcc_spec.options, choices)
         suffix, flags = self._program_needs()
         program = self.gcc_spec.gcc.program
         return command_line(program, words, flags, suffix=suffix, pending=pending)
@@ -211,7 +216,7 @@ class GccEnv(RunnableEnv):
         try:
             super().apply(state)
         except OutOfReachError:
-            given = self._programs.given(state.benchmark, self.episode.program)
+            given = self._programs.find_given(state.benchmark, self.episode.program)
             self.reset(benchmark=given or state.benchmark)
             reader = CommandReader(self.gcc_spec.options, self.gcc_spec.gcc.program)
             self.choices = reader.read(state.commandline)[0]
@@ -239,7 +244,7 @@ class GccEnv(RunnableEnv):
         makes all of them. `sandbox` names what the program is kept from when it runs, by default
         what the environment's limits say: see `compiler_gym.sandbox`.
         """
-        with sandboxed(sandbox if sandbox is not None else self.limits.sandbox):
+        with use_sandbox(sandbox if sandbox is not None else self.limits.sandbox):
             return validate(self.state if state is None else state, self._twin, rungs)
 
     def behaviour_errors(self) -> tuple[ValidationError, ...]:
@@ -257,8 +262,8 @@ class GccEnv(RunnableEnv):
 
     def _choose(self, choices: Sequence[int]) -> Any:
         """Apply the action of `Choices` that sets `choices`, whatever the action space is."""
-        chosen = [choice + 1 for choice in checked(choices, self.gcc_spec.options)]
-        with self.episode.selection.actions_of(CHOICES):
+        chosen = [choice + 1 for choice in check_choices(choices, self.gcc_spec.options)]
+        with self.episode.selection.use_actions(CHOICES):
             return self.multistep([chosen])
 
     def _program_needs(self) -> tuple[str, tuple[str, ...]]:

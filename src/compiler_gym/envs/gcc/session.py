@@ -14,17 +14,17 @@ from compiler_gym.envs.gcc.actions import (
     Set,
     action_spaces,
     apply_move,
+    count_actions,
+    list_values,
     moves,
-    values_of,
-    width_of,
 )
 from compiler_gym.envs.gcc.observations import TABLE, observation_spaces
 from compiler_gym.envs.gcc.observations.compute import COMPUTE
 from compiler_gym.envs.gcc.state.program import Program
-from compiler_gym.envs.gcc.state.settings import Settings, checked
+from compiler_gym.envs.gcc.state.settings import Settings, check_choices
 from compiler_gym.envs.gcc.toolchain.gcc import DEFAULT_GCC
 from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
-from compiler_gym.envs.gcc.toolchain.timeout import checked_timeout
+from compiler_gym.envs.gcc.toolchain.timeout import check_timeout
 from compiler_gym.errors import InvalidActionError, UnknownNameError
 from compiler_gym.session import (
     ActionSpaceSpec,
@@ -61,7 +61,7 @@ class GccSession(CompilerSession):
             "action_spaces": action_spaces(spec.options),
             "observation_spaces": observation_spaces(spec.options),
             "_moves": moves(spec.options),
-            "_width": width_of(spec.options),
+            "_width": count_actions(spec.options),
             "__doc__": cls.__doc__,
         }
         return type(cls.__name__, (cls,), facts)
@@ -101,19 +101,19 @@ class GccSession(CompilerSession):
         if name != "timeout":
             return None
         if value:
-            self._program.timeout = checked_timeout(value)
+            self._program.timeout = check_timeout(value)
         return f"{self._program.timeout:g}"
 
     def moved(self, working_dir: Path) -> None:
         """Compile in `working_dir` from now on."""
-        self._program.moved(working_dir)
+        self._program.move_to(working_dir)
 
     def _choose_all(self, choices: list[int]) -> Step:
         settings = self._settings
-        choices = checked(choices, settings.options)
+        choices = check_choices(choices, settings.options)
         same = choices == settings.choices and settings.pending is None
         settings.choices, settings.pending = choices, None
-        settings.changed()
+        settings.reset_words()
         return False, None, same
 
     def _move(self, action: Any) -> Step:
@@ -122,7 +122,7 @@ class GccSession(CompilerSession):
         settings = self._settings
         changed = apply_move(settings.options, settings.choices, self._moves[action])
         if changed:
-            settings.changed()
+            settings.reset_words()
         return False, None, not changed
 
     def _choose_stepwise(self, action: Any) -> Step:
@@ -135,10 +135,10 @@ class GccSession(CompilerSession):
                 return False, None, True
             settings.pending = action
             return False, None, False
-        values = values_of(settings.options[settings.pending])
+        values = list_values(settings.options[settings.pending])
         if action >= len(values):
             return False, None, True
         settings.choices[settings.pending] = values[action]
         settings.pending = None
-        settings.changed()
+        settings.reset_words()
         return False, None, False

@@ -27,7 +27,7 @@ from compiler_gym.envs.llvm.actions.parameters import STYLE
 from compiler_gym.envs.llvm.actions.parameters.space import ParameterSpace
 from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.observations import TABLE
-from compiler_gym.envs.llvm.observations.derived import derived_observations
+from compiler_gym.envs.llvm.observations.derived import list_derived_observations
 from compiler_gym.envs.llvm.panes import IR, PANES
 from compiler_gym.envs.llvm.programs import source
 from compiler_gym.envs.llvm.programs.builds import (
@@ -62,10 +62,10 @@ from compiler_gym.errors import (
     PluginError,
     UnknownNameError,
 )
-from compiler_gym.sandbox import sandboxed
+from compiler_gym.sandbox import use_sandbox
 from compiler_gym.service import Limits, SessionSource
 from compiler_gym.spaces import Commandline, CommandlineFlag, Reward
-from compiler_gym.validation import ValidationError, ValidationResult, chosen_cases
+from compiler_gym.validation import ValidationError, ValidationResult, choose_cases
 from compiler_gym.version import __version__
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ class LlvmEnv(RunnableEnv):
         super().__init__(
             source,
             rewards=(*self._rewards(), *rewards),
-            derived_observation_spaces=(*derived_observations(), *derived_observation_spaces),
+            derived_observation_spaces=(*list_derived_observations(), *derived_observation_spaces),
             datasets=make_datasets(datasets_site_path) if datasets is None else datasets,
             **options,
         )
@@ -285,7 +285,7 @@ class LlvmEnv(RunnableEnv):
         """Return the actions of the episode as a command of the shell: runs of ``opt``, and of
         ``llc`` where they choose options of the code generator."""
         if self._is_codegen:
-            return _command(map(codegen_options.pipeline_of, self.actions))
+            return _command(map(codegen_options.write_pipeline, self.actions))
         return self._with_plugins(super().commandline())
 
     if TYPE_CHECKING:
@@ -321,7 +321,7 @@ class LlvmEnv(RunnableEnv):
     def codegen(self, chosen: Mapping[str, str]) -> None:
         if not isinstance(chosen, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
             raise InvalidActionError(f"expected options by name, as a dict, found {chosen!r}")
-        numbers = codegen_options.numbers_of(chosen)
+        numbers = codegen_options.find_numbers(chosen)
         actions: list[Any] = [numbers]
         if not self._is_codegen:
             actions = self._codegen_changes(numbers)
@@ -332,7 +332,7 @@ class LlvmEnv(RunnableEnv):
     def _codegen_changes(self, numbers: Sequence[int]) -> list[int]:
         """Return the actions that set one option each, of those that are not as in `numbers`."""
         space: Any = self.action_space
-        before = codegen_options.numbers_of(self.codegen)
+        before = codegen_options.find_numbers(self.codegen)
         changes = zip(codegen_options.OPTIONS, numbers, before, strict=True)
         wanted = [f"{o.name}={o.values[now]}" for o, now, old in changes if now != old]
         names: Sequence[str] = getattr(space, "names", ())
@@ -354,7 +354,7 @@ class LlvmEnv(RunnableEnv):
         passes, chosen = _read(commandline)
         if passes:
             raise InvalidActionError(f"{passes[0]!r} is not an action of {CODEGEN}")
-        return [codegen_options.numbers_of(chosen)] if chosen else []
+        return [codegen_options.find_numbers(chosen)] if chosen else []
 
     @property
     def _is_codegen(self) -> bool:
@@ -387,7 +387,7 @@ class LlvmEnv(RunnableEnv):
     @property
     def _has_marks(self) -> bool:
         space: Any = self.action_space
-        return isinstance(space, MarksSpace) and any(map(space.mark_of, self.actions))
+        return isinstance(space, MarksSpace) and any(map(space.find_mark, self.actions))
 
     def write_ir(self, path: str | Path) -> Path:
         """Write the module as text to `path` and return it."""
@@ -414,7 +414,7 @@ class LlvmEnv(RunnableEnv):
         name = self.episode.require().action_space
         with self._twin() as start:
             start.reset(benchmark=self.benchmark, action_space=name, observation_space=None)
-            module, pipeline = _marked(start, actions)
+            module, pipeline = _apply_marks(start, actions)
         path.write_bytes(module)
         return self._with_plugins(opt_command(pipeline, shlex.quote(str(path))))
 
@@ -472,7 +472,7 @@ class LlvmEnv(RunnableEnv):
         program is kept from when it runs, by default what the environment's limits say: see
         `compiler_gym.sandbox`.
         """
-        with sandboxed(sandbox if sandbox is not None else self.limits.sandbox):
+        with use_sandbox(sandbox if sandbox is not None else self.limits.sandbox):
             return validate(self.state if state is None else state, self._twin, rungs)
 
     def behaviour_errors(self) -> tuple[ValidationError, ...]:
@@ -482,7 +482,7 @@ class LlvmEnv(RunnableEnv):
         """
         benchmark = self.benchmark
         assert benchmark is not None
-        with sandboxed(self.limits.sandbox):
+        with use_sandbox(self.limits.sandbox):
             return compare_module(benchmark, self.observation["Bitcode"].tobytes()).errors
 
     def write_bug_report(
@@ -502,10 +502,10 @@ class LlvmEnv(RunnableEnv):
             raise MinimizationError("the program does what it should: there is nothing to report")
         with self._twin() as start:
             start.reset(benchmark=benchmark, action_space=self.episode.selection.action_space_name)
-            module, pipeline = _marked(start, actions)
+            module, pipeline = _apply_marks(start, actions)
         spec = benchmark.run
-        case = next((c for c in chosen_cases(spec) if c.name in names), None) if spec else None
-        with sandboxed(self.limits.sandbox):
+        case = next((c for c in choose_cases(spec) if c.name in names), None) if spec else None
+        with use_sandbox(self.limits.sandbox):
             return write_bug_report(
                 Path(folder),
                 module=module,
@@ -533,7 +533,7 @@ class LlvmEnv(RunnableEnv):
         return f"{head}\n{self.ir}"
 
 
-def _marked(start: LlvmEnv, actions: Sequence[int]) -> tuple[bytes, str]:
+def _apply_marks(start: LlvmEnv, actions: Sequence[int]) -> tuple[bytes, str]:
     """Go on in `start`, just reset, to the last mark; return its module and the pipeline then."""
     space: Any = start.action_space
     if isinstance(space, LlvmCommandLine):
@@ -543,7 +543,7 @@ def _marked(start: LlvmEnv, actions: Sequence[int]) -> tuple[bytes, str]:
             f"a report is about passes: expected another action space than {space.name}"
         )
     # What opt would not take: marks, and options of the code generator.
-    is_mark = [space.mark_of(a) is not None or a in space.options for a in actions]
+    is_mark = [space.find_mark(a) is not None or a in space.options for a in actions]
     first = len(actions) - is_mark[::-1].index(True) if any(is_mark) else 0
     if first:
         *_, info = start.multistep(actions[:first])
@@ -612,7 +612,7 @@ def split_benchmark_by_function(
     return [source.user_benchmark(part, ()) for part in (rest, *chosen)]
 
 
-def _parts_of(words: Sequence[str], text: str) -> list[str]:
+def _split_parts(words: Sequence[str], text: str) -> list[str]:
     """Return the actions that the words of a command, or the text of a pipeline, name."""
     return opt_parts(words[1:]) if words and is_opt(words[0]) else split_passes(text)
 
@@ -633,10 +633,10 @@ def _read(commandline: str) -> tuple[list[str], dict[str, str]]:
     """
     words = split_command(commandline)
     if "|" not in words:
-        return codegen_options.split_choices(_parts_of(words, commandline))
+        return codegen_options.split_choices(_split_parts(words, commandline))
     at = words.index("|")
     if is_llc(*words[at + 1 : at + 2] or ("",)):
-        before = _parts_of(words[:at], shlex.join(words[:at]))
+        before = _split_parts(words[:at], shlex.join(words[:at]))
         return before, codegen_options.read_llc(words[at + 2 :])
     raise InvalidActionError(
         f"{shlex.join(words[at:])!r:.200} is no llc command behind that of opt"
@@ -646,7 +646,7 @@ def _read(commandline: str) -> tuple[list[str], dict[str, str]]:
 observation_spaces = Enum(  # type: ignore[misc]  # its members come from the table
     "observation_spaces",
     {row.name: row.name for row in TABLE.observations}
-    | {derived.id: derived.id for derived in derived_observations()},
+    | {derived.id: derived.id for derived in list_derived_observations()},
     type=str,
 )
 observation_spaces.__doc__ = (

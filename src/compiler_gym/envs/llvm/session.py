@@ -19,7 +19,7 @@ from compiler_gym.envs.llvm.actions import (
     codegen_options,
 )
 from compiler_gym.envs.llvm.actions.marks.marking import Marking
-from compiler_gym.envs.llvm.actions.parameters import setting_of
+from compiler_gym.envs.llvm.actions.parameters import make_setting
 from compiler_gym.envs.llvm.observations.compute import COMPUTE, observation_specs
 from compiler_gym.envs.llvm.state.program import Program
 from compiler_gym.errors import (
@@ -88,7 +88,7 @@ class LlvmSession(CompilerSession):
         self._initial_count = self.program.module.instruction_count()
         self._growth, self._growth_floor = 0.0, 0.0
         self._is_codegen = action_space.name == CODEGEN
-        self._pipelines, self._names = ((), ()) if self._is_codegen else _texts_of(action_space)
+        self._pipelines, self._names = ((), ()) if self._is_codegen else _list_texts(action_space)
         self._flags = dict(zip(self._names, self._pipelines, strict=True))
         self._marking: Marking | None = None
         if action_space.name in MARKS:
@@ -114,7 +114,7 @@ class LlvmSession(CompilerSession):
             pipeline = self._pipelines[number]
         except (IndexError, TypeError):
             if self._is_codegen and isinstance(action, list):
-                pipeline = codegen_options.pipeline_of(cast("list[int]", action))
+                pipeline = codegen_options.write_pipeline(cast("list[int]", action))
                 return False, None, not run(pipeline)
             raise InvalidActionError(f"{action!r} is not in [0, {len(self._pipelines)})") from None
         if pipeline == NO_OP:
@@ -132,7 +132,7 @@ class LlvmSession(CompilerSession):
 
     def _apply_setting(self, action: dict[str, Any]) -> Step:
         """Run a pass with values for its parameters."""
-        setting = setting_of(action, self._flags)
+        setting = make_setting(action, self._flags)
         try:
             return False, None, not self.program.run(setting.pipeline, setting.options)
         except ModuleTooLargeError as error:
@@ -144,7 +144,7 @@ class LlvmSession(CompilerSession):
         )
 
     def _mark(self, marking: Marking, action: int) -> Step:
-        mark = marking.mark_of(action)
+        mark = marking.find_mark(action)
         changed = marking.choose(mark)
         self.program.history.note(mark, changed=changed)
         return False, marking.listing() if changed else None, not changed
@@ -194,7 +194,7 @@ class LlvmSession(CompilerSession):
 
     def moved(self, working_dir: Path) -> None:
         """Write bitcode files into `working_dir` from now on."""
-        self.program.moved(working_dir)
+        self.program.move_to(working_dir)
 
     def close(self) -> None:
         """Free the module at once."""
@@ -219,7 +219,7 @@ class LlvmSession(CompilerSession):
         self.program.module.limit_instructions(most)
 
 
-def _texts_of(action_space: ActionSpaceSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _list_texts(action_space: ActionSpaceSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the pipeline and the name of each action."""
     known = _texts.get(id(action_space))
     if known is None or known[0] is not action_space:

@@ -10,7 +10,7 @@ from compiler_gym.core import CompilerEnv, CompilerEnvState, DerivedObservation,
 from compiler_gym.datasets import Benchmark, Dataset
 from compiler_gym.envs.loop_tool.datasets import make_benchmark, make_datasets
 from compiler_gym.envs.loop_tool.observations import TIMED
-from compiler_gym.envs.loop_tool.observations.derived import derived_observations
+from compiler_gym.envs.loop_tool.observations.derived import list_derived_observations
 from compiler_gym.envs.loop_tool.panes import PANES, TREE
 from compiler_gym.envs.loop_tool.rewards import make_rewards
 from compiler_gym.envs.loop_tool.validation import validate
@@ -67,7 +67,7 @@ class LoopToolEnv(CompilerEnv):
         super().__init__(
             SOURCE,
             rewards=(*make_rewards(), *rewards),
-            derived_observation_spaces=(*derived_observations(), *derived_observation_spaces),
+            derived_observation_spaces=(*list_derived_observations(), *derived_observation_spaces),
             datasets=make_datasets() if datasets is None else datasets,
             **options,
         )

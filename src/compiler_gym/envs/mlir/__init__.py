@@ -45,7 +45,7 @@ mlir = Compiler(
     ),
     nondeterministic=True,
     formats=(ProgramFormat("MLIR", (".mlir",)),),
-    version="compiler_gym.envs.mlir.toolchain.bindings:installed_version",
+    version="compiler_gym.envs.mlir.toolchain.bindings:find_version",
 )
 """What the entry point names."""
 

@@ -12,16 +12,16 @@ from typing import Any, ClassVar
 
 from compiler_gym.envs.mlir import actions
 from compiler_gym.envs.mlir.actions.matrix import tilings, vectors
-from compiler_gym.envs.mlir.actions.menu import MENU, NEXT, STOP, Loops, composed
+from compiler_gym.envs.mlir.actions.menu import MENU, NEXT, STOP, Loops, compose_move
 from compiler_gym.envs.mlir.actions.moves import Move, parse_move
 from compiler_gym.envs.mlir.observations import OBSERVATION_SPACES
 from compiler_gym.envs.mlir.observations.compute import COMPUTE
 from compiler_gym.envs.mlir.programs.builders import build
-from compiler_gym.envs.mlir.programs.reading import payload_bytes, retyped
+from compiler_gym.envs.mlir.programs.reading import change_type, payload_bytes
 from compiler_gym.envs.mlir.state.program import Program
 from compiler_gym.envs.mlir.toolchain.bindings import load
-from compiler_gym.envs.mlir.toolchain.lowering import compiled
-from compiler_gym.envs.mlir.toolchain.measuring import Bench, bench_of
+from compiler_gym.envs.mlir.toolchain.lowering import compile_module
+from compiler_gym.envs.mlir.toolchain.measuring import Bench, open_bench
 from compiler_gym.errors import (
     BenchmarkInitError,
     CompilerDiagnosticError,
@@ -66,7 +66,7 @@ class MlirSession(CompilerSession):
         program = Program(_FIRST, "the first payload")
         program.apply(Move("tile", "matmul0", (4, 16, 4)), "")
         program.apply(Move("vectorize", "matmul0"), "")
-        compiled(program.text)
+        compile_module(program.text)
         return cls
 
     def __init__(
@@ -77,7 +77,7 @@ class MlirSession(CompilerSession):
         except UnicodeDecodeError as error:
             raise BenchmarkInitError(f"{benchmark.uri} is no text: expected MLIR") from error
         wanted = benchmark.parameters.get("type", "")
-        self.program = Program(retyped(source, wanted) if wanted else source, benchmark.uri)
+        self.program = Program(change_type(source, wanted) if wanted else source, benchmark.uri)
         self.runs, self.warmups = 1, 0
         self.flops = sum(one.flops for one in self.program.operations.values())
         self.bytes = payload_bytes(self.program.module)
@@ -86,7 +86,7 @@ class MlirSession(CompilerSession):
         self._legal: list[str] = []
         self._apply = {
             actions.MENU_SPACE: self._from_menu,
-            actions.COMPOSITE: self._composed,
+            actions.COMPOSITE: self._apply_composite,
             actions.LEGAL: self._from_legal,
             actions.SCRIPT: self._line,
             actions.MATRIX: self._matrix,
@@ -125,7 +125,7 @@ class MlirSession(CompilerSession):
     @property
     def bench(self) -> Bench:
         """What was run of the payload."""
-        return bench_of(self.program.payload)
+        return open_bench(self.program.payload)
 
     @property
     def cursor(self) -> str:
@@ -180,7 +180,7 @@ class MlirSession(CompilerSession):
             self.program.note(label)
         return False
 
-    def _composed(self, action: dict[str, Any]) -> bool:
+    def _apply_composite(self, action: dict[str, Any]) -> bool:
         number: int = action["operation"]
         kind: int = action["transformation"]
         if not 0 <= kind < len(actions.TRANSFORMATIONS):
@@ -201,7 +201,7 @@ class MlirSession(CompilerSession):
         loops = len(self.program.operations[tags[number]].bounds)
         tag = tags[number] if name not in _OF_FUNCTION else ""
         order: tuple[int, ...] = tuple(action["order"])
-        return self._try(composed(name, tag, sizes, order, loops), label)
+        return self._try(compose_move(name, tag, sizes, order, loops), label)
 
     def _from_legal(self, action: Any) -> bool:
         if type(action) is not int or not 0 <= action < len(self._legal):

@@ -50,7 +50,7 @@ class FeatureTensor:
         """Number of bytes that one value has."""
         return self.dtype.itemsize * math.prod(self.shape)
 
-    def packed(self, value: ArrayLike) -> bytes:
+    def pack(self, value: ArrayLike) -> bytes:
         """Return the bytes of a value; raise `ServiceTransportError` for one of another shape."""
         array = np.asarray(value).astype(self.dtype)
         if array.size != math.prod(self.shape):
@@ -123,7 +123,7 @@ class Reader:
         end = self._buffer.find(b"\n")
         if end < 0:
             if len(self._buffer) > _MOST_LINE:
-                raise _unexpected("a line of JSON", self._buffer)
+                raise _report_unexpected("a line of JSON", self._buffer)
             return None
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
@@ -136,7 +136,7 @@ class Reader:
             return self._context
         if self._header is None or not isinstance(said.get("observation"), int):
             expected = "the features" if self._header is None else "a context or an observation"
-            raise _unexpected(f"a line that names {expected}", line)
+            raise _report_unexpected(f"a line that names {expected}", line)
         self._asked = said["observation"]
         return self._tensors()
 
@@ -148,7 +148,7 @@ class Reader:
             return None
         data, newline = bytes(self._buffer[:size]), bytes(self._buffer[size : size + 1])
         if newline != b"\n":
-            raise _unexpected("a newline behind the tensors", newline)
+            raise _report_unexpected("a newline behind the tensors", newline)
         del self._buffer[: size + 1]
         tensors: list[NDArray[Any]] = []
         at = 0
@@ -167,7 +167,7 @@ def _object_in(line: bytes) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
-        raise _unexpected("a line of JSON", line)
+        raise _report_unexpected("a line of JSON", line)
     return said  # pyright: ignore[reportUnknownVariableType]  # JSON
 
 
@@ -177,9 +177,9 @@ def _header_in(said: Mapping[str, Any], line: bytes) -> Header:
         if header.size > _MOST_TENSOR:
             raise ValueError(f"features of {header.size} bytes")
     except (KeyError, TypeError, ValueError) as error:
-        raise _unexpected("a name, a type and a shape for each feature and the advice", line) from (
-            error
-        )
+        raise _report_unexpected(
+            "a name, a type and a shape for each feature and the advice", line
+        ) from (error)
     return header
 
 
@@ -191,7 +191,7 @@ def _tensor_in(said: Mapping[str, Any]) -> FeatureTensor:
     return tensor
 
 
-def _unexpected(expected: str, found: bytes | bytearray) -> ServiceTransportError:
+def _report_unexpected(expected: str, found: bytes | bytearray) -> ServiceTransportError:
     return ServiceTransportError(
         f"what asks does not speak as an InteractiveModelRunner does: expected {expected}, found "
         f"{bytes(found[:_MOST_QUOTED])!r}"

@@ -63,8 +63,8 @@ class Pipes:
                 self._made.append(path)
             # Both ends are held here, so that neither side waits for the other to open it, and
             # an answer to a compiler that has died is no broken pipe.
-            self._answers = self._opened(self._paths[0], os.O_RDWR)
-            self._questions = self._opened(self._paths[1], os.O_RDONLY)
+            self._answers = self._open_pipe(self._paths[0], os.O_RDWR)
+            self._questions = self._open_pipe(self._paths[1], os.O_RDONLY)
         except OSError as error:
             self.close()
             raise ServiceOSError(
@@ -132,7 +132,7 @@ class Pipes:
     ) -> None:
         self.close()
 
-    def _opened(self, path: Path, mode: int) -> int:
+    def _open_pipe(self, path: Path, mode: int) -> int:
         descriptor = os.open(path, mode | os.O_NONBLOCK | os.O_CLOEXEC)
         self._open.append(descriptor)
         return descriptor
@@ -155,7 +155,7 @@ class Pipes:
         first line, and this one would report the end again and again.
         """
         before = self._questions
-        self._questions = self._opened(self._paths[1], os.O_RDONLY)
+        self._questions = self._open_pipe(self._paths[1], os.O_RDONLY)
         self._open.remove(before)
         os.close(before)
         self._reader = Reader()

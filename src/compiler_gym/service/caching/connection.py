@@ -89,7 +89,7 @@ class CachingConnection:
     ) -> None:
         """Begin a request: the session gets the first of what it has to do."""
         self.lazy.refuse_if_interrupted()
-        self._answer = self._known(request)
+        self._answer = self._answer_known(request)
         if self._answer is None:
             self.lazy.begin(self._work_on(request), timeout, later=later)
 
@@ -138,19 +138,19 @@ class CachingConnection:
         """End the session even in the middle of a request."""
         self.lazy.abandon()
 
-    def _known(self, request: Request) -> Reply | None:
+    def _answer_known(self, request: Request) -> Reply | None:
         """Return the reply to `request` if the cache has all of it."""
         self.lazy.require_open()
         if isinstance(request, Start):
-            return self._known_start(request)
+            return self._answer_known_start(request)
         if isinstance(request, Step) and self._state is not None:
-            return self._known_step(request)
+            return self._answer_known_step(request)
         return None
 
-    def _known_start(self, request: Start) -> Started | None:
+    def _answer_known_start(self, request: Start) -> Started | None:
         """Enter an episode whose first state is known; the session need not hear of it."""
         self.lazy.enter(request)
-        self._space, self._state = self._space_of(request), None
+        self._space, self._state = self._make_space_key(request), None
         usual = next(iter(self._varying_of), "")
         self._varying = self._varying_of.get(request.action_space or usual, frozenset())
         found, state = self._cache.follow(self._space, ["start"])
@@ -160,7 +160,7 @@ class CachingConnection:
         self._state = state
         return Started(None, seen)
 
-    def _known_step(self, request: Step) -> Stepped | None:
+    def _answer_known_step(self, request: Step) -> Stepped | None:
         assert self._state is not None
         actions = list(map(_hashable, request.actions))
         if not self._varying.isdisjoint(actions):
@@ -207,7 +207,7 @@ class CachingConnection:
         names = self._with_key(request.observations)
         reply = yield self.lazy.starting(names)
         if isinstance(reply, Started) and reply.action_space is None:
-            self._state = self._state_of(reply.observations[names.index(self._key)])
+            self._state = self._make_state(reply.observations[names.index(self._key)])
             self._cache.learn(self._space, "start", Transition(self._state, False, False))
             self._learn(names, reply.observations)
         return reply
@@ -246,9 +246,9 @@ class CachingConnection:
             now = yield Step([], [self._key])
             self._state = None
             if isinstance(now, Stepped) and now.failure is None:
-                self._state = self._state_of(now.observations[0])
+                self._state = self._make_state(now.observations[0])
         else:
-            self._state = self._state_of(reply.observations[asked.index(self._key)])
+            self._state = self._make_state(reply.observations[asked.index(self._key)])
             self._learn(asked, reply.observations)
         if action is not None and not varies and before is not None and self._state is not None:
             transition = Transition(self._state, reply.no_effect, reply.end)
@@ -289,10 +289,10 @@ class CachingConnection:
     def _with_key(self, names: list[str]) -> list[str]:
         return names if self._key in names else [*names, self._key]
 
-    def _state_of(self, key: Any) -> bytes:
+    def _make_state(self, key: Any) -> bytes:
         return self._space + _encode(key)
 
-    def _space_of(self, request: Start) -> bytes:
+    def _make_space_key(self, request: Start) -> bytes:
         """Return what sets the states of this episode apart from those of others."""
         program = request.benchmark
         parts = (

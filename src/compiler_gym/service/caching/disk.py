@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from compiler_gym.errors import CacheError
-from compiler_gym.files import Lock, made
+from compiler_gym.files import Lock, make_folder
 from compiler_gym.service.caching.memory import Transition
 
 __all__ = ["Disk"]
@@ -128,7 +128,7 @@ class Disk:
     def _open(self) -> sqlite3.Connection:
         """Return this process's connection."""
         if self._database is None:
-            with made(self.path.parent):
+            with make_folder(self.path.parent):
                 database = sqlite3.connect(self.path, timeout=30.0, check_same_thread=False)
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = OFF")

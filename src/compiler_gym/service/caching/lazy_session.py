@@ -153,7 +153,7 @@ class LazySession:
         if self.connection is None:
             return twin
         if self._history is None:  # a parameter is part of the state: no replay has it
-            twin.connection = self._needed().fork()
+            twin.connection = self._need_connection().fork()
             return twin if twin.connection is not None else None
         with _families:
             twin._parent = self
@@ -168,7 +168,7 @@ class LazySession:
         """End the session even in the middle of a request."""
         self._leave(lambda session: session.abandon())
 
-    def copy_of(self, parent: "LazySession") -> None:
+    def fork_parent(self, parent: "LazySession") -> None:
         """Fork the session of `parent`; one that cannot be forked is replayed when needed."""
         self._parent = None
         session = parent.connection
@@ -191,17 +191,17 @@ class LazySession:
         assert work is not None
         try:
             if reply is None:
-                self._needed()  # it may fail: before anything is taken for asked
+                self._need_connection()  # it may fail: before anything is taken for asked
                 request = next(work)
             else:
                 request = work.send(reply)
-            self._needed().submit(request, self._left, later=self._later)
+            self._need_connection().submit(request, self._left, later=self._later)
         except StopIteration as end:
             self._work, self._answer = None, end.value
         except Exception as error:
             self._work, self._failure = None, error
 
-    def _needed(self) -> Connection:
+    def _need_connection(self) -> Connection:
         if self._children:
             self._release()
         if self.connection is None:
@@ -213,7 +213,7 @@ class LazySession:
     def _settle(self) -> None:
         """Apply what waits; a session that fails at it is lost."""
         while (request := self.catch_up()) is not None:
-            reply = self._needed().call(request)
+            reply = self._need_connection().call(request)
             if isinstance(reply, Failed):
                 raise error_from_name(reply.kind, reply.message)
 
@@ -238,7 +238,7 @@ class LazySession:
         """Let the forks copy the session as it is, before it goes on."""
         with _families:
             for child in list(self._children):
-                child.copy_of(self)
+                child.fork_parent(self)
             self._children.clear()
 
     def _adopt(self) -> None:
@@ -247,5 +247,5 @@ class LazySession:
         if parent is not None:
             with _families:
                 if self._parent is not None:
-                    self.copy_of(parent)
+                    self.fork_parent(parent)
                     parent._children.discard(self)

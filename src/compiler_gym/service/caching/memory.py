@@ -67,7 +67,7 @@ class Memory:
         """Remember an observation."""
         known = self._state(state)
         if name not in known.observations:
-            self._grow(known, size_of(value))
+            self._grow(known, estimate_size(value))
             known.observations[name] = value
             self._shrink()
 
@@ -89,16 +89,18 @@ class Memory:
             self.size -= self._states.popitem(last=False)[1].size
 
 
-def size_of(value: Any) -> int:
+def estimate_size(value: Any) -> int:
     """Return about how many bytes a plain value takes.
 
-    >>> size_of(b"x" * 1000) > size_of(1)
+    >>> estimate_size(b"x" * 1000) > estimate_size(1)
     True
     """
     if isinstance(value, (bytes, str)):
         return 100 + len(value)
     if isinstance(value, dict):
-        return 100 + sum(100 + size_of(item) for item in cast("dict[str, Any]", value).values())
+        return 100 + sum(
+            100 + estimate_size(item) for item in cast("dict[str, Any]", value).values()
+        )
     if isinstance(value, (list, tuple)):
-        return 100 + sum(map(size_of, cast("list[Any]", value)))
+        return 100 + sum(map(estimate_size, cast("list[Any]", value)))
     return 100

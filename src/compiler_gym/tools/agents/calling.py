@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from compiler_gym.errors import InvalidParameterError, unknown_name
 
-__all__ = ["Tool", "arguments_of", "tool_of"]
+__all__ = ["Tool", "make_tool", "read_arguments"]
 
 _MOST_LETTERS = 50_000
 """The longest arguments of one call, as text."""
@@ -38,7 +38,7 @@ class Tool:
     """The JSON schema of its arguments: an object."""
 
 
-def tool_of(method: Callable[..., Any]) -> Tool:
+def make_tool(method: Callable[..., Any]) -> Tool:
     """Return the tool that `method` is, from its signature and its docstring."""
     text = inspect.getdoc(method) or ""
     summary, _, sections = text.partition("\nArgs:\n")
@@ -62,7 +62,7 @@ def tool_of(method: Callable[..., Any]) -> Tool:
     return Tool(method.__name__, " ".join(summary.split()), parameters)
 
 
-def arguments_of(tool: Tool, given: object) -> dict[str, Any]:
+def read_arguments(tool: Tool, given: object) -> dict[str, Any]:
     """Return the arguments that a model gave, as the method takes them.
 
     Args:
@@ -73,7 +73,7 @@ def arguments_of(tool: Tool, given: object) -> dict[str, Any]:
         InvalidParameterError: They are too long, no object, of other types, or one is missing.
     """
     if isinstance(given, (str, bytes)):
-        given = _json_of(given)
+        given = _read_json(given)
     if given is None:
         given = {}
     if not isinstance(given, Mapping):
@@ -94,7 +94,7 @@ def arguments_of(tool: Tool, given: object) -> dict[str, Any]:
     return {name: _argument(name, properties[name], value) for name, value in table.items()}
 
 
-def _json_of(text: str | bytes) -> Any:
+def _read_json(text: str | bytes) -> Any:
     if len(text) > _MOST_LETTERS:
         raise InvalidParameterError(
             f"arguments of {len(text):,} characters: expected at most {_MOST_LETTERS:,}"
@@ -127,7 +127,7 @@ def _texts(name: str, value: Any) -> list[str]:
     """Return a list of texts; of one text, its JSON, numbers and objects as well."""
     if isinstance(value, str):
         is_list = _truncate(name, value).lstrip().startswith("[")
-        value = _json_of(value) if is_list else [value]
+        value = _read_json(value) if is_list else [value]
     if not isinstance(value, (list, tuple)):
         raise InvalidParameterError(f"{name} is {_glimpse(value)}: expected {_NAMES['array']}")
     items = cast("list[Any]", value)

@@ -15,7 +15,7 @@ from compiler_gym.errors import (
     UnknownNameError,
     unknown_name,
 )
-from compiler_gym.tools.agents.calling import arguments_of, tool_of
+from compiler_gym.tools.agents.calling import make_tool, read_arguments
 from compiler_gym.tools.agents.texts import as_json, cut
 
 __all__ = ["Calls"]
@@ -50,7 +50,7 @@ class Calls:
         check: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._methods = {method.__name__: method for method in methods}
-        self.tools = {name: tool_of(method) for name, method in self._methods.items()}
+        self.tools = {name: make_tool(method) for name, method in self._methods.items()}
         """Every tool by its name."""
         self.left: int | None = None
         """Number of calls that are left, which every answer says; None: without a limit."""
@@ -64,7 +64,7 @@ class Calls:
             busy = "another call of this session is still running: call again when it has answered"
             return self._refusal(ServiceError(busy)), True
         try:
-            text = cut(self._answered(name, arguments), self._room)
+            text = cut(self._answer(name, arguments), self._room)
             return text.encode("utf-8", "replace").decode(), False  # programs hold any bytes
         except CompilerGymError as error:
             return self._refusal(error), True
@@ -74,11 +74,11 @@ class Calls:
         finally:
             self._lock.release()
 
-    def _answered(self, name: object, arguments: object) -> str:
+    def _answer(self, name: object, arguments: object) -> str:
         tool = self.tools.get(name) if isinstance(name, str) else None
         if tool is None:
             raise UnknownNameError(unknown_name("tool", str(name)[:_LONGEST_NAME], self.tools))
-        given = arguments_of(tool, arguments)
+        given = read_arguments(tool, arguments)
         self._allow(tool.name)
         found = self._methods[tool.name](**given)
         if isinstance(found, str):

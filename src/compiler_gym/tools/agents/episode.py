@@ -90,7 +90,7 @@ class AgentEpisode:
     @property
     def decisions(self) -> Decisions:
         """All that counts of what the agent did so far."""
-        return self._decided() if self._decisions is None else self._decisions
+        return self._read_decisions() if self._decisions is None else self._decisions
 
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:
         """Return the answer to one call; see `Toolbox.call`. Nothing is raised.
@@ -109,7 +109,7 @@ class AgentEpisode:
             answer, is_error = self._toolbox.answer(name, arguments)
             self._write_call(name, arguments, answer, is_error)
             if self._toolbox.submitted is not None or self.calls_left <= 0:
-                self._decisions = self._decided()
+                self._decisions = self._read_decisions()
             return answer, is_error
 
     def verdict(self) -> Verdict:
@@ -141,7 +141,7 @@ class AgentEpisode:
     def __exit__(self, *args: object) -> None:
         self.close()
 
-    def _decided(self) -> Decisions:
+    def _read_decisions(self) -> Decisions:
         env = self._toolbox.env
         commandline = env.commandline() if env.actions else ""
         return Decisions(self.task.id, commandline, self._toolbox.submitted or "")

@@ -146,6 +146,6 @@ class Verdict(Record):
             raise InvalidParameterError(f"a reward of {self.reward} for what is not valid")
 
     @classmethod
-    def refused(cls, task: str, reason: str) -> "Verdict":
+    def refuse(cls, task: str, reason: str) -> "Verdict":
         """Return that decisions are worth nothing, and why."""
         return cls(task, 0.0, valid=False, reason=reason[:500])

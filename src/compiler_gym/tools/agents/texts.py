@@ -10,7 +10,7 @@ from compiler_gym.core import comparable
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.spaces import to_plain
 
-__all__ = ["as_json", "cut", "difference", "page_of"]
+__all__ = ["as_json", "cut", "difference", "make_page"]
 
 _LONGEST_LINE = 300
 _CONTEXT = 2
@@ -28,7 +28,7 @@ def cut(text: str, most: int) -> str:
     return text if left <= 0 else f"{text[:most]}... (+{left:,} characters)"
 
 
-def page_of(lines: Iterable[str], page: int, room: int) -> tuple[str, str]:
+def make_page(lines: Iterable[str], page: int, room: int) -> tuple[str, str]:
     """Return the page `page`, counted from 1, of `lines`, and how to see more.
 
     Args:

@@ -18,22 +18,22 @@ from compiler_gym.errors import (
     UnknownNameError,
     unknown_name,
 )
-from compiler_gym.registration import make, recommended_reward
+from compiler_gym.registration import make, recommend_reward
 from compiler_gym.spaces import (
     action_descriptions,
     action_flags,
     action_name,
     action_names,
-    action_of,
     action_parts,
     close_names,
+    read_action,
     space_name,
     to_plain,
 )
 from compiler_gym.tools.agents.calling import Tool
 from compiler_gym.tools.agents.calls import Calls
-from compiler_gym.tools.agents.texts import as_json, cut, difference, page_of
-from compiler_gym.tools.agents.views import Views, costs_of, every_cost
+from compiler_gym.tools.agents.texts import as_json, cut, difference, make_page
+from compiler_gym.tools.agents.views import Views, every_cost, measure_costs
 from compiler_gym.tools.agents.workbench import Workbench
 
 __all__ = ["Toolbox"]
@@ -93,7 +93,7 @@ class Toolbox:
         else:
             env, id = env_id, "" if env_id.spec is None else env_id.spec.id
         try:
-            reward = recommended_reward(id, env)
+            reward = recommend_reward(id, env)
             if env.reward_space is None and reward is None:
                 raise InvalidParameterError(f"{env!r} has no reward: expected one to be set")
             if env.reward_space is None:
@@ -109,7 +109,7 @@ class Toolbox:
         self._most_actions = most_actions
         self._submitted = False
         self._answer = ""
-        self._calls = Calls(self._offered(), longest_answer=longest_answer, check=self._check)
+        self._calls = Calls(self._list_methods(), longest_answer=longest_answer, check=self._check)
 
     # -- what is not a tool --------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ class Toolbox:
             search: Show only actions whose name or description has this text.
             page: Which page of the list, from 1.
         """
-        return self._listed("actions", self._rows(self.env.action_space), search, page)
+        return self._list_page("actions", self._rows(self.env.action_space), search, page)
 
     def decisions(self, search: str = "", page: int = 1) -> str:
         """List what this program lets you decide (calls, loops, functions), and the actions for it.
@@ -204,7 +204,7 @@ class Toolbox:
             + ", ".join(action_name(space, choice) for choice in one.choices)
             for one in space.decisions()
         ]
-        return self._listed("decisions", lines, search, page)
+        return self._list_page("decisions", lines, search, page)
 
     def apply(self, actions: list[str]) -> dict[str, Any]:
         """Apply actions to the program, in order, as one step.
@@ -212,10 +212,12 @@ class Toolbox:
         Args:
             actions: Names of actions, as the list of actions has them; without a name, as JSON.
         """
-        chosen, before = self._read(actions), costs_of(self.env)
+        chosen, before = self._read(actions), measure_costs(self.env)
         _, _, terminated, _, info = self._bench.apply(chosen)
         if "error" in info:
-            return self._failed(info["error"], "these actions were reverted: apply others")
+            return self._describe_failure(
+                info["error"], "these actions were reverted: apply others"
+            )
         result: dict[str, Any] = {"had_effect": not info["action_had_no_effect"], "before": before}
         if terminated:
             result["ended"] = "the compiler is done: submit, or undo"
@@ -227,16 +229,16 @@ class Toolbox:
         Args:
             actions: Names of actions, as the list of actions has them; without a name, as JSON.
         """
-        chosen, before = self._read(actions), costs_of(self.env)
+        chosen, before = self._read(actions), measure_costs(self.env)
         with self._bench.fork() as twin:
             _, reward, terminated, _, info = twin.multistep(chosen)
             if "error" in info:
-                return self._failed(info["error"], "try other actions")
+                return self._describe_failure(info["error"], "try other actions")
             return {
                 "had_effect": not info["action_had_no_effect"],
                 "reward": reward,
                 "before": before,
-                "costs": costs_of(twin),
+                "costs": measure_costs(twin),
                 **({"ended": "the compiler would be done"} if terminated else {}),
                 "kept": False,
             }
@@ -252,7 +254,7 @@ class Toolbox:
         counts = {name: text.count("\n") + 1 for name, text in parts.items() if name}
         longest = sorted(counts, key=lambda name: (-counts[name], name))
         lines = [f"{name}: {counts[name]:,} lines" for name in longest]
-        return self._listed("functions", lines, search, page)
+        return self._list_page("functions", lines, search, page)
 
     def show(
         self, view: str = "program", function: str = "", compare: str = "", page: int = 1
@@ -270,13 +272,13 @@ class Toolbox:
         text = self._views.code(view, function, now, missing="" if compare else None)
         title = f"{view} {function}".strip()
         if not compare:
-            return self._paged(title, text.split("\n"), page)
+            return self._write_page(title, text.split("\n"), page)
         earlier = {"start": 0, "last": max(now - 1, 0)}
         if compare not in earlier:
             raise UnknownNameError(unknown_name("comparison", compare[:_LONGEST_NAME], earlier))
         before = self._views.code(view, function, earlier[compare], missing="" if text else None)
         lines = difference(before, text) or ["nothing changed"]
-        return self._paged(f"{title} compared with {compare}", lines, page)
+        return self._write_page(f"{title} compared with {compare}", lines, page)
 
     def explain(self, search: str = "", page: int = 1) -> str:
         """Explain what the last step did: costs, changed functions, remarks on its last action.
@@ -287,7 +289,7 @@ class Toolbox:
         """
         if not self._bench.step_count:
             raise InvalidParameterError("there is no step to explain: apply actions first")
-        return self._listed("lines of changes", list(self._views.changes()), search, page)
+        return self._list_page("lines of changes", list(self._views.changes()), search, page)
 
     def measure(self, names: Sequence[str] = ()) -> dict[str, Any]:
         """Measure the program: its costs beside those of the compiler's levels, or what is named.
@@ -344,7 +346,7 @@ class Toolbox:
 
     # -- calls -----------------------------------------------------------------------------------
 
-    def _offered(self) -> Iterator[Callable[..., Any]]:
+    def _list_methods(self) -> Iterator[Callable[..., Any]]:
         """Yield the methods that this environment can serve."""
         yield from (self.describe, self.actions)
         if hasattr(self.env.action_space, "decisions"):
@@ -364,7 +366,7 @@ class Toolbox:
             raise SessionNotFound("the episode was submitted: call reset to begin again")
         self._bench.require_program()
 
-    def _failed(self, error: Exception, advice: str) -> dict[str, Any]:
+    def _describe_failure(self, error: Exception, advice: str) -> dict[str, Any]:
         """Return what is said of actions that the compiler did not survive, which is no error."""
         text = cut(str(error), self._room // 4)
         return {"failed": f"{type(error).__name__}: {text}", "next": advice, **self._state()}
@@ -379,7 +381,7 @@ class Toolbox:
             raise InvalidParameterError(
                 f"{len(actions)} actions: expected at most {left} more, {self._most_actions} in all"
             )
-        return [action_of(self.env.action_space, word) for word in actions]
+        return [read_action(self.env.action_space, word) for word in actions]
 
     def _state(self) -> dict[str, Any]:
         """Return what every answer to an action says: the actions so far, costs and reward."""
@@ -390,7 +392,7 @@ class Toolbox:
             state["applied_before"] = len(env.actions) - _MOST_LISTED
         if env.panes.question and env.in_episode:
             state["question"] = to_plain(self._bench.look(env.panes.question))
-        return {**state, "costs": costs_of(env), "episode_reward": env.episode_reward}
+        return {**state, "costs": measure_costs(env), "episode_reward": env.episode_reward}
 
     def _rows(self, space: gymnasium.Space[Any]) -> list[str]:
         """Return a line for each action, or for each part that actions are made of."""
@@ -411,7 +413,7 @@ class Toolbox:
         ]
         return [*lines, *parts]
 
-    def _listed(self, what: str, lines: Sequence[str], search: str, page: int) -> str:
+    def _list_page(self, what: str, lines: Sequence[str], search: str, page: int) -> str:
         count = f"{len(lines)} {what}"
         if search:
             names = [line.partition(":")[0] for line in lines]
@@ -420,10 +422,10 @@ class Toolbox:
             if not lines:
                 near = ", ".join(close_names(names, search[:_LONGEST_NAME])[:5])
                 raise UnknownNameError(f"{count}: expected {near or 'less text, or none'}")
-        return self._paged(count, lines, page)
+        return self._write_page(count, lines, page)
 
-    def _paged(self, title: str, lines: Sequence[str], page: int) -> str:
-        text, more = page_of(lines, page, self._room - _MARGIN)
+    def _write_page(self, title: str, lines: Sequence[str], page: int) -> str:
+        text, more = make_page(lines, page, self._room - _MARGIN)
         return f"{cut(title, _MARGIN // 2)}{more and f', {more}'}\n{text}"
 
 

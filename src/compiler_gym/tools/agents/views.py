@@ -24,7 +24,7 @@ from compiler_gym.spaces import Scalar, to_plain
 from compiler_gym.tools.agents.texts import as_json, cut, difference
 from compiler_gym.tools.agents.workbench import Workbench
 
-__all__ = ["Views", "costs_of", "every_cost"]
+__all__ = ["Views", "every_cost", "measure_costs"]
 
 _FEW_NUMBERS = 100
 _MOST_NAMES = 30
@@ -32,17 +32,17 @@ _LONGEST_NAME = 100
 _LONGEST_HINT = 400
 
 
-def costs_of(env: CompilerEnv) -> dict[str, Any]:
+def measure_costs(env: CompilerEnv) -> dict[str, Any]:
     """Return the costs that take no time, and what the reward is made of."""
     at_once = (one.observation for one in _quiet(env) if one.at_once)
-    chosen = dict.fromkeys([*at_once, *_rewarded(env)])
+    chosen = dict.fromkeys([*at_once, *_list_rewarded(env)])
     return {name: to_plain(env.observation[name]) for name in chosen}
 
 
 def every_cost(env: CompilerEnv) -> dict[str, Any]:
     """Return every cost that needs no run; those that take no time beside the compiler's levels,
     and the one that is rewarded beside what it is compared with."""
-    rewarded, levels = _rewarded(env), dict[str, Mapping[str, str]]()
+    rewarded, levels = _list_rewarded(env), dict[str, Mapping[str, str]]()
     for one in _quiet(env):
         is_shown = one.at_once or one.observation in rewarded
         levels[one.observation] = one.baselines if is_shown else {}
@@ -59,7 +59,7 @@ def every_cost(env: CompilerEnv) -> dict[str, Any]:
             if name in env.observation and not runs_program(env, name)
         }
         found[cost] = {"now": value, **standard} if standard else value
-    return found or costs_of(env)
+    return found or measure_costs(env)
 
 
 class Views:
@@ -114,7 +114,7 @@ class Views:
     def changes(self) -> Iterator[str]:
         """Yield what the last step did, line by line."""
         now, env = self._bench.step_count, self._bench.env
-        for cost in costs_of(env):
+        for cost in measure_costs(env):
             before, after = (self._bench.look_back(step, cost) for step in (now - 1, now))
             yield f"{cost}: {to_plain(before)} before, {to_plain(after)} after"
         if "program" in self.panes:
@@ -180,7 +180,7 @@ def _quiet(env: CompilerEnv) -> list[CostPane]:
     ]
 
 
-def _rewarded(env: CompilerEnv) -> Sequence[str]:
+def _list_rewarded(env: CompilerEnv) -> Sequence[str]:
     """Return the number that the reward is made of, unless it needs a run."""
     reward = env.reward_space
     return [

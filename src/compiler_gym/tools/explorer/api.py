@@ -15,23 +15,28 @@ import msgspec
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState, describe, runs_program
 from compiler_gym.errors import CompilerGymError, ExplorerError, ObservationError
-from compiler_gym.registration import compiler_of, default_environment, make, recommended_reward
+from compiler_gym.registration import default_environment, find_compiler, make, recommend_reward
 from compiler_gym.spaces import to_plain
 from compiler_gym.tools.explorer import records
 from compiler_gym.tools.explorer.describing import (
-    action_space_of,
+    describe_action_space,
+    describe_environment,
     environment_names,
-    environment_of,
 )
 from compiler_gym.tools.explorer.explored import Explored
 from compiler_gym.tools.explorer.log import Log
-from compiler_gym.tools.explorer.pictures import graph_of, pane_of
-from compiler_gym.tools.explorer.porting import exported, imported, recordings
-from compiler_gym.tools.explorer.programs import format_of, named_program, pasted_program, source_of
+from compiler_gym.tools.explorer.pictures import draw_graph, find_pane
+from compiler_gym.tools.explorer.porting import export_state, import_episodes, recordings
+from compiler_gym.tools.explorer.programs import (
+    detect_format,
+    open_named_program,
+    open_pasted_program,
+    read_source,
+)
 from compiler_gym.tools.explorer.registry import Registry
 from compiler_gym.tools.explorer.settings import Settings
 from compiler_gym.tools.explorer.tasks import METHODS, Searching, TryingAll, Working
-from compiler_gym.tools.explorer.texts import Listings, difference, functions_of, text_of
+from compiler_gym.tools.explorer.texts import Listings, difference, list_functions, make_text
 from compiler_gym.tools.explorer.tree import Tree
 from compiler_gym.version import __version__
 
@@ -87,7 +92,7 @@ class Api:
         id = asked.path["environment"]
         if id not in self._described:
             with self._make(id) as env:
-                self._described[id] = environment_of(id, env)
+                self._described[id] = describe_environment(id, env)
         return self._described[id]
 
     def programs(self, asked: Asked) -> records.Catalogue:
@@ -128,7 +133,7 @@ class Api:
             chosen: dict[str, Any] = {"action_space": new.action_space} if new.action_space else {}
             env = self._make(id, **chosen)
             try:
-                session = self._opened(id, env, new)
+                session = self._open_session(id, env, new)
             except BaseException:
                 env.close()
                 raise
@@ -176,7 +181,7 @@ class Api:
             if plain is None:
                 raise ExplorerError("this action space has no name", status=404)
             return msgspec.structs.replace(
-                action_space_of(env, space, plain), settings=bool(settings)
+                describe_action_space(env, space, plain), settings=bool(settings)
             )
 
         id = asked.path["node"]
@@ -212,7 +217,7 @@ class Api:
         session, id = self._session(asked), asked.path["node"]
         pane = session.text_pane("text")
         return session.work(
-            lambda tree, listings: functions_of(listings.of(tree.state(id), pane), id)
+            lambda tree, listings: list_functions(listings.of(tree.state(id), pane), id)
         )
 
     def ir(self, asked: Asked) -> records.Text:
@@ -226,17 +231,17 @@ class Api:
     def source(self, asked: Asked) -> records.Text:
         """Return the program's source: the pasted text, or that of its benchmark or environment."""
         session = self._session(asked)
-        text, language = source_of(session.program), ""
+        text, language = read_source(session.program), ""
         if session.source is not None:
             text, language = session.source.text, session.source.language or ""
 
-        def observed(tree: Tree, _: Listings) -> str:
+        def observe(tree: Tree, _: Listings) -> str:
             pane = tree.panes.source
             if pane is None or pane.observation not in tree.env.observation:
                 return ""
             return pane.read(str(tree.env.observation[pane.observation])).text
 
-        text = text or session.work(observed)
+        text = text or session.work(observe)
         if not text:
             raise ExplorerError(
                 f"{session.program.uri} has no source: it was imported in compiled form", status=404
@@ -248,34 +253,34 @@ class Api:
         session, a, b = self._session(asked), asked.query["a"], asked.query["b"]
         pane = session.text_pane("text")
 
-        def compared(tree: Tree, listings: Listings) -> records.Difference:
+        def compare(tree: Tree, listings: Listings) -> records.Difference:
             before = listings.of(tree.state(a), pane)
             return difference(a, before, b, listings.of(tree.state(b), pane))
 
-        return session.work(compared)
+        return session.work(compare)
 
     def graph(self, asked: Asked) -> records.Graph:
         """Draw a state."""
         path, query = asked.path, asked.query
 
-        def drawn(tree: Tree, listings: Listings) -> records.Graph:
+        def draw(tree: Tree, listings: Listings) -> records.Graph:
             state = tree.state(path["node"])
             other = None if query["against"] is None else tree.state(query["against"])
-            pane = pane_of(tree.panes, path["kind"])
-            return graph_of(tree, listings, state, pane, query["function"], other)
+            pane = find_pane(tree.panes, path["kind"])
+            return draw_graph(tree, listings, state, pane, query["function"], other)
 
-        return self._session(asked).work(drawn)
+        return self._session(asked).work(draw)
 
     def observation(self, asked: Asked) -> records.ObservationValue:
         """Return an observation of a state."""
         session, id, name = self._session(asked), asked.path["node"], asked.path["name"]
         session.require_allowed([name], run=asked.query["run"])
 
-        def seen(env: CompilerEnv) -> tuple[Any, str]:
+        def see(env: CompilerEnv) -> tuple[Any, str]:
             value = env.observation[name]
             return value, env.observation.spec(name).to_string(value)
 
-        value, text = session.work(lambda tree, _: tree.use(tree.state(id), seen))
+        value, text = session.work(lambda tree, _: tree.use(tree.state(id), see))
         return records.ObservationValue(
             node=id, name=name, value=_observation_json(name, value), text=text
         )
@@ -284,7 +289,7 @@ class Api:
         """Return a state in every form."""
         session, id = self._session(asked), asked.path["node"]
         return session.work(
-            lambda tree, _: exported(tree, tree.state(id), session.environment, session.source)
+            lambda tree, _: export_state(tree, tree.state(id), session.environment, session.source)
         )
 
     # -- tasks ------------------------------------------------------------------------------
@@ -293,14 +298,14 @@ class Api:
         """Start to try every action."""
         session, body = self._session(asked), asked.body
         session.require_allowed(body.costs, run=False)
-        return _started(session, partial(TryingAll, session, body))
+        return _start_task(session, partial(TryingAll, session, body))
 
     def search(self, asked: Asked) -> records.Task:
         """Start a search."""
         session, body = self._session(asked), asked.body
         if not 0 < body.seconds <= _MOST_SECONDS:
             raise ExplorerError(f"seconds is {body.seconds:g}: expected above 0, at most a day")
-        return _started(session, partial(Searching, session, body))
+        return _start_task(session, partial(Searching, session, body))
 
     def task(self, asked: Asked) -> records.AllTried:
         """Return the progress of a task."""
@@ -324,7 +329,7 @@ class Api:
 
     def read_import(self, asked: Asked) -> records.Episodes:
         """Read recorded episodes."""
-        return imported(asked.body)
+        return import_episodes(asked.body)
 
     # -- helpers ----------------------------------------------------------------------------
 
@@ -336,13 +341,13 @@ class Api:
             raise ExplorerError(unknown_name("environment", id, known), status=404)
         return make(id, **self.settings.limits, **chosen)
 
-    def _opened(self, id: str, env: CompilerEnv, new: records.NewSession) -> Explored:
+    def _open_session(self, id: str, env: CompilerEnv, new: records.NewSession) -> Explored:
         if new.source is not None:  # the record now names its language
-            language = format_of(compiler_of(id), new.source).name
+            language = detect_format(find_compiler(id), new.source).name
             source = msgspec.structs.replace(new.source, language=language)
             new = msgspec.structs.replace(new, source=source)
         program = _request_program(id, env, new)
-        reward = new.reward or recommended_reward(id, env)
+        reward = new.reward or recommend_reward(id, env)
         if reward is not None:
             env.reward_space = reward
             unasked = [
@@ -381,7 +386,7 @@ class Api:
 
         def found(tree: Tree, listings: Listings) -> records.Text:
             listed = listings.of(tree.state(id), pane)
-            return text_of(listed, pane, id, asked.query["function"])
+            return make_text(listed, pane, id, asked.query["function"])
 
         return session.work(found)
 
@@ -406,9 +411,9 @@ def _request_program(id: str, env: CompilerEnv, new: records.NewSession) -> Any:
     if new.source is not None and new.benchmark is not None:
         raise ExplorerError("expected a benchmark or a source, found both")
     if new.source is not None:
-        return pasted_program(env, compiler_of(id), new.source)
+        return open_pasted_program(env, find_compiler(id), new.source)
     if new.benchmark is not None:
-        return named_program(env, new.benchmark, compiler_of(id))
+        return open_named_program(env, new.benchmark, find_compiler(id))
     if env.default_benchmark is None:
         raise ExplorerError("expected a program: a benchmark, a path or a source")
     return env.datasets.benchmark(env.default_benchmark)
@@ -424,10 +429,10 @@ def _episode_actions(env: CompilerEnv, new: records.NewSession, program: Any) ->
     if not episode.commandline:
         return []
     record = CompilerEnvState(str(program.uri), episode.commandline, action_space=new.action_space)
-    return [to_plain(action) for action in env.actions_of(record)]
+    return [to_plain(action) for action in env.actions_from(record)]
 
 
-def _started(session: Explored, make_task: Callable[[], Working]) -> records.Task:
+def _start_task(session: Explored, make_task: Callable[[], Working]) -> records.Task:
     running = [task for task in session.tasks.values() if task.is_running]
     if len(running) >= _MOST_TASKS:
         raise ExplorerError(

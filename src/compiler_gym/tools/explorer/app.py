@@ -21,11 +21,11 @@ from starlette.responses import FileResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from compiler_gym.cli.kit.serving import Guard, status_of
+from compiler_gym.cli.kit.serving import Guard, choose_status
 from compiler_gym.errors import CompilerGymError, ExplorerError
 from compiler_gym.tools.explorer.api import Api, Asked
 from compiler_gym.tools.explorer.log import Log
-from compiler_gym.tools.explorer.problems import problem_of
+from compiler_gym.tools.explorer.problems import make_problem
 from compiler_gym.tools.explorer.routes import ROUTES, Parameter, Route
 
 __all__ = ["STATIC", "make_app"]
@@ -84,8 +84,8 @@ def make_app(api: Api, static: Path = STATIC) -> Starlette:
             raise ExplorerError("there is no report: start with `web REPORT.html`", status=404)
         return FileResponse(settings.report, headers=_SECURITY | _REPORT_SECURITY)
 
-    routes = [_served(route, api, guard, pool) for route in ROUTES]
-    handlers: Any = {Exception: _refused, CompilerGymError: _refused}
+    routes = [_make_route(route, api, guard, pool) for route in ROUTES]
+    handlers: Any = {Exception: _refuse, CompilerGymError: _refuse}
     return Starlette(
         routes=[
             *routes,
@@ -110,7 +110,7 @@ class _UnreadBodies:
         heads = dict(scope.get("headers", ()))
         is_read = b"transfer-encoding" not in heads and heads.get(b"content-length", b"0") == b"0"
 
-        async def received() -> Message:
+        async def receive_message() -> Message:
             nonlocal is_read
             message = await receive()
             is_read = is_read or not message.get("more_body", False)
@@ -121,10 +121,10 @@ class _UnreadBodies:
                 message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}
             await send(message)
 
-        await self._app(scope, received, sent)
+        await self._app(scope, receive_message, sent)
 
 
-def _served(route: Route, api: Api, guard: Guard, pool: ThreadPoolExecutor) -> StarletteRoute:
+def _make_route(route: Route, api: Api, guard: Guard, pool: ThreadPoolExecutor) -> StarletteRoute:
     call: Any = getattr(api, route.name)
 
     async def serve(request: Request) -> Response:
@@ -226,16 +226,16 @@ def _json_response(answer: Any, status: int) -> Response:
     return Response(data, status, headers, media_type="application/json")
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _refuse(request: Request, error: Exception) -> Response:
     if isinstance(error, ClientDisconnect):
         return Response(status_code=499)
-    return _json_response(problem_of(error), status_of(error))
+    return _json_response(make_problem(error), choose_status(error))
 
 
 def _file(static: Path, path: str) -> Response:
     if path.startswith("api/"):
         raise ExplorerError(f"there is no /{path}: see /api in the schema", status=404)
-    found = _built(static.resolve(), path or "index.html")
+    found = _find_built(static.resolve(), path or "index.html")
     if found is None:
         if path:
             return PlainTextResponse("no such file\n", 404, _SECURITY)
@@ -245,7 +245,7 @@ def _file(static: Path, path: str) -> Response:
     return FileResponse(found, headers={**_SECURITY, "Cache-Control": kept})
 
 
-def _built(root: Path, path: str) -> Path | None:
+def _find_built(root: Path, path: str) -> Path | None:
     """Return a file of the built front end, or None if there is none of that name."""
     try:
         found = (root / path).resolve()

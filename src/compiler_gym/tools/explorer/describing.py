@@ -7,12 +7,12 @@ import gymnasium
 import msgspec
 
 from compiler_gym.core import CompilerEnv, Panes, describe, runs_program
-from compiler_gym.registration import compiler_of, compilers, recommended_reward
+from compiler_gym.registration import compilers, find_compiler, recommend_reward
 from compiler_gym.spaces import to_plain
 from compiler_gym.tools.explorer import records
-from compiler_gym.tools.explorer.shapes import shape_of
+from compiler_gym.tools.explorer.shapes import describe_shape
 
-__all__ = ["action_space_of", "environment_names", "environment_of", "format_names"]
+__all__ = ["describe_action_space", "describe_environment", "environment_names", "format_names"]
 
 
 def environment_names() -> list[records.EnvironmentName]:
@@ -33,7 +33,7 @@ def environment_names() -> list[records.EnvironmentName]:
 
 def format_names(id: str) -> list[records.Format]:
     """Return the text formats that the environment `id` reads."""
-    compiler = compiler_of(id)
+    compiler = find_compiler(id)
     formats = () if compiler is None else compiler.formats
     return [
         records.Format(name=one.name, suffixes=list(one.suffixes)) for one in formats if one.is_text
@@ -46,14 +46,15 @@ def _observation(row: dict[str, Any], *, runs_program: bool) -> records.Observat
     return records.Observation(**known, runs_program=runs_program)
 
 
-def environment_of(id: str, env: CompilerEnv) -> records.Environment:
+def describe_environment(id: str, env: CompilerEnv) -> records.Environment:
     """Return the description of the environment `id`: its spaces, datasets, costs and views."""
     plain = describe(id, env)
     panes, offered = env.panes, set(env.observation)
     running = panes.running
     spaces = [
         msgspec.structs.replace(
-            action_space_of(env, space, described), settings=_has_settings(env, described["name"])
+            describe_action_space(env, space, described),
+            settings=_has_settings(env, described["name"]),
         )
         for space, described in zip(env.action_spaces, plain["action_spaces"], strict=True)
     ]
@@ -77,7 +78,7 @@ def environment_of(id: str, env: CompilerEnv) -> records.Environment:
             for row in plain["datasets"]
         ],
         default_benchmark=env.default_benchmark,
-        default_reward=recommended_reward(id, env),
+        default_reward=recommend_reward(id, env),
         formats=format_names(id),
         language=panes.text.listing.language if panes.text else "text",
         text_title=panes.text.title if panes.text else "",
@@ -98,7 +99,9 @@ def environment_of(id: str, env: CompilerEnv) -> records.Environment:
     )
 
 
-def action_space_of(env: CompilerEnv, space: Any, plain: dict[str, Any]) -> records.ActionSpace:
+def describe_action_space(
+    env: CompilerEnv, space: Any, plain: dict[str, Any]
+) -> records.ActionSpace:
     """Return an action space as `describe` gives it, as a record."""
     is_several = isinstance(space, gymnasium.spaces.MultiDiscrete)
     shape: list[int] = to_plain(cast(Any, space).nvec.ravel()) if is_several else []
@@ -108,7 +111,7 @@ def action_space_of(env: CompilerEnv, space: Any, plain: dict[str, Any]) -> reco
         actions=[records.Action(**row) for row in plain["actions"]],
         parts=[records.ActionPart(**row) for row in plain["parts"]],
         shape=shape,
-        form=shape_of(space),
+        form=describe_shape(space),
         settings=False,
     )
 

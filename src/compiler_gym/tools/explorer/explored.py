@@ -16,7 +16,7 @@ from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import CompilerGymError, ExplorerError, ServiceIsClosed
 from compiler_gym.tools.explorer import records
 from compiler_gym.tools.explorer.log import Log
-from compiler_gym.tools.explorer.problems import problem_of
+from compiler_gym.tools.explorer.problems import make_problem
 from compiler_gym.tools.explorer.texts import Listings
 from compiler_gym.tools.explorer.tree import State, Tree
 
@@ -87,7 +87,7 @@ class Explored:
     def record(self, *, whole: bool = True) -> records.Session:
         """Return the description of the session for clients."""
 
-        def told(tree: Tree, _: Listings) -> records.Session:
+        def describe_session(tree: Tree, _: Listings) -> records.Session:
             reward = tree.env.reward_space
             nodes = tree.nodes() if whole else [tree.node(tree.state(0))]
             return records.Session(
@@ -103,7 +103,7 @@ class Explored:
             )
 
         idle = self.idle_seconds
-        found = self.work(told)
+        found = self.work(describe_session)
         if not whole:  # listing sessions does not count as using them
             self._used = time.monotonic() - idle
         return found
@@ -112,7 +112,7 @@ class Explored:
         """Apply actions from a node and return the nodes on the way."""
         fresh: list[records.Node] = []
 
-        def added(tree: Tree, _: Listings) -> list[records.Node]:
+        def add_nodes(tree: Tree, _: Listings) -> list[records.Node]:
             state, way = tree.state(parent), list[State]()
             for action in actions:
                 before = tree.next_id
@@ -125,7 +125,7 @@ class Explored:
             return [tree.node(one) for one in way]
 
         try:
-            return self.work(added)
+            return self.work(add_nodes)
         finally:
             if fresh:
                 self.log.add(records.Event(kind="nodes", nodes=fresh))
@@ -133,27 +133,27 @@ class Explored:
     def remove(self, node: int) -> None:
         """Remove a node and its descendants."""
 
-        def removed(tree: Tree, listings: Listings) -> None:
+        def remove_nodes(tree: Tree, listings: Listings) -> None:
             for gone in tree.remove(tree.state(node)):
                 listings.forget(gone)
                 self.log.add(records.Event(kind="removed", node=gone))
 
-        self.work(removed)
+        self.work(remove_nodes)
 
     def measure(self, ids: Sequence[int], names: Sequence[str]) -> list[records.CostValues]:
         """Return costs of nodes; known ones are not measured again."""
-        return [self._measured(id, names) for id in ids]
+        return [self._measure(id, names) for id in ids]
 
     def text_pane(self, which: str) -> TextPane:
         """Return the pane of a state's ``text`` or ``assembly``; or raise `ExplorerError`."""
 
-        def found(tree: Tree, _: Listings) -> TextPane:
+        def find_pane(tree: Tree, _: Listings) -> TextPane:
             pane: TextPane | None = getattr(tree.panes, which)
             if pane is None or pane.observation not in tree.env.observation:
                 raise ExplorerError(f"{self.environment} shows no {which}", status=404)
             return pane
 
-        return self.work(found)
+        return self.work(find_pane)
 
     def require_allowed(self, names: Sequence[str], *, run: bool) -> None:
         """Raise `ExplorerError` if an observation runs the program without permission."""
@@ -203,10 +203,10 @@ class Explored:
 
     # -- helpers ----------------------------------------------------------------------------
 
-    def _measured(self, id: int, names: Sequence[str]) -> records.CostValues:
+    def _measure(self, id: int, names: Sequence[str]) -> records.CostValues:
         errors: dict[str, records.Problem] = {}
 
-        def measured(tree: Tree, _: Listings) -> dict[str, float | None]:
+        def measure_names(tree: Tree, _: Listings) -> dict[str, float | None]:
             state = tree.state(id)
             found: dict[str, float | None] = {}
             for name in names:
@@ -216,7 +216,7 @@ class Explored:
                             tree.use(state, lambda env, name=name: env.observation[name])
                         )
                     except CompilerGymError as error:
-                        errors[name] = problem_of(error)
+                        errors[name] = make_problem(error)
                     except (TypeError, ValueError):
                         raise ExplorerError(
                             f"{name} is no number: expected one of the environment's costs"
@@ -224,8 +224,8 @@ class Explored:
                 found[name] = state.costs.get(name)
             return found
 
-        costs = self.work(measured)
+        costs = self.work(measure_names)
         return records.CostValues(node=id, costs=costs, errors=errors)
 
     def _note_recovery(self, node: int, error: Exception) -> None:
-        self.log.add(records.Event(kind="recovered", node=node, problem=problem_of(error)))
+        self.log.add(records.Event(kind="recovered", node=node, problem=make_problem(error)))

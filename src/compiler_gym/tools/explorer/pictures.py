@@ -8,15 +8,15 @@ from typing import Any
 from compiler_gym.core import GraphPane, PaneGraph, PaneNode, Panes
 from compiler_gym.errors import ExplorerError, unknown_name
 from compiler_gym.tools.explorer.records import Edge, Graph, GraphNode
-from compiler_gym.tools.explorer.texts import Listings, text_of
+from compiler_gym.tools.explorer.texts import Listings, make_text
 from compiler_gym.tools.explorer.tree import State, Tree
 
-__all__ = ["graph_of", "pane_of"]
+__all__ = ["draw_graph", "find_pane"]
 
 _MOST_NODES = 60_000
 
 
-def pane_of(panes: Panes, kind: str) -> GraphPane:
+def find_pane(panes: Panes, kind: str) -> GraphPane:
     """Return the picture called `kind`, or raise `ExplorerError`."""
     known = {pane.kind: pane for pane in panes.graphs}
     if kind not in known:
@@ -24,7 +24,7 @@ def pane_of(panes: Panes, kind: str) -> GraphPane:
     return known[kind]
 
 
-def graph_of(
+def draw_graph(
     tree: Tree, listings: Listings, state: State, pane: GraphPane, function: str | None,
     against: State | None,
 ) -> Graph:  # fmt: skip
@@ -64,7 +64,7 @@ def _graph_at(
     if tree.panes.text is None:
         raise ExplorerError("this environment shows no text: it draws no such graph", status=404)
     listed = listings.of(state, tree.panes.text)
-    return pane.read([text_of(listed, tree.panes.text, state.id, name).text], name)
+    return pane.read([make_text(listed, tree.panes.text, state.id, name).text], name)
 
 
 def _other_end(

@@ -34,7 +34,7 @@ from compiler_gym.tools.explorer.tree import State, Tree
 from compiler_gym.tools.learn.leaderboard import read_submission
 from compiler_gym.tools.tune import PLAN_FILE, read_plan
 
-__all__ = ["exported", "fragment_of", "imported", "read_fragment", "recordings"]
+__all__ = ["export_state", "import_episodes", "read_fragment", "recordings", "write_fragment"]
 
 _FRAGMENT_PREFIX = "s1."
 """The prefix of a fragment: its version."""
@@ -62,10 +62,10 @@ class _Report(msgspec.Struct):
     binaries: list[_Binary]
 
 
-def exported(tree: Tree, state: State, environment: str, source: Source | None) -> Export:
+def export_state(tree: Tree, state: State, environment: str, source: Source | None) -> Export:
     """Return `state` in every form."""
 
-    def told(env: CompilerEnv) -> Export:
+    def write_export(env: CompilerEnv) -> Export:
         record = env.state
         episode = Episode(
             environment=environment,
@@ -78,13 +78,13 @@ def exported(tree: Tree, state: State, environment: str, source: Source | None) 
         )
         plain = {key: value for key, value in asdict(record).items() if value is not None}
         return Export(
-            state=plain | {"environment": environment} | _text_of(source),
-            fragment=fragment_of(episode),
+            state=plain | {"environment": environment} | _make_text(source),
+            fragment=write_fragment(episode),
             commandline=record.commandline,
             python=_python(episode, state.path),
         )
 
-    return tree.use(state, told)
+    return tree.use(state, write_export)
 
 
 def _is_named(state: State) -> bool:
@@ -92,12 +92,12 @@ def _is_named(state: State) -> bool:
     return isinstance(state.action, int) and state.name != str(state.action)
 
 
-def _text_of(source: Source | None) -> dict[str, Any]:
+def _make_text(source: Source | None) -> dict[str, Any]:
     """Return the text of a pasted program, which has no URI to load it from."""
     return {} if source is None else {"source": msgspec.to_builtins(source)}
 
 
-def fragment_of(episode: Episode) -> str:
+def write_fragment(episode: Episode) -> str:
     """Return an episode as text for the fragment of a URL."""
     packed = zlib.compress(msgspec.json.encode(_without_empty(episode)), 9)
     return _FRAGMENT_PREFIX + base64.urlsafe_b64encode(packed).decode().rstrip("=")
@@ -120,7 +120,7 @@ def read_fragment(text: str) -> Episode:
         raise StateFileError(f"this link is damaged: {error}: expected all of it") from error
 
 
-def imported(asked: ImportRequest) -> Episodes:
+def import_episodes(asked: ImportRequest) -> Episodes:
     """Return the episodes in a text or a file; raise `StateFileError` if there are none."""
     if (asked.text is None) == (asked.path is None):
         raise ExplorerError("expected a text or a path to read, and not both")
@@ -178,7 +178,7 @@ def _from_text(text: str) -> Episodes:
     if not begin:
         raise StateFileError("there is nothing to read: expected states, results or a link")
     if begin.startswith("["):
-        begin = "\n".join(json.dumps(line) for line in _list_of(begin))
+        begin = "\n".join(json.dumps(line) for line in _read_list(begin))
     if begin.startswith("{") and (plan := _plan_in(begin)) is not None:
         return plan
     begin = _in_one_line(begin)
@@ -315,7 +315,7 @@ def _is_entry(text: str) -> bool:
     return True
 
 
-def _list_of(text: str) -> list[Any]:
+def _read_list(text: str) -> list[Any]:
     try:
         found = json.loads(text)
     except ValueError as error:

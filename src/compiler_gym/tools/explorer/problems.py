@@ -6,13 +6,13 @@ import re
 from compiler_gym.errors import ExplorerError
 from compiler_gym.tools.explorer.records import Problem
 
-__all__ = ["problem_of"]
+__all__ = ["make_problem"]
 
 _FACTS = re.compile(r"\b(expected|found) (.+?)(?=(?:, (?:found|expected) |[;:] |$))", re.DOTALL)
 _MOST_LETTERS = 20_000
 
 
-def problem_of(error: Exception) -> Problem:
+def make_problem(error: Exception) -> Problem:
     """Return the `Problem` for `error`."""
     message = str(error)[:_MOST_LETTERS] or type(error).__name__
     found = {key: text.strip() for key, text in _FACTS.findall(message)}

@@ -11,14 +11,20 @@ from compiler_gym.files import scratch_directory
 from compiler_gym.registration import Compiler, ProgramFormat
 from compiler_gym.tools.explorer.records import Source
 
-__all__ = ["format_of", "local_path", "named_program", "pasted_program", "source_of"]
+__all__ = [
+    "detect_format",
+    "local_path",
+    "open_named_program",
+    "open_pasted_program",
+    "read_source",
+]
 
 _MOST_QUOTED_PATH = 300
 _PASTED = "benchmark://pasted-v0/"
 """The dataset of pasted programs."""
 
 
-def named_program(env: CompilerEnv, name: str, compiler: Compiler | None = None) -> Benchmark:
+def open_named_program(env: CompilerEnv, name: str, compiler: Compiler | None = None) -> Benchmark:
     """Return the program at a URI or a path; a path may have a query as a URI does.
 
     A file is read only if its name has a program's suffix: a compiler's errors quote the file.
@@ -57,11 +63,11 @@ def local_path(text: str) -> Path:
     return Path(os.path.abspath(os.path.expanduser(text)))
 
 
-def pasted_program(env: CompilerEnv, compiler: Compiler | None, source: Source) -> Benchmark:
+def open_pasted_program(env: CompilerEnv, compiler: Compiler | None, source: Source) -> Benchmark:
     """Return the program in `source`; raise `BenchmarkInitError` if it is not one."""
     if not source.text.strip():
         raise BenchmarkInitError("the program is empty: expected its text")
-    known = format_of(compiler, source)
+    known = detect_format(compiler, source)
     if env.panes.paste is not None:
         return env.panes.paste(source.text, known.name, source.name)
     with scratch_directory("programs") as folder:
@@ -71,7 +77,7 @@ def pasted_program(env: CompilerEnv, compiler: Compiler | None, source: Source) 
     return program.with_uri(BenchmarkUri.from_string("benchmark://user-v0/pasted"))
 
 
-def format_of(compiler: Compiler | None, source: Source) -> ProgramFormat:
+def detect_format(compiler: Compiler | None, source: Source) -> ProgramFormat:
     """Return the format of `source`: the one that it names, or one detected from its text."""
     formats = () if compiler is None else compiler.formats
     names = ", ".join(one.name for one in formats) or "a program of the environment's datasets"
@@ -89,7 +95,7 @@ def format_of(compiler: Compiler | None, source: Source) -> ProgramFormat:
     raise BenchmarkInitError(f"cannot tell what was pasted: expected {names}")
 
 
-def source_of(program: Benchmark) -> str:
+def read_source(program: Benchmark) -> str:
     """Return the source text of a program, its files joined; empty if it has none."""
     texts = [(one.filename, one.contents.decode(errors="replace")) for one in program.sources]
     if len(texts) == 1:

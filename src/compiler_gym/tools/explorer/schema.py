@@ -44,7 +44,7 @@ def schema() -> dict[str, Any]:
         "security": [{"token": []}],
         "paths": paths,
         "components": {
-            "schemas": {name: _answered(body) for name, body in sorted(components.items())},
+            "schemas": {name: _clean_schema(body) for name, body in sorted(components.items())},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
@@ -107,7 +107,7 @@ def _in_query(parameter: Parameter) -> dict[str, Any]:
     }
 
 
-def _answered(component: dict[str, Any]) -> dict[str, Any]:
+def _clean_schema(component: dict[str, Any]) -> dict[str, Any]:
     """Return a record's schema without Python's own words in it."""
     return {key: value for key, value in component.items() if key != "title"}
 

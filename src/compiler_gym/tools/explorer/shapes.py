@@ -17,13 +17,13 @@ from compiler_gym import spaces
 from compiler_gym.spaces import ActionPart, action_names, action_parts, to_plain
 from compiler_gym.tools.explorer.records import Shape
 
-__all__ = ["shape_of"]
+__all__ = ["describe_shape"]
 
 _MOST_PARTS = 5000
 _MOST_OPTIONS = 1000
 
 
-def shape_of(space: Any) -> Shape | None:
+def describe_shape(space: Any) -> Shape | None:
     """Return the shape of an action; None if actions have names to choose from."""
     if action_names(space):
         return None

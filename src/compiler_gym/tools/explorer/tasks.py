@@ -13,11 +13,11 @@ from typing import Any
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, ExplorerError
 from compiler_gym.search import ALGORITHMS, Budget, Improvement, SearchProgress, run_search
-from compiler_gym.spaces import action_name, action_names, action_of, to_plain
+from compiler_gym.spaces import action_name, action_names, read_action, to_plain
 from compiler_gym.tools.explorer import records
 from compiler_gym.tools.explorer.explored import Explored
 from compiler_gym.tools.explorer.log import Log
-from compiler_gym.tools.explorer.problems import problem_of
+from compiler_gym.tools.explorer.problems import make_problem
 from compiler_gym.tools.explorer.tree import Tree
 
 __all__ = ["METHODS", "Searching", "TryingAll", "Working"]
@@ -87,9 +87,9 @@ class Working(ABC):
         except CompilerGymError as error:
             is_gone = self.session.is_closed or self.cancelled.is_set()
             self.status = "cancelled" if is_gone else "failed"
-            self.problem = None if is_gone else problem_of(error)
+            self.problem = None if is_gone else make_problem(error)
         except Exception as error:
-            self.status, self.problem = "failed", problem_of(error)
+            self.status, self.problem = "failed", make_problem(error)
             raise
         finally:
             self._tell_task()
@@ -111,11 +111,11 @@ class TryingAll(Working):
         super().__init__(session, asked.node)
         self._costs = list(dict.fromkeys(asked.costs))
 
-        def begun(tree: Tree, _: Any) -> tuple[CompilerEnv, float | None]:
+        def begin(tree: Tree, _: Any) -> tuple[CompilerEnv, float | None]:
             state = tree.state(asked.node)
             return tree.fork(state), state.total
 
-        self._env, _ = session.work(begun)
+        self._env, _ = session.work(begin)
         try:
             self._actions = _actions_to_try(self._env.action_space, asked.actions)
             for name in self._costs:
@@ -131,14 +131,14 @@ class TryingAll(Working):
             for action in self._actions:
                 if self.cancelled.is_set():
                     return
-                found = self._tried(action)
+                found = self._try_action(action)
                 self.tried.append(found)
                 self.done += 1
                 self.log.add(records.Event(kind="tried", tried=[found]))
         finally:
             self._env.close()
 
-    def _tried(self, action: Any) -> records.Tried:
+    def _try_action(self, action: Any) -> records.Tried:
         name = action_name(self._env.action_space, action)
         with self._env.fork() as fork:
             values, reward, _, _, info = fork.step(action, self._costs)
@@ -149,7 +149,7 @@ class TryingAll(Working):
             reward=None if failure is not None or reward is None else float(reward),
             changed=failure is None and not info["action_had_no_effect"],
             costs={} if failure is not None else _costs_by_name(self._costs, values),
-            error=None if failure is None else problem_of(failure),
+            error=None if failure is None else make_problem(failure),
         )
 
 
@@ -238,7 +238,7 @@ class Searching(Working):
 def _actions_to_try(space: Any, asked: list[Any] | None) -> list[Any]:
     """Return the requested actions, or all actions."""
     if asked is not None:
-        return [action_of(space, one) for one in asked]
+        return [read_action(space, one) for one in asked]
     count = getattr(space, "n", None)
     if count is None:
         raise ExplorerError(

@@ -19,7 +19,7 @@ from compiler_gym.tools.explorer.records import (
 )
 from compiler_gym.tools.explorer.tree import State, Tree
 
-__all__ = ["Listings", "difference", "functions_of", "text_of"]
+__all__ = ["Listings", "difference", "list_functions", "make_text"]
 
 _KEPT_LETTERS = 32 << 20
 _MOST_COMPARED = 4_000
@@ -64,7 +64,7 @@ class Listings:
             held -= len(oldest.whole.text)
 
 
-def text_of(listed: _Listing, pane: TextPane, node: int, function: str | None) -> Text:
+def make_text(listed: _Listing, pane: TextPane, node: int, function: str | None) -> Text:
     """Return a text, or one function of it; raise `ExplorerError` if it has no such function."""
     lines = listed.whole.lines
     text, first = listed.whole.text, 0
@@ -82,7 +82,7 @@ def text_of(listed: _Listing, pane: TextPane, node: int, function: str | None) -
     return Text(node=node, language=pane.listing.language, text=text, line_map=found)
 
 
-def functions_of(listed: _Listing, node: int) -> Functions:
+def list_functions(listed: _Listing, node: int) -> Functions:
     """Return the functions of a text."""
     facts = {name: _fact(name, text) for name, text in listed.parts.items()}
     outside = facts.pop("", _fact("", ""))
@@ -109,10 +109,10 @@ def _function_difference(name: str, before: str | None, after: str | None) -> Fu
     new = comparable(after).split("\n") if after is not None else []
     if before is None or after is None:
         return row("added" if before is None else "removed", len(new), len(old))
-    return row("changed", *_changed_lines(old, new))
+    return row("changed", *_count_changed_lines(old, new))
 
 
-def _changed_lines(old: list[str], new: list[str]) -> tuple[int, int]:
+def _count_changed_lines(old: list[str], new: list[str]) -> tuple[int, int]:
     """Return the numbers of added and removed lines; of long functions, of unmatched lines."""
     if len(old) + len(new) > _MOST_COMPARED:
         return _without_equal(new, old), _without_equal(old, new)

@@ -18,8 +18,8 @@ from compiler_gym.errors import (
     WorkerOutOfMemoryError,
     WorkerTimeoutError,
 )
-from compiler_gym.spaces import action_name, action_of, to_plain
-from compiler_gym.tools.explorer.problems import problem_of
+from compiler_gym.spaces import action_name, read_action, to_plain
+from compiler_gym.tools.explorer.problems import make_problem
 from compiler_gym.tools.explorer.records import Node, Problem
 
 __all__ = ["State", "Tree"]
@@ -147,7 +147,7 @@ class Tree:
                 next="go on from its parent",
             )
         # The space may depend on what was done.
-        value = self.use(parent, lambda env: action_of(env.action_space, action))
+        value = self.use(parent, lambda env: read_action(env.action_space, action))
         plain = to_plain(value)
         known = parent.children.get(repr(plain))
         if known is not None and known.error is None:
@@ -160,7 +160,7 @@ class Tree:
             )
         if known is not None:
             self.remove(known)
-        return self._stepped(parent, value, plain)
+        return self._step_from(parent, value, plain)
 
     def remove(self, state: State) -> list[int]:
         """Take a state and all that follows out, and return their ids."""
@@ -227,7 +227,7 @@ class Tree:
 
     # -- environments ---------------------------------------------------------------------------
 
-    def _stepped(self, parent: State, value: Any, plain: Any) -> State:
+    def _step_from(self, parent: State, value: Any, plain: Any) -> State:
         name = self.use(parent, lambda env: action_name(env.action_space, value))
         twin = self.fork(parent)
         began = time.perf_counter()
@@ -249,7 +249,7 @@ class Tree:
             seconds=time.perf_counter() - began,
         )
         if "error" in info:
-            state.error, state.reward, state.changed = problem_of(info["error"]), None, False
+            state.error, state.reward, state.changed = make_problem(info["error"]), None, False
             twin.close()
         else:
             if state.reward is not None:
@@ -277,7 +277,7 @@ class Tree:
         for one in path:
             if one.id <= base:  # a child is made after its parent
                 continue
-            *_, info = twin.step(action_of(twin.action_space, one.action))
+            *_, info = twin.step(read_action(twin.action_space, one.action))
             if "error" in info:
                 twin.close()
                 raise info["error"]

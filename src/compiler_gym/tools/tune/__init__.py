@@ -19,15 +19,15 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.tools.tune.allowance import Allowance
-    from compiler_gym.tools.tune.applying import apply_plan, changed_sources, driver_facts
-    from compiler_gym.tools.tune.by_runs import tuned_by_runs
+    from compiler_gym.tools.tune.applying import apply_plan, driver_facts, list_changed_sources
+    from compiler_gym.tools.tune.by_runs import tune_by_runs
     from compiler_gym.tools.tune.difference import (
         BinaryDifference,
         PlanDifference,
         compare_plans,
         read_tuned,
     )
-    from compiler_gym.tools.tune.front import FrontBuild, front_of, recommended
+    from compiler_gym.tools.tune.front import FrontBuild, recommend_build, select_front
     from compiler_gym.tools.tune.goal import Goal
     from compiler_gym.tools.tune.handing_over import Result
     from compiler_gym.tools.tune.html import render_page
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
         LAYOUT,
         NO_UNWINDING,
         PACKED,
-        asked_for,
-        layout_of,
-        unwinding_of,
+        choose_layout,
+        choose_unwinding,
+        is_requested,
     )
     from compiler_gym.tools.tune.meaning import Meaning
     from compiler_gym.tools.tune.measure import Measure, columns
@@ -50,22 +50,22 @@ if TYPE_CHECKING:
         BinaryPlan,
         BuildPlan,
         SourceFile,
-        sources_of,
+        list_sources,
         write_plan,
     )
     from compiler_gym.tools.tune.reading import (
+        find_tuner,
         read_plan,
         require_among,
         require_nothing_in,
-        tuner_of,
     )
     from compiler_gym.tools.tune.recipes import (
         TuningRecipe,
+        list_shipped_recipes,
         read_recipe,
         recipe_files,
         recipe_for,
         recipe_named,
-        shipped_recipes,
     )
     from compiler_gym.tools.tune.report import write_report
     from compiler_gym.tools.tune.request import Request
@@ -125,31 +125,31 @@ __all__ = [
     "TuningWatcher",
     "Work",
     "apply_plan",
-    "asked_for",
-    "changed_sources",
+    "choose_layout",
+    "choose_unwinding",
     "columns",
     "compare_plans",
     "driver_facts",
-    "front_of",
-    "layout_of",
+    "find_tuner",
+    "is_requested",
+    "list_changed_sources",
+    "list_shipped_recipes",
+    "list_sources",
     "read_plan",
     "read_recipe",
     "read_tuned",
     "recipe_files",
     "recipe_for",
     "recipe_named",
-    "recommended",
+    "recommend_build",
     "render_page",
     "require_among",
     "require_honoured",
     "require_nothing_in",
+    "select_front",
     "share",
-    "shipped_recipes",
-    "sources_of",
-    "tuned_by_runs",
+    "tune_by_runs",
     "tuner_named",
-    "tuner_of",
-    "unwinding_of",
     "write_plan",
     "write_report",
 ]

@@ -14,14 +14,14 @@ from compiler_gym.builds import CompilerCommand, Mode
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.files import cache_path, scratch_directory
 from compiler_gym.sandbox import build_variables
-from compiler_gym.tools.tune.builds import Binary, Unit, inputs_of, objects_of, with_own_debug
+from compiler_gym.tools.tune.builds import Binary, Unit, list_inputs, list_objects, with_own_debug
 from compiler_gym.tools.tune.goal import Goal
 from compiler_gym.tools.tune.measure import Measure
 from compiler_gym.tools.tune.measuring import put
-from compiler_gym.tools.tune.plan import BinaryPlan, BuildPlan, sources_of
+from compiler_gym.tools.tune.plan import BinaryPlan, BuildPlan, list_sources
 from compiler_gym.tools.tune.tuner import Tuner
 
-__all__ = ["apply_plan", "changed_sources", "driver_facts"]
+__all__ = ["apply_plan", "driver_facts", "list_changed_sources"]
 
 _SHOWN = 3
 _END = b"\0"
@@ -54,17 +54,17 @@ def apply_plan(
         if chosen is not None:
             try:
                 binary = Binary(
-                    chosen.name, path, command, tuple(inputs_of(command, _origin)), root
+                    chosen.name, path, command, tuple(list_inputs(command, _origin)), root
                 )
                 _make(binary, chosen, plan, tuner, say)
             except (CompilerGymError, OSError) as error:
                 say(f"{chosen.name} stays as the compiler made it: {error}")
 
 
-def changed_sources(binary: Binary, plan: BinaryPlan) -> list[str]:
+def list_changed_sources(binary: Binary, plan: BinaryPlan) -> list[str]:
     """Return the sources of `binary` that are not as they were when the plan was made."""
     before = {source.path: source.sha256 for source in plan.sources}
-    now = {source.path: source.sha256 for source in sources_of(binary, binary.units)}
+    now = {source.path: source.sha256 for source in list_sources(binary, binary.units)}
     changed = [name for name, digest in before.items() if now.get(name, digest) != digest]
     return sorted([*changed, *(now.keys() - before.keys() if before else ())])
 
@@ -78,7 +78,7 @@ def _make(
     if binary.unknown:
         names = ", ".join(path.name for path in binary.unknown[:_SHOWN])
         say(f"{chosen.name}: {names} were not compiled here, and stay as they are")
-    changed = changed_sources(binary, chosen)
+    changed = list_changed_sources(binary, chosen)
     if changed:
         listed = ", ".join(changed[:_SHOWN]) + (", ..." if len(changed) > _SHOWN else "")
         say(
@@ -118,7 +118,7 @@ def _origin(digest: str) -> tuple[Unit, ...]:
     except (OSError, ValueError, CompilerGymError):
         return ()
     path = command.cwd / made
-    units = (unit for output, unit in objects_of(command) if output == path)
+    units = (unit for output, unit in list_objects(command) if output == path)
     return tuple(unit for unit in units if unit.path.is_file())
 
 

@@ -6,27 +6,27 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds import sizes_of
+from compiler_gym.builds import measure_sizes
 from compiler_gym.errors import ProjectError
-from compiler_gym.files import sha256_of
-from compiler_gym.tools.tune.front import FrontBuild, recommended
+from compiler_gym.files import hash_file
+from compiler_gym.tools.tune.front import FrontBuild, recommend_build
 from compiler_gym.tools.tune.front_search import search_front
 from compiler_gym.tools.tune.goal import Goal
 from compiler_gym.tools.tune.journal import JOURNAL, Journal
 from compiler_gym.tools.tune.plan import BinaryPlan
 from compiler_gym.tools.tune.reading import require_among
-from compiler_gym.tools.tune.speed_decisions import SpeedDecisions, plan_of
+from compiler_gym.tools.tune.speed_decisions import SpeedDecisions, make_plan
 from compiler_gym.tools.tune.speed_search import SpeedSearch
 from compiler_gym.tools.tune.timed import TimingBench
 from compiler_gym.tools.tune.tuner import Found, TuningSubject
 
-__all__ = ["tuned_by_runs"]
+__all__ = ["tune_by_runs"]
 
 
 _OWN = "own flags"
 
 
-def tuned_by_runs(
+def tune_by_runs(
     decisions: SpeedDecisions, subject: TuningSubject, rivals: Mapping[str, Path]
 ) -> Found:
     """Return the fastest build, or the recommended one of a front; the fair rival is the last.
@@ -56,13 +56,13 @@ def tuned_by_runs(
     search = SpeedSearch(bench, none, profiled, rival, subject.train or subject.run)
     if is_front:
         front = search_front(search)
-        chosen = _within_bounds(front, subject, list(rivals)[-1], sizes_of(fair).text)
+        chosen = _within_bounds(front, subject, list(rivals)[-1], measure_sizes(fair).text)
         plan, path, speed = chosen.plan, chosen.path, chosen.speed
     else:
         front = ()
         plan, path, speed = search.run()
     return Found(
-        plan, path, rivals, sizes_of(fair).text, bench.count, speed=speed,
+        plan, path, rivals, measure_sizes(fair).text, bench.count, speed=speed,
         notes=tuple(bench.notes), rival_plan=none, front=front,
     )  # fmt: skip
 
@@ -71,7 +71,7 @@ def _within_bounds(
     front: tuple[FrontBuild, ...], subject: TuningSubject, fair: str, fair_text: int
 ) -> FrontBuild:
     """Return the build to recommend; raise `ProjectError` where none is within the bounds."""
-    chosen = recommended(
+    chosen = recommend_build(
         front, fair_text, max_slowdown=subject.max_slowdown, max_growth=subject.max_growth
     )
     if chosen is None:
@@ -93,11 +93,11 @@ def _within_bounds(
 def _journal(decisions: SpeedDecisions, subject: TuningSubject, fair: Path) -> Journal:
     commands = [one.text for one in (subject.run, subject.train) if one is not None]
     given = [_require_digest(subject.profile)] if subject.profile is not None else []
-    key = f"{subject.goal} {subject.binary.name} {sha256_of(fair)} {[*commands, *given]}"
+    key = f"{subject.goal} {subject.binary.name} {hash_file(fair)} {[*commands, *given]}"
     none = decisions.plain()
 
     def require(actions: tuple[str, ...]) -> None:
-        plan = plan_of(actions, none)
+        plan = make_plan(actions, none)
         decisions.require_possible(plan)
         require_among(plan, "profile", filter(None, [plan.profile]), decisions.profiles)
         require_among(plan, "layout", filter(None, [plan.after_profile]), decisions.layouts)
@@ -110,12 +110,14 @@ def _journal(decisions: SpeedDecisions, subject: TuningSubject, fair: Path) -> J
 def _add_profile(bench: TimingBench, subject: TuningSubject, none: BinaryPlan) -> BinaryPlan | None:
     """Return the plan with a profile and nothing else; None where no run gives one."""
     if subject.profile is not None:
-        return replace(none, profile=str(bench.decisions.given(subject.profile, bench.notes)))
+        return replace(
+            none, profile=str(bench.decisions.read_profile(subject.profile, bench.notes))
+        )
     by = subject.train or bench.run
     if bench.is_over and subject.goal is not Goal.BOTH:
         bench.notes.append(f"no time was left to learn from {by.text}: give more --time")
         return None
-    path = bench.decisions.trained(by, bench.notes)
+    path = bench.decisions.train_profile(by, bench.notes)
     if path is None:
         return None
     bench.notes.append(f"the profile is of: {by.text}")
@@ -124,6 +126,6 @@ def _add_profile(bench: TimingBench, subject: TuningSubject, none: BinaryPlan) -
 
 def _require_digest(path: Path) -> str:
     try:
-        return sha256_of(path)
+        return hash_file(path)
     except OSError as error:
         raise ProjectError(f"cannot read {path}: {error.strerror}") from error

@@ -70,15 +70,15 @@ def race(
                 times[name][0].extend(runs[0])
                 times[name][1].extend(found)
 
-    def ranked() -> dict[str, Comparison]:
+    def rank() -> dict[str, Comparison]:
         found = {name: compare_fastest(*pair) for name, pair in times.items()}
         return dict(sorted(found.items(), key=lambda item: -item[1].speedup))
 
     measure(list(candidates), rounds[0])
-    promising = [name for name, found in ranked().items() if found.speedup > 1]
+    promising = [name for name, found in rank().items() if found.speedup > 1]
     if promising:
         measure(promising[:survivors], rounds[1])
-    return ranked()
+    return rank()
 
 
 def instructions(run: RunCommand, binary: Path, seconds: float) -> int | None:
@@ -91,12 +91,12 @@ def instructions(run: RunCommand, binary: Path, seconds: float) -> int | None:
         return None
     try:
         with scratch_directory("counting") as folder:
-            return _counted(run, binary, Path(folder))
+            return _count_runs(run, binary, Path(folder))
     except CompilerGymError:
         return None
 
 
-def _counted(run: RunCommand, binary: Path, folder: Path) -> int | None:
+def _count_runs(run: RunCommand, binary: Path, folder: Path) -> int | None:
     """Let a script stand in the place of the binary, which counts what the real one does."""
     real, script, counts = folder / binary.name, folder / "count.sh", folder / "counts"
     counts.mkdir()

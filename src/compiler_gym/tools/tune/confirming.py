@@ -10,13 +10,13 @@ from dataclasses import replace
 from compiler_gym.tools.tune.comparing import FEWEST_CONFIRMING, as_speed, compare_in_turns
 from compiler_gym.tools.tune.tuner import Found, TuningSubject
 
-__all__ = ["confirmed"]
+__all__ = ["confirm_result"]
 
 _ROUNDS = 10
 _PREFIX = "confirm_"
 
 
-def confirmed(found: Found, subject: TuningSubject) -> Found:
+def confirm_result(found: Found, subject: TuningSubject) -> Found:
     """Return `found` with its speed in the run that confirms it; first in its notes if it loses."""
     run, rivals = subject.confirm, list(found.rivals.items())
     if run is None or not rivals or found.path == rivals[-1][1]:

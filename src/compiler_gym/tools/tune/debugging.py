@@ -7,7 +7,7 @@ compiler makes other code with debug information, there is none.
 
 from pathlib import Path
 
-from compiler_gym.builds import code_of
+from compiler_gym.builds import read_code
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import scratch_directory
 from compiler_gym.tools.tune.builds import (
@@ -35,7 +35,7 @@ def write_debug(tuner: Tuner, binary: Binary, plan: BinaryPlan, target: Path, jo
         made = scratch / target.name
         try:
             built = tuner.build(with_debug(binary), plan, scratch / "built", jobs=jobs)
-            if code_of(built) != code_of(target):
+            if read_code(built) != read_code(target):
                 return (
                     f"{binary.name} has no file of debug information: its code would be another "
                     "with -g than the code that was tested"

@@ -97,7 +97,7 @@ def compare_plans(first: BuildPlan, second: BuildPlan) -> PlanDifference:
     }
     return PlanDifference(
         tuple(
-            _compared(ours[name], theirs[name], Measure(second.measure))
+            _compare(ours[name], theirs[name], Measure(second.measure))
             for name in ours
             if name in theirs
         ),
@@ -107,7 +107,7 @@ def compare_plans(first: BuildPlan, second: BuildPlan) -> PlanDifference:
     )
 
 
-def _compared(first: BinaryPlan, second: BinaryPlan, measure: Measure) -> BinaryDifference:
+def _compare(first: BinaryPlan, second: BinaryPlan, measure: Measure) -> BinaryDifference:
     ours, theirs = first.sizes.get(_TUNED, {}), second.sizes.get(_TUNED, {})
     keys = [one.key for one in Measure if one.key in ours or one.key in theirs]
     is_in_both = measure.key in ours and measure.key in theirs

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from compiler_gym.builds import function_sizes
 from compiler_gym.errors import CompilerGymError
-from compiler_gym.tools.tune.builds import LinkedFunction, linked_functions
+from compiler_gym.tools.tune.builds import LinkedFunction, read_linked_functions
 from compiler_gym.tools.tune.tuner import Found, FunctionSize, Tuner, TuningSubject
 
-__all__ = ["explained", "gains_of", "sizes_by_function"]
+__all__ = ["explain_result", "measure_gains", "sizes_by_function"]
 
 _MOST = 16
 """Decisions that are measured alone; a plan names those first that its compiler thinks first."""
@@ -25,7 +25,7 @@ _CLONE = re.compile(r"(?:\.(?:[a-z_]+(?:\.\d+)?|\d+))+$")
 """What compilers append to the name of a copy of a function."""
 
 
-def explained(found: Found, tuner: Tuner, subject: TuningSubject) -> Found:
+def explain_result(found: Found, tuner: Tuner, subject: TuningSubject) -> Found:
     """Return `found` with what its decisions do and win, and the sizes of its functions."""
     functions = sizes_by_function(found)
     steps = (f"pass {step}" for step in tuner.steps(found.plan))
@@ -33,10 +33,10 @@ def explained(found: Found, tuner: Tuner, subject: TuningSubject) -> Found:
     found = replace(found, meanings={name: tuner.meaning(name) for name in names})
     if not subject.goal.counts_bytes or subject.allowance.is_stopped():
         return replace(found, functions=functions)
-    return replace(found, functions=functions, gains=gains_of(found, tuner, subject))
+    return replace(found, functions=functions, gains=measure_gains(found, tuner, subject))
 
 
-def gains_of(found: Found, tuner: Tuner, subject: TuningSubject) -> dict[str, int]:
+def measure_gains(found: Found, tuner: Tuner, subject: TuningSubject) -> dict[str, int]:
     """Return by how many bytes the binary grows without each decision of its plan.
 
     What the search has measured already is taken from there. A small part of the time that it
@@ -76,11 +76,11 @@ def sizes_by_function(found: Found) -> tuple[FunctionSize, ...]:
     rivals = list(found.rivals.values())
     if not rivals:
         return ()
-    before, after = linked_functions(rivals[-1]), linked_functions(found.path)
+    before, after = read_linked_functions(rivals[-1]), read_linked_functions(found.path)
     if not before or not after:
         return ()
-    sources = _sources(found.objects, [linked_functions(path) for path in rivals])
-    old, new = _summed(before), _summed(after)
+    sources = _sources(found.objects, [read_linked_functions(path) for path in rivals])
+    old, new = _sum_sizes(before), _sum_sizes(after)
     rows = [
         FunctionSize(name, sources.get(name, ""), old.get(name, 0), new.get(name, 0))
         for name in old.keys() | new.keys()
@@ -110,7 +110,7 @@ def _sources(
     return found
 
 
-def _summed(functions: Sequence[LinkedFunction]) -> dict[str, int]:
+def _sum_sizes(functions: Sequence[LinkedFunction]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for function in functions:
         name = _plain(function.name)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from compiler_gym.tools.tune.plan import BinaryPlan
 
-__all__ = ["FrontBuild", "front_of", "recommended"]
+__all__ = ["FrontBuild", "recommend_build", "select_front"]
 
 _MOST = 8
 _FASTER = 1.005
@@ -36,7 +36,7 @@ class FrontBuild:
         return self.speed["speedup"]
 
 
-def front_of(builds: Iterable[FrontBuild]) -> tuple[FrontBuild, ...]:
+def select_front(builds: Iterable[FrontBuild]) -> tuple[FrontBuild, ...]:
     """Return at most eight of `builds`, from the smallest to the fastest.
 
     A larger build stays only where it is at least half a per cent faster.
@@ -51,7 +51,7 @@ def front_of(builds: Iterable[FrontBuild]) -> tuple[FrontBuild, ...]:
     return tuple(found)
 
 
-def recommended(
+def recommend_build(
     builds: Sequence[FrontBuild],
     fair: int,
     *,

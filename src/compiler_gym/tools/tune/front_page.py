@@ -30,7 +30,7 @@ def front_picture(binary: BinarySummary) -> Markup:
     def y(speed: float) -> float:
         return _HEIGHT - _BOTTOM - (speed - up[0]) / (up[1] - up[0]) * (_HEIGHT - _TOP - _BOTTOM)
 
-    def drawn() -> Iterator[str]:
+    def draw() -> Iterator[str]:
         for at in range(_TICKS + 1):
             code = across[0] + (across[1] - across[0]) * at / _TICKS
             speed = up[0] + (up[1] - up[0]) * at / _TICKS
@@ -55,7 +55,7 @@ def front_picture(binary: BinarySummary) -> Markup:
     said = f"{len(rows)} builds, from smallest to fastest"
     return Markup(
         f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{said}">'
-        f"{''.join(drawn())}</svg>"
+        f"{''.join(draw())}</svg>"
     )
 
 

@@ -42,6 +42,6 @@ class Goal(StrEnum):
         """Return a cost as people read it."""
         return f"{cost:,.0f}" if self.counts_bytes else f"{cost:,.4g}"
 
-    def shown(self, cost: float) -> str:
+    def format_cost(self, cost: float) -> str:
         """Return a cost with its unit."""
         return f"{self.number(cost)} {self.unit}"

@@ -21,7 +21,7 @@ from compiler_gym.tools.tune.request import Request
 from compiler_gym.tools.tune.tuner import Found, Tuner
 from compiler_gym.version import __version__
 
-__all__ = ["FRONT", "HandOver", "Result", "folder_name", "named_after"]
+__all__ = ["FRONT", "HandOver", "Result", "folder_name", "name_builds"]
 
 FRONT = "front"
 """The folder of the builds of fronts, with a plan and a script each."""
@@ -148,7 +148,7 @@ def folder_name(name: str) -> str:
     return f"{plain}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:12]}"
 
 
-def named_after(binary: Binary, front: Sequence[FrontBuild]) -> tuple[FrontBuild, ...]:
+def name_builds(binary: Binary, front: Sequence[FrontBuild]) -> tuple[FrontBuild, ...]:
     """Return `front` with names that say of which binary it is: fronts lie in one folder."""
     prefix = folder_name(binary.name)
     return tuple(replace(build, name=f"{prefix}-{build.name}") for build in front)
@@ -165,7 +165,7 @@ def _with_profiles(plan: BinaryPlan, folder: Path) -> BinaryPlan:
     Each is named by its contents, as the plans of a front share some.
     """
     names: dict[str, str] = {}
-    for field_name, kept in plan.kept().items():
+    for field_name, kept in plan.list_files().items():
         data = Path(kept).read_bytes()
         digest = hashlib.sha256(data).hexdigest()[:8]
         name = f"{folder_name(plan.name)}-{digest}{Path(kept).suffix}"

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from compiler_gym.builds import sizes_of
+from compiler_gym.builds import measure_sizes
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import write_whole
 from compiler_gym.runs import FolderLock
@@ -28,16 +28,16 @@ from compiler_gym.tools.tune.builds import (
     Recording,
     configuring,
     copy_tree,
-    digests_of,
+    digest_files,
     find_binaries,
     record_build,
 )
 from compiler_gym.tools.tune.comparing import compare_in_turns
-from compiler_gym.tools.tune.confirming import confirmed
+from compiler_gym.tools.tune.confirming import confirm_result
 from compiler_gym.tools.tune.difference import read_tuned
-from compiler_gym.tools.tune.explaining import explained
+from compiler_gym.tools.tune.explaining import explain_result
 from compiler_gym.tools.tune.goal import Goal
-from compiler_gym.tools.tune.handing_over import HandOver, Result, folder_name, named_after
+from compiler_gym.tools.tune.handing_over import HandOver, Result, folder_name, name_builds
 from compiler_gym.tools.tune.journal import JOURNAL, Tried
 from compiler_gym.tools.tune.measure import sizes_by_measure
 from compiler_gym.tools.tune.measuring import RunCommand, RunOutcome, put, run_check
@@ -45,7 +45,7 @@ from compiler_gym.tools.tune.plan import BinaryPlan, BuildPlan
 from compiler_gym.tools.tune.proving import Proof
 from compiler_gym.tools.tune.reading import is_plain
 from compiler_gym.tools.tune.rebuilding import find_rebuild
-from compiler_gym.tools.tune.recipes import TuningRecipe, recipe_for, shipped_recipes
+from compiler_gym.tools.tune.recipes import TuningRecipe, list_shipped_recipes, recipe_for
 from compiler_gym.tools.tune.request import Request
 from compiler_gym.tools.tune.tuner import Found, Tuner, TuningSubject
 
@@ -116,12 +116,12 @@ class TuningJob:
         lock = FolderLock.take(self.request.output)
         try:
             self._copy(is_new=is_new)
-            recording = self._recorded(*compilers)
-            chosen = self._chosen(recording)
+            recording = self._record(*compilers)
+            chosen = self._choose(recording)
             self._require_well(recording)
             for binary in chosen:
                 allowance = self._allowance(len(chosen))
-                self.results.append(self._tuned(binary, recording, allowance))
+                self.results.append(self._tune(binary, recording, allowance))
             self.results = HandOver(self.request, self._tuner, self._watcher.says).write(
                 self.results
             )
@@ -237,7 +237,7 @@ class TuningJob:
         self._recipe = recipe_for(self.request.goal, self._tuner.version)
         if self._recipe is None:
             others = [f"{one.name} is for {one.goal} with {one.compiler} on {one.known.machine}"
-                      for one in shipped_recipes()]  # fmt: skip
+                      for one in list_shipped_recipes()]  # fmt: skip
             raise ProjectError(
                 f"no recipe is for the goal {self.request.goal} with {self._tuner.version} on "
                 f"{platform.machine()}: {', '.join(others) or 'there is none'}; leave --recipe out "
@@ -267,20 +267,20 @@ class TuningJob:
         self._protection = Protection.of(request.project, leave_out)
         copied = self._work / _COPIED
         if (record / "done").is_file():
-            now = digests_of(request.project, leave_out=leave_out)
+            now = digest_files(request.project, leave_out=leave_out)
             changed = _differing(_read_copied(copied), now)
             if not changed:
                 return
             self._note(
-                f"{_listed(changed)} changed since the project was copied: it is copied and built "
-                "again, and what was tried for other code does not count"
+                f"{_join_names(changed)} changed since the project was copied: copying and "
+                "building it again; results measured on the old code do not count"
             )
             self._forget()
         shutil.rmtree(record, ignore_errors=True)
         try:
             self._watcher.says("copying the project")
             self._copy_tree()
-            digests = digests_of(request.project, leave_out=leave_out)
+            digests = digest_files(request.project, leave_out=leave_out)
             write_whole(copied, json.dumps(digests).encode())
         except BaseException:
             if is_new:
@@ -302,7 +302,7 @@ class TuningJob:
             else:
                 made.unlink()
 
-    def _recorded(self, compiler: Sequence[str], cxx: Sequence[str]) -> Recording:
+    def _record(self, compiler: Sequence[str], cxx: Sequence[str]) -> Recording:
         tree, folder = self._work / "tree", self._work / "record"
         done = folder / "done"
         if done.is_file():
@@ -334,12 +334,12 @@ class TuningJob:
 
     def _tell_what_changed(self) -> None:
         """Say what of the project itself is not what it was, if that can have been a command."""
-        changed = self._protection.changed()
+        changed = self._protection.list_changed()
         if changed:
             self._note(
-                f"{_listed(changed)} in {self.request.project} itself changed meanwhile: if it was "
-                "not you, a command names files by their whole paths, and what it made there is "
-                "not tuned"
+                f"{_join_names(changed)} in {self.request.project} itself changed meanwhile. If "
+                "that was not you, a command of the build uses absolute paths, and the files it wrote "
+                "there are not tuned"
             )
 
     def _put_back(self, tree: Path) -> None:
@@ -352,7 +352,7 @@ class TuningJob:
             if original.is_file():
                 put(original, place)
 
-    def _chosen(self, recording: Recording) -> list[Binary]:
+    def _choose(self, recording: Recording) -> list[Binary]:
         linked = find_binaries(recording.events(), recording.tree)
         found = [binary for binary in linked if not Path(binary.name).is_absolute()]
         for binary in linked:
@@ -365,15 +365,15 @@ class TuningJob:
                 "already, clean it; if it names a compiler by its whole path, let it use $CC for C "
                 "and $CXX for C++"
             )
-        found.sort(key=lambda binary: -sizes_of(binary.path).text)
+        found.sort(key=lambda binary: -measure_sizes(binary.path).text)
         if not self.request.binaries:
             own = [binary for binary in found if not _tries_a_compiler(binary)] or found
             programs = [binary for binary in own if not binary.is_shared] or own
             chosen = programs[:1]
         else:
-            chosen = [_named(name, found) for name in self.request.binaries]
+            chosen = [_find_named(name, found) for name in self.request.binaries]
         for binary in chosen:
-            for name in (binary.name, *map(binary.name_of, binary.units)):
+            for name in (binary.name, *map(binary.name_unit, binary.units)):
                 if not is_plain(name):
                     raise ProjectError(
                         f"{name!a} cannot be named in a plan: expected a name in UTF-8 "
@@ -432,7 +432,7 @@ class TuningJob:
             is_stopped=self._is_interrupted,
         )
 
-    def _tuned(self, binary: Binary, recording: Recording, allowance: Allowance) -> Result:
+    def _tune(self, binary: Binary, recording: Recording, allowance: Allowance) -> Result:
         folder = self._work / "binaries" / folder_name(binary.name)
         folder.mkdir(parents=True, exist_ok=True)
         original = folder / _ORIGINAL
@@ -481,11 +481,11 @@ class TuningJob:
         found, taken_back = proof.proven(found)
         if taken_back and found.speed:
             found = self._fast_without(found, subject, proof)
-        found = confirmed(found, subject)
+        found = confirm_result(found, subject)
         if len(request.binaries) > 1:
-            found = replace(found, front=named_after(binary, found.front))
+            found = replace(found, front=name_builds(binary, found.front))
         self._watcher.says(f"measuring what each decision won for {binary.name}")
-        found = explained(found, self._tuner, subject)
+        found = explain_result(found, self._tuner, subject)
         put(original, binary.path)
         made = {**found.rivals, "tuned": found.path}
         sizes = {name: sizes_by_measure(path, request.measure) for name, path in made.items()}
@@ -581,12 +581,12 @@ def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]
     return sorted(name for name in names if before.get(name) != after.get(name))
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
 
 
-def _named(name: str, found: Sequence[Binary]) -> Binary:
+def _find_named(name: str, found: Sequence[Binary]) -> Binary:
     for binary in found:
         if name in (binary.name, Path(binary.name).name):
             return binary

@@ -68,7 +68,7 @@ class Journal:
         """Return what `actions` cost when they were tried, or None if they were not."""
         return self._costs.get(actions)
 
-    def tried(self) -> Iterator[Tried]:
+    def iterate_tried(self) -> Iterator[Tried]:
         """Yield all that was tried, in order."""
         for actions, cost in list(self._costs.items()):
             yield Tried(actions, cost)

@@ -17,9 +17,9 @@ __all__ = [
     "LAYOUT",
     "NO_UNWINDING",
     "PACKED",
-    "asked_for",
-    "layout_of",
-    "unwinding_of",
+    "choose_layout",
+    "choose_unwinding",
+    "is_requested",
 ]
 
 PACKED = "-Wl,-z,pack-relative-relocs"
@@ -42,13 +42,13 @@ _PACKING_LIBC = (2, 36)
 so that an older one refuses it with a message."""
 
 
-def layout_of(binary: Binary, *, old_loaders: bool) -> list[str]:
+def choose_layout(binary: Binary, *, old_loaders: bool) -> list[str]:
     """Return what of `LAYOUT` is worth a try; with `old_loaders`, what those can load, too."""
     left_out = {PACKED} if old_loaders or not _loader_reads_packed() else set[str]()
-    return [word for word in LAYOUT if word not in left_out and not asked_for(binary, word)]
+    return [word for word in LAYOUT if word not in left_out and not is_requested(binary, word)]
 
 
-def unwinding_of(binary: Binary, *, is_dispensable: bool) -> list[str]:
+def choose_unwinding(binary: Binary, *, is_dispensable: bool) -> list[str]:
     """Return the flag that leaves unwind tables out, where a user says that they may go.
 
     Raises `ProjectError` for C++ with exceptions, which need them.
@@ -63,7 +63,7 @@ def unwinding_of(binary: Binary, *, is_dispensable: bool) -> list[str]:
     return [NO_UNWINDING]
 
 
-def asked_for(binary: Binary, word: str) -> bool:
+def is_requested(binary: Binary, word: str) -> bool:
     """Return whether the build itself sets the option of the linker that `word` sets."""
     option = word.removeprefix("-Wl,").partition("=")[0].replace(",", " ").split()[-1]
     return any(option in own for own in (*binary.command.flags, *binary.command.link_words))

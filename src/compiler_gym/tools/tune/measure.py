@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
-from compiler_gym.builds import sizes_of
+from compiler_gym.builds import measure_sizes
 from compiler_gym.errors import InvalidParameterError
 
 __all__ = ["Measure", "columns", "sizes_by_measure"]
@@ -61,12 +61,12 @@ class Measure(StrEnum):
             from compiler_gym.datasets.fetching import zstd
 
             return len(zstd.compress(path.read_bytes(), level=_LEVEL))
-        return int(getattr(sizes_of(path), self.key))
+        return int(getattr(measure_sizes(path), self.key))
 
 
 def sizes_by_measure(path: Path, measure: Measure) -> dict[str, int]:
     """Return the sizes of the file `path` by key; what takes time only where `measure` asks."""
-    sizes = sizes_of(path)
+    sizes = measure_sizes(path)
     found = {key: getattr(sizes, key) for key in ("text", "loaded", "total")}
     return found if measure.key in found else {**found, measure.key: measure.of(path)}
 

@@ -14,7 +14,7 @@ import msgspec
 import tomli_w
 
 from compiler_gym.errors import PlanError
-from compiler_gym.files import sha256_of, write_whole
+from compiler_gym.files import hash_file, write_whole
 from compiler_gym.tools.tune.builds import Binary, Unit
 from compiler_gym.tools.tune.measure import Measure
 
@@ -24,7 +24,7 @@ __all__ = [
     "BinaryPlan",
     "BuildPlan",
     "SourceFile",
-    "sources_of",
+    "list_sources",
     "write_plan",
 ]
 
@@ -75,7 +75,7 @@ class BinaryPlan:
     after_profile: str = ""
     """What runs of the linked file said, for what is done to it, as `profile`."""
 
-    def kept(self) -> dict[str, str]:
+    def list_files(self) -> dict[str, str]:
         """Return the files that it is made with, by the name of their field."""
         files = {"profile": self.profile, "after_profile": self.after_profile}
         return {name: file for name, file in files.items() if file}
@@ -139,9 +139,9 @@ class BuildPlan:
         return None
 
 
-def sources_of(binary: Binary, units: Iterable[Unit]) -> tuple[SourceFile, ...]:
+def list_sources(binary: Binary, units: Iterable[Unit]) -> tuple[SourceFile, ...]:
     """Return the sources of `units`, named as in `binary`, as they are now."""
-    return tuple(SourceFile(binary.name_of(unit), sha256_of(unit.path)) for unit in units)
+    return tuple(SourceFile(binary.name_unit(unit), hash_file(unit.path)) for unit in units)
 
 
 def write_plan(path: Path, plan: BuildPlan) -> Path:

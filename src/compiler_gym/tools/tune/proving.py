@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler_gym.builds import sizes_of
+from compiler_gym.builds import measure_sizes
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune.front import FrontBuild, recommended
+from compiler_gym.tools.tune.front import FrontBuild, recommend_build
 from compiler_gym.tools.tune.measuring import RunOutcome, put
 from compiler_gym.tools.tune.plan import BinaryPlan
 from compiler_gym.tools.tune.tuner import Found, Tuner, TuningSubject
@@ -44,8 +44,8 @@ class Proof:
         if found.front or self.is_well(found.path):
             return found, ()
         self.says("a test fails: looking for the decision that it fails with")
-        kept, taken = self._kept(found)
-        path = self._made(kept)
+        kept, taken = self._keep_passing(found)
+        path = self._make(kept)
         fair = list(found.rivals.values())[-1]
         is_no_better = self._size(path) >= self._size(fair)
         if not (self.subject.goal.counts_bytes and is_no_better) or found.rival_plan is None:
@@ -68,8 +68,8 @@ class Proof:
         if not names:
             return found
         notes = (*found.notes, f"left out of the front, as a test fails: {', '.join(names)}")
-        fair = sizes_of(list(found.rivals.values())[-1]).text
-        best = recommended(
+        fair = measure_sizes(list(found.rivals.values())[-1]).text
+        best = recommend_build(
             well, fair, max_slowdown=subject.max_slowdown, max_growth=subject.max_growth
         )
         if best is None:
@@ -93,7 +93,7 @@ class Proof:
         put(path, self.subject.binary.path)
         return any(self.check(self.tree).status == 0 for _ in range(2))
 
-    def _kept(self, found: Found) -> tuple[BinaryPlan, tuple[str, ...]]:
+    def _keep_passing(self, found: Found) -> tuple[BinaryPlan, tuple[str, ...]]:
         """Return the plan without the decision that fails; without several where it is not one."""
         plan = found.plan
         for decision in plan.decisions():
@@ -133,8 +133,8 @@ class Proof:
             return without, (_PASSES,)
         name = f"pass {fails} of {len(steps)}: {steps[fails - 1]}"
         others = self.tuner.with_steps(plan, [*steps[: fails - 1], *steps[fails:]])
-        made = self._made(others)
-        if self.is_well(made) and self._size(made) <= self._size(self._made(without)):
+        made = self._make(others)
+        if self.is_well(made) and self._size(made) <= self._size(self._make(without)):
             return others, (name,)
         return without, (f"{_PASSES}, of which {name} fails",)
 
@@ -142,8 +142,8 @@ class Proof:
         return self.subject.measure.of(path)
 
     def _passes(self, plan: BinaryPlan) -> bool:
-        return self.is_well(self._made(plan))
+        return self.is_well(self._make(plan))
 
-    def _made(self, plan: BinaryPlan) -> Path:
+    def _make(self, plan: BinaryPlan) -> Path:
         folder = self.subject.folder / "proof"
         return self.tuner.build(self.subject.binary, plan, folder, jobs=self.subject.jobs)

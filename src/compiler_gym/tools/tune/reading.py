@@ -24,7 +24,7 @@ from compiler_gym.tools.tune.plan import VERSION, BinaryPlan, BuildPlan
 from compiler_gym.tools.tune.tuner import Tuner
 from compiler_gym.tools.tune.tuners import tuner_named
 
-__all__ = ["PROFILES", "is_plain", "read_plan", "require_among", "require_nothing_in", "tuner_of"]
+__all__ = ["PROFILES", "find_tuner", "is_plain", "read_plan", "require_among", "require_nothing_in"]
 
 PROFILES = "profiles"
 """The folder beside a plan where its profiles lie."""
@@ -61,18 +61,18 @@ def read_plan(path: Path) -> BuildPlan:
         _require_permitted(plan)
     except PlanError as error:
         raise PlanError(f"{path}: {error}") from error
-    return _placed(plan, path.absolute().parent)
+    return _resolve_paths(plan, path.absolute().parent)
 
 
-def _placed(plan: BuildPlan, folder: Path) -> BuildPlan:
+def _resolve_paths(plan: BuildPlan, folder: Path) -> BuildPlan:
     binaries = [
-        replace(binary, **{name: str(folder / kept) for name, kept in binary.kept().items()})
+        replace(binary, **{name: str(folder / kept) for name, kept in binary.list_files().items()})
         for binary in plan.binaries
     ]
     return replace(plan, binaries=tuple(binaries))
 
 
-def tuner_of(plan: BuildPlan) -> Tuner:
+def find_tuner(plan: BuildPlan) -> Tuner:
     """Return what applies `plan`; its compiler is looked for on PATH alone.
 
     Raises `PlanError` where it names a file instead, which would be run, and `UnknownNameError`
@@ -81,7 +81,7 @@ def tuner_of(plan: BuildPlan) -> Tuner:
     program = plan.compiler.partition(" ")[0]
     if not _PROGRAM.fullmatch(program):
         raise PlanError(
-            f"the plan is for the compiler {_shown(program)}: expected the name of one on PATH, "
+            f"the plan is for the compiler {_quote(program)}: expected the name of one on PATH, "
             "because a plan may not say which file is run"
         )
     return tuner_named(program)
@@ -102,7 +102,7 @@ def require_among(
     """Raise `PlanError` that names the first of `found` that is none of `allowed`."""
     for word in found:
         if word not in allowed:
-            raise _refused(plan, kind, word, "one that the tuner itself tries")
+            raise _make_refusal(plan, kind, word, "one that the tuner itself tries")
 
 
 def require_nothing_in(plan: BinaryPlan, *fields: str) -> None:
@@ -110,7 +110,7 @@ def require_nothing_in(plan: BinaryPlan, *fields: str) -> None:
     for name in fields:
         value = getattr(plan, name)
         if value:
-            raise _refused(plan, name, str(value), f"none with the method {plan.method!r}")
+            raise _make_refusal(plan, name, str(value), f"none with the method {plan.method!r}")
 
 
 def _require_permitted(plan: BuildPlan) -> None:
@@ -120,7 +120,7 @@ def _require_permitted(plan: BuildPlan) -> None:
     """
     _require_plain_text(msgspec.to_builtins(plan))
     try:
-        tuner = tuner_of(plan)
+        tuner = find_tuner(plan)
     except UnknownNameError:
         return
     if plan.goal not in list(Goal):
@@ -130,8 +130,8 @@ def _require_permitted(plan: BuildPlan) -> None:
     for binary in plan.binaries:
         for path in (binary.name, *(source.path for source in binary.sources)):
             if not PurePosixPath(path).name or ".." in PurePosixPath(path).parts:
-                raise _refused(binary, "path", path, "a path without `..`")
-        for kept in binary.kept().values():
+                raise _make_refusal(binary, "path", path, "a path without `..`")
+        for kept in binary.list_files().values():
             _require_beside(binary, kept)
         tuner.require_possible(binary)
 
@@ -139,13 +139,13 @@ def _require_permitted(plan: BuildPlan) -> None:
 def _require_beside(plan: BinaryPlan, kept: str) -> None:
     path = PurePosixPath(kept)
     if len(path.parts) != 2 or path.parts[0] != PROFILES or path.name == "..":
-        raise _refused(plan, "profile", kept, f"a file in the folder {PROFILES}")
+        raise _make_refusal(plan, "profile", kept, f"a file in the folder {PROFILES}")
 
 
 def _require_plain_text(value: object) -> None:
     """Raise `PlanError` for a text that would do something to the terminal that shows it."""
     if isinstance(value, str) and not is_plain(value):
-        raise PlanError(f"expected text without control characters, found {_shown(value)}")
+        raise PlanError(f"expected text without control characters, found {_quote(value)}")
     if isinstance(value, Mapping):
         for part in chain.from_iterable(cast("Mapping[object, object]", value).items()):
             _require_plain_text(part)
@@ -154,13 +154,13 @@ def _require_plain_text(value: object) -> None:
             _require_plain_text(part)
 
 
-def _refused(plan: BinaryPlan, kind: str, found: str, expected: str) -> PlanError:
+def _make_refusal(plan: BinaryPlan, kind: str, found: str, expected: str) -> PlanError:
     return PlanError(
-        f"the plan of {_shown(plan.name)} has the {kind} {_shown(found)}, which is refused: "
+        f"the plan of {_quote(plan.name)} has the {kind} {_quote(found)}, which is refused: "
         f"expected {expected}; a plan may hold nothing else, because other words for a compiler "
         "can run code and overwrite files: make the plan anew with `compiler-gym tune`"
     )
 
 
-def _shown(text: str) -> str:
+def _quote(text: str) -> str:
     return ascii(text)[:_SHOWN] if not text.isprintable() else repr(text)[:_SHOWN]

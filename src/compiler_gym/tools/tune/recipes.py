@@ -24,13 +24,13 @@ from compiler_gym.tools.tune.reading import read_plan
 
 __all__ = [
     "TuningRecipe",
+    "list_shipped_recipes",
     "read_recipe",
     "recipe_actions",
     "recipe_files",
     "recipe_for",
     "recipe_named",
     "recipe_names",
-    "shipped_recipes",
 ]
 
 
@@ -80,14 +80,14 @@ class TuningRecipe:
 
 
 @cache
-def shipped_recipes() -> tuple[TuningRecipe, ...]:
+def list_shipped_recipes() -> tuple[TuningRecipe, ...]:
     """Return the recipes of every installed compiler."""
     return tuple(map(read_recipe, recipe_files()))
 
 
 def recipe_names() -> list[str]:
     """Return the names of the shipped recipes."""
-    return [recipe.name for recipe in shipped_recipes()]
+    return [recipe.name for recipe in list_shipped_recipes()]
 
 
 def recipe_files() -> tuple[Path, ...]:
@@ -101,7 +101,7 @@ def recipe_files() -> tuple[Path, ...]:
 
 def recipe_named(name: str) -> TuningRecipe:
     """Return the recipe `name`; raise `UnknownNameError` with the names there are."""
-    named = {recipe.name: recipe for recipe in shipped_recipes()}
+    named = {recipe.name: recipe for recipe in list_shipped_recipes()}
     if name not in named:
         raise UnknownNameError(unknown_name("recipe", name, named))
     return named[name]
@@ -112,7 +112,7 @@ def recipe_for(goal: Goal, compiler: str) -> TuningRecipe | None:
 
     Of several it is the first by name, whose name others continue.
     """
-    return next((recipe for recipe in shipped_recipes() if recipe.fits(goal, compiler)), None)
+    return next((recipe for recipe in list_shipped_recipes() if recipe.fits(goal, compiler)), None)
 
 
 def read_recipe(path: Path) -> TuningRecipe:

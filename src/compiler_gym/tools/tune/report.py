@@ -9,7 +9,7 @@ from compiler_gym.files import write_whole
 from compiler_gym.tools.tune.handing_over import Result
 from compiler_gym.tools.tune.page import page
 from compiler_gym.tools.tune.request import Request
-from compiler_gym.tools.tune.summary import TuningSummary, summary_of
+from compiler_gym.tools.tune.summary import TuningSummary, write_summary
 
 __all__ = ["write_report"]
 
@@ -24,7 +24,7 @@ def write_report(
     rebuild: str = "",
 ) -> TuningSummary:
     """Write ``report.html`` and ``report.json`` to the output folder; return what they say."""
-    summary = summary_of(
+    summary = write_summary(
         request,
         results,
         compiler=compiler,

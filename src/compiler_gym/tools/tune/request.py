@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.options import Spelling, declared, option, seconds_in, to_plain
+from compiler_gym.options import Spelling, list_options, option, seconds_in, to_plain
 from compiler_gym.tools.tune.goal import Goal
 from compiler_gym.tools.tune.measure import Measure
 
@@ -154,4 +154,4 @@ class Request:
 
     def decides(self) -> dict[str, object]:
         """Return what must be the same when a tuning goes on, as JSON has it."""
-        return {n: v for n, v in to_plain(self).items() if not declared(self)[n].may_change}
+        return {n: v for n, v in to_plain(self).items() if not list_options(self)[n].may_change}

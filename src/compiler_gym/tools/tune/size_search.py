@@ -79,7 +79,7 @@ class SizeSearch:
 
     def run(self) -> Tried:
         """Return the best state, and the bytes it leaves; stop when the allowance is over."""
-        for tried in self.journal.tried():
+        for tried in self.journal.iterate_tried():
             self._consider("resumed", tried)
         with self.decisions.measuring():
             self._pool = ThreadPoolExecutor(self.jobs)
@@ -97,7 +97,7 @@ class SizeSearch:
         """Take a state that something else found and counted for the best if it is."""
         if self.journal.cost(state) is None:
             self.journal.add(stage, Tried(state, self.decisions.cost(state)))
-        self._consider(stage, self._known(state))
+        self._consider(stage, self._find_known(state))
 
     def try_all(self, stage: str, part: Allowance, states: Sequence[State]) -> list[Tried]:
         """Return what the states leave, in order, as far as the allowance goes."""
@@ -176,7 +176,7 @@ class SizeSearch:
                 is_new = self.journal.cost(state) is None and all(state != s for _, s, _ in flying)
                 if is_new and not part.take([state]):
                     break
-                flying.append((token, state, self._begun(state) if is_new else None))
+                flying.append((token, state, self._begin(state) if is_new else None))
             if not flying:
                 return
             token, state, future = flying.popleft()
@@ -185,12 +185,12 @@ class SizeSearch:
                     if other is not None:
                         other.cancel()
                 return
-            tried = self._known(state)
+            tried = self._find_known(state)
             self._consider(stage, tried)
             self.decisions.forget([self.best.actions, *(state for _, state, _ in flying)])
             yield token, tried
 
-    def _begun(self, state: State) -> Future[float]:
+    def _begin(self, state: State) -> Future[float]:
         return self._pool.submit(self.decisions.cost, state)
 
     def _is_written(self, stage: str, part: Allowance, state: State, future: Future[float]) -> bool:
@@ -204,7 +204,7 @@ class SizeSearch:
             return False
         return True
 
-    def _known(self, state: State) -> Tried:
+    def _find_known(self, state: State) -> Tried:
         cost = self.journal.cost(state)
         assert cost is not None
         return Tried(state, cost)

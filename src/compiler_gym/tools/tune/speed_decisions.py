@@ -13,7 +13,7 @@ from typing import Protocol
 from compiler_gym.tools.tune.measuring import RunCommand
 from compiler_gym.tools.tune.plan import BinaryPlan
 
-__all__ = ["Choice", "SpeedDecisions", "actions_of", "added", "plan_of"]
+__all__ = ["Choice", "SpeedDecisions", "add_choice", "list_actions", "make_plan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class SpeedDecisions(Protocol):
         """Where is put what a layout is made by."""
         ...
 
-    def option_of(self, word: str) -> str:
+    def find_option(self, word: str) -> str:
         """Return what `word` sets: of two words with the same, the later stands alone."""
         ...
 
@@ -82,11 +82,11 @@ class SpeedDecisions(Protocol):
         """Return the stripped binary of `plan`; raise `ProjectError` where it fails."""
         ...
 
-    def trained(self, by: RunCommand, notes: list[str]) -> Path | None:
+    def train_profile(self, by: RunCommand, notes: list[str]) -> Path | None:
         """Return a profile of the command `by`; None where there is none."""
         ...
 
-    def given(self, file: Path, notes: list[str]) -> Path:
+    def read_profile(self, file: Path, notes: list[str]) -> Path:
         """Return the profile `file` from production as the compiler reads it.
 
         Raises `ProjectError` where it cannot be read, or is of another program.
@@ -97,7 +97,7 @@ class SpeedDecisions(Protocol):
         """Return `plan` with a profile that also knows who called; None where there is none."""
         ...
 
-    def laid_out(self, plan: BinaryPlan, by: RunCommand, notes: list[str]) -> BinaryPlan | None:
+    def lay_out(self, plan: BinaryPlan, by: RunCommand, notes: list[str]) -> BinaryPlan | None:
         """Return `plan` laid out as a run of `by` says; None where that fails."""
         ...
 
@@ -106,19 +106,21 @@ class SpeedDecisions(Protocol):
         ...
 
 
-def added(plan: BinaryPlan, choice: Choice, option_of: Callable[[str], str]) -> BinaryPlan:
+def add_choice(plan: BinaryPlan, choice: Choice, option_of: Callable[[str], str]) -> BinaryPlan:
     """Return `plan` with `choice` instead of what says something else of the same option."""
     named = {option_of(flag) for flag in (*choice.flags, *choice.linker)}
 
-    def kept(words: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+    def keep_others(words: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
         return (*(word for word in words if option_of(word) not in named), *more)
 
     return replace(
-        plan, flags=kept(plan.flags, choice.flags), linker=kept(plan.linker, choice.linker)
+        plan,
+        flags=keep_others(plan.flags, choice.flags),
+        linker=keep_others(plan.linker, choice.linker),
     )
 
 
-def actions_of(plan: BinaryPlan) -> tuple[str, ...]:
+def list_actions(plan: BinaryPlan) -> tuple[str, ...]:
     """Return what is written of `plan` in the journal."""
     profile = (f"profile {plan.profile}",) if plan.profile else ()
     after = (f"layout {plan.after_profile}",) if plan.after_profile else ()
@@ -126,7 +128,7 @@ def actions_of(plan: BinaryPlan) -> tuple[str, ...]:
     return (*profile, *after, *named)
 
 
-def plan_of(actions: Sequence[str], plan: BinaryPlan) -> BinaryPlan:
+def make_plan(actions: Sequence[str], plan: BinaryPlan) -> BinaryPlan:
     """Return `plan` with the decisions that `actions` are in the journal."""
     words = [action.partition(" ") for action in actions]
     return replace(

@@ -15,7 +15,7 @@ from compiler_gym.tools.tune.comparing import as_speed, instructions
 from compiler_gym.tools.tune.journal import Tried
 from compiler_gym.tools.tune.measuring import RunCommand
 from compiler_gym.tools.tune.plan import BinaryPlan
-from compiler_gym.tools.tune.speed_decisions import Choice, actions_of, added, plan_of
+from compiler_gym.tools.tune.speed_decisions import Choice, add_choice, list_actions, make_plan
 from compiler_gym.tools.tune.timed import TimingBench
 from compiler_gym.validation import Comparison, compare_fastest
 
@@ -51,10 +51,10 @@ class SpeedSearch:
 
         It is the fair rival, unless it is faster for certain.
         """
-        self._plan, self._path = self.improved(self.profiled or self.none, self.rival)
-        return self._judged()
+        self._plan, self._path = self.improve(self.profiled or self.none, self.rival)
+        return self._judge()
 
-    def improved(self, plan: BinaryPlan, path: Path) -> tuple[BinaryPlan, Path]:
+    def improve(self, plan: BinaryPlan, path: Path) -> tuple[BinaryPlan, Path]:
         """Return a plan that is faster for certain than `plan`, with its binary, or `plan`."""
         self._plan, self._path, self._gain = plan, path, 1.0
         self._resume()
@@ -70,12 +70,12 @@ class SpeedSearch:
         It was faster for certain then; the comparison at the end tells whether it is.
         """
         bench = self.bench
-        known = sorted(bench.journal.tried(), key=lambda tried: tried.cost)
+        known = sorted(bench.journal.iterate_tried(), key=lambda tried: tried.cost)
         if not known or known[0].cost >= self._cost:
             return
-        plan = plan_of(known[0].actions, self._plan)
-        if all(Path(kept).is_file() for kept in plan.kept().values()):
-            for path in bench.built({"": plan}).values():
+        plan = make_plan(known[0].actions, self._plan)
+        if all(Path(kept).is_file() for kept in plan.list_files().values()):
+            for path in bench.build_plans({"": plan}).values():
                 self._plan, self._path = plan, path
                 self._gain = self._cost / known[0].cost
             self._show("resumed")
@@ -87,7 +87,7 @@ class SpeedSearch:
             return
         plan = bench.decisions.with_callers(self._plan, self.train, bench.notes)
         if plan is not None:
-            self._tried({"": plan}, _FIRST, "profile of calls")
+            self._try_plans({"": plan}, _FIRST, "profile of calls")
 
     def _choose(self) -> None:
         """Try the table, and as long as there is time what looked faster, with more runs."""
@@ -106,21 +106,21 @@ class SpeedSearch:
             plans = {str(number): self._with(each) for number, each in enumerate(batch)}
             if rounds == _FIRST:
                 known = self.bench.journal.cost
-                plans = {n: p for n, p in plans.items() if known(actions_of(p)) is None}
+                plans = {n: p for n, p in plans.items() if known(list_actions(p)) is None}
             plans = {name: plans[name] for name in self.bench.subject.allowance.take(list(plans))}
-            faster, taken = self._tried(plans, rounds, "choices")
+            faster, taken = self._try_plans(plans, rounds, "choices")
             promising += [batch[int(name)] for name in faster if name != taken]
         return promising
 
     def _with(self, choice: Choice) -> BinaryPlan:
-        return added(self._plan, choice, self.bench.decisions.option_of)
+        return add_choice(self._plan, choice, self.bench.decisions.find_option)
 
     def _is_time_for(self, count: int, rounds: tuple[int, int]) -> bool:
         runs = (count + 1) * rounds[0] + 3 * rounds[1]
         later = _FOR_LAYOUT if self.bench.decisions.lays_out else 0
         return self.bench.has_time(builds=count, runs=runs + later)
 
-    def _tried(
+    def _try_plans(
         self, plans: dict[str, BinaryPlan], rounds: tuple[int, int], stage: str
     ) -> tuple[list[str], str]:
         """Take the best of `plans` that is faster for certain; return those that look faster, too.
@@ -128,13 +128,13 @@ class SpeedSearch:
         The best of a few looks better than it is, so it must win once more in runs of its own.
         """
         bench = self.bench
-        paths = bench.built(plans)
+        paths = bench.build_plans(plans)
         if not paths:
             return [], ""
-        found = bench.compared_with(self._path, paths, rounds)
+        found = bench.compare_with(self._path, paths, rounds)
         taken = ""
         for name in [name for name, result in found.items() if result.low > 1][:2]:
-            sure = self._measured(paths[name])
+            sure = self._measure(paths[name])
             if sure.low > 1:
                 self._plan, self._path = plans[name], paths[name]
                 self._gain *= sure.speedup
@@ -142,7 +142,7 @@ class SpeedSearch:
                 break
         for name, result in found.items():
             cost = self._cost if name == taken else self._cost / min(result.speedup, 1.0)
-            bench.journal.add(stage, Tried(actions_of(plans[name]), cost))
+            bench.journal.add(stage, Tried(list_actions(plans[name]), cost))
         self._show(stage)
         return [name for name, result in found.items() if result.speedup > 1], taken
 
@@ -154,27 +154,27 @@ class SpeedSearch:
         if not bench.has_time(builds=3, runs=_FOR_LAYOUT):
             bench.notes.append("there was no time to lay out the linked file: give more --time")
             return
-        plan = bench.decisions.laid_out(self._plan, self.train, bench.notes)
+        plan = bench.decisions.lay_out(self._plan, self.train, bench.notes)
         if plan is None:
             return
-        _, taken = self._tried({"layout": plan}, _AGAIN, "layout")
+        _, taken = self._try_plans({"layout": plan}, _AGAIN, "layout")
         if not taken:
             bench.notes.append(
                 f"the layout by {' and '.join(plan.after)} is not faster for certain, and not used"
             )
 
-    def _measured(self, path: Path) -> Comparison:
+    def _measure(self, path: Path) -> Comparison:
         """Return how `path` compares with the best so far, in runs that chose nothing."""
-        return self.bench.compared_with(self._path, {"": path}, (_CONFIRMING, 0))[""]
+        return self.bench.compare_with(self._path, {"": path}, (_CONFIRMING, 0))[""]
 
     @property
     def _cost(self) -> float:
         return self.bench.seconds / self._gain
 
     def _show(self, stage: str) -> None:
-        self.bench.subject.watch(stage, Tried(actions_of(self._plan), self._cost))
+        self.bench.subject.watch(stage, Tried(list_actions(self._plan), self._cost))
 
-    def _judged(self) -> tuple[BinaryPlan, Path, dict[str, float]]:
+    def _judge(self) -> tuple[BinaryPlan, Path, dict[str, float]]:
         """Return the best of the search, of the profile alone and of no profile."""
         bench, paths = self.bench, dict.fromkeys((self.bench.fair, self.rival, self._path))
         if len(paths) == 1:

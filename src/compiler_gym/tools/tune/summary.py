@@ -24,7 +24,7 @@ __all__ = [
     "SourceSize",
     "TuningSummary",
     "share",
-    "summary_of",
+    "write_summary",
 ]
 
 TUNED = "tuned"
@@ -149,7 +149,7 @@ class TuningSummary:
         return {**msgspec.to_builtins(self), "is_better": self.is_better}
 
 
-def summary_of(
+def write_summary(
     request: Request,
     results: Sequence[Result],
     *,

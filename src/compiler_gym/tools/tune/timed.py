@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.files import sha256_of
+from compiler_gym.files import hash_file
 from compiler_gym.tools.tune.comparing import FEWEST_CONFIRMING, race
 from compiler_gym.tools.tune.journal import Journal, Tried
 from compiler_gym.tools.tune.measuring import RunCommand
 from compiler_gym.tools.tune.plan import BinaryPlan
-from compiler_gym.tools.tune.speed_decisions import SpeedDecisions, actions_of
+from compiler_gym.tools.tune.speed_decisions import SpeedDecisions, list_actions
 from compiler_gym.tools.tune.tuner import TuningSubject
 from compiler_gym.validation import Comparison
 
@@ -69,7 +69,7 @@ class TimingBench:
             self.seconds = min(self.seconds, max(first.seconds, 1e-3))
             if self.wall > 1:
                 break
-        self._seen: dict[str, tuple[str, ...]] = {sha256_of(self.fair): ("fair",)}
+        self._seen: dict[str, tuple[str, ...]] = {hash_file(self.fair): ("fair",)}
         if self.rounds < _ROUNDS:
             self.notes.append(
                 f"a run takes {self.wall:.3g} s, so that builds are compared in {self.rounds} "
@@ -78,7 +78,7 @@ class TimingBench:
 
     def know(self, plan: BinaryPlan, path: Path) -> None:
         """Remember what `plan` makes, so that another plan that makes the same is not timed."""
-        self._seen.setdefault(sha256_of(path), actions_of(plan))
+        self._seen.setdefault(hash_file(path), list_actions(plan))
 
     @property
     def run(self) -> RunCommand:
@@ -113,32 +113,32 @@ class TimingBench:
         needed = batches * self.build_seconds + runs * self.wall
         return not self.subject.allowance.is_over and self.seconds_left > needed
 
-    def built(self, plans: Mapping[str, BinaryPlan]) -> dict[str, Path]:
+    def build_plans(self, plans: Mapping[str, BinaryPlan]) -> dict[str, Path]:
         """Return the binaries of `plans` that link, and that no other before was equal to."""
         found = dict[str, Path]()
         jobs = self.subject.jobs if len(plans) == 1 else 1
 
         def build(plan: BinaryPlan) -> Path | None:
-            return self._built(plan, jobs)
+            return self._build(plan, jobs)
 
         with ThreadPoolExecutor(self.subject.jobs) as pool:
             made = list(pool.map(build, plans.values()))
         for (name, plan), path in zip(plans.items(), made, strict=True):
             self.count += 1
-            actions = actions_of(plan)
-            if path is not None and self._seen.setdefault(sha256_of(path), actions) == actions:
+            actions = list_actions(plan)
+            if path is not None and self._seen.setdefault(hash_file(path), actions) == actions:
                 found[name] = path
             else:
                 self.journal.add("equal", Tried(actions, math.inf))
         return found
 
-    def compared_with(
+    def compare_with(
         self, baseline: Path, paths: Mapping[str, Path], rounds: tuple[int, int]
     ) -> dict[str, Comparison]:
         """Return how `paths` compare with `baseline`, in turns, as long as there is time."""
         return race(self.run, baseline, paths, rounds=rounds, is_over=lambda: self.is_over)
 
-    def _built(self, plan: BinaryPlan, jobs: int) -> Path | None:
+    def _build(self, plan: BinaryPlan, jobs: int) -> Path | None:
         began = time.monotonic()
         try:
             return self.decisions.build(plan, jobs=jobs)

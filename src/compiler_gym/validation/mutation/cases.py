@@ -15,8 +15,8 @@ from pathlib import Path
 from compiler_gym.datasets import RunCase
 from compiler_gym.validation.mutation.contents import (
     MOST_BYTES,
-    mutated_contents,
-    mutated_number,
+    mutate_contents,
+    mutate_number,
 )
 from compiler_gym.validation.mutation.draw import Draw
 
@@ -50,12 +50,12 @@ class CaseMutator:
         options = [text for text in texts if _OPTION.fullmatch(text)]
         self._options.extend(dict.fromkeys((*words, *options)))
 
-    def mutated(self, parent: RunCase, number: int) -> RunCase:
+    def mutate(self, parent: RunCase, number: int) -> RunCase:
         """Return case `number`, made of `parent` by one to four changes."""
         draw = Draw(f"{self.seed} {number}")
         case = parent
         for _ in range(1 + draw.below(_DEPTH)):
-            case = self._changed(case, draw)
+            case = self._change(case, draw)
         names = (word for word in case.argv if _is_name(word))
         return replace(
             case,
@@ -65,7 +65,7 @@ class CaseMutator:
             outputs=tuple(dict.fromkeys((*parent.outputs, *case.files, *names))),
         )
 
-    def _changed(self, case: RunCase, draw: Draw) -> RunCase:
+    def _change(self, case: RunCase, draw: Draw) -> RunCase:
         parts = [name for name, held in case.files.items() if _length(held) <= MOST_BYTES]
         ways = ["argv"] if case.argv or self._options else []
         ways += ["file"] * 3 if parts else []
@@ -80,16 +80,16 @@ class CaseMutator:
                 return replace(case, files=self._files(case.files, draw.choice(parts), draw))
             case _:
                 tokens = self._borrow(draw, [other.stdin for other in self.known])
-                return replace(case, stdin=mutated_contents(case.stdin, draw, tokens))
+                return replace(case, stdin=mutate_contents(case.stdin, draw, tokens))
 
     def _files(self, files: _Files, name: str, draw: Draw) -> _Files:
         """Return `files` with another content of `name`, rarely without it."""
         if draw.below(24) == 0:
             return {other: held for other, held in files.items() if other != name}
-        others = [_content_of(case.files[name]) for case in self.known if name in case.files]
+        others = [_read_content(case.files[name]) for case in self.known if name in case.files]
         if others and draw.below(12) == 0:
             return {**files, name: draw.choice(others)[:MOST_BYTES]}
-        changed = mutated_contents(_content_of(files[name]), draw, self._borrow(draw, others))
+        changed = mutate_contents(_read_content(files[name]), draw, self._borrow(draw, others))
         return {**files, name: changed}
 
     def _borrow(self, draw: Draw, contents: Sequence[bytes]) -> list[bytes]:
@@ -108,7 +108,7 @@ class CaseMutator:
         numbers = [i for i in free if any(c.isdigit() for c in words[i])]
         if numbers and draw.below(2):
             at = draw.choice(numbers)
-            words[at] = os.fsdecode(mutated_number(os.fsencode(words[at]), draw))
+            words[at] = os.fsdecode(mutate_number(os.fsencode(words[at]), draw))
             return tuple(words)
         match draw.below(5):
             case 0 if self._options:
@@ -121,7 +121,7 @@ class CaseMutator:
                 one, other = draw.below(len(words)), draw.below(len(words))
                 words[one], words[other] = words[other], words[one]
             case _:
-                words = _options_of(draw.choice(self.known), case) if self.known else words
+                words = _borrow_options(draw.choice(self.known), case) if self.known else words
         return tuple(words[:_MOST_WORDS])
 
 
@@ -130,7 +130,7 @@ def is_mutable(case: RunCase) -> bool:
     return bool(case.argv or case.stdin or case.files)
 
 
-def _options_of(other: RunCase, case: RunCase) -> list[str]:
+def _borrow_options(other: RunCase, case: RunCase) -> list[str]:
     """Return the options of `other` with the names of files of `case`."""
     ours = [word for word in case.argv if not _is_free(word, case)]
     return [word for word in other.argv if _is_free(word, other)] + ours
@@ -154,5 +154,5 @@ def _length(held: bytes | Path) -> int:
     return held.stat().st_size if isinstance(held, Path) else len(held)
 
 
-def _content_of(held: bytes | Path) -> bytes:
+def _read_content(held: bytes | Path) -> bytes:
     return held.read_bytes() if isinstance(held, Path) else held

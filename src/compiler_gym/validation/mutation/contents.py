@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from compiler_gym.validation.mutation.draw import Draw
 
-__all__ = ["MOST_BYTES", "is_text", "mutated_contents", "mutated_number"]
+__all__ = ["MOST_BYTES", "is_text", "mutate_contents", "mutate_number"]
 
 MOST_BYTES = 1 << 16
 """Of one mutated file: what is longer is cut."""
@@ -21,7 +21,7 @@ _BYTES = bytes((0, 1, 9, 10, 13, 32, 34, 37, 39, 45, 48, 57, 63, 64, 65, 92, 127
 _CHANGE = Callable[[bytes, Draw, Sequence[bytes]], bytes]
 
 
-def mutated_contents(data: bytes, draw: Draw, tokens: Sequence[bytes] = ()) -> bytes:
+def mutate_contents(data: bytes, draw: Draw, tokens: Sequence[bytes] = ()) -> bytes:
     """Return `data` changed in one way; `tokens` are other contents and words to borrow from."""
     ways = _TEXT if is_text(data) and draw.below(4) else _BINARY
     return draw.choice(ways)(data, draw, tokens)[:MOST_BYTES]
@@ -37,7 +37,7 @@ def is_text(data: bytes) -> bool:
     return start.isascii() and b"\0" not in start
 
 
-def mutated_number(text: bytes, draw: Draw) -> bytes:
+def mutate_number(text: bytes, draw: Draw) -> bytes:
     """Return `text` with one of its decimal numbers changed; unchanged if it has none."""
     found = list(_NUMBER.finditer(text))
     if not found:
@@ -56,7 +56,7 @@ def _neighbouring_number(number: bytes, draw: Draw) -> bytes:
 
 
 def _change_lines(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
-    return b"".join(_rearranged(data.splitlines(keepends=True), draw))
+    return b"".join(_rearrange(data.splitlines(keepends=True), draw))
 
 
 def _change_word(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
@@ -69,10 +69,10 @@ def _change_word(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
 
 
 def _change_number(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
-    return mutated_number(data, draw)
+    return mutate_number(data, draw)
 
 
-def _rearranged(parts: list[bytes], draw: Draw) -> list[bytes]:
+def _rearrange(parts: list[bytes], draw: Draw) -> list[bytes]:
     """Return `parts` with some removed, repeated, moved or exchanged."""
     start, end = draw.span(len(parts), 4)
     some, where = parts[start:end], draw.below(len(parts) + 1)

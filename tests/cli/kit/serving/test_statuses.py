@@ -2,7 +2,7 @@
 import pytest
 
 from compiler_gym import errors
-from compiler_gym.cli.kit.serving import status_of
+from compiler_gym.cli.kit.serving import choose_status
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from compiler_gym.cli.kit.serving import status_of
     ],
 )
 def test_the_status_says_whose_fault_it_is(error: Exception, status: int) -> None:
-    assert status_of(error) == status
+    assert choose_status(error) == status

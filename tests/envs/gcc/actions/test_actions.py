@@ -22,11 +22,11 @@ from compiler_gym.envs.gcc.actions import (
     Set,
     action_spaces,
     apply_move,
+    list_values,
     moves,
-    values_of,
 )
 from compiler_gym.envs.gcc.actions.options import ABSENT
-from compiler_gym.envs.gcc.state.settings import CommandReader, command_line, words_of
+from compiler_gym.envs.gcc.state.settings import CommandReader, command_line, make_words
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.session import CommandlineSpec, DiscreteSpec, MultiDiscreteSpec
 
@@ -60,7 +60,7 @@ def test_the_other_spaces_hold_every_setting() -> None:
     assert whole.parts[0].values == "-O0, -O1, -O2, -Os"
     assert all(part.values.count(",") < 60 for part in whole.parts)
     assert isinstance(stepwise, DiscreteSpec)
-    assert stepwise.n >= max(len(OPTIONS), *(len(values_of(option)) for option in OPTIONS))
+    assert stepwise.n >= max(len(OPTIONS), *(len(list_values(option)) for option in OPTIONS))
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,13 @@ def test_bumps_count_from_what_the_compiler_would_do(steps: list[int], setting: 
     choices = [ABSENT] * len(OPTIONS)
     for step in steps:
         assert apply_move(OPTIONS, choices, Bump(5, step))
-    assert words_of(OPTIONS, choices) == ([] if setting is None else [setting])
+    assert make_words(OPTIONS, choices) == ([] if setting is None else [setting])
 
 
 def test_a_default_outside_of_its_range_is_where_counting_starts_at_the_edge() -> None:
     choices = [ABSENT] * len(OPTIONS)
     apply_move(OPTIONS, choices, Bump(6, 1))
-    assert words_of(OPTIONS, choices) == ["--param=outside=6"]
+    assert make_words(OPTIONS, choices) == ["--param=outside=6"]
 
 
 def test_a_bump_ends_at_the_largest_number() -> None:
@@ -108,7 +108,7 @@ def test_choices_become_actions_that_lead_to_them(space: str) -> None:
     generator = random.Random(4)
     replay = Replay(OPTIONS, space)
     for _ in range(100):
-        choices = [generator.choice(values_of(option)[:9]) for option in OPTIONS]
+        choices = [generator.choice(list_values(option)[:9]) for option in OPTIONS]
         assert replay.choices(replay.actions(choices)) == (choices, None)
 
 

@@ -6,9 +6,9 @@ import subprocess
 import pytest
 
 from compiler_gym.envs.gcc.programs.macros import (
+    change_only_compiler_macros,
     query,
-    seen_by_compiler_alone,
-    seen_by_preprocessor,
+    select_preprocessor_flags,
 )
 from compiler_gym.envs.gcc.toolchain.spec import get_spec
 
@@ -32,7 +32,7 @@ def test_silent_settings_leave_the_macros_alone(name: str, language: str) -> Non
         pytest.skip(f"{name} comes without a C++ compiler here")
     for index in (0, 1):
         silent = [option[index] for option in options if index < len(option)]
-        silent = [word for word in silent if not seen_by_preprocessor([word])]
+        silent = [word for word in silent if not select_preprocessor_flags([word])]
         flags = [word for word in silent if not is_refused(word)]
         assert len(flags) > 150
         for context in CONTEXTS:
@@ -56,10 +56,10 @@ def is_refused(word: str) -> bool:
     ],
 )
 def test_what_changes_a_macro_is_seen(word: str, macro: str) -> None:
-    assert seen_by_preprocessor(["-fgcse", word]) == (word,)
+    assert select_preprocessor_flags(["-fgcse", word]) == (word,)
     assert macro in macros(needed("gcc-12"), [word])
 
 
 def test_interference_sizes_are_known_to_the_compiler_alone() -> None:
-    assert seen_by_compiler_alone(["-O2", "--param=destructive-interference-size=128"])
-    assert not seen_by_compiler_alone(["-O2", "--param=max-unroll-times=8"])
+    assert change_only_compiler_macros(["-O2", "--param=destructive-interference-size=128"])
+    assert not change_only_compiler_macros(["-O2", "--param=max-unroll-times=8"])

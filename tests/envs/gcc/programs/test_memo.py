@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.envs.gcc.programs import memo as memos
-from compiler_gym.envs.gcc.programs.memo import Memo, memo_of
+from compiler_gym.envs.gcc.programs.memo import Memo, open_memo
 
 
 def test_facts_are_known_at_once_and_to_another_process(tmp_path: Path) -> None:
@@ -85,8 +85,8 @@ def test_sessions_of_a_process_share_a_memo_and_old_ones_are_forgotten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memos, "_MOST_PROGRAMS", 2)
-    first = memo_of(tmp_path / "1")
-    assert memo_of(tmp_path / "1") is first
-    memo_of(tmp_path / "2")
-    memo_of(tmp_path / "3")
-    assert memo_of(tmp_path / "1") is not first
+    first = open_memo(tmp_path / "1")
+    assert open_memo(tmp_path / "1") is first
+    open_memo(tmp_path / "2")
+    open_memo(tmp_path / "3")
+    assert open_memo(tmp_path / "1") is not first

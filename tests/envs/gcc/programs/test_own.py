@@ -7,8 +7,8 @@ import pytest
 
 from compiler_gym.datasets import RunSpec
 from compiler_gym.envs.gcc.programs.own import (
-    benchmark_of,
     make_benchmark,
+    make_benchmark_from,
     make_benchmark_from_source,
 )
 from compiler_gym.envs.gcc.programs.source import SourceProgram, unpack
@@ -44,6 +44,6 @@ def test_a_text_has_a_language() -> None:
 
 def test_equal_programs_have_equal_names_unless_they_are_given_one() -> None:
     program = SourceProgram(("a.c",), {"a.c": b"int a;"})
-    assert benchmark_of(program) == benchmark_of(program)
-    assert str(benchmark_of(program)).startswith("benchmark://user-v0/")
-    assert str(benchmark_of(program, "own-v0/1")) == "benchmark://own-v0/1"
+    assert make_benchmark_from(program) == make_benchmark_from(program)
+    assert str(make_benchmark_from(program)).startswith("benchmark://user-v0/")
+    assert str(make_benchmark_from(program, "own-v0/1")) == "benchmark://own-v0/1"

@@ -13,9 +13,9 @@ from compiler_gym.envs.gcc.actions.options import ABSENT
 from compiler_gym.envs.gcc.state.settings import (
     CommandReader,
     Settings,
-    checked,
+    check_choices,
     command_line,
-    words_of,
+    make_words,
 )
 from compiler_gym.errors import InvalidActionError
 
@@ -40,7 +40,7 @@ OPTIONS: list[Option] = [
 )
 def test_command_lines_are_read_as_the_compiler_reads_them(text: str, words: list[str]) -> None:
     choices, pending = CommandReader(OPTIONS).read(text)
-    assert words_of(OPTIONS, choices) == words
+    assert make_words(OPTIONS, choices) == words
     assert pending is None
 
 
@@ -56,7 +56,7 @@ def test_words_follow_the_choices_once_it_is_said_that_they_changed() -> None:
     settings = Settings(OPTIONS)
     assert settings.words == []
     settings.choices[1] = 1
-    settings.changed()
+    settings.reset_words()
     assert settings.words == ["-fno-gcse"]
     assert settings.words is settings.words
 
@@ -76,7 +76,7 @@ def test_a_level_alone_has_no_options() -> None:
 )
 def test_choices_that_are_none_are_refused(choices: list[int], reason: str) -> None:
     with pytest.raises(InvalidActionError, match=reason):
-        checked(choices, OPTIONS)
+        check_choices(choices, OPTIONS)
 
 
 def test_a_command_line_tells_settings_from_what_the_program_needs() -> None:

@@ -12,8 +12,8 @@ from compiler_gym.envs.gcc.toolchain.build import (
     Builder,
     check,
     is_lasting,
-    macros_of,
     preprocess,
+    read_macros,
 )
 from compiler_gym.errors import (
     CompilerDiagnosticError,
@@ -122,7 +122,7 @@ def test_errors_that_another_day_would_not_bring_do_not_last() -> None:
 
 def test_macros_are_what_the_compiler_prints(gcc: Gcc, tmp_path: Path) -> None:
     query = ("-dM", "-E", "-Os", "-x", "c", "/dev/null")
-    printed = macros_of(gcc, query, tmp_path / "new", DEFAULT_SECONDS)
+    printed = read_macros(gcc, query, tmp_path / "new", DEFAULT_SECONDS)
     assert b"#define __OPTIMIZE_SIZE__ 1" in printed
 
 

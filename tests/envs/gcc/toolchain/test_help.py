@@ -14,9 +14,9 @@ from compiler_gym.envs.gcc import (
 )
 from compiler_gym.envs.gcc.toolchain.help import (
     MOST,
+    list_refused_settings,
     read_optimizers,
     read_params,
-    refused_settings,
     without_refused,
 )
 
@@ -189,7 +189,7 @@ def test_what_the_compiler_refuses_is_left_out() -> None:
         GccFlagEnumOption("-fpatchable-function-entry=", ("?",)),
         GccFlagOption("-fgcse"),
     ]
-    words = refused_settings(options)
+    words = list_refused_settings(options)
     assert {"-fno-stack-protector-all", "--param=vrp1-mode=0", "-fx=b"} <= set(words)
     errors = "\n".join(
         (

@@ -62,7 +62,7 @@ def test_ranges_and_defaults_are_those_that_the_compiler_prints(gcc_bin: str) ->
 
 def test_the_compiler_accepts_every_setting(gcc_bin: str) -> None:
     options = get_spec(gcc_bin).options
-    words = [word for option in options for word in machine_help.refused_settings([option])]
+    words = [word for option in options for word in machine_help.list_refused_settings([option])]
     done = subprocess.run(
         [gcc_bin, "-###", *words, "-x", "c", "-c", "/dev/null"],
         env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"},

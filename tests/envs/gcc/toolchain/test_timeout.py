@@ -3,15 +3,15 @@
 
 import pytest
 
-from compiler_gym.envs.gcc.toolchain.timeout import checked_timeout
+from compiler_gym.envs.gcc.toolchain.timeout import check_timeout
 from compiler_gym.errors import InvalidParameterError
 
 
 def test_text_and_numbers_are_taken() -> None:
-    assert (checked_timeout("2.5"), checked_timeout(3)) == (2.5, 3.0)
+    assert (check_timeout("2.5"), check_timeout(3)) == (2.5, 3.0)
 
 
 @pytest.mark.parametrize("value", ["", "soon", "nan", "inf", 0, -1.0, float("inf")])
 def test_what_is_no_time_is_refused(value: str | float) -> None:
     with pytest.raises(InvalidParameterError, match="expected seconds above 0"):
-        checked_timeout(value)
+        check_timeout(value)

@@ -10,7 +10,7 @@ from compiler_gym.datasets import Benchmark, RunCase, RunSpec
 from compiler_gym.envs.gcc import Gcc, make_benchmark_from_source
 from compiler_gym.envs.gcc.programs.source import unpack
 from compiler_gym.envs.gcc.toolchain.build import Builder
-from compiler_gym.envs.gcc.validation.build import linked, reference_of
+from compiler_gym.envs.gcc.validation.build import build_reference, link_program
 from compiler_gym.errors import BenchmarkInitError
 
 from ..conftest import needed
@@ -29,7 +29,7 @@ def object_of(benchmark: Benchmark, folder: Path) -> bytes:
 
 def test_a_program_is_lent_and_taken_away(tmp_path: Path) -> None:
     benchmark = make_benchmark_from_source(TEXT, run=SPEC)
-    with linked("gcc-12", object_of(benchmark, tmp_path), benchmark) as program:
+    with link_program("gcc-12", object_of(benchmark, tmp_path), benchmark) as program:
         assert subprocess.run([program], check=False).returncode == 3
     assert not program.exists()
 
@@ -37,7 +37,7 @@ def test_a_program_is_lent_and_taken_away(tmp_path: Path) -> None:
 def test_a_cxx_program_is_linked_with_its_library(tmp_path: Path) -> None:
     text = "#include <string>\nint main() { return std::string(5, 'a').size(); }\n"
     benchmark = make_benchmark_from_source(text, lang="c++")
-    with linked("gcc-12", object_of(benchmark, tmp_path), benchmark) as program:
+    with link_program("gcc-12", object_of(benchmark, tmp_path), benchmark) as program:
         assert subprocess.run([program], check=False).returncode == 5
 
 
@@ -45,7 +45,7 @@ def test_what_does_not_link_says_why(tmp_path: Path) -> None:
     benchmark = make_benchmark_from_source(TEXT)  # without -lm
     with (
         pytest.raises(BenchmarkInitError, match="gcc-12 cannot link the program"),
-        linked("gcc-12", object_of(benchmark, tmp_path), benchmark),
+        link_program("gcc-12", object_of(benchmark, tmp_path), benchmark),
     ):
         pass
 
@@ -53,9 +53,9 @@ def test_what_does_not_link_says_why(tmp_path: Path) -> None:
 def test_a_reference_is_the_unchanged_program_and_is_built_once() -> None:
     needed("gcc-12")
     benchmark = make_benchmark_from_source(TEXT, run=SPEC)
-    reference = reference_of("gcc-12", benchmark, SPEC)
+    reference = build_reference("gcc-12", benchmark, SPEC)
     assert reference.run(RunCase()).exit_status == 3
-    assert reference_of("gcc-12", benchmark, SPEC) is reference
+    assert build_reference("gcc-12", benchmark, SPEC) is reference
 
 
 def test_a_reference_that_does_not_compile_says_so_when_it_is_run() -> None:
@@ -63,7 +63,7 @@ def test_a_reference_that_does_not_compile_says_so_when_it_is_run() -> None:
     spec = RunSpec((RunCase(),))
     benchmark = make_benchmark_from_source("int main(", run=spec)
     with pytest.raises(BenchmarkInitError, match="does not compile at -O0"):
-        reference_of("gcc-12", benchmark, spec).run(RunCase())
+        build_reference("gcc-12", benchmark, spec).run(RunCase())
 
 
 def test_the_reference_of_another_ones_program_reads_no_file_of_the_user(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_the_reference_of_another_ones_program_reads_no_file_of_the_user(tmp_pat
     secret = tmp_path / "secret.h"
     secret.write_text("int main(void) { return 4; }\n")
     own = make_benchmark_from_source(f'#include "{secret}"\n', run=SPEC)
-    assert reference_of("gcc-12", own, SPEC).run(RunCase()).exit_status == 4
+    assert build_reference("gcc-12", own, SPEC).run(RunCase()).exit_status == 4
     foreign = Benchmark("benchmark://somebody-v0/reader", own.contents, run=SPEC)
     with pytest.raises(BenchmarkInitError, match=r"secret\.h: No such file"):
-        reference_of("gcc-12", foreign, SPEC).run(RunCase())
+        build_reference("gcc-12", foreign, SPEC).run(RunCase())

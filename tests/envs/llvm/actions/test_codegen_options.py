@@ -6,13 +6,13 @@ import pytest
 from compiler_gym.envs.llvm.actions.codegen_options import (
     DEFAULT,
     OPTIONS,
+    find_numbers,
     flags,
-    folded,
+    fold_choices,
     llc_words,
-    numbers_of,
-    pipeline_of,
     read_llc,
     split_choices,
+    write_pipeline,
 )
 from compiler_gym.errors import InvalidActionError
 
@@ -36,22 +36,22 @@ def test_there_is_an_action_for_each_value() -> None:
 
 def test_numbers_pipelines_and_choices_say_the_same() -> None:
     numbers = [len(option.values) - 1 for option in OPTIONS]
-    passes, chosen = split_choices([pipeline_of(numbers)])
+    passes, chosen = split_choices([write_pipeline(numbers)])
     assert passes == []
-    assert numbers_of(chosen) == numbers
+    assert find_numbers(chosen) == numbers
     assert read_llc(["-filetype=obj", *llc_words(chosen), "-o", "out.o"]) == chosen
 
 
 def test_of_several_choices_of_an_option_the_last_counts() -> None:
-    assert folded({"a": "1"}, ["b=2", "a=3"]) == {"a": "3", "b": "2"}
-    assert folded({"a": "1"}, ["a=default"]) == {}
-    assert folded({"a": "1"}, ["reset", "b=2"]) == {"b": "2"}
+    assert fold_choices({"a": "1"}, ["b=2", "a=3"]) == {"a": "3", "b": "2"}
+    assert fold_choices({"a": "1"}, ["a=default"]) == {}
+    assert fold_choices({"a": "1"}, ["reset", "b=2"]) == {"b": "2"}
 
 
 @pytest.mark.parametrize("numbers", [[], [0], [-1] * len(OPTIONS), [99] * len(OPTIONS)])
 def test_what_are_no_numbers_of_values_is_refused(numbers: list[int]) -> None:
     with pytest.raises(InvalidActionError, match="expected"):
-        pipeline_of(numbers)
+        write_pipeline(numbers)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,6 @@ def test_what_are_no_numbers_of_values_is_refused(numbers: list[int]) -> None:
 )
 def test_what_is_not_offered_is_refused(chosen: dict[str, str], message: str) -> None:
     with pytest.raises(InvalidActionError, match=message):
-        numbers_of(chosen)
+        find_numbers(chosen)
     with pytest.raises(InvalidActionError, match=message):
         read_llc(llc_words(chosen))

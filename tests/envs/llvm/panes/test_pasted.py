@@ -7,7 +7,7 @@ import compiler_gym
 from compiler_gym.envs.llvm import make_benchmark_from_source
 from compiler_gym.envs.llvm.panes.pasted import make_pasted
 from compiler_gym.errors import BenchmarkInitError, CompilerGymError
-from compiler_gym.sandbox import Sandbox, chosen
+from compiler_gym.sandbox import Sandbox, choose_tier
 
 SOURCE = "int f(int n) { int s = 0; for (int i = 0; i < n; i++) s += i; return s; }\n"
 
@@ -37,7 +37,7 @@ def test_the_same_text_is_the_same_program() -> None:
     assert (source.filename, source.contents.decode()) == ("a.c", SOURCE)
 
 
-@pytest.mark.skipif(chosen() is Sandbox.NONE, reason="this machine offers no sandbox")
+@pytest.mark.skipif(choose_tier() is Sandbox.NONE, reason="this machine offers no sandbox")
 def test_a_pasted_program_reads_no_file_of_the_users(tmp_path: Path) -> None:
     secret = tmp_path / "secret.h"
     secret.write_text("int stolen(void) { return 4; }\n")

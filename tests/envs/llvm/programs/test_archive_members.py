@@ -79,7 +79,7 @@ def test_members_are_taken_for_what_is_missing_and_for_nothing_else(
     monkeypatch: pytest.MonkeyPatch, modules: list[str], archives: list[list[str]], taken: list[str]
 ) -> None:
     monkeypatch.setattr(archive_members, "run_engine", symbols)
-    found = archive_members.needed_members(
+    found = archive_members.select_members(
         [module.encode() for module in modules],
         [[member.encode() for member in archive] for archive in archives],
     )

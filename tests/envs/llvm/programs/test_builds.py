@@ -119,7 +119,7 @@ def test_commands_are_taken_apart(
     assert [source.name for source in found.sources] == sources
     assert list(found.objects) == objects
     if found.sources:
-        assert found.output_of(found.sources[0]) == tmp_path / output
+        assert found.find_output(found.sources[0]) == tmp_path / output
 
 
 def test_flags_that_change_the_code_are_kept_and_others_go() -> None:

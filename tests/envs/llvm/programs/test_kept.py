@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler_gym.envs.llvm.programs.kept import kept
+from compiler_gym.envs.llvm.programs.kept import make_cached
 from compiler_gym.errors import CacheWarning
 
 Cache = Callable[..., bytes]
@@ -26,7 +26,7 @@ def make(made: list[str], *parts: str | bytes) -> bytes:
         made.append("")
         return f"module {len(made)}".encode()
 
-    return kept(parts, now)
+    return make_cached(parts, now)
 
 
 def test_what_was_made_of_the_same_is_there_already(made: list[str], tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ PARTS = st.lists(st.binary(max_size=3), max_size=3)
 def test_different_parts_give_different_modules(one: list[bytes], other: list[bytes]) -> None:
     contents = [repr(parts).encode() for parts in (one, other)]
     found = [
-        kept(["property", *parts], lambda text=text: text)  # type: ignore[misc]  # bound now
+        make_cached(["property", *parts], lambda text=text: text)  # type: ignore[misc]  # bound now
         for parts, text in zip((one, other), contents, strict=True)
     ]
     assert found == contents
@@ -74,5 +74,5 @@ def test_what_cannot_be_made_is_not_kept(made: list[str]) -> None:
         raise ZeroDivisionError("no module")
 
     with pytest.raises(ZeroDivisionError, match="no module"):
-        kept(["flags"], fail)
+        make_cached(["flags"], fail)
     assert make(made, "flags") == b"module 1"

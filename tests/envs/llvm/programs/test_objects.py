@@ -63,18 +63,18 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_an_object_is_found_by_its_bytes_wherever_it_is(folder: Path) -> None:
     (folder / "a.o").write_bytes(b"object")
-    assert objects.modules_of(folder / "a.o") is None
+    assert objects.find_modules(folder / "a.o") is None
     objects.remember_object(folder / "a.o", b"module")
     (folder / "a.o").rename(folder / "b.o")
-    assert objects.modules_of(folder / "b.o") == [b"module"]
+    assert objects.find_modules(folder / "b.o") == [b"module"]
     (folder / "c.o").write_bytes(b"other object")
-    assert objects.modules_of(folder / "c.o") is None
+    assert objects.find_modules(folder / "c.o") is None
 
 
 def test_bitcode_is_its_own_origin(folder: Path) -> None:
     for magic in (b"BC\xc0\xde", b"\xde\xc0\x17\x0b"):
         (folder / "a.o").write_bytes(magic + b"rest")
-        assert objects.modules_of(folder / "a.o") == [magic + b"rest"]
+        assert objects.find_modules(folder / "a.o") == [magic + b"rest"]
 
 
 def test_an_output_of_a_command_that_was_not_run_is_known_by_its_path(
@@ -82,11 +82,11 @@ def test_an_output_of_a_command_that_was_not_run_is_known_by_its_path(
 ) -> None:
     monkeypatch.chdir(folder)
     objects.remember_output(Path("run"), b"module")
-    assert objects.modules_of(folder / "run") == [b"module"]
-    assert objects.modules_of(folder / "walk") is None
+    assert objects.find_modules(folder / "run") == [b"module"]
+    assert objects.find_modules(folder / "walk") is None
     monkeypatch.setattr(objects, "_MOST_OUTPUTS", 1)
     objects.remember_output(folder / "walk", b"other")
-    assert objects.modules_of(folder / "run") is None
+    assert objects.find_modules(folder / "run") is None
 
 
 @pytest.mark.parametrize("names", [["a.o"], ["a.o", "a-long-name-that-needs-a-table.o"]])
@@ -96,10 +96,10 @@ def test_an_archive_is_known_if_all_that_ar_put_into_it_is(folder: Path, names: 
         objects.remember_object(folder / name, f"module of {name}".encode())
     subprocess.run(["ar", "rcs", "l.a", *names], cwd=folder, check=True)
     assert objects.is_archive(folder / "l.a")
-    assert objects.modules_of(folder / "l.a") == [f"module of {n}".encode() for n in names]
+    assert objects.find_modules(folder / "l.a") == [f"module of {n}".encode() for n in names]
     (folder / "stranger.o").write_bytes(b"odd")
     subprocess.run(["ar", "rs", "l.a", "stranger.o"], cwd=folder, check=True)
-    assert objects.modules_of(folder / "l.a") is None
+    assert objects.find_modules(folder / "l.a") is None
 
 
 def test_what_is_no_archive_is_none(folder: Path) -> None:
@@ -108,7 +108,7 @@ def test_what_is_no_archive_is_none(folder: Path) -> None:
     assert not objects.is_archive(folder / "nothing.a")
     (folder / "empty.a").write_bytes(b"!<arch>\n")
     assert objects.is_archive(folder / "empty.a")
-    assert objects.modules_of(folder / "empty.a") is None
+    assert objects.find_modules(folder / "empty.a") is None
 
 
 def test_without_a_cache_an_object_is_one_of_unknown_origin(
@@ -117,4 +117,4 @@ def test_without_a_cache_an_object_is_one_of_unknown_origin(
     (folder / "a.o").write_bytes(b"object")
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(folder / "a.o"))
     objects.remember_object(folder / "a.o", b"module")
-    assert objects.modules_of(folder / "a.o") is None
+    assert objects.find_modules(folder / "a.o") is None

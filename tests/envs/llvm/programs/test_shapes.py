@@ -32,7 +32,7 @@ def files(tmp_path: Path) -> list[Path]:
 def test_files_have_the_functions_of_their_near_duplicates(
     files: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second, third = shapes.shapes_of(files)
+    first, second, third = shapes.find_shapes(files)
     assert first == second == third
     assert [(one.instructions, one.is_library) for one in first] == [
         (2, False), (1, True), (1, False),
@@ -43,7 +43,7 @@ def test_files_have_the_functions_of_their_near_duplicates(
         raise AssertionError("asked again")
 
     monkeypatch.setattr(shapes, "run_engine", fail)
-    assert shapes.shapes_of(files) == [first] * 3
+    assert shapes.find_shapes(files) == [first] * 3
 
 
 def test_many_files_are_read_in_batches(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,17 +57,17 @@ def test_many_files_are_read_in_batches(files: list[Path], monkeypatch: pytest.M
     monkeypatch.setattr(shapes, "run_engine", count)
     monkeypatch.setattr(shapes, "_MOST_BYTES", 2 * files[0].stat().st_size)
     files[0].write_text(MODULE.format(number=17))
-    assert len(shapes.shapes_of(files)) == 3
+    assert len(shapes.find_shapes(files)) == 3
     assert asked == [2, 1]
 
 
 def test_a_file_that_is_no_program_or_is_gone_says_so(tmp_path: Path) -> None:
     path = tmp_path / "a.bc"
     with pytest.raises(BenchmarkInitError, match=r"a\.bc"):
-        shapes.shapes_of([path])
+        shapes.find_shapes([path])
     path.write_bytes(b"nothing")
     with pytest.raises(BenchmarkInitError):
-        shapes.shapes_of([path])
+        shapes.find_shapes([path])
 
 
 def test_the_engine_says_of_the_sample_what_is_recorded_in_it(tmp_path: Path) -> None:
@@ -77,8 +77,8 @@ def test_the_engine_says_of_the_sample_what_is_recorded_in_it(tmp_path: Path) ->
     for number, program in enumerate(programs):
         paths.append(tmp_path / f"{number}.bc")
         paths[-1].write_bytes(program.contents)
-    for program, found in zip(programs, shapes.shapes_of(paths), strict=True):
-        facts = sample.facts_of(program)
+    for program, found in zip(programs, shapes.find_shapes(paths), strict=True):
+        facts = sample.read_facts(program)
         assert found == sample.functions(f"debian-sample-v0/{program.key}")
         assert cluster_digest(found, b"").hex() == facts.cluster or not found
         assert len(found) == facts.functions

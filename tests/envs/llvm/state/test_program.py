@@ -64,7 +64,7 @@ def test_a_twin_with_another_module_builds_in_another_directory(program: Program
 
 def test_files_go_to_where_the_session_was_moved(program: Program, tmp_path: Path) -> None:
     program.executable.text_size(program.module)
-    program.moved(tmp_path / "elsewhere")
+    program.move_to(tmp_path / "elsewhere")
     assert Path(program.write_bitcode()).parent == tmp_path / "elsewhere"
     program.executable.text_size(program.module)
     assert list((tmp_path / "elsewhere").glob("program-*"))

@@ -119,5 +119,5 @@ def test_a_program_beside_it_leaves_its_files_alone(made: Executable, tmp_path: 
 
 
 def test_a_cost_is_told_apart_by_the_tools_it_depends_on(made: Executable) -> None:
-    assert made.tools_of("text_size") != ""
-    assert made.tools_of("instructions").startswith(made.tools_of("text_size"))
+    assert made.identify_tools("text_size") != ""
+    assert made.identify_tools("instructions").startswith(made.identify_tools("text_size"))

@@ -9,7 +9,7 @@ import pytest
 
 from compiler_gym.envs import llvm
 from compiler_gym.envs.llvm.toolchain.engine import run_engine
-from compiler_gym.envs.llvm.toolchain.symbols import symbols_of
+from compiler_gym.envs.llvm.toolchain.symbols import read_symbols
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 
@@ -56,4 +56,4 @@ def test_symbols_are_told_apart_as_nm_does(project: Path) -> None:
 def test_what_others_see_is_defined_and_what_is_missing_is_needed(
     text: str, defined: set[str], needed: set[str]
 ) -> None:
-    assert symbols_of(text) == (defined, needed)
+    assert read_symbols(text) == (defined, needed)

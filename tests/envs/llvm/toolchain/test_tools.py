@@ -12,7 +12,7 @@ from compiler_gym import _llvm
 from compiler_gym.envs.llvm.toolchain.tools import (
     MAJOR,
     find_tool,
-    package_of,
+    name_package,
     require_tool,
     tool_name,
 )
@@ -76,4 +76,4 @@ def test_a_missing_tool_says_what_it_is_for_and_what_installs_it(
         require_tool("opt", "to optimise")
     with pytest.raises(ProjectError, match=f"apt install lld-{MAJOR}"):
         require_tool("ld.lld", "to link", error=ProjectError)
-    assert package_of("clang_rt") == f"libclang-rt-{MAJOR}-dev"
+    assert name_package("clang_rt") == f"libclang-rt-{MAJOR}-dev"

@@ -12,11 +12,11 @@ import pytest
 
 from compiler_gym.datasets import Benchmark, RunCase, RunSpec
 from compiler_gym.envs.llvm.validation.build import (
-    built,
+    build_program,
+    build_reference,
     find_opt,
     link_program,
     other_machine,
-    reference_of,
     run_tool,
 )
 from compiler_gym.errors import BenchmarkInitError, EnvironmentNotSupported
@@ -35,7 +35,7 @@ def status_of(program: Path) -> int:
 
 
 def test_a_program_is_there_while_it_is_lent() -> None:
-    with built(MODULE) as program:
+    with build_program(MODULE) as program:
         assert status_of(program) == 5
     assert not program.parent.exists()
 
@@ -61,13 +61,13 @@ def test_libraries_are_linked_and_a_missing_one_is_quoted(tmp_path: Path) -> Non
 def test_the_reference_is_built_once_and_is_the_unchanged_program() -> None:
     benchmark = Benchmark("benchmark://user-v0/reference", MODULE)
     spec = RunSpec((RunCase(),))
-    reference = reference_of(benchmark, spec)
+    reference = build_reference(benchmark, spec)
     assert reference.run(RunCase()).exit_status == 5
-    assert reference_of(benchmark, spec) is reference
+    assert build_reference(benchmark, spec) is reference
     other = RunSpec((RunCase(),), reference=MODULE.replace(b"ret i32 5", b"ret i32 6"))
-    assert reference_of(benchmark, other).run(RunCase()).exit_status == 6
+    assert build_reference(benchmark, other).run(RunCase()).exit_status == 6
     slower = RunSpec((RunCase(),), time_limit=3.0)
-    assert reference_of(benchmark, slower) is not reference
+    assert build_reference(benchmark, slower) is not reference
 
 
 def test_a_tool_gives_what_it_prints_or_why_it_did_not_run() -> None:

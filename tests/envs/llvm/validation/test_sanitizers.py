@@ -11,7 +11,7 @@ import pytest
 
 from compiler_gym.datasets import RunCase, run_contained
 from compiler_gym.envs.llvm.validation import sanitizers
-from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, Sanitizer, reports_of
+from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, Sanitizer, collect_reports
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.validation import ValidationResult
 
@@ -45,7 +45,7 @@ def test_undefined_behaviour_of_the_program_itself_is_no_finding(
 )
 def test_a_sanitizer_sees_what_the_output_does_not_show(sanitizer: Sanitizer, source: str) -> None:
     module = program(source).contents
-    ((case, report),) = reports_of(sanitizer, module, [RunCase()], ())
+    ((case, report),) = collect_reports(sanitizer, module, [RunCase()], ())
     assert case.name == "default"
     assert "Sanitizer:" in report
 
@@ -92,7 +92,7 @@ def test_each_sanitizer_watches_the_module_or_is_compiled_in_from_source() -> No
 def test_a_clean_program_is_reported_by_none() -> None:
     module = program("int main(void) { volatile int a[4] = {1}; return a[3]; }").contents
     for one in (ASAN, MSAN):
-        assert reports_of(one, module, [RunCase()], ()) == []
+        assert collect_reports(one, module, [RunCase()], ()) == []
 
 
 def test_the_report_of_a_sanitizer_is_its_first_marked_line() -> None:

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from compiler_gym.envs.loop_tool.jit import Call, compile_ir, estimate_in_turns, first_run, pinned
+from compiler_gym.envs.loop_tool.jit import (
+    Call,
+    compile_ir,
+    estimate_in_turns,
+    first_run,
+    pin_thread,
+)
 from compiler_gym.envs.loop_tool.jit.clocks import estimate
 from compiler_gym.errors import InvalidParameterError
 
@@ -70,7 +76,7 @@ def test_what_a_first_run_took_is_told_and_not_asked_again() -> None:
 
 def test_the_core_is_given_back() -> None:
     before = os.sched_getaffinity(0)
-    with pinned() as is_pinned:
+    with pin_thread() as is_pinned:
         assert not is_pinned or len(os.sched_getaffinity(0)) == 1
     assert os.sched_getaffinity(0) == before
 

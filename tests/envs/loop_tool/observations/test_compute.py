@@ -23,20 +23,20 @@ def test_every_observation_is_computed() -> None:
 def test_the_hash_is_of_the_tree_the_cursor_and_the_past() -> None:
     cursor = start()
     bench = Bench(cursor.tree)
-    changed = cursor.changed(changes.toggle_unroll)
+    changed = cursor.change_loop(changes.toggle_unroll)
     states = (
         cursor,
         start("m=4,n=4,k=5"),
-        cursor.moved(1, around=False),
-        cursor.toggled(),
+        cursor.move_by(1, around=False),
+        cursor.toggle(),
         changed,
-        changed.changed(changes.toggle_unroll),
+        changed.change_loop(changes.toggle_unroll),
     )
     assert len({str(COMPUTE["tree_hash"](state, bench)) for state in states}) == len(states)
     assert COMPUTE["tree_hash"](start(), bench) == COMPUTE["tree_hash"](cursor, bench)
-    assert COMPUTE["tree_hash"](changed.undone(), bench) == COMPUTE["tree_hash"](cursor, bench)
+    assert COMPUTE["tree_hash"](changed.undo(), bench) == COMPUTE["tree_hash"](cursor, bench)
 
 
 def test_the_action_state_is_cursor_size_and_tail() -> None:
-    cursor = start("m=10,n=4,k=4").changed(lambda tree, path: changes.split(tree, path, 4))
+    cursor = start("m=10,n=4,k=4").change_loop(lambda tree, path: changes.split(tree, path, 4))
     assert COMPUTE["action_state"](cursor, Bench(cursor.tree)) == [0, 2, 2]

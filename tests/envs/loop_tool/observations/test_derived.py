@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 
 import compiler_gym
-from compiler_gym.envs.loop_tool.observations.derived import derived_observations
+from compiler_gym.envs.loop_tool.observations.derived import list_derived_observations
 
 NAMES = ("loop_graph", "loop_graph_instance", "loop_graph_arrays")
 
@@ -28,7 +28,7 @@ def test_every_form_holds_the_same_nodes_and_edges() -> None:
 
 
 def test_the_columns_of_an_instance_are_those_of_the_arrays() -> None:
-    (_, instance) = derived_observations()
+    (_, instance) = list_derived_observations()
     columns = {
         **{
             f"node_{name}": np.array([at])

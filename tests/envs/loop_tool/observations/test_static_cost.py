@@ -6,7 +6,7 @@ import random
 import pytest
 
 from compiler_gym.envs.loop_tool.actions import LOOPS, TABLE
-from compiler_gym.envs.loop_tool.observations.static_cost import estimated_cycles, estimated_gflops
+from compiler_gym.envs.loop_tool.observations.static_cost import estimate_cycles, estimate_gflops
 from compiler_gym.envs.loop_tool.state.cursor import Cursor
 from compiler_gym.envs.loop_tool.state.descriptions import KINDS, describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program
@@ -33,7 +33,7 @@ def test_a_better_matmul_is_estimated_better() -> None:
         # 4 rows of m, 16 of n in registers over all k
         "split_4 down swap_down swap_down unroll up up split_16 down swap_down swap_down vectorise",
     )
-    found = [estimated_gflops(played(matmul, words).tree) for words in steps]
+    found = [estimate_gflops(played(matmul, words).tree) for words in steps]
     assert found == sorted(found)
     assert found[-1] > 10 * found[0]
 
@@ -41,9 +41,7 @@ def test_a_better_matmul_is_estimated_better() -> None:
 def test_threads_help_large_programs_only() -> None:
     for size, helps in ((2**22, True), (64, False)):
         text = describe("add", f"a={size}")
-        before, after = (
-            estimated_gflops(played(text, words).tree) for words in ("", "parallelise")
-        )
+        before, after = (estimate_gflops(played(text, words).tree) for words in ("", "parallelise"))
         assert (after > before) is helps
 
 
@@ -53,4 +51,4 @@ def test_every_tree_has_a_cost(kind: str) -> None:
     cursor = Cursor(initial_tree(parse_program(describe(kind, ""))))
     for _ in range(60):
         cursor = choose.choice(TABLE[LOOPS]).apply(cursor)
-        assert 0 < estimated_cycles(cursor.tree) < 1e15
+        assert 0 < estimate_cycles(cursor.tree) < 1e15

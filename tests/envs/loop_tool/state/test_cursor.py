@@ -14,25 +14,25 @@ def start() -> Cursor:
 
 def test_it_stops_at_the_ends_or_goes_around() -> None:
     cursor = start()
-    assert cursor.moved(-1, around=False) is cursor
-    assert cursor.moved(-1, around=True).at == 2
-    assert cursor.moved(5, around=False).at == 2
+    assert cursor.move_by(-1, around=False) is cursor
+    assert cursor.move_by(-1, around=True).at == 2
+    assert cursor.move_by(5, around=False).at == 2
 
 
 def test_it_follows_its_loop() -> None:
-    cursor = start().changed(changes.swap_down, move=1)
+    cursor = start().change_loop(changes.swap_down, move=1)
     assert (cursor.at, cursor.tree.loop(cursor.path).dim) == (1, "m")
 
 
 def test_changes_are_taken_back_one_by_one() -> None:
     first = start()
-    second = first.changed(changes.swap_down, move=1)
-    third = second.changed(changes.toggle_unroll)
-    assert third.undone() == second
-    assert third.undone().undone() == first
-    assert first.undone() is first
+    second = first.change_loop(changes.swap_down, move=1)
+    third = second.change_loop(changes.toggle_unroll)
+    assert third.undo() == second
+    assert third.undo().undo() == first
+    assert first.undo() is first
 
 
 def test_a_change_without_meaning_is_no_change() -> None:
     cursor = start()
-    assert cursor.changed(changes.swap_up) is cursor
+    assert cursor.change_loop(changes.swap_up) is cursor

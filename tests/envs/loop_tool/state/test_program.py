@@ -2,7 +2,12 @@
 """What is asked of a program's records."""
 
 from compiler_gym.envs.loop_tool.state.descriptions import describe
-from compiler_gym.envs.loop_tool.state.program import accesses, operations, operators, written
+from compiler_gym.envs.loop_tool.state.program import (
+    accesses,
+    operations,
+    operators,
+    write_expression,
+)
 from compiler_gym.envs.loop_tool.state.reading import parse_program
 
 
@@ -16,7 +21,7 @@ def test_an_access_says_how_far_a_step_goes() -> None:
 
 def test_an_expression_is_written_counted_and_walked() -> None:
     (statement,) = parse_program(describe("chain", "a=4")).statements
-    assert written(statement.value) == "max(((A[a] * B[a]) + C[a]), 0.0)"
+    assert write_expression(statement.value) == "max(((A[a] * B[a]) + C[a]), 0.0)"
     assert list(operators(statement.value)) == ["max", "add", "mul"]
     assert operations(statement.value) == statement.operations == 3
     assert [access.tensor for access in accesses(statement.value)] == ["A", "B", "C"]

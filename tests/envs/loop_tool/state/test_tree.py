@@ -4,7 +4,7 @@
 from compiler_gym.envs.loop_tool.actions import changes
 from compiler_gym.envs.loop_tool.state.descriptions import describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program
-from compiler_gym.envs.loop_tool.state.tree import Tree, initial_tree, leaves_of
+from compiler_gym.envs.loop_tool.state.tree import Tree, initial_tree, list_leaves
 
 
 def tree_of(kind: str, words: str, before: str = "") -> Tree:
@@ -38,6 +38,6 @@ def test_threads_begin_on_the_outermost_loop_that_reduces_nothing() -> None:
 
 def test_every_statement_has_a_nest() -> None:
     tree = tree_of("softmax", "m=3,n=4")
-    assert [leaves_of(root) for root in tree.roots] == [(0,), (1,), (2,), (3,)]
+    assert [list_leaves(root) for root in tree.roots] == [(0,), (1,), (2,), (3,)]
     assert tree.at((1, 0, 0)) == 1
     assert len(tree.around((1, 0, 0))) == 2

@@ -45,14 +45,14 @@ def test_a_tree_is_compiled_once(compiled: list[Tree]) -> None:
     bench = Bench(tree, Proven(tree.program))
     other = changes.swap_down(tree, (0,))
     for one in (tree, tree, other, tree):
-        assert bench.measured(one).gflops > 0
+        assert bench.measure(one).gflops > 0
     assert len(compiled) == 2
 
 
 def test_the_next_episode_compiles_nothing_that_was_found_right(compiled: list[Tree]) -> None:
     for _ in range(3):
         tree = tree_of("matmul", "m=9,n=10,k=11")
-        Bench(tree).measured(tree)
+        Bench(tree).measure(tree)
     assert len(compiled) <= 1, "none, where another test was first"
 
 
@@ -70,23 +70,23 @@ def test_a_nest_that_spoils_its_inputs_spoils_no_other(monkeypatch: pytest.Monke
     wrong = Swapped(right.program, right.code, right.is_threaded)
     monkeypatch.setattr(measuring, "compile_nest", always(wrong))
     with pytest.raises(WrongResultError, match="nan, and numpy says"):
-        bench.measured(tree)
+        bench.measure(tree)
     monkeypatch.undo()
-    assert bench.measured(tree).gflops > 0
+    assert bench.measure(tree).gflops > 0
 
 
 def test_a_step_that_leaves_the_tree_is_not_timed() -> None:
     tree = tree_of("matmul", "m=8,n=8,k=8")
     bench = Bench(tree)
-    first = bench.measured(tree)
+    first = bench.measure(tree)
     bench.actions += 1
-    assert bench.measured(tree) is first
-    assert bench.measured(tree) is not first, "who asks twice gets a new time"
+    assert bench.measure(tree) is first
+    assert bench.measure(tree) is not first, "who asks twice gets a new time"
     bench.actions += 1
     other = changes.swap_down(tree, (0,))
-    assert bench.measured(other) is not first
+    assert bench.measure(other) is not first
     bench.actions += 1
-    assert bench.measured(tree) is not first
+    assert bench.measure(tree) is not first
 
 
 def test_a_gain_is_that_since_the_last(compiled: list[Tree]) -> None:
@@ -111,15 +111,15 @@ def test_a_wrong_result_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "compile_nest", always(other))
     for _ in range(2):
         with pytest.raises(WrongResultError, match=r"Y\[\d\] is .*, and numpy says"):
-            bench.measured(tree)
+            bench.measure(tree)
     monkeypatch.undo()
-    assert bench.measured(tree).gflops > 0
+    assert bench.measure(tree).gflops > 0
 
 
 def test_a_nest_that_runs_for_minutes_is_not_run() -> None:
     tree = tree_of("matmul", "m=4096,n=4096,k=4096")
     with pytest.raises(ObservationError, match="expected at most 20 s"):
-        Bench(tree).measured(tree)
+        Bench(tree).measure(tree)
 
 
 def test_what_may_be_long_is_bounded_from_above_and_not_by_far() -> None:
@@ -141,14 +141,14 @@ def cuda_tree(kind: str, words: str) -> Tree:
 def test_without_a_card_the_error_says_what_is_missing() -> None:
     tree = cuda_tree("add", "a=8")
     with pytest.raises(ObservationError, match="NVIDIA"):
-        Bench(tree).measured(tree)
+        Bench(tree).measure(tree)
 
 
 @pytest.mark.skipif(not is_available(), reason="no card of NVIDIA's and its driver")
 def test_a_program_for_a_card_is_checked_and_timed_there() -> None:
     tree = cuda_tree("matmul", "m=33,n=40,k=17")
     bench = Bench(tree)
-    assert bench.measured(tree).gflops > 0
+    assert bench.measure(tree).gflops > 0
     bench.actions += 1
     assert bench.gain(changes.toggle_parallel(tree, (0,))) > 0
 
@@ -172,14 +172,14 @@ def test_a_card_has_no_measured_peak() -> None:
 def test_a_nest_of_one_thread_that_a_card_cannot_end_is_not_run() -> None:
     tree = cuda_tree("matmul", "m=2048,n=2048,k=2048")
     with pytest.raises(ObservationError, match="parallelise"):
-        Bench(tree).measured(tree)
+        Bench(tree).measure(tree)
 
 
 def test_what_was_timed_is_told_once() -> None:
     tree = tree_of("add", "a=1000")
     bench = Bench(tree)
     assert bench.last_facts() == ""
-    timing = bench.measured(tree)
+    timing = bench.measure(tree)
     assert json.loads(bench.last_facts())["gflops"] == timing.gflops
     assert bench.last_facts() == ""
     assert bench.timing(tree) is timing

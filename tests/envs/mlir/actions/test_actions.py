@@ -2,7 +2,7 @@
 """The names of CompilerGym 0.2.5 are there, and the list has no name twice."""
 
 from compiler_gym.envs.mlir.actions import ACTION_SPACES, ENTRIES
-from compiler_gym.search.known import known_sequences
+from compiler_gym.search.known import find_known_sequences
 
 
 def test_the_spaces_are_named() -> None:
@@ -13,6 +13,6 @@ def test_the_spaces_are_named() -> None:
 
 
 def test_a_search_begins_at_blocks_that_fit_registers() -> None:
-    starts = known_sequences(ENTRIES)
+    starts = find_known_sequences(ENTRIES)
     first = [ENTRIES[action] for action in starts[0]]
     assert first == ["block-8x32x4", "vectorize-operation"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Entries become moves where they mean something."""
 
-from compiler_gym.envs.mlir.actions.menu import MENU, Loops, composed
+from compiler_gym.envs.mlir.actions.menu import MENU, Loops, compose_move
 from compiler_gym.envs.mlir.actions.moves import Move
 
 PRODUCT = Loops("m", ("parallel", "parallel", "reduction"), (32, 64, 16))
@@ -21,6 +21,6 @@ def test_what_does_not_fit_is_no_move() -> None:
 
 def test_the_composite_takes_as_many_numbers_as_there_are_loops() -> None:
     sizes, order = (1, 2, 3, 4, 5, 6, 7), (6, 2, 0, 1, 3, 4, 5)
-    assert composed("tile", "m", sizes, order, 3).numbers == (1, 2, 3)
-    assert composed("interchange", "m", sizes, order, 3).numbers == (2, 0, 1)
-    assert composed("vectorize", "m", sizes, order, 3).numbers == ()
+    assert compose_move("tile", "m", sizes, order, 3).numbers == (1, 2, 3)
+    assert compose_move("interchange", "m", sizes, order, 3).numbers == (2, 0, 1)
+    assert compose_move("vectorize", "m", sizes, order, 3).numbers == ()

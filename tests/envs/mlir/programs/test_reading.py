@@ -3,7 +3,7 @@
 
 import pytest
 
-from compiler_gym.envs.mlir.programs.reading import read_payload, retyped
+from compiler_gym.envs.mlir.programs.reading import change_type, read_payload
 from compiler_gym.errors import BenchmarkInitError
 from envs.mlir.schedules import MATMUL
 
@@ -28,6 +28,6 @@ def test_bad_payloads_are_refused(source: str, why: str) -> None:
 
 
 def test_the_type_of_a_payload_can_be_changed() -> None:
-    assert "f32" not in retyped(MATMUL, "f64")
+    assert "f32" not in change_type(MATMUL, "f64")
     with pytest.raises(BenchmarkInitError, match="type=f16"):
-        retyped(MATMUL, "f16")
+        change_type(MATMUL, "f16")

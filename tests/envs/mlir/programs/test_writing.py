@@ -3,17 +3,17 @@
 
 import pytest
 
-from compiler_gym.envs.mlir.programs.writing import Writer, convolution, count_of, out_size
+from compiler_gym.envs.mlir.programs.writing import Writer, convolution, count_elements, out_size
 from compiler_gym.errors import BenchmarkInitError
 from envs.mlir.schedules import scheduled
 
 
 def test_a_border_and_a_row_are_written() -> None:
     writer = Writer()
-    framed = writer.padded(writer.argument(1, 3, 6, 8), (0, 0, 1, 2))
+    framed = writer.pad(writer.argument(1, 3, 6, 8), (0, 0, 1, 2))
     assert writer.shapes[framed] == (1, 3, 8, 12)
     image = convolution(writer, framed, writer.argument(4, 3, 3, 3), 1)
-    row = writer.reshaped(image, 1, count_of(writer.shapes[image]))
+    row = writer.reshape(image, 1, count_elements(writer.shapes[image]))
     assert writer.shapes[row] == (1, 4 * 6 * 10)
     program = scheduled(writer.text(row))
     assert "tensor.pad" in program.payload

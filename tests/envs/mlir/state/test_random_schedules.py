@@ -61,4 +61,4 @@ def test_a_random_schedule_computes_the_same_and_is_replayed_by_the_tool(
     with TemporaryDirectory() as folder:
         assert replayed(program, Path(folder)).strip() == program.text.strip()
     bench = Bench(source)
-    bench.checked(program.text)
+    bench.compile_checked(program.text)

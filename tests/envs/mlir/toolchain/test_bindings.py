@@ -5,12 +5,15 @@ import sys
 
 import pytest
 
-from compiler_gym.envs.mlir.toolchain.bindings import diagnosed, load
+from compiler_gym.envs.mlir.toolchain.bindings import load, report_diagnostics
 from compiler_gym.errors import CompilerDiagnosticError, EnvironmentNotSupported
 
 
 def test_diagnostics_are_in_the_message() -> None:
-    with pytest.raises(CompilerDiagnosticError, match=r"try: .*custom op .what."), diagnosed("try"):
+    with (
+        pytest.raises(CompilerDiagnosticError, match=r"try: .*custom op .what."),
+        report_diagnostics("try"),
+    ):
         load().ir.Module.parse("what is this")
 
 

@@ -6,10 +6,10 @@ import pytest
 from compiler_gym.envs.mlir.programs.builders import build
 from compiler_gym.envs.mlir.toolchain.lowering import (
     LEVEL,
-    bufferized,
-    compiled,
-    lowered,
-    shortened,
+    bufferize,
+    compile_module,
+    compile_shortened,
+    lower,
 )
 from compiler_gym.envs.mlir.toolchain.reference import evaluate, worst_error
 from compiler_gym.envs.mlir.toolchain.running import random_inputs
@@ -39,7 +39,7 @@ CONV = build("conv2d_nhwc", (1, 12, 12, 4, 8, 3, 1))
 )
 def test_a_schedule_computes_what_numpy_does(source: str, moves: tuple[str, ...]) -> None:
     program = scheduled(source, *moves)
-    kernel = compiled(program.text)
+    kernel = compile_module(program.text)
     inputs = random_inputs(kernel.inputs)
     call = kernel.bind(inputs)
     call()
@@ -47,22 +47,22 @@ def test_a_schedule_computes_what_numpy_does(source: str, moves: tuple[str, ...]
 
 
 def test_an_equal_module_is_compiled_once() -> None:
-    assert compiled(MATMUL) is compiled(MATMUL)
-    assert compiled(MATMUL, LEVEL + 1) is not compiled(MATMUL)
+    assert compile_module(MATMUL) is compile_module(MATMUL)
+    assert compile_module(MATMUL, LEVEL + 1) is not compile_module(MATMUL)
 
 
 def test_plain_code_keeps_the_same_share_of_every_nest() -> None:
-    kernel, factor = shortened(MATMUL, 32 * 64 * 16 // 4)
+    kernel, factor = compile_shortened(MATMUL, 32 * 64 * 16 // 4)
     assert 4 <= factor < 5  # rounds are whole
     call = kernel.bind(random_inputs(kernel.inputs))
     call()
     assert call.outputs[0][:6].all()
     assert not call.outputs[0][8:].any()
-    assert shortened(MATMUL, 10**9)[1] == 1
-    assert shortened(CONV, 100)[1] > 5
+    assert compile_shortened(MATMUL, 10**9)[1] == 1
+    assert compile_shortened(CONV, 100)[1] > 5
 
 
 def test_the_way_down_ends_in_the_dialect_of_llvm() -> None:
-    assert "memref" in str(bufferized(MATMUL))
-    assert "linalg" not in (text := str(lowered(MATMUL)))
+    assert "memref" in str(bufferize(MATMUL))
+    assert "linalg" not in (text := str(lower(MATMUL)))
     assert "llvm.func" in text

@@ -5,7 +5,7 @@ import pytest
 
 from compiler_gym.envs.mlir.programs.builders import build
 from compiler_gym.envs.mlir.toolchain import measuring
-from compiler_gym.envs.mlir.toolchain.measuring import Bench, bench_of
+from compiler_gym.envs.mlir.toolchain.measuring import Bench, open_bench
 from compiler_gym.errors import ObservationError
 from envs.mlir.schedules import MATMUL
 
@@ -17,8 +17,8 @@ def test_a_module_that_computes_something_else_is_refused() -> None:
 
 
 def test_a_median_is_measured_once() -> None:
-    bench = bench_of(MATMUL)
-    assert bench is bench_of(MATMUL)
+    bench = open_bench(MATMUL)
+    assert bench is open_bench(MATMUL)
     assert bench.median(MATMUL) == bench.median(MATMUL) == bench.naive() > 0
     assert bench.numpy() > 0
     assert bench.compile_seconds(MATMUL) > 0
@@ -28,10 +28,10 @@ def test_a_median_is_measured_once() -> None:
 def test_what_is_not_written_is_found() -> None:
     source = build("add", (16, 16))
     bench = Bench(source)
-    bench.checked(source)  # whose right result is still where the next one is expected
+    bench.compile_checked(source)  # whose right result is still where the next one is expected
     lazy = source.split("    %1 =")[0] + ("    return %0 : tensor<16x16xf32>\n  }\n}\n")
     with pytest.raises(ObservationError, match="wrong by"):
-        bench.checked(lazy)
+        bench.compile_checked(lazy)
 
 
 def test_long_naive_code_is_estimated_from_some_of_its_rows(

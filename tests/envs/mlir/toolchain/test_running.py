@@ -3,15 +3,20 @@
 
 import numpy as np
 
-from compiler_gym.envs.mlir.toolchain.lowering import compiled
-from compiler_gym.envs.mlir.toolchain.running import Tensor, aligned, random_inputs, times_of
+from compiler_gym.envs.mlir.toolchain.lowering import compile_module
+from compiler_gym.envs.mlir.toolchain.running import (
+    Tensor,
+    align_array,
+    measure_times,
+    random_inputs,
+)
 from envs.mlir.schedules import MATMUL
 
 
 def test_arrays_are_aligned_copies() -> None:
     array = np.arange(5, dtype="float32")
-    assert aligned(array).ctypes.data % 64 == 0
-    assert np.array_equal(aligned(array), array)
+    assert align_array(array).ctypes.data % 64 == 0
+    assert np.array_equal(align_array(array), array)
 
 
 def test_inputs_follow_the_seed_and_the_type() -> None:
@@ -22,10 +27,10 @@ def test_inputs_follow_the_seed_and_the_type() -> None:
 
 
 def test_a_run_leaves_inputs_alone_and_takes_time() -> None:
-    kernel = compiled(MATMUL)
+    kernel = compile_module(MATMUL)
     inputs = random_inputs(kernel.inputs)
     copies = [one.copy() for one in inputs]
-    times = times_of(kernel.bind(inputs), 3, 1)
+    times = measure_times(kernel.bind(inputs), 3, 1)
     assert len(times) == 3
     assert min(times) > 0
     assert all(np.array_equal(a, b) for a, b in zip(inputs, copies, strict=True))

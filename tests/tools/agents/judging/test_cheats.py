@@ -22,7 +22,7 @@ from compiler_gym.core import CompilerEnvState
 from compiler_gym.datasets import RunCase, RunLimits
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.agents import AgentTask, Decisions, Judge, Verdict, find_task
-from compiler_gym.tools.agents.judging.measuring import finite_cost, outcome_of
+from compiler_gym.tools.agents.judging.measuring import finite_cost, make_verdict
 from compiler_gym.validation import (
     Finding,
     Reference,
@@ -114,7 +114,7 @@ def test_a_program_that_seems_right_is_found_out(name: str, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "finding"),
     [
-        ("is wrong", Finding.failed([ValidationError("the program does something else")])),
+        ("is wrong", Finding.fail([ValidationError("the program does something else")])),
         ("makes sure that nobody can tell", Finding.unknown("flaky")),
         ("is not run at all", None),
     ],
@@ -127,10 +127,10 @@ def test_a_program_that_is_not_shown_to_be_right_is_worth_nothing(
     if finding is not None:
         rungs.append(RungResult("run", finding.verdict, 0.0, finding.reason, finding.errors))
     result = ValidationResult(state, 0.0, rungs=tuple(rungs))
-    verdict = outcome_of(replace(CRC32, checks=("verify", "run")), 264.0, 1.0, result)
+    verdict = make_verdict(replace(CRC32, checks=("verify", "run")), 264.0, 1.0, result)
     assert (verdict.reward, verdict.valid) == (0.0, False), name
     passed = replace(result, rungs=(*rungs[:2], RungResult("run", Check.OK, 0.0)))
-    good = outcome_of(replace(CRC32, checks=("verify", "run")), 264.0, 132.0, passed)
+    good = make_verdict(replace(CRC32, checks=("verify", "run")), 264.0, 132.0, passed)
     assert good.reward == pytest.approx(math.log(2))
 
 
@@ -330,7 +330,7 @@ def _arithmetic(patch: pytest.MonkeyPatch) -> None:
 
 
 def _measurement(patch: pytest.MonkeyPatch) -> None:
-    for name in ("measure", "finite_cost", "outcome_of"):
+    for name in ("measure", "finite_cost", "make_verdict"):
         patch.setattr(f"compiler_gym.tools.agents.judging.measuring.{name}", always(99.0))
 
 

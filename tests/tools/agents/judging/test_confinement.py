@@ -11,7 +11,7 @@ import pytest
 
 import compiler_gym
 from compiler_gym.tools.agents.judging import confinement
-from compiler_gym.tools.agents.judging.confinement import ENVIRONMENT, NAMESPACES, confined
+from compiler_gym.tools.agents.judging.confinement import ENVIRONMENT, NAMESPACES, confine_judge
 
 LOOK = """
 import json, os, socket, sys
@@ -39,7 +39,7 @@ def test_the_judge_has_no_variables_no_network_and_no_files_of_its_caller(
     monkeypatch.setenv("REWARD", "9")
     with socket.create_server(("127.0.0.1", 0)) as server:
         place = (str(WRITTEN), str(server.getsockname()[1]), str(os.getpid()))
-        command, box = confined("-c", LOOK, *place)
+        command, box = confine_judge("-c", LOOK, *place)
         if box != NAMESPACES:
             pytest.skip("bubblewrap cannot make namespaces here")
         done = subprocess.run(command, env=dict(ENVIRONMENT), capture_output=True, check=True)
@@ -53,7 +53,7 @@ def test_without_namespaces_the_judge_is_a_process_and_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("compiler_gym.tools.agents.judging.confinement._bubblewrap", lambda: ())
-    command, box = confined()
+    command, box = confine_judge()
     assert box == "process"
     assert command[1:3] == ["-I", "-m"]
 
@@ -74,7 +74,7 @@ def test_the_judge_sees_python_and_the_library_wherever_they_are(
         (real / "programs").mkdir()
         (real / "programs" / "_cases.py").touch()
         monkeypatch.setattr(
-            "compiler_gym.tools.agents.judging.confinement.bundled_folder",
+            "compiler_gym.tools.agents.judging.confinement.find_bundled_folder",
             lambda: link / "programs",
         )
         monkeypatch.setattr(sys, "path", [*sys.path, str(link / "library"), folder])
@@ -82,7 +82,7 @@ def test_the_judge_sees_python_and_the_library_wherever_they_are(
         try:
             paths = [link / "library/file", real / "programs/_cases.py", hidden]
             look = "import os, sys; print(*map(os.path.exists, sys.argv[1:]))"
-            command, box = confined("-c", look, *map(str, paths))
+            command, box = confine_judge("-c", look, *map(str, paths))
         finally:
             confinement._bubblewrap.cache_clear()  # pyright: ignore[reportPrivateUsage]
         if box != NAMESPACES:

@@ -4,8 +4,8 @@ import sys
 
 SCRIPT = """
 import os, sys
-from compiler_gym.tools.agents.judging.process import moved_streams
-requests, answers = moved_streams()
+from compiler_gym.tools.agents.judging.process import move_streams
+requests, answers = move_streams()
 print('{"nonce": 0, "verdict": {"reward": 9}}', flush=True)
 os.system('echo imitated; cat')
 answers.write(requests.readline().upper())

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.datasets.bundled import bundled_folder
+from compiler_gym.datasets.bundled import find_bundled_folder
 from tests.command_line import Run
 from tests.tools.corpus.packages.built import write_package
 
@@ -216,7 +216,7 @@ def test_linking_needs_a_compilation_database(own: Run, programs: Path) -> None:
 def test_a_folder_of_built_packages_becomes_a_dataset_with_splits(own: Run, tmp_path: Path) -> None:
     folder = tmp_path / "built"
     for package, program in (("zlib", "crc32"), ("expat", "qsort"), ("lz4", "qsort")):
-        bitcode = (bundled_folder() / program / f"{program}.bc").read_bytes()
+        bitcode = (find_bundled_folder() / program / f"{program}.bc").read_bytes()
         write_package(folder, package, {f"{program}.c": bitcode})
     done = own("import", "debian-v0", str(folder), "--json").json
     assert (done["packages"], done["modules"], done["duplicates"]) == (3, 2, 1)

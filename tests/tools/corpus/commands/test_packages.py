@@ -6,7 +6,12 @@ import pytest
 
 from compiler_gym.errors import DatasetInitError, InvalidParameterError
 from compiler_gym.options import PackageChoice
-from compiler_gym.tools.corpus.commands.packages import Distribution, built, lock_for, show_outcomes
+from compiler_gym.tools.corpus.commands.packages import (
+    Distribution,
+    build_with_progress,
+    lock_for,
+    show_outcomes,
+)
 from compiler_gym.tools.corpus.packages import (
     BuildOutcome,
     LockedPackage,
@@ -67,13 +72,13 @@ def test_each_package_is_a_line_with_counts_and_the_time_left(
     lock = PackageLock((), (LockedPackage("tiny", "1"), LockedPackage("nothing", "1")))
     builder = PackageBuilder(tmp_path / "o", FolderSupplier(tmp_path), AssemblyCompiler(), LIMITS)
 
-    results = built(lock, builder, jobs=1, ray=None)
+    results = build_with_progress(lock, builder, jobs=1, ray=None)
 
     said = capsys.readouterr().err.splitlines()
     assert said[0].startswith("[1/2] tiny 1: built, 1 modules, 0 programs, ")
     assert said[0].endswith(" s left")
     assert said[1].startswith("[2/2] nothing 1: no such package: ")
-    assert built(lock, builder, jobs=1, ray=None) == results
+    assert build_with_progress(lock, builder, jobs=1, ray=None) == results
     assert capsys.readouterr().err == ""
 
 

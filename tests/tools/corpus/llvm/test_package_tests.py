@@ -15,7 +15,7 @@ import pytest
 
 import compiler_gym
 from compiler_gym.datasets import PackageTest
-from compiler_gym.envs.llvm.programs.shapes import shapes_of
+from compiler_gym.envs.llvm.programs.shapes import find_shapes
 from compiler_gym.envs.llvm.toolchain.tools import tool_name
 from compiler_gym.errors import ValidationUnavailableError
 from compiler_gym.tools.corpus.llvm.package_tests import PackageTests
@@ -170,7 +170,7 @@ def test_an_environment_validates_what_a_package_tests(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site = tmp_path / "site"
-    gather_dataset("debian-v0", folder, site_data_base=site, shapes=shapes_of)
+    gather_dataset("debian-v0", folder, site_data_base=site, shapes=find_shapes)
     monkeypatch.setenv("COMPILER_GYM_SITE_DATA", str(site))
     with compiler_gym.make("llvm-v0", reward_space="IrInstructionCount") as env:
         assert env.datasets["debian-v0"].validatable == "Partially"

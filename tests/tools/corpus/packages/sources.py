@@ -92,7 +92,7 @@ class AssemblyCompiler:
     def counts(self, modules: Sequence[bytes]) -> list[tuple[int, int] | None]:
         return [(len(one.splitlines()), one.count(b"@function")) for one in modules]
 
-    def linked(
+    def link_modules(
         self, modules: Sequence[bytes], archives: Sequence[Sequence[bytes]], *, is_shared: bool
     ) -> bytes:
         return b"".join([*modules, *(member for archive in archives for member in archive)])

@@ -39,7 +39,7 @@ def prepared(apt: PrivateApt, monkeypatch: pytest.MonkeyPatch) -> PrivateApt:
 def test_what_a_package_needs_is_found_in_the_newest_versions(
     apt: PrivateApt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    needed = prepared(apt, monkeypatch).needed_by(["a"])
+    needed = prepared(apt, monkeypatch).resolve_needed(["a"])
 
     assert {file.package for file in needed} == {("a", "1:2"), ("b", "2")}
 
@@ -50,7 +50,7 @@ def test_a_version_that_is_asked_for_is_taken(
     prepared(apt, monkeypatch)
     older = PrivateApt(tmp_path / "apt", apt.mirrors, {"b": "1"})
 
-    needed = older.prepare().needed_by(["a"])
+    needed = older.prepare().resolve_needed(["a"])
 
     assert dict(file.package for file in needed)["b"] == "1"
 
@@ -59,7 +59,7 @@ def test_what_the_archive_does_not_have_is_said_in_apts_words(
     apt: PrivateApt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(DownloadFailed, match="Unable to find a source package for nothing"):
-        prepared(apt, monkeypatch).described("nothing")
+        prepared(apt, monkeypatch).describe_source("nothing")
 
 
 def test_all_that_it_writes_lies_in_its_folder(

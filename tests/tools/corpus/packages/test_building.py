@@ -17,7 +17,7 @@ from compiler_gym.tools.corpus.packages import (
     build_package,
 )
 from compiler_gym.tools.corpus.packages.building import BuildStopped
-from compiler_gym.tools.corpus.packages.roots import Root, base_tree, cloned_tree
+from compiler_gym.tools.corpus.packages.roots import Root, base_tree, clone_tree
 from tests.tools.corpus.packages.sources import (
     LIMITS,
     AssemblyCompiler,
@@ -186,7 +186,7 @@ def test_a_package_whose_dependency_is_damaged_is_a_row(tmp_path: Path) -> None:
         def root(self, package: LockedPackage) -> Generator[Root]:
             archive = self.folder / "damaged.deb"
             archive.write_bytes(b"no archive")
-            with cloned_tree(base_tree(self.folder / "bases", []), [archive]) as tree:
+            with clone_tree(base_tree(self.folder / "bases", []), [archive]) as tree:
                 yield Root(tree, ())
 
     make_source(tmp_path, "tiny", HELLO, "gcc -c a.c")

@@ -3,7 +3,7 @@
 import pytest
 
 from compiler_gym.tools.corpus.packages import BuildOutcome
-from compiler_gym.tools.corpus.packages.failures import explained, last_lines
+from compiler_gym.tools.corpus.packages.failures import explain_log, last_lines
 
 MAKE = "\nmake[1]: *** [Makefile:3: x.o] Error 1\nmake: *** [debian/rules:4: build] Error 2\n"
 
@@ -29,7 +29,7 @@ MAKE = "\nmake[1]: *** [Makefile:3: x.o] Error 1\nmake: *** [debian/rules:4: bui
     ],
 )
 def test_the_class_of_a_failure_is_told_by_its_log(outcome: BuildOutcome, log: str) -> None:
-    found, reason = explained(log)
+    found, reason = explain_log(log)
 
     assert found is outcome
     assert reason
@@ -38,7 +38,7 @@ def test_the_class_of_a_failure_is_told_by_its_log(outcome: BuildOutcome, log: s
 def test_an_error_that_was_survived_is_not_the_reason() -> None:
     survived = "conftest.c:3:10: fatal error: x.h: No such file or directory\n"
 
-    found, reason = explained(survived + "fine\n" * 100 + "configure: error: no y\n")
+    found, reason = explain_log(survived + "fine\n" * 100 + "configure: error: no y\n")
 
     assert (found, reason) == (BuildOutcome.CONFIGURE, "configure: error: no y")
 

@@ -13,7 +13,13 @@ import pytest
 from compiler_gym.datasets import PackageTest
 from compiler_gym.datasets.fetching import zstd
 from compiler_gym.errors import ValidationUnavailableError
-from compiler_gym.tools.corpus.packages import LockedPackage, PackageLock, Root, tree_of, write_lock
+from compiler_gym.tools.corpus.packages import (
+    LockedPackage,
+    PackageLock,
+    Root,
+    lend_tree,
+    write_lock,
+)
 
 TEST = PackageTest("tool", "1.0", "tool", ".", ("make",), (), "tree.tar.zst", "c")
 
@@ -46,7 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_tree_lies_where_it_was_built_and_is_removed_afterwards(folder: Path) -> None:
-    with tree_of(folder, TEST, ()) as place:
+    with lend_tree(folder, TEST, ()) as place:
         assert place.inside == "/run/build/tool-1.0.rc1"
         assert (place.tree / "bin/tool").read_bytes() == b"text"
         assert (place.tree / "bin/tool").stat().st_mtime == 1234
@@ -60,6 +66,6 @@ def test_a_package_that_the_lock_does_not_name_is_none(folder: Path) -> None:
     write_lock(folder / "lock.toml", PackageLock((), ()))
     with (
         pytest.raises(ValidationUnavailableError, match="does not name tool"),
-        tree_of(folder, TEST, ()),
+        lend_tree(folder, TEST, ()),
     ):
         pass

@@ -8,7 +8,7 @@ from compiler_gym.errors import DatasetInitError
 from compiler_gym.tools.corpus.packages import (
     LockedPackage,
     PackageLock,
-    found_lock,
+    find_lock,
     read_lock,
     write_lock,
 )
@@ -51,7 +51,7 @@ def test_the_name_of_a_folder_has_no_colon() -> None:
 
 
 def test_a_lock_of_a_hundred_packages_comes_with_the_library() -> None:
-    lock = read_lock(found_lock("debian-100"))
+    lock = read_lock(find_lock("debian-100"))
 
     assert len({package.name for package in lock.packages}) == 100
     assert all(package.version and len(package.sha256) == 64 for package in lock.packages)
@@ -62,6 +62,6 @@ def test_a_file_comes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     (tmp_path / "debian-100").touch()
 
-    assert found_lock("debian-100") == Path("debian-100")
-    assert found_lock("/no/debian-100") == Path("/no/debian-100")
-    assert found_lock("no-such-lock") == Path("no-such-lock")
+    assert find_lock("debian-100") == Path("debian-100")
+    assert find_lock("/no/debian-100") == Path("/no/debian-100")
+    assert find_lock("no-such-lock") == Path("no-such-lock")

@@ -8,7 +8,7 @@ import pytest
 
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.tools.corpus.packages import roots
-from compiler_gym.tools.corpus.packages.roots import base_tree, cloned_tree
+from compiler_gym.tools.corpus.packages.roots import base_tree, clone_tree
 
 pytestmark = pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="no dpkg-deb on PATH")
 
@@ -62,7 +62,7 @@ def test_a_copy_changes_and_ends_without_the_original(tmp_path: Path) -> None:
     second = archive(tmp_path, "b", {"usr/x": "2"})
     tree = base_tree(tmp_path / "trees", [first])
 
-    with cloned_tree(tree, [second]) as copy:
+    with clone_tree(tree, [second]) as copy:
         assert (copy / "usr/x").read_text() == "2"
         assert (copy / "usr/y").samefile(tree / "usr/y")
 

@@ -17,7 +17,7 @@ from compiler_gym.tools.corpus.packages import (
     PackageBuilder,
     PackageLock,
     build_packages,
-    opened_output,
+    open_output,
     read_results,
 )
 from tests.stand_ins import always
@@ -107,15 +107,15 @@ def test_an_iteration_that_is_left_ends_what_is_in_work(folder: Path) -> None:
 
 
 def test_a_folder_with_packages_is_taken_only_to_go_on(tmp_path: Path) -> None:
-    opened_output(tmp_path, LOCK, resume=False).release()
+    open_output(tmp_path, LOCK, resume=False).release()
 
     with pytest.raises(DatasetInitError, match="--resume"):
-        opened_output(tmp_path, LOCK, resume=False)
+        open_output(tmp_path, LOCK, resume=False)
     with pytest.raises(DatasetInitError, match="another lock"):
-        opened_output(tmp_path, PackageLock((), ()), resume=True)
-    held = opened_output(tmp_path, LOCK, resume=True)
+        open_output(tmp_path, PackageLock((), ()), resume=True)
+    held = open_output(tmp_path, LOCK, resume=True)
     with held, pytest.raises(CacheError, match="is written by"):
-        opened_output(tmp_path, LOCK, resume=True)
+        open_output(tmp_path, LOCK, resume=True)
 
 
 def test_a_full_disk_stops_the_build_and_says_what_to_do(

@@ -14,7 +14,7 @@ from compiler_gym.tools.corpus.packages import (
     may_be_c,
 )
 from compiler_gym.tools.corpus.packages.apt import Fetched
-from compiler_gym.tools.corpus.packages.supplying import fetched_source
+from compiler_gym.tools.corpus.packages.supplying import fetch_source
 from tests.stand_ins import always, stand_in
 
 LOCK = PackageLock((), (), {"libc6": "2"})
@@ -46,7 +46,7 @@ def test_a_source_is_fetched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     apt = PrivateApt(tmp_path / "apt", ())
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
-        found = fetched_source(apt, LockedPackage("aa", "1"), tmp_path / "kept", tmp_path / name)
+        found = fetch_source(apt, LockedPackage("aa", "1"), tmp_path / "kept", tmp_path / name)
         assert found.read_text() == "x"
 
     assert asked == ["aa"]
@@ -57,7 +57,7 @@ def test_a_version_that_the_lock_does_not_name_is_refused(
 ) -> None:
     newer = [Fetched("libc6_3_amd64.deb", 1, "ab")]
     monkeypatch.setattr(PrivateApt, "prepare", stand_in(lambda self: self))
-    monkeypatch.setattr(PrivateApt, "needed_by", always(newer))
+    monkeypatch.setattr(PrivateApt, "resolve_needed", always(newer))
 
     with pytest.raises(DownloadFailed, match="the lock asks for libc6=2, and the archive has 3"):
         UnpackedSupplier(tmp_path, LOCK, ["compiler"]).prepare()

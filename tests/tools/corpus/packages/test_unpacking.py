@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import DatasetInitError
-from compiler_gym.tools.corpus.packages.roots import base_tree, cloned_tree
+from compiler_gym.tools.corpus.packages.roots import base_tree, clone_tree
 
 pytestmark = pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="no dpkg-deb on PATH")
 
@@ -186,6 +186,6 @@ def test_an_alternative_is_a_program_of_the_tree(tmp_path: Path, outside: Path, 
 def test_a_package_that_comes_later_changes_no_file_of_the_base(tmp_path: Path) -> None:
     base = base_tree(tmp_path / "trees", [package(tmp_path / "1", "a", [("./usr/x", FILE, b"1")])])
     later: list[Member] = [("./usr/y", HARD, "./usr/x"), ("./usr/y", FILE, b"2")]
-    with cloned_tree(base, [package(tmp_path / "2", "b", later)]) as copy:
+    with clone_tree(base, [package(tmp_path / "2", "b", later)]) as copy:
         assert (copy / "usr/y").read_text() == "2"
     assert (base / "usr/x").read_text() == "1"

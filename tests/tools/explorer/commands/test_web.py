@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from compiler_gym.service.limits import adopt_orphans, children_of
+from compiler_gym.service.limits import adopt_orphans, list_children
 from compiler_gym.testing import descendants
 from tests.command_line import Run
 
@@ -57,7 +57,7 @@ def test_it_prints_where_it_is_and_a_signal_ends_it_and_all_its_processes(number
         assert below
         process.send_signal(number)
         assert process.wait(60) in (0, 130, 143, -number)
-    assert not below & set(children_of(os.getpid())), "the server leaves a process to others"
+    assert not below & set(list_children(os.getpid())), "the server leaves a process to others"
 
 
 def test_a_path_is_known_from_everywhere_and_a_text_is_handed_on(tmp_path: Path) -> None:

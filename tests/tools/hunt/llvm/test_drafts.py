@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.tools.hunt.llvm.decisions import HuntedDecision
-from compiler_gym.tools.hunt.llvm.drafts import draft, explorer_link, title_of, write_findings
+from compiler_gym.tools.hunt.llvm.drafts import draft, explorer_link, write_findings, write_title
 from compiler_gym.tools.hunt.llvm.page import page
 
 from .conftest import ADDS
@@ -34,7 +34,7 @@ DOCUMENT: dict[str, Any] = {
 
 def test_a_draft_holds_what_a_tracker_asks_for() -> None:
     text = draft(FINDING, DOCUMENT)
-    assert title_of(FINDING, DOCUMENT) == (
+    assert write_title(FINDING, DOCUMENT) == (
         "[-Oz] function(gvn) after -Oz leaves less: 20 to 16 bytes"
     )
     for part in (

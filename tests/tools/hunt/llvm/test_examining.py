@@ -15,7 +15,7 @@ from .conftest import ADDS, HEAD
 def scan(corpus: Path, engine: Engine) -> bytes:
     """Return the planted function, after -Oz."""
     contents = make_benchmark(corpus / "one" / "scan.c").contents
-    ((name, bitcode, _, size),) = engine.ask("functions_of", contents, 1, 300).value
+    ((name, bitcode, _, size),) = engine.ask("list_functions", contents, 1, 300).value
     assert (name, size) == ("f", 11)
     return bitcode
 
@@ -38,7 +38,7 @@ def test_the_smallest_decision_is_the_one_that_is_told(scan: bytes, engine: Engi
 
 
 def test_a_size_must_shrink_elsewhere_too(scan: bytes, engine: Engine) -> None:
-    text = engine.ask("prepared_for_reduction", scan).value.encode()
+    text = engine.ask("prepare_for_reduction", scan).value.encode()
     decision = "default<Oz> | disable-lsr=true"
     assert engine.ask("is_interesting", text, decision, "size", 3.0).value
     assert not engine.ask("is_interesting", text, decision, "size", 300.0).value

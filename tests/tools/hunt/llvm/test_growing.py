@@ -9,7 +9,7 @@ from compiler_gym.errors import EnvironmentNotSupported
 from compiler_gym.tools.hunt.llvm import growing
 from compiler_gym.tools.hunt.llvm.decisions import HuntedDecision
 from compiler_gym.tools.hunt.llvm.hunt import Hunt
-from compiler_gym.tools.hunt.llvm.versions import installed_versions
+from compiler_gym.tools.hunt.llvm.versions import list_versions
 
 
 def test_functions_that_grew_are_listed_and_what_failed_is_told(
@@ -22,7 +22,7 @@ def test_functions_that_grew_are_listed_and_what_failed_is_told(
             raise OSError("opt-14 is not there")
         return {"f": sizes[version]}
 
-    monkeypatch.setattr(growing, "installed_versions", lambda: (14, 16, 22))
+    monkeypatch.setattr(growing, "list_versions", lambda: (14, 16, 22))
     monkeypatch.setattr(growing, "function_sizes_with", made)
     document = Hunt(str(corpus), tmp_path / "grown").compare_versions(seconds=60)
     assert [row["grew"] for row in document["grown"]] == [7, 7, 7]
@@ -38,12 +38,12 @@ def test_functions_that_grew_are_listed_and_what_failed_is_told(
 def test_one_version_alone_is_refused(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(growing, "installed_versions", lambda: (22,))
+    monkeypatch.setattr(growing, "list_versions", lambda: (22,))
     with pytest.raises(EnvironmentNotSupported, match="two versions"):
         Hunt(str(corpus), tmp_path / "grown").compare_versions(seconds=60)
 
 
-@pytest.mark.skipif(len(installed_versions()) < 2, reason="needs opt of another version")
+@pytest.mark.skipif(len(list_versions()) < 2, reason="needs opt of another version")
 def test_older_versions_read_what_this_one_compiled(corpus: Path, tmp_path: Path) -> None:
     document = Hunt(str(corpus), tmp_path / "grown").compare_versions(seconds=60)
     readable = {one for one in document["versions"] if one >= 14}

@@ -104,8 +104,10 @@ def test_each_step_says_why_it_drops_a_candidate(
     if step == "cut out":
         monkeypatch.setattr(hunt, "_least", always(1000.0))
     if "packages" in patched:
-        counted = hunt._counted  # pyright: ignore[reportPrivateUsage]
-        monkeypatch.setattr(hunt, "_counted", stand_in(lambda row: counted(row) | {"packages": 1}))
+        counted = hunt._count_occurrences  # pyright: ignore[reportPrivateUsage]
+        monkeypatch.setattr(
+            hunt, "_count_occurrences", stand_in(lambda row: counted(row) | {"packages": 1})
+        )
     monkeypatch.setattr(
         hunt_module,
         "reduce_ir",

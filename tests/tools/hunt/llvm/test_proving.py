@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from compiler_gym.tools.hunt.llvm.engine import Answer, Engine
-from compiler_gym.tools.hunt.llvm.proving import glue_for, proved
+from compiler_gym.tools.hunt.llvm.proving import glue_for, prove_finding
 
 from .conftest import ADDS, HEAD
 
@@ -26,14 +26,14 @@ class Wrong:
 
 
 def test_a_sound_decision_is_proven_by_execution(engine: Engine) -> None:
-    proof = proved(engine, ADDS, LEVEL, "size")
+    proof = prove_finding(engine, ADDS, LEVEL, "size")
     assert (proof.kind, proof.reason) == ("execution", "")
     assert proof.judged >= 50
     assert proof.reached.startswith(proof.reached[-1])
 
 
 def test_a_wrong_program_is_found(engine: Engine) -> None:
-    proof = proved(Wrong(engine), ADDS, LEVEL, "size")  # pyright: ignore[reportArgumentType]
+    proof = prove_finding(Wrong(engine), ADDS, LEVEL, "size")  # pyright: ignore[reportArgumentType]
     assert proof.kind == ""
     assert proof.reason.startswith("differs on input")
 
@@ -41,7 +41,7 @@ def test_a_wrong_program_is_found(engine: Engine) -> None:
 def test_what_never_ends_by_itself_is_not_proven(engine: Engine) -> None:
     body = "  store i8 1, ptr inttoptr (i64 8 to ptr)\n  ret void\n"
     text = f"{HEAD}define void @f(ptr %0) {{\n{body}}}\n"
-    assert "ends by itself on 0" in proved(engine, text, LEVEL, "size").reason
+    assert "ends by itself on 0" in prove_finding(engine, text, LEVEL, "size").reason
 
 
 def test_memory_that_was_never_written_is_not_judged(engine: Engine) -> None:
@@ -56,7 +56,7 @@ def test_memory_that_was_never_written_is_not_judged(engine: Engine) -> None:
   ret i32 1
 }}
 """
-    assert "memory sanitizer" in proved(engine, text, LEVEL, "size").reason
+    assert "memory sanitizer" in prove_finding(engine, text, LEVEL, "size").reason
 
 
 def test_calls_and_memory_outside_are_part_of_what_is_compared(engine: Engine) -> None:
@@ -69,7 +69,7 @@ define i32 @f(ptr %0, i8 %1) minsize optsize {{
   ret i32 %4
 }}
 """
-    assert proved(engine, text, LEVEL, "size").kind == "execution"
+    assert prove_finding(engine, text, LEVEL, "size").kind == "execution"
 
 
 def test_a_walk_to_the_end_of_a_list_is_proven(engine: Engine) -> None:
@@ -86,7 +86,7 @@ def test_a_walk_to_the_end_of_a_list_is_proven(engine: Engine) -> None:
   ret void
 }}
 """
-    proof = proved(engine, text, LEVEL, "size")
+    proof = prove_finding(engine, text, LEVEL, "size")
     assert (proof.kind, proof.reason) == ("execution", "")
 
 

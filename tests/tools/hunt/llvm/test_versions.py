@@ -8,7 +8,7 @@ import pytest
 from compiler_gym.envs.llvm.toolchain.tools import MAJOR
 from compiler_gym.tools.hunt.llvm import versions
 from compiler_gym.tools.hunt.llvm.engine import Engine
-from compiler_gym.tools.hunt.llvm.versions import VersionSize, said_of, sizes_by_version
+from compiler_gym.tools.hunt.llvm.versions import VersionSize, describe_versions, sizes_by_version
 
 from .conftest import ADDS
 
@@ -54,7 +54,7 @@ def test_a_version_that_crashes_hangs_or_cannot_read_is_a_row(
     ],
 )
 def test_the_rows_say_since_when(sizes: list[tuple[int, int, int]], said: str) -> None:
-    assert said in said_of([VersionSize(*one) for one in sizes])
+    assert said in describe_versions([VersionSize(*one) for one in sizes])
 
 
 def test_the_text_is_made_readable_for_older_versions() -> None:

@@ -49,7 +49,7 @@ def _answered(pipes: Pipes, decide: Callable[[int, Asked], bool]) -> list[Asked]
     while isinstance(message := pipes.receive(_SECONDS), CompilerQuestion):
         numbers = [int(tensor[0]) for tensor in message.tensors]
         question = dict(zip(header.names, numbers, strict=True))
-        pipes.answer(header.advice.packed(decide(len(asked), question)))
+        pipes.answer(header.advice.pack(decide(len(asked), question)))
         asked.append(question)
     assert isinstance(message, EndedConversation)
     return asked

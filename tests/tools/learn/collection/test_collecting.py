@@ -15,7 +15,11 @@ from compiler_gym.errors import CacheError, InvalidParameterError, RecordingErro
 from compiler_gym.runs import RunFolder, summarise
 from compiler_gym.testing import wait_until
 from compiler_gym.tools.learn.collection import CollectionProgress, collect
-from compiler_gym.tools.learn.collection.collecting import manifest_of, options_of, summary_of
+from compiler_gym.tools.learn.collection.collecting import (
+    read_manifest,
+    read_options,
+    summarise_collection,
+)
 
 from .conftest import fake_options
 
@@ -38,7 +42,7 @@ def test_an_interrupted_collection_becomes_what_it_would_have_been(tmp_path: Pat
     with pytest.raises(KeyboardInterrupt):
         collect(tmp_path / "cut", fake_options(), watch=interrupt)
     assert list(shards(tmp_path / "cut")) == ["000000.parquet"]
-    assert not summary_of(tmp_path / "cut").is_complete
+    assert not summarise_collection(tmp_path / "cut").is_complete
     left = tmp_path / "cut/shards/.000001.parquet.partial-1-1-x"
     left.write_bytes(b"PAR1")
     again: list[CollectionProgress] = []
@@ -50,12 +54,12 @@ def test_an_interrupted_collection_becomes_what_it_would_have_been(tmp_path: Pat
 
 def test_the_manifest_follows_from_the_shards(tmp_path: Path) -> None:
     found = collect(tmp_path, fake_options())
-    before = manifest_of(tmp_path)
+    before = read_manifest(tmp_path)
     (tmp_path / "episodes.jsonl").write_text('{"key": "000001.parq')
-    assert manifest_of(tmp_path) == before
+    assert read_manifest(tmp_path) == before
     (tmp_path / "shards/000001.parquet").unlink()
     assert collect(tmp_path, fake_options(), resume=True) == found
-    assert manifest_of(tmp_path) == before
+    assert read_manifest(tmp_path) == before
     lines = [json.loads(line) for line in (tmp_path / "episodes.jsonl").read_text().splitlines()]
     assert sorted(line["key"] for line in lines) == sorted(path.name for path in before)
     assert summarise(tmp_path).kind == "collection"
@@ -70,16 +74,16 @@ def test_a_folder_of_another_collection_is_refused_by_what_differs(tmp_path: Pat
     with pytest.raises(InvalidParameterError, match=r"another config.seed"):
         collect(tmp_path, fake_options(seed=6), resume=True)
     assert collect(tmp_path, fake_options(jobs=7), resume=True).is_complete
-    assert options_of(tmp_path).length == 5
+    assert read_options(tmp_path).length == 5
 
 
 def test_a_folder_without_a_collection_is_told(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameterError, match=r"holds no collection.*FileNotFoundError"):
-        options_of(tmp_path)
+        read_options(tmp_path)
     with RunFolder.open(tmp_path, "search", {}):
         pass
     with pytest.raises(InvalidParameterError, match="found a run of kind search"):
-        options_of(tmp_path)
+        read_options(tmp_path)
 
 
 def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
@@ -113,7 +117,7 @@ def test_a_full_disk_is_told_and_complete_shards_stay(tmp_path: Path) -> None:
         options = fake_options(steps=100_000, length=500, shard_steps=5_000)
         with pytest.raises((RecordingError, CacheError), match="No space left"):
             collect(tmp_path / "store", options)
-        assert summary_of(tmp_path / "store").shards >= 1
+        assert summarise_collection(tmp_path / "store").shards >= 1
         assert not list((tmp_path / "store/shards").glob(".*"))
     finally:
         subprocess.run(["umount", str(tmp_path)], check=True)

@@ -67,7 +67,7 @@ def test_episodes_come_back_as_they_were() -> None:
     rows.add(episode(step(1), step(2)), 4)
     rows.add(episode(step(1)), 4)
     rows.add(episode(step(1), step(2, "WorkerCrashedError")), 5)
-    table = rows.taken()
+    table = rows.take()
     assert len(rows) == 0
     assert table["run"].to_pylist() == [4] * 5 + [5] * 2
     assert table["episode"].to_pylist() == [0, 0, 0, 1, 1, 0, 0]
@@ -102,7 +102,7 @@ def test_a_program_without_an_episode_is_one_row() -> None:
     record.steps = [refused]
     rows = CollectedRows(LAYOUT, SPACES)
     rows.add(record, 0)
-    (row,) = rows.taken().to_pylist()
+    (row,) = rows.take().to_pylist()
     assert (row["error"], row["action"], row["state"], row["array"]) == (
         "BenchmarkInitError", None, None, None,
     )  # fmt: skip
@@ -114,7 +114,7 @@ def test_what_does_not_fit_its_column_is_an_error() -> None:
     wrong.observation = (1.5, *seen(0)[1:])
     rows.add(wrong, 0)
     with pytest.raises(RecordingError, match="cannot keep state as string"):
-        rows.taken()
+        rows.take()
 
 
 def test_a_file_of_others_and_a_missing_library_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

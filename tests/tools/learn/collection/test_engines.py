@@ -12,8 +12,8 @@ from compiler_gym.errors import PolicyError, WorkerCrashedError
 from compiler_gym.options import CollectOptions
 from compiler_gym.testing import descendants, is_running, wait_until
 from compiler_gym.tools.learn.collection import collect
-from compiler_gym.tools.learn.collection.engines import engine_for, file_of
-from compiler_gym.tools.learn.collection.playing import settled_options
+from compiler_gym.tools.learn.collection.engines import engine_for, name_shard_file
+from compiler_gym.tools.learn.collection.playing import settle_options
 
 from .conftest import fake_options
 
@@ -29,7 +29,7 @@ def test_few_shards_need_no_other_process(tmp_path: Path) -> None:
         fake_options(), [1], tmp_path, lambda shard, steps: told.append((shard, steps))
     )
     assert list(written) == [1]
-    assert file_of(tmp_path, 1).is_file()
+    assert name_shard_file(tmp_path, 1).is_file()
     assert told[-1] == (1, 20)
 
 
@@ -57,7 +57,7 @@ def test_a_process_that_is_lost_is_told_and_the_rest_ended(tmp_path: Path) -> No
         "        open(flag, 'w').close()\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    settled_options(CRC)  # what this process starts for all of its environments stays
+    settle_options(CRC)  # what this process starts for all of its environments stays
     before = descendants(os.getpid())
     with pytest.raises(WorkerCrashedError, match=rf"ended with status {-signal.SIGKILL}"):
         collect(tmp_path / "store", CRC, policy=str(file))

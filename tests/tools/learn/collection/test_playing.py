@@ -12,9 +12,9 @@ from compiler_gym.testing import FakeEnv
 from compiler_gym.tools.learn.collection.columns import Layout, arrow
 from compiler_gym.tools.learn.collection.playing import (
     Player,
+    make_seed,
     policy_digest,
-    seed_of,
-    settled_options,
+    settle_options,
 )
 from compiler_gym.tools.learn.collection.shards import describe
 
@@ -32,7 +32,7 @@ def test_a_shard_is_the_same_whatever_was_played_before(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()
     table = arrow(".parquet").read_table(tmp_path / "b")
     assert sorted(set(table["run"].to_pylist())) == [8, 9, 10, 11]
-    assert set(table["seed"].to_pylist()) == {seed_of(options, run) for run in range(8, 12)}
+    assert set(table["seed"].to_pylist()) == {make_seed(options, run) for run in range(8, 12)}
 
 
 def test_programs_take_turns_in_an_order_that_the_seed_decides(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_what_an_environment_lacks_is_told_before_anything_is_played(
     given: dict[str, Any], error: type[Exception], match: str
 ) -> None:
     with pytest.raises(error, match=match):
-        settled_options(fake_options(**given))
+        settle_options(fake_options(**given))
 
 
 def test_an_environment_without_a_hash_collects_without(
@@ -126,8 +126,8 @@ def test_an_environment_without_a_hash_collects_without(
 ) -> None:
     monkeypatch.setattr(FakeEnv, "state_observation", None)
     with pytest.raises(InvalidParameterError, match=r"has no hash.*--no-hashes"):
-        settled_options(fake_options())
-    options, _ = settled_options(fake_options(no_hashes=True))
+        settle_options(fake_options())
+    options, _ = settle_options(fake_options(no_hashes=True))
     with Player(options) as player:
         player.write(0, tmp_path / "shard")
         assert "state" not in player.layout.schema.names
@@ -135,6 +135,6 @@ def test_an_environment_without_a_hash_collects_without(
 
 
 def test_what_is_left_open_is_settled() -> None:
-    options, version = settled_options(fake_options(shard_steps=None, action_space=None))
+    options, version = settle_options(fake_options(shard_steps=None, action_space=None))
     assert (options.shard_steps, version) == (1000, "fake 1")
     assert options.action_space is not None

@@ -9,7 +9,7 @@ import pytest
 
 from compiler_gym.errors import PolicyError
 from compiler_gym.testing import FakeEnv
-from compiler_gym.tools.learn.collection.recorded import Recorded, Tape, recorded_randomly
+from compiler_gym.tools.learn.collection.recorded import Recorded, Tape, record_randomly
 from compiler_gym.tools.learn.leaderboard import Limit, LimitReached, Meter
 from compiler_gym.wrappers import EpisodeRecord
 
@@ -115,7 +115,7 @@ def test_random_episodes_repeat_and_give_the_spaces_back() -> None:
         asked: dict[str, Any] = {"episodes": 2, "length": 4, "rewards": ["number"], "seed": 5}
         programs = ["fake-v0/7", "fake-v0/3"]
         first, second = (
-            list(recorded_randomly(env, programs, ["number", "vector"], **asked)) for _ in range(2)
+            list(record_randomly(env, programs, ["number", "vector"], **asked)) for _ in range(2)
         )
         assert [len(one.steps) for one in first] == [4] * 4
         assert [s.actions for e in first for s in e.steps] == [

@@ -16,7 +16,7 @@ from compiler_gym.tools.learn.leaderboard import (
     find_submissions,
     find_task,
     read_submission,
-    tables_of,
+    write_tables,
 )
 from compiler_gym.tools.learn.leaderboard.rerun import find_rerun, note_rerun, rerun_errors
 
@@ -63,7 +63,7 @@ def test_nothing_that_a_submission_brings_is_evidence_of_itself(submission: Subm
             found = read_submission(folder, root=given)
             assert not found.is_reproduced
             assert not found.is_ranked
-            assert "| - | Oz |" in tables_of([found])
+            assert "| - | Oz |" in write_tables([found])
     assert [s.is_ranked for s in find_submissions(root)] == [False]
 
 
@@ -88,9 +88,9 @@ def test_the_table_has_what_was_measured_and_not_what_was_claimed(submission: Su
     claimed = [replace(o, walltime=0.0, compilations=1) for o in submission.outcomes]
     measured = [replace(o, walltime=0.75, compilations=20) for o in submission.outcomes]
     mine = replace(submission, outcomes=tuple(claimed), root=root)
-    assert "| 0.00 | 1 | claimed |" in tables_of([mine])
+    assert "| 0.00 | 1 | claimed |" in write_tables([mine])
     note_rerun(root, mine.folder, mine.digest, measured)
-    assert "| 0.75 | 20 | reproduced |" in tables_of([mine])
+    assert "| 0.75 | 20 | reproduced |" in write_tables([mine])
 
 
 def test_no_task_ranks_what_nobody_has_reproduced(submission: Submission) -> None:

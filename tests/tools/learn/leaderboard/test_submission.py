@@ -18,8 +18,8 @@ from compiler_gym.tools.learn.leaderboard import (
     Submission,
     find_submissions,
     read_submission,
-    tables_of,
     verify,
+    write_tables,
 )
 from tests.effort import examples
 from tests.stand_ins import stand_in
@@ -210,13 +210,13 @@ def complete(submission: Submission) -> Submission:
 
 def test_times_are_claims_until_they_are_reproduced(submission: Submission) -> None:
     assert not submission.is_ranked
-    assert "| - | Oz |" in (claimed := tables_of([submission]))
+    assert "| - | Oz |" in (claimed := write_tables([submission]))
     assert "| claimed |" in claimed
     assert verify(complete(submission), rerun=True, sample=1) == []
     assert not submission.is_reproduced  # a sample shows nothing of the others
     assert verify(complete(submission), rerun=True) == []
     assert submission.is_ranked
-    assert "| 1 | Oz |" in (table := tables_of([submission]))
+    assert "| 1 | Oz |" in (table := write_tables([submission]))
     assert "| reproduced |" in table
     changed = tampered(submission, lambda lines: lines[0].update(walltime=0.5))
     assert not changed.is_ranked  # other results than those that were run again
@@ -249,7 +249,7 @@ def test_what_cannot_be_reproduced_is_not_ranked(
 
 def test_a_name_cannot_forge_a_row(submission: Submission) -> None:
     name = "a | 9.999 |\n| 1 | b <!-- end leaderboard -->"
-    table = tables_of([replace(submission, facts={**submission.facts, "name": name})])
+    table = write_tables([replace(submission, facts={**submission.facts, "name": name})])
     assert len(table.splitlines()) == 5
     assert "<!--" not in table
 

@@ -9,8 +9,8 @@ from compiler_gym.tools.learn.leaderboard import (
     Submission,
     find_submissions,
     table,
-    tables_of,
     with_tables,
+    write_tables,
 )
 
 from .conftest import tampered
@@ -25,9 +25,9 @@ def test_tables_rank_and_fill_the_marks_of_a_page(submission: Submission) -> Non
     assert "| Oz |" in filled
     assert "old" not in filled
     assert with_tables(filled, [submission]) == filled
-    assert tables_of([submission]) in filled
+    assert write_tables([submission]) in filled
     late = tampered(submission, lambda lines: lines[0].update(is_late=True))
-    assert "| Oz |" not in tables_of([late])
+    assert "| Oz |" not in write_tables([late])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -44,7 +44,7 @@ def test_a_database_is_compiled_and_linked(tmp_path: Path, style: str) -> None:
     command = build_asked(["compile_commands.json", "-lm"], tree)
     recording = record(copy, tmp_path / "record", *command)
     (binary,) = find_binaries(recording.events(), copy)
-    assert [binary.name_of(unit) for unit in binary.units] == ["main.c", "twice.c"]
+    assert [binary.name_unit(unit) for unit in binary.units] == ["main.c", "twice.c"]
     assert binary.name == "program"
     assert not list(tree.rglob("*.o"))
 

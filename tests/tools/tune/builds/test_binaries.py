@@ -14,7 +14,7 @@ def found(tmp_path: Path, *command: str) -> dict[str, Binary]:
 
 
 def names(binary: Binary) -> list[str]:
-    return [binary.name_of(unit) for unit in binary.units]
+    return [binary.name_unit(unit) for unit in binary.units]
 
 
 def test_a_library_of_the_project_is_followed(tmp_path: Path) -> None:

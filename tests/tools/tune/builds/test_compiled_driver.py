@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.builds import compiled_driver
+from compiler_gym.tools.tune.builds import find_compiled_driver
 
 
 def test_the_driver_is_found_beside_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    assert Path(compiled_driver("cc")).name == "compiler-gym-cc"
+    assert Path(find_compiled_driver("cc")).name == "compiler-gym-cc"
 
 
 def test_without_a_driver_the_message_says_what_to_install(
@@ -21,4 +21,4 @@ def test_without_a_driver_the_message_says_what_to_install(
     monkeypatch.setattr(sys, "argv", ["compiler-gym"])
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     with pytest.raises(SystemExit, match="expected the program compiler-gym-cxx beside"):
-        compiled_driver("cxx")
+        find_compiled_driver("cxx")

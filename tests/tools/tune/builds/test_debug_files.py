@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import code_of
+from compiler_gym.builds import read_code
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.builds import (
     Binary,
@@ -58,7 +58,7 @@ def test_debug_information_lies_beside_and_is_found_by_its_name(tmp_path: Path) 
     debug = Path(debug_name(str(target)))
     assert debug_sections(debug)
     assert not debug_sections(target)
-    assert code_of(target) == code_of(plain)
+    assert read_code(target) == read_code(plain)
     shown = subprocess.run(["readelf", "-p", ".gnu_debuglink", target], capture_output=True)
     assert b"program.debug" in shown.stdout
     assert str(tmp_path).encode() not in debug.read_bytes()  # the same in any tree

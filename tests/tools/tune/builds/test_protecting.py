@@ -31,7 +31,7 @@ def test_a_folder_cannot_be_written_but_for_what_may(project: Path) -> None:
         words = protection.wrap(["sh", "-c", f"( {text} ) || exit 1"])
         assert subprocess.run(words, cwd=project, check=False).returncode == status, text
     assert (project / "a.c").read_text() == "a"
-    assert protection.changed() == []
+    assert protection.list_changed() == []
 
 
 def test_whatever_changes_is_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,13 +39,15 @@ def test_whatever_changes_is_told(project: Path, monkeypatch: pytest.MonkeyPatch
     protection = Protection.of(project, [project / "out"])
     assert protection.wrap(["true"]) == ["true"]
     (project / "out" / "made").touch()
-    assert protection.changed() == []
+    assert protection.list_changed() == []
     (project / "a.c").write_text("b")
     (project / "made.o").write_bytes(b"\x7fELF")
-    assert protection.changed() == ["a.c", "made.o"]
+    assert protection.list_changed() == ["a.c", "made.o"]
     code = "import sys; from pathlib import Path\n"
     code += "from compiler_gym.tools.tune.builds import Protection\n"
-    code += "p = Protection.of(Path('.'), []); print('x', flush=True); sys.exit(len(p.changed()))"
+    code += (
+        "p = Protection.of(Path('.'), []); print('x', flush=True); sys.exit(len(p.list_changed()))"
+    )
     with (project / "log").open("w") as log:
         words = [sys.executable, "-c", code]
         assert subprocess.run(words, cwd=project, stdout=log, check=False).returncode == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune.builds import copy_tree, digests_of
+from compiler_gym.tools.tune.builds import copy_tree, digest_files
 from tests.tools.tune.builds.projects import write_project
 
 
@@ -108,4 +108,4 @@ def test_pipes_and_sockets_are_left_out(tmp_path: Path) -> None:
     os.mkfifo(tree / "pipe")
     copy_tree(tree, tmp_path / "copy")
     assert names(tmp_path / "copy") == {"main.c", "twice.c", "Makefile"}
-    assert digests_of(tree).keys() == {"main.c", "twice.c", "Makefile"}
+    assert digest_files(tree).keys() == {"main.c", "twice.c", "Makefile"}

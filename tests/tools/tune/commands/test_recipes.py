@@ -14,8 +14,8 @@ from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.tools.tune import recipe_named, tuner_named
 from compiler_gym.tools.tune.commands import recipes as _recipes
 from compiler_gym.tools.tune.commands.recipes import (
+    find_kept_file,
     keep_templates,
-    kept_file,
     run_known_compiler,
     words_with_recipe,
 )
@@ -188,7 +188,7 @@ def drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list
     }
     for name in ("small", "policy size"):
         for is_cxx in (False, True):
-            keep_templates(kept_file(name, is_cxx), templates)
+            keep_templates(find_kept_file(name, is_cxx), templates)
 
     def run(verb: str, *words: str) -> list[str]:
         command = [tmp_path / f"compiler-gym-{verb}", *words]
@@ -227,7 +227,7 @@ def test_the_compiled_driver_believes_nothing_that_changed(
 ) -> None:
     call = ("cc", "--recipe", "small", "-c", "x.c")
     assert drive(*call)[0] == "the compiler"
-    kept = kept_file("small", is_cxx=False)
+    kept = find_kept_file("small", is_cxx=False)
     whole = kept.read_bytes()
     for damaged in (b"", whole[:40], whole[:-1], whole[:-2] + b"x\0"):
         kept.write_bytes(damaged)

@@ -4,7 +4,7 @@
 import subprocess
 
 from compiler_gym.tools.tune.gcc.choices import CHOICES, FAST, FRONT, FRONT_BASE
-from compiler_gym.tools.tune.gcc.flags import REFUSED, option_of
+from compiler_gym.tools.tune.gcc.flags import REFUSED, find_option
 from compiler_gym.tools.tune.gcc.meanings import meaning
 from tests.tools.tune.gcc.projects import GCC, needed
 
@@ -24,7 +24,7 @@ def test_this_compiler_takes_every_choice() -> None:
 
 def test_no_choice_changes_what_a_program_means() -> None:
     reasons = {name: reason for reason, names in REFUSED.items() for name in names}
-    names = {option_of(word).removeprefix("-f") for word in words()}
+    names = {find_option(word).removeprefix("-f") for word in words()}
     refused = {reasons.get(name, _SLOWER) for name in names}
     assert refused <= {_FOR_PROFILES, _SLOWER}
 

@@ -54,7 +54,7 @@ def test_a_run_that_leaves_no_counts_is_told(tmp_path: Path) -> None:
     binary = decisions.maker.binary
     for text, said in {"true": "left no counts", "exit 3": "ended with status 3"}.items():
         run = RunCommand(text, binary.path.parent, binary.path)
-        assert decisions.trained(run, notes) is None
+        assert decisions.train_profile(run, notes) is None
         assert said in notes[-1]
 
 
@@ -62,7 +62,7 @@ def test_a_profile_makes_the_same_bytes_from_another_folder(tmp_path: Path) -> N
     made, other = maker(tmp_path / "one"), maker(tmp_path / "two")
     decisions = GccFastDecisions(made)
     run = RunCommand(f"./{made.binary.name} a", made.binary.root, made.binary.path)
-    profile = decisions.trained(run, [])
+    profile = decisions.train_profile(run, [])
     assert str(profile) in decisions.profiles
     plan = replace(decisions.plain(), profile=str(profile))
     decisions.require_possible(plan)

@@ -2,7 +2,7 @@
 """Which options may be changed: each of a GCC is allowed or refused, for a reason."""
 
 from compiler_gym.envs.gcc.toolchain.spec import get_spec
-from compiler_gym.tools.tune.gcc.flags import FLAGS, REFUSED, choices, option_of
+from compiler_gym.tools.tune.gcc.flags import FLAGS, REFUSED, choices, find_option
 from tests.tools.tune.gcc.projects import GCC, needed
 
 ALLOWED = {name.partition("=")[0] for name in FLAGS}
@@ -20,7 +20,7 @@ def test_every_option_of_the_compiler_is_allowed_or_refused_with_a_reason() -> N
 def test_what_changes_meaning_is_never_offered() -> None:
     needed()
     flags, parameters = choices(get_spec(GCC).options, {})
-    offered = {option_of(flag).removeprefix("-f") for flag in flags}
+    offered = {find_option(flag).removeprefix("-f") for flag in flags}
     assert not offered & {
         "fast-math", "short-enums", "pack-struct", "delete-null-pointer-checks", "wrapv",
         "strict-aliasing", "trapping-math", "optimize-sibling-calls", "exceptions",
@@ -43,6 +43,6 @@ def test_only_changes_are_offered_and_none_that_the_project_decides() -> None:
 
 
 def test_settings_of_one_option_are_known_as_such() -> None:
-    assert option_of("-fira-region=all") == option_of("-fira-region=mixed")
-    assert option_of("-fno-web") == option_of("-fweb")
-    assert option_of("-Oz") == option_of("-O2")
+    assert find_option("-fira-region=all") == find_option("-fira-region=mixed")
+    assert find_option("-fno-web") == find_option("-fweb")
+    assert find_option("-Oz") == find_option("-O2")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import code_of, function_sizes, sizes_of
+from compiler_gym.builds import function_sizes, measure_sizes, read_code
 from compiler_gym.errors import EnvironmentNotSupported, PlanError, ProjectError
 from compiler_gym.tools.tune import BinaryPlan, Goal, Request, TuningJob, read_plan
 from compiler_gym.tools.tune.builds import symbols_beside
@@ -24,8 +24,8 @@ def test_it_is_never_larger_than_the_fair_rival_and_its_plan_makes_it_again(
     tuner = GccTuner(GCC)
     found = tuner.tune(given)
     assert list(found.rivals)[-1] == FAIR
-    assert sizes_of(found.path).text <= min(
-        sizes_of(found.rivals[name]).text for name in found.rivals if name != "own flags"
+    assert measure_sizes(found.path).text <= min(
+        measure_sizes(found.rivals[name]).text for name in found.rivals if name != "own flags"
     )
     again = tuner.build(given.binary, found.plan, tmp_path / "again", jobs=2)
     assert again.read_bytes() == found.path.read_bytes()
@@ -40,7 +40,7 @@ def test_sizes_are_told_by_function_and_by_source(tmp_path: Path) -> None:
     assert functions["main"].after > 0
     symbols = function_sizes(symbols_beside(found.path))
     assert functions["main"].after == symbols["main"]
-    assert code_of(symbols_beside(found.path)) == code_of(found.path)
+    assert read_code(symbols_beside(found.path)) == read_code(found.path)
 
 
 def test_each_decision_can_be_taken_back(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.gcc.choices import FAST
-from compiler_gym.tools.tune.gcc.profiling import counting_flags, names_of, pack, unpack
+from compiler_gym.tools.tune.gcc.profiling import counting_flags, name_units, pack, unpack
 from tests.tools.tune.gcc.projects import maker, program
 
 
@@ -25,7 +25,7 @@ def test_counts_of_a_run_are_packed_and_unpacked(tmp_path: Path) -> None:
     again = unpack(packed, tmp_path / "again")
     found = sorted(path.relative_to(raw) for path in raw.rglob("*.gcda"))
     assert [path.relative_to(again) for path in sorted(again.rglob("*.gcda"))] == found
-    names = set(names_of(made.binary).values())
+    names = set(name_units(made.binary).values())
     assert {path.name.removesuffix(".gcda").rpartition("#")[2] for path in found} == names
 
 
@@ -33,8 +33,8 @@ def test_names_do_not_depend_on_where_a_project_lies(tmp_path: Path) -> None:
     for name in ("here", "there"):
         (tmp_path / name).mkdir()
     first, second = program(tmp_path / "here"), program(tmp_path / "there")
-    assert list(names_of(first).values()) == list(names_of(second).values())
-    assert len(set(names_of(first).values())) == len(first.units)
+    assert list(name_units(first).values()) == list(name_units(second).values())
+    assert len(set(name_units(first).values())) == len(first.units)
 
 
 def test_where_nothing_was_counted_nothing_is_written(tmp_path: Path) -> None:

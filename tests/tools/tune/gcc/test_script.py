@@ -7,7 +7,7 @@ from pathlib import Path
 
 from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.gcc.making import SMALLEST
-from compiler_gym.tools.tune.gcc.script import script_of
+from compiler_gym.tools.tune.gcc.script import write_script
 from tests.tools.tune.gcc.projects import maker
 
 LINKER = ("-Wl,--gc-sections",)
@@ -18,7 +18,7 @@ def test_a_script_makes_the_same_bytes_elsewhere(tmp_path: Path) -> None:
     flags = ("-fdata-sections", "-flto", "-fno-gcse", "--param=max-inline-insns-size=1")
     plan = BinaryPlan(made.binary.name, SMALLEST, flags=flags, linker=LINKER)
     expected = made.make_plan("tuned", plan).read_bytes()
-    text = script_of(made.tools, made.binary, plan)
+    text = write_script(made.tools, made.binary, plan)
     assert str(tmp_path) not in text
     root, out = tmp_path / "else where", tmp_path / "out"
     shutil.copytree(made.binary.root, root)

@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 
 from compiler_gym.tools.tune import Allowance, Journal, Measure, SizeSearch, Tried
-from compiler_gym.tools.tune.gcc.size import Flags, ordered, with_flag
+from compiler_gym.tools.tune.gcc.size import Flags, order_flags, with_flag
 from tests.tools.tune.gcc.projects import maker
 
 FLAGS = ("-fno-such-thing", "-fno-inline-small-functions", "-fipa-pta", "-fweb")
@@ -23,7 +23,7 @@ def search(folder: Path, *, compilations: int, jobs: int = 1, seed: int = 0) -> 
 
 
 def tried(found: SizeSearch) -> list[Tried]:
-    return list(found.journal.tried())
+    return list(found.journal.iterate_tried())
 
 
 def test_what_is_refused_is_passed_over(tmp_path: Path) -> None:
@@ -58,6 +58,6 @@ def test_what_was_tried_is_not_compiled_again(tmp_path: Path) -> None:
 
 
 def test_equal_states_have_one_name() -> None:
-    assert ordered(("-flto", "-O2", "-fweb", "-flto")) == ordered(("-fweb", "-flto", "-O2"))
+    assert order_flags(("-flto", "-O2", "-fweb", "-flto")) == order_flags(("-fweb", "-flto", "-O2"))
     assert with_flag(("-O2", "-fweb"), "-fno-web") == ("-O2", "-fno-web")
     assert with_flag(("-O2", "-fweb"), "-Oz") == ("-Oz", "-fweb")

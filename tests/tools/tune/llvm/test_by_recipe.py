@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import sizes_of
+from compiler_gym.builds import measure_sizes
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import Request, Result, TuningJob, read_plan, recipe_named
 from compiler_gym.tools.tune.llvm.llvm_tuner import FAIR, LlvmTuner
@@ -115,7 +115,7 @@ def test_exceptions_jumps_and_threads_do_what_they_did(tmp_path: Path) -> None:
         answers.append(run(tmp_path / name))
     assert answers[0] == answers[1]
     assert b"six of seven" in answers[0]
-    assert sizes_of(tmp_path / "recipe").text < sizes_of(tmp_path / "plain").text
+    assert measure_sizes(tmp_path / "recipe").text < measure_sizes(tmp_path / "plain").text
 
 
 def test_a_function_of_a_shared_library_can_be_replaced(tmp_path: Path) -> None:

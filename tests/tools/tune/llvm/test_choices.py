@@ -4,9 +4,9 @@
 import subprocess
 from pathlib import Path
 
-from compiler_gym.tools.tune.llvm.choices import CHOICES, FRONT, option_of
+from compiler_gym.tools.tune.llvm.choices import CHOICES, FRONT, find_option
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
-from compiler_gym.tools.tune.speed_decisions import added
+from compiler_gym.tools.tune.speed_decisions import add_choice
 from tests.tools.tune.llvm.hot_and_cold import PLAN, linker_of, make_project
 
 
@@ -15,7 +15,7 @@ def test_every_choice_links_and_the_program_answers_the_same(tmp_path: Path) -> 
     answers = set[bytes]()
     for choice in (*CHOICES, *FRONT.values()):
         made = LlvmTuner().build(
-            linker.binary, added(PLAN, choice, option_of), linker.folder, jobs=1
+            linker.binary, add_choice(PLAN, choice, find_option), linker.folder, jobs=1
         )
         answers.add(subprocess.check_output([made, "1000"]))
     assert len(answers) == 1

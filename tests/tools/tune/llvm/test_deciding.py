@@ -9,10 +9,10 @@ from compiler_gym.tools.tune.llvm.deciding import (
     SAVINGS,
     UNSAFE,
     choices,
+    make_plan,
+    make_state,
     of_modules,
-    plan_of,
     split,
-    state_of,
     with_action,
     without,
     without_outliner,
@@ -31,22 +31,22 @@ def test_actions_are_passes_and_options() -> None:
 
 
 def test_a_state_and_its_plan_say_the_same() -> None:
-    plan = plan_of(STATE, BARE)
+    plan = make_plan(STATE, BARE)
     assert plan.options == {"disable-lsr": "true", "regalloc": "basic"}
     assert (plan.flags, plan.linker) == (("-fno-plt",), ("-Wl,--icf=all",))
-    assert state_of(plan) == STATE
+    assert make_state(plan) == STATE
 
 
 def test_no_passes_are_another_plan_than_the_default() -> None:
-    assert plan_of((), BARE).passes == "invalidate<all>"
-    assert state_of(plan_of((), BARE)) == ()
-    assert plan_of(("-Oz",), BARE).passes == ""
-    assert state_of(BARE) == ("-Oz",)
+    assert make_plan((), BARE).passes == "invalidate<all>"
+    assert make_state(make_plan((), BARE)) == ()
+    assert make_plan(("-Oz",), BARE).passes == ""
+    assert make_state(BARE) == ("-Oz",)
 
 
 def test_a_pass_that_no_search_tries_is_named() -> None:
     with pytest.raises(PlanError, match="function\\(dce\\)x"):
-        state_of(BinaryPlan("tool", "program", "function(dce)x"))
+        make_state(BinaryPlan("tool", "program", "function(dce)x"))
 
 
 def test_an_action_takes_the_place_of_what_sets_the_same() -> None:
@@ -56,18 +56,18 @@ def test_an_action_takes_the_place_of_what_sets_the_same() -> None:
 
 def test_what_an_outlined_function_must_save_is_decided_with_the_outliner() -> None:
     first = with_action(STATE, SAVINGS[0])
-    assert plan_of(first, BARE).options["enable-machine-outliner"] == "always"
+    assert make_plan(first, BARE).options["enable-machine-outliner"] == "always"
     again = with_action(first, SAVINGS[1])
     assert SAVINGS[0] not in again
-    assert state_of(plan_of(again, BARE)) == again
-    assert SAVINGS[1].partition("=")[0] not in of_modules(plan_of(again, BARE).options)
+    assert make_state(make_plan(again, BARE)) == again
+    assert SAVINGS[1].partition("=")[0] not in of_modules(make_plan(again, BARE).options)
     assert list(choices())[: len(SAVINGS)] == list(SAVINGS)
     assert without_outliner(again) == STATE
 
 
 def test_each_decision_is_left_out_by_the_name_that_a_plan_gives_it() -> None:
     rest = without(STATE)
-    assert set(rest) == set(plan_of(STATE, BARE).decisions())
+    assert set(rest) == set(make_plan(STATE, BARE).decisions())
     assert rest["passes"] == ("-Oz", *STATE[2:])
     assert rest["option regalloc=basic"] == tuple(a for a in STATE if a != "regalloc=basic")
     assert "passes" not in without(("-Oz", "regalloc=basic"))

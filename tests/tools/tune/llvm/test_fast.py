@@ -13,7 +13,7 @@ def test_its_plain_plan_is_the_fair_rival_and_its_profile_is_one_of_its_own(
 ) -> None:
     decisions = LlvmFastDecisions(linker_of(make_project(tmp_path / "project")))
     notes = list[str]()
-    profile = decisions.trained(run_of(decisions.linker.binary), notes)
+    profile = decisions.train_profile(run_of(decisions.linker.binary), notes)
     assert str(profile) in decisions.profiles
     plan = replace(decisions.plain(), profile=str(profile))
     decisions.require_possible(plan)

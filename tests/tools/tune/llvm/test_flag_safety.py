@@ -25,8 +25,8 @@ from compiler_gym.tools.tune.llvm.linking import (
     PROGRAM,
     TAILS,
     Linker,
+    choose_front_end_flags,
     command_with,
-    front_end_flags_of,
 )
 from compiler_gym.tools.tune.llvm.making import SECTIONS, LlvmMaker
 from compiler_gym.tools.tune.llvm.whole import make_whole
@@ -199,7 +199,7 @@ def test_a_library_that_lacks_what_it_never_calls_keeps_its_stubs(
 
     def flags(*words: str) -> list[str]:
         command = CompilerCommand.parse(["cc", "x.o", *words])
-        return front_end_flags_of(replace(binary, command=command))
+        return choose_front_end_flags(replace(binary, command=command))
 
     assert loaded() == "loaded\n"
     assert "undefined symbol: missing" in loaded("-fno-plt")

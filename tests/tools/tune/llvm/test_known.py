@@ -5,10 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune import PACKED, Measure, Request, TuningJob, shipped_recipes, sources_of
+from compiler_gym.tools.tune import (
+    PACKED,
+    Measure,
+    Request,
+    TuningJob,
+    list_shipped_recipes,
+    list_sources,
+)
 from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.llvm import policies
-from compiler_gym.tools.tune.llvm.known import known_plans
+from compiler_gym.tools.tune.llvm.known import list_known_plans
 from compiler_gym.tools.tune.llvm.link_time import build_plan
 from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, Linker
 from compiler_gym.tools.tune.llvm.llvm_tuner import FAIR, FAIR_PACKED, LlvmTuner
@@ -21,10 +28,10 @@ VERSION = LlvmTuner().version
 
 
 def test_every_recipe_and_every_plan_of_a_policy_is_known() -> None:
-    plans = known_plans("run", (), [PACKED], compiler=VERSION)
+    plans = list_known_plans("run", (), [PACKED], compiler=VERSION)
     decided = [sorted(plan.decisions()) for plan in plans]
     assert plans[0].linker == FOLDING
-    for recipe in shipped_recipes():
+    for recipe in list_shipped_recipes():
         if recipe.compiler.startswith("llvm"):
             assert sorted(recipe.plan.decisions()) in decided
     for plan in read_policy(Path(policies.__file__).with_name("size.json")).plans:
@@ -35,10 +42,10 @@ def test_every_recipe_and_every_plan_of_a_policy_is_known() -> None:
 
 
 def test_what_a_loader_cannot_read_is_not_known() -> None:
-    plans = known_plans("run", (), [], compiler=VERSION)
+    plans = list_known_plans("run", (), [], compiler=VERSION)
     assert not any(PACKED in plan.linker for plan in plans)
     assert {FRAMES in plan.flags for plan in plans} == {True, False}
-    assert len(known_plans("run", (), [PACKED], compiler="llvm 9")) == 4
+    assert len(list_known_plans("run", (), [PACKED], compiler="llvm 9")) == 4
 
 
 @pytest.mark.parametrize(
@@ -50,8 +57,8 @@ def test_one_compilation_ends_no_worse_than_any_of_them(
     output = tmp_path / "out"
     request = Request(("sh", "-ec", BUILD), project, output, compilations=1, measure=measure)
     (result,) = TuningJob(request, LlvmTuner()).run()
-    sources = sources_of(binary, binary.units)
-    plans = known_plans(binary.name, sources, [PACKED], compiler=VERSION)
+    sources = list_sources(binary, binary.units)
+    plans = list_known_plans(binary.name, sources, [PACKED], compiler=VERSION)
     sizes = [
         measure.of(build_plan(Linker(binary, tmp_path / str(number)), plan))
         for number, plan in enumerate(plans)

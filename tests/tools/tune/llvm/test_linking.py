@@ -9,7 +9,7 @@ import pytest
 
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.builds import Binary
-from compiler_gym.tools.tune.llvm.linking import FOLDING, Linker, compile_words, refused_flags
+from compiler_gym.tools.tune.llvm.linking import FOLDING, Linker, compile_words, list_refused_flags
 from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld
@@ -35,9 +35,9 @@ def test_what_does_not_compile_says_why(binary: Binary, tmp_path: Path) -> None:
 @pytest.mark.parametrize("flag", ["-fsanitize=address", "-fprofile-use", "-m32", "--coverage"])
 def test_flags_that_a_plan_cannot_honour_are_found(binary: Binary, flag: str) -> None:
     unit = binary.units[0]
-    assert refused_flags(unit) == []
+    assert list_refused_flags(unit) == []
     words = (*unit.command.words, flag)
-    assert refused_flags(replace(unit, command=replace(unit.command, words=words))) == [flag]
+    assert list_refused_flags(replace(unit, command=replace(unit.command, words=words))) == [flag]
 
 
 def test_link_time_optimisation_of_the_build_is_left_to_the_plan(
@@ -46,7 +46,7 @@ def test_link_time_optimisation_of_the_build_is_left_to_the_plan(
     unit = binary.units[0]
     words = (*unit.command.words, "-flto=thin")
     own = replace(unit, command=replace(unit.command, words=words))
-    assert refused_flags(own) == []
+    assert list_refused_flags(own) == []
     assert "-flto=thin" not in compile_words(own, ("-flto",), tmp_path / "x.o")
     assert "-flto" in compile_words(own, ("-flto",), tmp_path / "x.o")
 
@@ -55,6 +55,6 @@ def test_a_static_program_of_another_linker_is_stripped(binary: Binary, tmp_path
     source, linked = tmp_path / "main.c", tmp_path / "static"
     source.write_text("int main(void) { return 3; }\n")
     subprocess.run(["clang-22", "-static", source, "-o", linked], check=True)
-    stripped = Linker(binary, tmp_path).stripped("own", linked)
+    stripped = Linker(binary, tmp_path).strip_file("own", linked)
     assert stripped.stat().st_size < linked.stat().st_size
     assert subprocess.run([stripped], check=False).returncode == 3

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import sizes_of
+from compiler_gym.builds import measure_sizes
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import JOURNAL, Request, Result, TuningJob, read_plan, recipe_named
 from compiler_gym.tools.tune.llvm.llvm_tuner import FAIR, LlvmTuner
@@ -93,7 +93,7 @@ def test_what_was_tried_is_not_tried_again(tuned: Result, output: Path, project:
 def test_a_plan_without_its_decisions_is_the_default(tuned: Result, tmp_path: Path) -> None:
     bare = tuned.found.plan.only(())
     path = LlvmTuner().build(tuned.binary, bare, tmp_path, jobs=1)
-    assert sizes_of(path).loaded >= tuned.sizes["tuned"]["loaded"]
+    assert measure_sizes(path).loaded >= tuned.sizes["tuned"]["loaded"]
     subprocess.run([path], check=True, capture_output=True)
 
 
@@ -134,7 +134,7 @@ def test_no_passes_are_another_plan_than_the_default(
     none = tuner.with_steps(tuned.found.plan, ())
     default = replace(tuned.found.plan, passes="")
     made = tuner.build(tuned.binary, none, tmp_path / "none", jobs=1)
-    assert sizes_of(made).text > sizes_of(
+    assert measure_sizes(made).text > measure_sizes(
         tuner.build(tuned.binary, default, tmp_path / "default", jobs=1)
     ).text  # fmt: skip
     script = tmp_path / "script.sh"

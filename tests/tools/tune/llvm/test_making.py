@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import sizes_of
+from compiler_gym.builds import measure_sizes
 from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import Binary
@@ -35,13 +35,13 @@ def test_a_plan_without_decisions_is_oz(binary: Binary, tmp_path: Path) -> None:
 def test_options_change_the_code(binary: Binary, tmp_path: Path) -> None:
     plain = maker(binary, tmp_path / "1").make("made")
     other = maker(binary, tmp_path / "2", options={"disable-peephole": "true"}).make("made")
-    assert sizes_of(other).text > sizes_of(plain).text
+    assert measure_sizes(other).text > measure_sizes(plain).text
 
 
 @pytest.mark.skipif(shutil.which("llc-22") is None, reason="needs llc-22")
 def test_the_code_is_llcs(binary: Binary, tmp_path: Path) -> None:
     module = tmp_path / "module.bc"
-    module.write_bytes(maker(binary, tmp_path).optimised())
+    module.write_bytes(maker(binary, tmp_path).optimise())
     options = {"relocation-model": "pic", "enable-ipra": "true", "disable-lsr": "true"}
     subprocess.run(code_words(binary, options, module, tmp_path / "clang.o"), check=True)
     words = [f"--{name}={value}" for name, value in options.items()]

@@ -24,7 +24,7 @@ def linker(tmp_path: Path) -> Linker:
 
 
 def test_cold_functions_become_small_and_hot_ones_do_not(linker: Linker) -> None:
-    profile = Profiler(linker).trained(run_of(linker.binary))
+    profile = Profiler(linker).train_profile(run_of(linker.binary))
     assert str(profile) in profiles_in(linker.folder)
     flags = ["-O3", "-flto", f"-fprofile-use={profile}", *COLD.flags]
     objects = {unit.path.name: path for unit, path in linker.compile("cold", flags).items()}
@@ -39,12 +39,12 @@ def test_cold_functions_become_small_and_hot_ones_do_not(linker: Linker) -> None
 
 def test_a_profile_from_elsewhere_is_used_whatever_wrote_it(linker: Linker, tmp_path: Path) -> None:
     profiler = Profiler(linker)
-    made = profiler.trained(run_of(linker.binary))
+    made = profiler.train_profile(run_of(linker.binary))
     assert made is not None
     raw = next(made.with_name("raw").glob("*.profraw"))
     samples = tmp_path / "samples.txt"
     samples.write_text(SAMPLES)
-    found = [profiler.given(file, linker.binary.path) for file in (made, raw, samples)]
+    found = [profiler.read_profile(file, linker.binary.path) for file in (made, raw, samples)]
     assert [path.suffix for path in found] == [".profdata", ".profdata", ".afdo"]
     assert {str(path) for path in found} <= set(profiles_in(linker.folder))
     assert profiler.notes[0] == f"3 of 3 functions are in the profile {made.name}"
@@ -57,7 +57,7 @@ def test_a_run_that_fails_or_runs_something_else_leaves_no_profile(linker: Linke
         ("./program 100; exit 3", "ended with status 3"),
         ("true", "left 0 profiles: it runs another file"),
     ):
-        assert profiler.trained(run_of(linker.binary, text)) is None
+        assert profiler.train_profile(run_of(linker.binary, text)) is None
         assert said in profiler.notes[-1]
 
 
@@ -65,7 +65,7 @@ def test_a_profile_of_another_program_is_refused(linker: Linker, tmp_path: Path)
     samples = tmp_path / "other.txt"
     samples.write_text("elsewhere:9000:1\n 3: 1000\n")
     with pytest.raises(ProjectError, match=r"nothing in the profile .*of 3 functions"):
-        Profiler(linker).given(samples, linker.binary.path)
+        Profiler(linker).read_profile(samples, linker.binary.path)
 
 
 def test_what_is_no_profile_is_refused(
@@ -73,17 +73,17 @@ def test_what_is_no_profile_is_refused(
 ) -> None:
     profiler, file = Profiler(linker), tmp_path / "some.profile"
     with pytest.raises(ProjectError, match="cannot read the profile"):
-        profiler.given(file, linker.binary.path)
+        profiler.read_profile(file, linker.binary.path)
     file.write_bytes(b"hello, world, nothing of use")
     with pytest.raises(ProjectError, match="clang cannot use the profile"):
-        profiler.given(file, linker.binary.path)
+        profiler.read_profile(file, linker.binary.path)
     file.write_bytes(b"PERFILE2 and no more")
     if shutil.which("create_llvm_prof"):
         with pytest.raises(ProjectError, match="perf record -b"):
-            profiler.given(file, linker.binary.path)
+            profiler.read_profile(file, linker.binary.path)
     monkeypatch.setattr(shutil, "which", always(None))
     with pytest.raises(ProjectError, match="apt install autofdo"):
-        profiler.given(file, linker.binary.path)
+        profiler.read_profile(file, linker.binary.path)
 
 
 def _defined(lines: list[str], name: str) -> int:

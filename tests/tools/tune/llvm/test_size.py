@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import sizes_of
+from compiler_gym.builds import measure_sizes
 from compiler_gym.tools.tune import Allowance, BinaryPlan, Journal, Measure, SizeSearch, State
 from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.llvm.deciding import LINKER, UNSAFE
@@ -50,7 +50,7 @@ def test_the_cost_is_of_the_file_that_the_plan_makes(binary: Binary, tmp_path: P
     decisions = found.decisions
     assert isinstance(decisions, SizeDecisions)
     made = decisions.maker.of(decisions.plan(best.actions)).make("again")
-    assert sizes_of(made).loaded == best.cost
+    assert measure_sizes(made).loaded == best.cost
     assert not list(tmp_path.glob("try-*"))
 
 
@@ -74,7 +74,7 @@ def test_it_tells_the_stages_and_the_best(binary: Binary, tmp_path: Path) -> Non
 @pytest.mark.parametrize("start", [None, ("-Oz", "disable-lsr=true")])
 def test_it_starts_from_what_is_known(binary: Binary, tmp_path: Path, start: State | None) -> None:
     search(binary, tmp_path, 30, start).run()
-    tried = [t.actions for t in Journal(tmp_path / "tried.jsonl", "key").tried()]
+    tried = [t.actions for t in Journal(tmp_path / "tried.jsonl", "key").iterate_tried()]
     known = [] if start is None else [(*start, *FOLDED)]
     levels = [("-Oz", *FOLDED), ("lto-pre-link<Oz>", "lto<Oz>", *FOLDED)]
     assert tried[: len(known) + 2] == [*known, *levels]

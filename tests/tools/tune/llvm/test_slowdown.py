@@ -72,7 +72,7 @@ def test_passes_that_leave_a_slow_loop_are_taken_back(
     # Where nothing else is done every loop stays, and every variable in memory.
     slow = BinaryPlan("program", "program", "globaldce", linker=FOLDING)
     bound = Slowdown(linker, run, whole, fair, 0.5)
-    path = bound._made(slow)  # pyright: ignore[reportPrivateUsage]  # no public name tells
+    path = bound._make(slow)  # pyright: ignore[reportPrivateUsage]  # no public name tells
     takes(path, 10.0)
     kept = bound.within(slow, path)
     assert kept is not None
@@ -92,7 +92,7 @@ def test_what_is_fast_enough_stays_as_it_is(
     linker, whole, fair, binary = parts
     plan = BinaryPlan("program", "program", "default<Oz>", linker=FOLDING)
     bound = Slowdown(linker, RunCommand("./program", binary.root, binary.path), whole, fair, 0.5)
-    path = bound._made(plan)  # pyright: ignore[reportPrivateUsage]  # no public name tells
+    path = bound._make(plan)  # pyright: ignore[reportPrivateUsage]  # no public name tells
     takes(path, seconds)
     kept = bound.within(plan, path)
     assert (kept == (plan, path)) == is_kept

@@ -15,7 +15,7 @@ pytestmark = needs_lld
 
 def test_everything_that_is_linked_is_in_it(binary: Binary) -> None:
     whole = make_whole(binary, binary.path, jobs=2)
-    assert [binary.name_of(unit) for unit in whole.units] == ["main.c", "sort.c"]
+    assert [binary.name_unit(unit) for unit in whole.units] == ["main.c", "sort.c"]
     assert whole.keep == ()  # what starts a program stays in any case
     with LlvmEnv() as env:
         env.reset(benchmark=whole.benchmark())

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from compiler_gym.cli.kit.serving.bodies import Gate
     from compiler_gym.cli.kit.serving.deadlines import server_settings
     from compiler_gym.cli.kit.serving.guard import EVERYWHERE, Guard
-    from compiler_gym.cli.kit.serving.statuses import status_of
+    from compiler_gym.cli.kit.serving.statuses import choose_status
 
-__all__ = ["EVERYWHERE", "Gate", "Guard", "server_settings", "status_of"]
+__all__ = ["EVERYWHERE", "Gate", "Guard", "choose_status", "server_settings"]
 
 __getattr__ = door(__name__)

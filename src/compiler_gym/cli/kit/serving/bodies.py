@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from compiler_gym.cli.kit.serving.guard import Guard
-from compiler_gym.cli.kit.serving.statuses import status_of
+from compiler_gym.cli.kit.serving.statuses import choose_status
 from compiler_gym.errors import CompilerGymError, ExplorerError
 
 __all__ = ["MOST_BODY_BYTES", "Gate"]
@@ -175,7 +175,7 @@ def _parse_json(data: bytes) -> Any:
 
 
 async def _refuse_body(error: Exception, send: _Send) -> None:
-    status = status_of(error) if isinstance(error, CompilerGymError) else 400
+    status = choose_status(error) if isinstance(error, CompilerGymError) else 400
     reason = str(error)[:_MOST_LETTERS] or type(error).__name__
     body = json.dumps({"detail": f"{type(error).__name__}: {reason}"}).encode()
     head = [(b"content-type", b"application/json"), (b"connection", b"close")]

@@ -13,7 +13,7 @@ from compiler_gym.errors import (
     WorkerTimeoutError,
 )
 
-__all__ = ["status_of"]
+__all__ = ["choose_status"]
 
 _STATUS: tuple[tuple[type[CompilerGymError], int], ...] = (
     (BenchmarkNotFoundError, 404),
@@ -27,7 +27,7 @@ _STATUS: tuple[tuple[type[CompilerGymError], int], ...] = (
 """The status by error class; the first class that matches counts."""
 
 
-def status_of(error: Exception) -> int:
+def choose_status(error: Exception) -> int:
     """Return the HTTP status for `error`; 500 if it is a defect of the server."""
     if isinstance(error, ExplorerError):
         return error.status

@@ -31,9 +31,9 @@ __all__ = [
     "Set",
     "action_spaces",
     "apply_move",
+    "count_actions",
+    "list_values",
     "moves",
-    "values_of",
-    "width_of",
 ]
 
 CATEGORICAL, CHOICES, OPTION_THEN_VALUE = "Categorical", "Choices", "OptionThenValue"
@@ -87,14 +87,14 @@ def apply_move(options: Sequence[Option], choices: list[int], move: Set | Bump) 
     return choices[move.option] != before
 
 
-def values_of(option: Option) -> tuple[int, ...]:
+def list_values(option: Option) -> tuple[int, ...]:
     """Return the choices that `OptionThenValue` offers for an option: none first."""
     return (ABSENT, *option.candidates())
 
 
-def width_of(options: Sequence[Option]) -> int:
+def count_actions(options: Sequence[Option]) -> int:
     """Return how many actions `OptionThenValue` has: one for each option or for each value."""
-    return max(len(options), max((len(values_of(option)) for option in options), default=1))
+    return max(len(options), max((len(list_values(option)) for option in options), default=1))
 
 
 def action_spaces(options: Sequence[Option]) -> tuple[ActionSpaceSpec, ...]:
@@ -117,7 +117,7 @@ def action_spaces(options: Sequence[Option]) -> tuple[ActionSpaceSpec, ...]:
         ),
         ActionSpaceSpec(
             OPTION_THEN_VALUE,
-            DiscreteSpec(width_of(options)),
+            DiscreteSpec(count_actions(options)),
             "The number of an option, then that of a value; `action_mask` says which there are",
         ),
     )
@@ -150,7 +150,7 @@ class Replay:
                 apply_move(self._options, choices, self._moves[cast("int", action)])
             elif pending is None:
                 pending = action if action < len(self._options) else None
-            elif action < len(values := values_of(self._options[pending])):
+            elif action < len(values := list_values(self._options[pending])):
                 choices[pending], pending = values[action], None
         return choices, None if pending is None else self._options[pending].name
 
@@ -172,7 +172,7 @@ class Replay:
         raise InvalidActionError(f"no option is called {name!r}: see env.gcc_spec.options")
 
     def _value(self, at: int, choice: int) -> int:
-        values = values_of(self._options[at])
+        values = list_values(self._options[at])
         if choice not in values:
             raise OutOfReachError(
                 f"{self._options[at][choice]} is not among the values that OptionThenValue offers"

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import structs
 
-from compiler_gym.envs.gcc.actions import width_of
+from compiler_gym.envs.gcc.actions import count_actions
 from compiler_gym.envs.gcc.actions.options import ABSENT, Option
 from compiler_gym.session import (
     BoxSpec,
@@ -150,7 +150,7 @@ TABLE = Table(
 
 def observation_spaces(options: Sequence[Option]) -> tuple[ObservationSpec, ...]:
     """Return what clients are told of the observations of a compiler with these options."""
-    width = width_of(options)
+    width = count_actions(options)
     most = max(map(len, options)) - 1
     described: dict[str, dict[str, Any]] = {
         "choices": {

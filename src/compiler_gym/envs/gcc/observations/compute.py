@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from compiler_gym.envs.gcc.actions import values_of
+from compiler_gym.envs.gcc.actions import list_values
 from compiler_gym.envs.gcc.observations import TABLE
 from compiler_gym.envs.gcc.programs.memo import Facts
-from compiler_gym.envs.gcc.state.program import Finder, Program, Words, text_of
+from compiler_gym.envs.gcc.state.program import Finder, Program, Words, decode_text
 from compiler_gym.envs.gcc.state.settings import Settings
 from compiler_gym.envs.gcc.toolchain.build import Builder
 from compiler_gym.envs.gcc.toolchain.products import digest, instruction_counts, text_size
@@ -36,7 +36,7 @@ def _text_facts(program: Program, words: Words) -> Facts:
 
 
 def _counts(program: Program, words: Words) -> Facts:
-    text = text_of(program.product(Builder.assembly, words))
+    text = decode_text(program.product(Builder.assembly, words))
     return {"instruction_counts": json.dumps(instruction_counts(text))}
 
 
@@ -58,7 +58,7 @@ def _fact(name: str, find: Finder) -> "Computation":
 def _action_mask(program: Program, settings: Settings) -> bytes:
     options = settings.options
     pending = settings.pending
-    allowed = len(options) if pending is None else len(values_of(options[pending]))
+    allowed = len(options) if pending is None else len(list_values(options[pending]))
     return bytes([1] * allowed + [0] * (program.width - allowed))
 
 
@@ -67,8 +67,8 @@ Computation = Callable[[Program, Settings], Any]
 
 ENGINE: Mapping[str, Computation] = {
     "source": lambda program, settings: program.source(settings.words),
-    "rtl": lambda program, settings: text_of(program.product(Builder.rtl, settings.words)),
-    "asm": lambda program, settings: text_of(program.product(Builder.assembly, settings.words)),
+    "rtl": lambda program, settings: decode_text(program.product(Builder.rtl, settings.words)),
+    "asm": lambda program, settings: decode_text(program.product(Builder.assembly, settings.words)),
     "obj": lambda program, settings: program.product(Builder.object, settings.words),
     **{name: _fact(name, find) for name, find in _FINDERS.items()},
     "choices": lambda program, settings: list(settings.choices),

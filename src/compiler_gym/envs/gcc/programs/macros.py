@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from compiler_gym.envs.gcc.programs.memo import Facts
 
-__all__ = ["digest_of", "query", "seen_by_compiler_alone", "seen_by_preprocessor"]
+__all__ = ["change_only_compiler_macros", "digest_macros", "query", "select_preprocessor_flags"]
 
 _PASS_FLAGS = (
     *("aggressive-loop-", "align-", "allocation-dce", "allow-store-", "auto-inc-", "bit-tests"),
@@ -40,16 +40,16 @@ _SILENT = re.compile(rf"-f(?:no-)?(?:{'|'.join(_PASS_FLAGS)})|--param=", re.ASCI
 _LATE_PARAMETERS = re.compile(r"--param=(?:con|de)structive-interference-size=", re.ASCII)
 
 
-def seen_by_preprocessor(words: Iterable[str]) -> tuple[str, ...]:
+def select_preprocessor_flags(words: Iterable[str]) -> tuple[str, ...]:
     """Return those of `words` that may change what a program is preprocessed to.
 
-    >>> seen_by_preprocessor(["-Os", "-fgcse", "-fno-math-errno", "--param=max-unroll-times=3"])
+    >>> select_preprocessor_flags(["-Os", "-fgcse", "-fno-math-errno"])
     ('-Os', '-fno-math-errno')
     """
     return tuple(word for word in words if not _is_silent(word))
 
 
-def seen_by_compiler_alone(words: Iterable[str]) -> bool:
+def change_only_compiler_macros(words: Iterable[str]) -> bool:
     """Return whether `words` change macros in a way that a preprocessor alone does not follow.
 
     GCC 12 and newer do so for ``__GCC_DESTRUCTIVE_SIZE`` and its opposite.
@@ -62,7 +62,7 @@ def query(language: str, flags: Sequence[str], words: Sequence[str]) -> list[str
     return ["-dM", "-E", *words, "-w", *flags, "-x", language, "/dev/null"]
 
 
-def digest_of(printed: Iterable[bytes]) -> Facts:
+def digest_macros(printed: Iterable[bytes]) -> Facts:
     """Return what a memo keeps of the macros that were printed for each language."""
     return {"macros": hashlib.sha256(b"\0".join(printed)).hexdigest()}
 

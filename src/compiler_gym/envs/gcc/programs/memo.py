@@ -14,7 +14,7 @@ from typing import Any
 
 from compiler_gym.files import append
 
-__all__ = ["Facts", "Memo", "memo_of"]
+__all__ = ["Facts", "Memo", "open_memo"]
 
 Facts = dict[str, Any]
 """Names of observations and their plain values, for one command line."""
@@ -103,7 +103,7 @@ class Memo:
         append(self.path, line)
 
 
-def memo_of(path: Path) -> Memo:
+def open_memo(path: Path) -> Memo:
     """Return the memo kept at `path`, the same for every session of this process."""
     memo = _programs.pop(path, None) or Memo(path)
     while len(_programs) >= _MOST_PROGRAMS:

@@ -9,7 +9,7 @@ from compiler_gym.datasets import Benchmark, BenchmarkSource, BenchmarkUri, RunS
 from compiler_gym.envs.gcc.programs.source import LANGUAGES, SourceProgram, collect, pack
 from compiler_gym.errors import BenchmarkInitError, BenchmarkTypeError
 
-__all__ = ["benchmark_of", "make_benchmark", "make_benchmark_from_source"]
+__all__ = ["make_benchmark", "make_benchmark_from", "make_benchmark_from_source"]
 
 
 def make_benchmark(
@@ -31,7 +31,9 @@ def make_benchmark(
     for item in items:
         if not isinstance(item, (str, Path)):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
             raise BenchmarkTypeError(f"expected a path, found {type(item).__name__}: {item!r}")
-    return benchmark_of(collect([Path(item).expanduser() for item in items], copt or ()), run=run)
+    return make_benchmark_from(
+        collect([Path(item).expanduser() for item in items], copt or ()), run=run
+    )
 
 
 def make_benchmark_from_source(
@@ -49,10 +51,10 @@ def make_benchmark_from_source(
         )
     name = f"src{suffix}"
     text = source.encode() if isinstance(source, str) else source
-    return benchmark_of(SourceProgram((name,), {name: text}, tuple(copt or ())), run=run)
+    return make_benchmark_from(SourceProgram((name,), {name: text}, tuple(copt or ())), run=run)
 
 
-def benchmark_of(
+def make_benchmark_from(
     program: SourceProgram, uri: BenchmarkUri | str | None = None, *, run: RunSpec | None = None
 ) -> Benchmark:
     """Return `program` as a benchmark, named after what it holds unless it has a name."""

@@ -15,21 +15,21 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from compiler_gym.envs.gcc.programs.macros import (
-    digest_of,
+    change_only_compiler_macros,
+    digest_macros,
     query,
-    seen_by_compiler_alone,
-    seen_by_preprocessor,
+    select_preprocessor_flags,
 )
-from compiler_gym.envs.gcc.programs.memo import memo_of
+from compiler_gym.envs.gcc.programs.memo import open_memo
 from compiler_gym.envs.gcc.programs.source import (
     LANGUAGES,
     SourceProgram,
     compile_flags,
+    find_suffix,
     pack,
-    suffix_of,
     unpack,
 )
-from compiler_gym.envs.gcc.toolchain.build import check, macros_of, preprocess
+from compiler_gym.envs.gcc.toolchain.build import check, preprocess, read_macros
 from compiler_gym.envs.gcc.toolchain.gcc import Gcc
 from compiler_gym.envs.gcc.toolchain.timeout import DEFAULT_SECONDS
 from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError, CompilerError
@@ -72,7 +72,7 @@ class Sources:
         self._is_switching = any(map(_SWITCHES.search, program.files.values()))
         self._latest: tuple[tuple[str, ...], Preprocessed] | None = None
 
-    def moved(self, directory: Path) -> None:
+    def move_to(self, directory: Path) -> None:
         """Use `directory` from now on for files along the way, which are removed again."""
         self._directory = directory
 
@@ -93,8 +93,8 @@ class Sources:
         A run of the compiler may take `timeout` seconds. Raises `CompilerDiagnosticError`
         when the program cannot be preprocessed under them.
         """
-        known = self._under(seen_by_preprocessor(words), timeout)
-        if not self._is_apart or not (self._is_switching or seen_by_compiler_alone(words)):
+        known = self._under(select_preprocessor_flags(words), timeout)
+        if not self._is_apart or not (self._is_switching or change_only_compiler_macros(words)):
             return known
         direct = hashlib.sha256(f"{known.digest}\0{self._packed}".encode()).hexdigest()
         return Preprocessed(known.text, self.program, direct)
@@ -119,18 +119,18 @@ class Sources:
             return ""
         asked = [query(language, self._flags, words) for language in self._languages]
         command = "\0".join(word for words in asked for word in words)
-        memo = memo_of(self._base / "macros")
+        memo = open_memo(self._base / "macros")
         facts = memo.facts(command)
         if "macros" not in facts:
             gcc, scratch = self._gcc, self._scratch()
             try:
-                printed = [macros_of(gcc, words, scratch, timeout) for words in asked]
+                printed = [read_macros(gcc, words, scratch, timeout) for words in asked]
             except CompilerDiagnosticError:
                 # What is refused here is refused again when it compiles, and said then.
                 return self._macros((), timeout) if words else ""
             finally:
                 shutil.rmtree(scratch, ignore_errors=True)
-            memo.add(command, digest_of(printed))
+            memo.add(command, digest_macros(printed))
         return facts["macros"]
 
     def _make(self, key: str, words: tuple[str, ...], timeout: float) -> Preprocessed:
@@ -179,7 +179,7 @@ class Sources:
 
 def _languages(program: SourceProgram) -> set[str]:
     """Return the languages that have macros in `program`."""
-    found = {LANGUAGES.get(suffix_of(unit), "c") for unit in program.units}
+    found = {LANGUAGES.get(find_suffix(unit), "c") for unit in program.units}
     return {language for language in found if not language.endswith("cpp-output")}
 
 

@@ -23,10 +23,10 @@ __all__ = [
     "SourceProgram",
     "collect",
     "compile_flags",
+    "find_suffix",
     "headers_for",
     "is_cxx",
     "pack",
-    "suffix_of",
     "unpack",
 ]
 
@@ -53,7 +53,7 @@ class SourceProgram:
 def pack(program: SourceProgram) -> bytes:
     """Return `program` as the bytes of a benchmark; equal programs give equal bytes."""
     alone = program.units == tuple(program.files) and len(program.units) == 1
-    if alone and not program.flags and LANGUAGES.get(suffix_of(program.units[0])) == "c":
+    if alone and not program.flags and LANGUAGES.get(find_suffix(program.units[0])) == "c":
         return program.files[program.units[0]]
     manifest = {"units": program.units, "flags": program.flags}
     out = io.BytesIO()
@@ -116,7 +116,7 @@ def collect(
 
 def is_cxx(program: SourceProgram) -> bool:
     """Return whether a file of the program is C++."""
-    return any(LANGUAGES.get(suffix_of(u), "c").startswith("c++") for u in program.units)
+    return any(LANGUAGES.get(find_suffix(u), "c").startswith("c++") for u in program.units)
 
 
 def compile_flags(program: SourceProgram) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ def headers_for(text: bytes, folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): found[path] for path in sorted(found)}
 
 
-def suffix_of(name: str) -> str:
+def find_suffix(name: str) -> str:
     """Return what a file's name ends in, from its last dot."""
     return PurePosixPath(name).suffix
 
@@ -162,7 +162,7 @@ def _require_source(path: Path) -> None:
         )
 
 
-def _bytes_of(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     try:
         return read_regular(path)
     except OSError as error:
@@ -207,7 +207,7 @@ def _closure(paths: Sequence[Path], folders: Sequence[Path]) -> dict[Path, bytes
         path = pending.pop()
         if path in found:
             continue
-        found[path] = _bytes_of(path)
+        found[path] = _read_bytes(path)
         if len(found) > _MOST_HEADERS:
             raise BenchmarkInitError(f"{paths[0]} includes more than {_MOST_HEADERS} headers")
         pending += _include(path, found[path], folders)

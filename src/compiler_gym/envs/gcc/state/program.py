@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compiler_gym.envs.gcc.programs.memo import Facts, Memo, memo_of
+from compiler_gym.envs.gcc.programs.memo import Facts, Memo, open_memo
 from compiler_gym.envs.gcc.programs.preprocessed import Preprocessed, Sources
 from compiler_gym.envs.gcc.programs.source import compile_flags, is_cxx, unpack
 from compiler_gym.envs.gcc.state.settings import Settings, command_line
@@ -23,7 +23,7 @@ from compiler_gym.session import BenchmarkSpec
 if TYPE_CHECKING:
     from compiler_gym.envs.gcc.toolchain.running import Running
 
-__all__ = ["Finder", "Program", "Words", "text_of"]
+__all__ = ["Finder", "Program", "Words", "decode_text"]
 
 Words = Sequence[str]
 """The settings that a program is compiled with."""
@@ -61,15 +61,15 @@ class Program:
         if self._running is not None:
             self._running.set(name, value)
 
-    def moved(self, directory: Path) -> None:
+    def move_to(self, directory: Path) -> None:
         """Compile in `directory` from now on."""
-        self._builder.moved(directory)
-        self._sources.moved(directory)
+        self._builder.move_to(directory)
+        self._sources.move_to(directory)
 
     def source(self, words: Words) -> str:
         """Return the preprocessed source."""
         text = self._read(words).text
-        return text_of(b"".join(text.files[unit] for unit in text.units))
+        return decode_text(b"".join(text.files[unit] for unit in text.units))
 
     def command_line(self, settings: Settings) -> str:
         """Return the command that compiles the program."""
@@ -135,14 +135,14 @@ class Program:
 
     def _memo(self, words: Words) -> Memo:
         """Return what is known of the program as it is preprocessed under `words`."""
-        return memo_of(self._sources.facts_path(self._read(words).digest))
+        return open_memo(self._sources.facts_path(self._read(words).digest))
 
 
 Finder = Callable[[Program, Words], Facts]
 """Finds facts of the program compiled with some settings."""
 
 
-def text_of(data: bytes) -> str:
+def decode_text(data: bytes) -> str:
     """Return `data` as text, whatever bytes it holds."""
     return data.decode(errors="replace")
 

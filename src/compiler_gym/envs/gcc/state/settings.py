@@ -17,7 +17,7 @@ from compiler_gym.builds.command_words import is_file_name, split_command
 from compiler_gym.envs.gcc.actions.options import ABSENT, Option
 from compiler_gym.errors import InvalidActionError
 
-__all__ = ["CommandReader", "Settings", "checked", "command_line", "words_of"]
+__all__ = ["CommandReader", "Settings", "check_choices", "command_line", "make_words"]
 
 _QUIET = "-w"
 _PENDING = "# choosing "
@@ -56,15 +56,15 @@ class Settings:
     def words(self) -> list[str]:
         """The settings that are chosen, as words of a command line."""
         if self._words is None:
-            self._words = words_of(self.options, self.choices)
+            self._words = make_words(self.options, self.choices)
         return self._words
 
-    def changed(self) -> None:
+    def reset_words(self) -> None:
         """Read `choices` anew when the words are asked for."""
         self._words = None
 
 
-def checked(choices: Iterable[SupportsIndex], options: Sequence[Option]) -> list[int]:
+def check_choices(choices: Iterable[SupportsIndex], options: Sequence[Option]) -> list[int]:
     """Return `choices` as integers; raise `InvalidActionError` if they are none of `options`.
 
     >>> from compiler_gym.envs.gcc.actions.options import GccFlagOption
@@ -89,7 +89,7 @@ def checked(choices: Iterable[SupportsIndex], options: Sequence[Option]) -> list
     return found
 
 
-def words_of(options: Sequence[Option], choices: Sequence[int]) -> list[str]:
+def make_words(options: Sequence[Option], choices: Sequence[int]) -> list[str]:
     """Return the settings that `choices` choose, as words of a command line."""
     return [options[i][choice] for i, choice in enumerate(choices) if choice >= 0]
 
@@ -138,7 +138,7 @@ class CommandReader:
             _require_one_input(words[at + 1 :])
             words = words[:at]
         choices = [ABSENT] * len(self.options)
-        for word in _joined(words):
+        for word in _join_params(words):
             at, index = self.find(word)
             choices[at] = index
         return choices, pending
@@ -201,7 +201,7 @@ def _behind(text: str) -> InvalidActionError:
     )
 
 
-def _joined(words: Sequence[str]) -> list[str]:
+def _join_params(words: Sequence[str]) -> list[str]:
     """Return `words` with ``--param x=1`` written as one."""
     found: list[str] = []
     for word in words:

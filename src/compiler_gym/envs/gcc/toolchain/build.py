@@ -15,8 +15,8 @@ from compiler_gym.envs.gcc.programs.source import (
     LANGUAGES,
     SourceProgram,
     compile_flags,
+    find_suffix,
     is_cxx,
-    suffix_of,
 )
 from compiler_gym.envs.gcc.toolchain.gcc import Gcc
 from compiler_gym.envs.gcc.toolchain.products import runs_here
@@ -31,7 +31,7 @@ from compiler_gym.errors import (
 )
 from compiler_gym.sandbox import run_tool_boxed
 
-__all__ = ["Builder", "check", "is_lasting", "macros_of", "preprocess"]
+__all__ = ["Builder", "check", "is_lasting", "preprocess", "read_macros"]
 
 _GCC_MEMORY_BYTES = 8 << 30
 _GCC_FILE_BYTES = 1 << 30
@@ -71,13 +71,13 @@ class Builder:
         self._words: tuple[str, ...] | None = None
         self._made: dict[str, bytes] = {}
 
-    def moved(self, directory: Path) -> None:
+    def move_to(self, directory: Path) -> None:
         """Use `directory` from now on."""
         self._directory = directory
 
     def assembly(self, words: Sequence[str]) -> bytes:
         """Return the assembly of the program compiled with the settings `words`."""
-        made = self._made_with(words)
+        made = self._make_files(words)
         if "asm" not in made:
             self._run_gcc(words, "-S")
             made["asm"] = self._collect(".s")
@@ -85,15 +85,15 @@ class Builder:
 
     def object(self, words: Sequence[str]) -> bytes:
         """Return the object file; that of several units is linked together into one."""
-        made = self._made_with(words)
+        made = self._make_files(words)
         if "obj" not in made:
             units = self._write_units(words)
-            if all(LANGUAGES.get(suffix_of(u), "c").endswith("cpp-output") for u in units.units):
+            if all(LANGUAGES.get(find_suffix(u), "c").endswith("cpp-output") for u in units.units):
                 self._run_gcc(words, "-c", "-save-temps")  # its assembly costs nothing more
                 made["asm"] = self._collect(".s")
             else:  # which would preprocess apart from compiling
                 self._run_gcc(words, "-c")
-            made["obj"] = self._linked()
+            made["obj"] = self._link()
         return made["obj"]
 
     def program(self, words: Sequence[str], libraries: Sequence[str]) -> Path:
@@ -115,7 +115,7 @@ class Builder:
 
     def rtl(self, words: Sequence[str]) -> bytes:
         """Return the last dump of GCC's register transfer language."""
-        made = self._made_with(words)
+        made = self._make_files(words)
         if "rtl" not in made:
             for stale in self._directory.glob("*r.dfinish"):
                 stale.unlink()
@@ -126,7 +126,7 @@ class Builder:
             )
         return made["rtl"]
 
-    def _made_with(self, words: Sequence[str]) -> dict[str, bytes]:
+    def _make_files(self, words: Sequence[str]) -> dict[str, bytes]:
         chosen = tuple(words)
         if self._words != chosen:
             self._words, self._made = chosen, {}
@@ -154,7 +154,7 @@ class Builder:
     def _output(self, unit: str, suffix: str) -> Path:
         return self._directory / PurePosixPath(unit).with_suffix(suffix).name
 
-    def _linked(self) -> bytes:
+    def _link(self) -> bytes:
         units = self._units.units
         if len(units) > 1:
             objects = [PurePosixPath(unit).with_suffix(".o").name for unit in units]
@@ -174,7 +174,7 @@ def preprocess(
     _write_files(program.files, directory)
     found: dict[str, bytes] = {}
     for number, unit in enumerate(program.units):
-        language = LANGUAGES.get(suffix_of(unit), "c")
+        language = LANGUAGES.get(find_suffix(unit), "c")
         name = f"{number:03}-{PurePosixPath(unit).stem}{_PREPROCESSED[language]}"
         if language.endswith("cpp-output"):
             found[name] = program.files[unit]
@@ -191,7 +191,7 @@ def check(gcc: Gcc, units: SourceProgram, directory: Path, timeout: float) -> No
     _run_gcc(gcc, ("-fsyntax-only", "-w", *units.flags, *units.units), directory, timeout)
 
 
-def macros_of(gcc: Gcc, query: Sequence[str], directory: Path, timeout: float) -> bytes:
+def read_macros(gcc: Gcc, query: Sequence[str], directory: Path, timeout: float) -> bytes:
     """Return what the compiler prints when it is asked for its macros."""
     directory.mkdir(parents=True, exist_ok=True)
     return _run_gcc(gcc, query, directory, timeout).stdout
@@ -218,7 +218,7 @@ def _run_gcc(
             f"{gcc.program} did not finish within {timeout:g} s and was ended", seconds=timeout
         ) from None
     if done.returncode:
-        raise _error_of(done, gcc)
+        raise _make_error(done, gcc)
     return done
 
 
@@ -231,7 +231,7 @@ def is_lasting(error: CompilerDiagnosticError) -> bool:
     return _PASSING.search(str(error)) is None
 
 
-def _error_of(done: subprocess.CompletedProcess[bytes], gcc: Gcc) -> CompilerGymError:
+def _make_error(done: subprocess.CompletedProcess[bytes], gcc: Gcc) -> CompilerGymError:
     text = done.stderr.decode(errors="replace").strip()[:_MOST_WORDS]
     said = text or f"{gcc.program} ended with status {done.returncode} and no word"
     if _NO_MEMORY.search(text):

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from compiler_gym.errors import EnvironmentNotSupported, ServiceError
-from compiler_gym.files import sha256_of
+from compiler_gym.files import hash_file
 from compiler_gym.registration import ExternalTool
 from compiler_gym.service import run_child
 
-__all__ = ["DEFAULT_GCC", "Gcc", "Runner", "words_of"]
+__all__ = ["DEFAULT_GCC", "Gcc", "Runner", "read_first_lines"]
 
 DEFAULT_GCC = "gcc"
 """What is used where no compiler is named: the first ``gcc`` on PATH."""
@@ -88,7 +88,7 @@ class Gcc:
         except subprocess.TimeoutExpired:
             raise TimeoutError(f"{self.bin} did not finish within {timeout:g} s") from None
         if done.returncode:
-            raise ServiceError(f"{self.bin} {' '.join(args)} failed: {words_of(done)}")
+            raise ServiceError(f"{self.bin} {' '.join(args)} failed: {read_first_lines(done)}")
         return done.stdout.decode(errors="replace")
 
     def run(
@@ -207,7 +207,7 @@ class Gcc:
                 os.dup2(errors.fileno(), 2)
 
             done = self.run(args, timeout=_QUERY_SECONDS, setup=redirect)
-            printed, said = (_rest_of(file) for file in (output, errors))
+            printed, said = (_read_rest(file) for file in (output, errors))
         # A Docker image is no child of this process, so its output comes as it is.
         return Completed(args, done.returncode, printed or done.stdout, said or done.stderr)
 
@@ -219,7 +219,8 @@ class Gcc:
         done = self.answer(*args)
         if done.returncode:
             raise EnvironmentNotSupported(
-                f"{self.bin} {' '.join(args)} ends with status {done.returncode}: {words_of(done)}"
+                f"{self.bin} {' '.join(args)} ends with status {done.returncode}: "
+                f"{read_first_lines(done)}"
             )
         return done.stdout.decode(errors="replace")
 
@@ -256,7 +257,7 @@ class _Local:
         """Return what the driver holds and which compiler proper it calls."""
         driver = self.gcc.path().resolve()
         named = self.gcc.ask("-print-prog-name=cc1").strip()
-        facts = [sha256_of(driver)]
+        facts = [hash_file(driver)]
         if os.path.isabs(named):
             try:
                 proper = os.stat(named)
@@ -304,12 +305,12 @@ def _clean_environment() -> None:
     os.environ.update(LC_ALL="C", LANGUAGE="C", COLUMNS="4096", SOURCE_DATE_EPOCH="0")
 
 
-def _rest_of(file: IO[bytes]) -> bytes:
+def _read_rest(file: IO[bytes]) -> bytes:
     file.seek(0)
     return file.read()
 
 
-def words_of(done: Completed) -> str:
+def read_first_lines(done: Completed) -> str:
     """Return the first lines of what a compiler said when it failed."""
     words = done.stderr.decode(errors="replace").strip().splitlines()
     return "\n".join(words[:5]) or "it printed nothing"

@@ -23,7 +23,7 @@ from compiler_gym.envs.gcc.actions.options import (
     negative,
 )
 
-__all__ = ["read_optimizers", "read_params", "refused_settings", "without_refused"]
+__all__ = ["list_refused_settings", "read_optimizers", "read_params", "without_refused"]
 
 MOST = 2**31 - 1
 """The largest value of a number whose range the compiler does not state."""
@@ -71,7 +71,7 @@ def read_optimizers(help_text: str, values_text: str = "") -> list[Option]:
     """
     items = list(_items(help_text))
     values = {item.text: item.rest for item in _items(values_text)}
-    words = _known_arguments(help_text) | _known_arguments(values_text)
+    words = _read_known_arguments(help_text) | _read_known_arguments(values_text)
     levels = _level_names(item.text for item in items)
     found: dict[str, Option] = {}
     for item in items:
@@ -89,7 +89,7 @@ def read_params(help_text: str, values_text: str = "") -> list[Option]:
     listed = [item for item in _items(help_text) if item.text.startswith("--param=")]
     if listed:
         values = {item.text: item.rest for item in _items(values_text)}
-        words = _known_arguments(help_text) | _known_arguments(values_text)
+        words = _read_known_arguments(help_text) | _read_known_arguments(values_text)
         read = (_param(item.text, values.get(item.text, ""), words) for item in listed)
     else:
         read = (_old_param(item) for item in _items(values_text))
@@ -100,7 +100,7 @@ def read_params(help_text: str, values_text: str = "") -> list[Option]:
     return list(found.values())
 
 
-def refused_settings(options: Iterable[Option]) -> list[str]:
+def list_refused_settings(options: Iterable[Option]) -> list[str]:
     """Return the words with which to ask a compiler what it accepts: see `without_refused`."""
     words: list[str] = []
     for option in options:
@@ -162,7 +162,7 @@ def _item(lines: list[str]) -> _Item:
     return _Item(match[1], " ".join((match[2] or "").split()))
 
 
-def _known_arguments(text: str) -> dict[str, tuple[str, ...]]:
+def _read_known_arguments(text: str) -> dict[str, tuple[str, ...]]:
     """Return the words that follow "Known valid arguments for ... option:"."""
     found: dict[str, tuple[str, ...]] = {}
     lines = text.splitlines()
@@ -194,15 +194,15 @@ def _flag_option(text: str, value: str, words: dict[str, tuple[str, ...]]) -> Op
         bounds = max(int(match["low"]), 0), int(match["high"])
         return GccFlagIntOption(match["name"], *bounds, _integer(value))
     if match := _NUMBER_OPTION.match(text):
-        return _numbered(match["name"], _integer(value))
+        return _make_numbered(match["name"], _integer(value))
     if text.endswith("="):
         if text not in words and _integer(value) is not None:
-            return _numbered(text, _integer(value))
+            return _make_numbered(text, _integer(value))
         return GccFlagEnumOption(text, words.get(text, (_ASKED,)))
     return GccFlagOption(text)
 
 
-def _numbered(name: str, default: int | None) -> Option:
+def _make_numbered(name: str, default: int | None) -> Option:
     if name in _POWERS_OF_TWO:
         return GccFlagEnumOption(name, _POWERS_OF_TWO[name])
     return GccFlagIntOption(name, *_BOUNDED.get(name, (0, MOST)), default)

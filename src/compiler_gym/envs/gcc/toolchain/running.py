@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
-from compiler_gym.datasets import MeasuredRuns, counter_identity, known_run
+from compiler_gym.datasets import MeasuredRuns, counter_identity, find_run
 from compiler_gym.envs.gcc.toolchain.build import Builder
 from compiler_gym.errors import CompilerDiagnosticError, InvalidParameterError, ObservationError
 from compiler_gym.session import BenchmarkSpec
@@ -18,7 +18,7 @@ class Running:
     """The runs of one program with whatever settings it is compiled."""
 
     def __init__(self, benchmark: BenchmarkSpec, builder: Callable[[], Builder]) -> None:
-        self._runs = MeasuredRuns(known_run(benchmark.uri, benchmark.run))
+        self._runs = MeasuredRuns(find_run(benchmark.uri, benchmark.run))
         self._source = (benchmark.uri.partition("?")[0], benchmark.run)
         self._builder = builder
         self.counts = {"runtime_observation_count": 1, "runtime_warmup_runs_count": 0}

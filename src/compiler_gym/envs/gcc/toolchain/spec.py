@@ -14,11 +14,11 @@ from typing import NamedTuple, cast
 
 from compiler_gym.envs.gcc.actions import options as kinds
 from compiler_gym.envs.gcc.actions.options import GccOOption, Option
-from compiler_gym.envs.gcc.toolchain.gcc import Gcc, words_of
+from compiler_gym.envs.gcc.toolchain.gcc import Gcc, read_first_lines
 from compiler_gym.envs.gcc.toolchain.help import (
+    list_refused_settings,
     read_optimizers,
     read_params,
-    refused_settings,
     without_refused,
 )
 from compiler_gym.errors import EnvironmentNotSupported
@@ -65,19 +65,19 @@ def get_spec(gcc_bin: str) -> GccSpec:
 
 
 def _ask_compiler(gcc: Gcc) -> list[Option]:
-    def help_of(*words: str) -> str:
+    def ask_help(*words: str) -> str:
         return gcc.answer(*words).stdout.decode(errors="replace")
 
     listed = gcc.answer("--help=optimizers")
     text = listed.stdout.decode(errors="replace")
-    found = read_optimizers(text, help_of("-Q", "--help=optimizers"))
+    found = read_optimizers(text, ask_help("-Q", "--help=optimizers"))
     if not any(isinstance(option, GccOOption) for option in found):
         raise EnvironmentNotSupported(
             f"{gcc.bin} --help=optimizers lists no options: expected what GCC prints, "
-            f"found status {listed.returncode} ({words_of(listed)})"
+            f"found status {listed.returncode} ({read_first_lines(listed)})"
         )
-    found += read_params(help_of("--help=params"), help_of("-Q", "--help=params"))
-    words = refused_settings(found)
+    found += read_params(ask_help("--help=params"), ask_help("-Q", "--help=params"))
+    words = list_refused_settings(found)
     done = gcc.answer("-###", *words, "-x", "c", "-c", "/dev/null")
     return without_refused(found, done.stderr.decode(errors="replace"))
 

@@ -3,15 +3,15 @@
 
 from compiler_gym.errors import InvalidParameterError
 
-__all__ = ["DEFAULT_SECONDS", "checked_timeout"]
+__all__ = ["DEFAULT_SECONDS", "check_timeout"]
 
 DEFAULT_SECONDS = 60.0
 
 
-def checked_timeout(seconds: float | str) -> float:
+def check_timeout(seconds: float | str) -> float:
     """Return `seconds` as a number; raise `InvalidParameterError` unless finite and above 0.
 
-    >>> checked_timeout("2.5")
+    >>> check_timeout("2.5")
     2.5
     """
     try:

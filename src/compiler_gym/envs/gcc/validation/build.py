@@ -18,7 +18,7 @@ from compiler_gym.files import KeptDirectory, scratch_directory
 from compiler_gym.sandbox import is_own
 from compiler_gym.validation import Reference
 
-__all__ = ["linked", "reference_of"]
+__all__ = ["build_reference", "link_program"]
 
 _BUILD_SECONDS = 300.0
 _MOST_REFERENCES = 32
@@ -26,7 +26,7 @@ _lock = threading.Lock()
 
 
 @contextmanager
-def linked(
+def link_program(
     gcc_bin: str, object_file: bytes, benchmark: Benchmark, words: Sequence[str] = ()
 ) -> Generator[Path]:
     """Lend the program of an object file, in a directory that is removed afterwards.
@@ -38,7 +38,7 @@ def linked(
         yield _link_program(gcc_bin, object_file, folder, [*words, *_libraries(benchmark)])
 
 
-def reference_of(gcc_bin: str, benchmark: Benchmark, spec: RunSpec) -> Reference:
+def build_reference(gcc_bin: str, benchmark: Benchmark, spec: RunSpec) -> Reference:
     """Return the program of the unchanged `benchmark` at -O0, built when it is first run."""
     contents = spec.reference or benchmark.contents
     is_boxed = not is_own(str(benchmark.uri))

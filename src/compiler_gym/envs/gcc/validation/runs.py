@@ -4,20 +4,20 @@
 from collections.abc import Callable
 
 from compiler_gym.datasets import Benchmark, RunLimits
-from compiler_gym.envs.gcc.state.settings import CommandReader, words_of
+from compiler_gym.envs.gcc.state.settings import CommandReader, make_words
 from compiler_gym.envs.gcc.toolchain.gcc import Gcc
 from compiler_gym.envs.gcc.toolchain.products import runs_here
 from compiler_gym.envs.gcc.toolchain.spec import get_spec
-from compiler_gym.envs.gcc.validation.build import linked, reference_of
+from compiler_gym.envs.gcc.validation.build import build_reference, link_program
 from compiler_gym.errors import ValidationUnavailableError
-from compiler_gym.validation import Finding, Subject, chosen_cases, compare_built
+from compiler_gym.validation import Finding, Subject, choose_cases, compare_built
 
 __all__ = ["check_runs", "compare_object", "is_linked"]
 
 
 def is_linked(subject: Subject) -> bool:
     """Return whether programs of the compiler run on this machine."""
-    return not Gcc(_compiler_of(subject)).is_docker
+    return not Gcc(_find_compiler(subject)).is_docker
 
 
 def check_runs(subject: Subject) -> Finding:
@@ -25,7 +25,7 @@ def check_runs(subject: Subject) -> Finding:
     env = subject.env
     try:
         return compare_object(
-            _compiler_of(subject),
+            _find_compiler(subject),
             subject.benchmark,
             lambda: env.observation["obj"],
             env.commandline(),
@@ -50,14 +50,14 @@ def compare_object(
     object_file = make()
     if not runs_here(object_file):
         raise ValidationUnavailableError(f"{gcc_bin} compiles for another machine: nothing was run")
-    cases = chosen_cases(spec)
-    reference = reference_of(gcc_bin, benchmark, spec)
+    cases = choose_cases(spec)
+    reference = build_reference(gcc_bin, benchmark, spec)
     limits = RunLimits(seconds=spec.time_limit)
-    building = linked(gcc_bin, object_file, benchmark, _command_words(gcc_bin, commandline))
+    building = link_program(gcc_bin, object_file, benchmark, _command_words(gcc_bin, commandline))
     return compare_built(building, reference, cases, limits=limits, builds="link")
 
 
-def _compiler_of(subject: Subject) -> str:
+def _find_compiler(subject: Subject) -> str:
     gcc_bin = getattr(subject.env, "gcc_bin", "")
     assert isinstance(gcc_bin, str)
     return gcc_bin
@@ -67,4 +67,4 @@ def _command_words(gcc_bin: str, commandline: str) -> list[str]:
     spec = get_spec(gcc_bin)
     options = spec.options
     choices, _ = CommandReader(options, spec.gcc.program).read(commandline)
-    return words_of(options, choices)
+    return make_words(options, choices)

@@ -19,15 +19,15 @@ __all__ = [
     "DEFAULT",
     "OPTIONS",
     "CodegenOption",
+    "find_numbers",
     "flags",
-    "folded",
-    "gains_of",
+    "fold_choices",
     "is_choice",
     "llc_words",
-    "numbers_of",
-    "pipeline_of",
+    "read_gains",
     "read_llc",
     "split_choices",
+    "write_pipeline",
 ]
 
 DEFAULT = "default"
@@ -74,7 +74,7 @@ OPTIONS: tuple[CodegenOption, ...] = _codegen_options()
 _NUMBER_OF_OPTION = {option.name: number for number, option in enumerate(OPTIONS)}
 
 
-def gains_of(name: str) -> tuple[float, ...]:
+def read_gains(name: str) -> tuple[float, ...]:
     """Return the mean change of text in per cent that each value brought, 0 for the default."""
     return (0.0, *OPTIONS[_option_number(name)].gains)
 
@@ -97,12 +97,12 @@ def _meaning(option: CodegenOption, value: str) -> str:
     return f"{option.description}: {value}"
 
 
-def pipeline_of(numbers: Sequence[int]) -> str:
+def write_pipeline(numbers: Sequence[int]) -> str:
     """Return the pipeline that sets every option to the value of its number, 0 for its default.
 
     Raises `InvalidActionError` for anything but one such number for each option.
 
-    >>> pipeline_of([0] * len(OPTIONS))
+    >>> write_pipeline([0] * len(OPTIONS))
     'codegen<reset>'
     """
     if len(numbers) != len(OPTIONS):
@@ -121,7 +121,7 @@ def pipeline_of(numbers: Sequence[int]) -> str:
     return f"{_PASS}{';'.join(texts)}{_END}"
 
 
-def numbers_of(chosen: Mapping[str, str]) -> list[int]:
+def find_numbers(chosen: Mapping[str, str]) -> list[int]:
     """Return the number of the value of each option, 0 where `chosen` does not name it.
 
     Raises `InvalidActionError` for an option or a value that is not offered.
@@ -151,7 +151,7 @@ def split_choices(pipelines: Iterable[str]) -> tuple[list[str], dict[str, str]]:
         if not text.startswith(_PASS):
             passes.append(text)
             continue
-        chosen = folded(chosen, text.removeprefix(_PASS).removesuffix(_END).split(";"))
+        chosen = fold_choices(chosen, text.removeprefix(_PASS).removesuffix(_END).split(";"))
     return passes, chosen
 
 
@@ -164,7 +164,7 @@ def is_choice(pipeline: str) -> bool:
     return pipeline.startswith(_PASS)
 
 
-def folded(chosen: Mapping[str, str], texts: Iterable[str]) -> dict[str, str]:
+def fold_choices(chosen: Mapping[str, str], texts: Iterable[str]) -> dict[str, str]:
     """Return `chosen` after the choices `texts`; sorted, and without defaults."""
     found = dict(chosen)
     for text in texts:
@@ -201,7 +201,7 @@ def read_llc(words: Iterable[str]) -> dict[str, str]:
         elif word.startswith("-") and word != "-" and word not in _NO_OPTIONS:
             name, _, value = word.lstrip("-").partition("=")
             chosen[name] = value
-    numbers_of(chosen)
+    find_numbers(chosen)
     return chosen
 
 

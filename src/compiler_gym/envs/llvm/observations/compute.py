@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import structs
 
 from compiler_gym import _llvm
-from compiler_gym.envs.llvm.actions.codegen_options import numbers_of
+from compiler_gym.envs.llvm.actions.codegen_options import find_numbers
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.costs import AT_RESET
 from compiler_gym.envs.llvm.observations.cpu import cpu_info
@@ -118,7 +118,7 @@ ENGINE: dict[str, Computation] = {
     "ir_sha1": _ir_sha1,
     "ir_hash": lambda p: p.module.ir_hash().hex(),
     "bitcode_file": Program.write_bitcode,
-    "codegen_choices": lambda p: numbers_of(p.module.chosen_options()),
+    "codegen_choices": lambda p: find_numbers(p.module.chosen_options()),
     "cpu_info": lambda p: cpu_info(),
     "mca_cycles": lambda p: mca_cycles(p.module),
     "pass_statistics": lambda p: p.history.last(),
@@ -132,8 +132,8 @@ ENGINE: dict[str, Computation] = {
     "executable.times": lambda p: p.executable.times(p.module),
     "executable.comparison": lambda p: p.executable.comparison(p.module),
     "executable.text_size": lambda p: p.executable.text_size(p.module),
-    "executable.linked_text_size": lambda p: p.executable.linked_text_size(p.module),
-    "executable.linked_size": lambda p: p.executable.linked_size(p.module),
+    "executable.measure_linked_text": lambda p: p.executable.measure_linked_text(p.module),
+    "executable.measure_linked_size": lambda p: p.executable.measure_linked_size(p.module),
     "executable.instructions": lambda p: p.executable.instructions(p.module),
 }
 """From what a row of the table names to the plain value of its observation."""
@@ -153,7 +153,7 @@ def _baseline(cost: str, level: str, of: str, compute: Computation, program: Pro
         make = partial(program.at_level, level)
     cost += program.scope.key + program.target.key
     if of.startswith("executable."):
-        tools = program.executable.tools_of(of.removeprefix("executable."))
+        tools = program.executable.identify_tools(of.removeprefix("executable."))
         cost = f"{cost}-{hashlib.sha256(tools.encode()).hexdigest()[:16]}"
     return program.baselines.cost(program.benchmark.contents, level, cost, measure, make=make)
 

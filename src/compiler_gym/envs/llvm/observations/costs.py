@@ -91,7 +91,7 @@ COSTS_OF_PROGRAMS: tuple[Observation | Cost, ...] = (
     *_cost(
         "LinkedTextSize",
         "LinkedTextSizeBytes",
-        "executable.linked_text_size",
+        "executable.measure_linked_text",
         "The bytes of machine code of the stripped program that clang and lld link with "
         "``--gc-sections --icf=safe``. Position-independent, as clang links by itself; an error "
         "where the program does not link, or lld is not installed.",
@@ -100,7 +100,7 @@ COSTS_OF_PROGRAMS: tuple[Observation | Cost, ...] = (
     *_cost(
         "LinkedSize",
         "LinkedSizeBytes",
-        "executable.linked_size",
+        "executable.measure_linked_size",
         "The size in bytes of the file of the stripped program that clang and lld link with "
         "``--gc-sections --icf=safe``: code, data, and what loads it.",
         unit="bytes",

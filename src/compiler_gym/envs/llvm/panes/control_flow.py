@@ -29,7 +29,7 @@ def control_flow(values: Sequence[Any], function: str) -> PaneGraph:
     nodes = tuple(
         PaneNode(
             id=name,
-            label=_shown_block(name, lines),
+            label=_write_block(name, lines),
             kind=_edge_kind(lines, is_entry=index == 0),
             function=function,
             digest="\n".join(_VALUE.sub("%", line) for line in lines),
@@ -85,7 +85,7 @@ def _edge_kind(lines: list[str], *, is_entry: bool) -> str:
     return "exit" if ends else "block"
 
 
-def _shown_block(name: str, lines: list[str]) -> str:
+def _write_block(name: str, lines: list[str]) -> str:
     """Return the first instructions under the block's name."""
     kept = [line if len(line) <= _MOST_LETTERS else f"{line[:_MOST_LETTERS]}…" for line in lines]
     if len(kept) > _MOST_LINES:

@@ -37,7 +37,7 @@ def read_ir(text: str) -> PaneText:
             continue
         found = _USE.search(line)
         shown.append(_USE.sub("", line) if found else line)
-        source = locations.line_of(found[1]) if found else 0
+        source = locations.find_line(found[1]) if found else 0
         if source:
             lines[len(shown)] = source
     return PaneText("\n".join(shown), lines)
@@ -47,7 +47,7 @@ def read_assembly(text: str) -> PaneText:
     """Return assembly without debug sections and line directives, and the lines that they name."""
     if ".loc" not in text:
         return PaneText(text)
-    own = {number for number, name in _numbered_files(text) if name in _PASTED_SOURCE}
+    own = {number for number, name in _number_files(text) if name in _PASTED_SOURCE}
     shown: list[str] = []
     lines: dict[int, int] = {}
     source = 0
@@ -72,13 +72,13 @@ class _Locations:
             if found := _DEFINITION.match(line):
                 self._fields[found[1]] = dict(_FIELD.findall(found[3]))
 
-    def line_of(self, number: str) -> int:
+    def find_line(self, number: str) -> int:
         """Return the line that a location is at, or 0 where that is not in the program's file."""
         location = self._fields.get(number, {})
-        file = self._file_of(location.get("scope", ""))
+        file = self._find_file(location.get("scope", ""))
         return int(location.get("line", 0)) if self._name(file) in _PASTED_SOURCE else 0
 
-    def _file_of(self, scope: str) -> str:
+    def _find_file(self, scope: str) -> str:
         for _ in range(1000):
             fields = self._fields.get(scope.lstrip("!"), {})
             if "file" in fields or "scope" not in fields:
@@ -90,7 +90,7 @@ class _Locations:
         return self._fields.get(file.lstrip("!"), {}).get("filename", "").strip('"')
 
 
-def _numbered_files(text: str) -> Iterator[tuple[str, str]]:
+def _number_files(text: str) -> Iterator[tuple[str, str]]:
     """Yield the number and the last name of each file."""
     for line in text.split("\n"):
         if found := _FILE_DIRECTIVE.match(line):

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
-    from compiler_gym.envs.llvm.programs.archive_members import needed_members
+    from compiler_gym.envs.llvm.programs.archive_members import select_members
     from compiler_gym.envs.llvm.programs.builds import record, unknown_flags
     from compiler_gym.envs.llvm.programs.compilation_database import read_compilation_database
-    from compiler_gym.envs.llvm.programs.shapes import shapes_of
+    from compiler_gym.envs.llvm.programs.shapes import find_shapes
 
 __all__ = [
-    "needed_members",
+    "find_shapes",
     "read_compilation_database",
     "record",
-    "shapes_of",
+    "select_members",
     "unknown_flags",
 ]
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 
 from compiler_gym.envs.llvm.toolchain.engine import run_engine
 
-__all__ = ["needed_members"]
+__all__ = ["select_members"]
 
 
-def needed_members(
+def select_members(
     modules: Sequence[bytes],
     archives: Sequence[Sequence[bytes]],
     *,

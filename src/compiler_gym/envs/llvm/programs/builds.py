@@ -18,9 +18,9 @@ from typing import Any
 
 from compiler_gym.builds import CompilerCommand, Mode, Source, is_archive, is_shared_library
 from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
-from compiler_gym.envs.llvm.programs.archive_members import needed_members
+from compiler_gym.envs.llvm.programs.archive_members import select_members
 from compiler_gym.envs.llvm.programs.objects import (
-    modules_of,
+    find_modules,
     remember_object,
     remember_output,
 )
@@ -40,8 +40,8 @@ from compiler_gym.files import append, scratch_directory, write_whole
 
 __all__ = [
     "BenchmarkFromCommandLine",
-    "invocation_of",
     "make_benchmark_from_command_line",
+    "make_invocation",
     "read_command",
     "record",
     "unknown_flags",
@@ -83,7 +83,7 @@ class BenchmarkFromCommandLine(Benchmark):
     def output(self) -> Path:
         """The file that the command makes."""
         sources = self._command.sources
-        return self._command.output_of(sources[0] if sources else Source("a"))
+        return self._command.find_output(sources[0] if sources else Source("a"))
 
     def compile(self, env: Any, timeout: float = 60) -> None:
         """Make the output of the command from the program in `env`, as it is now.
@@ -171,7 +171,7 @@ def record(words: Sequence[str], cwd: Path, folder: Path) -> list[Path]:
         modules.append(module)
         made.append(_keep(folder, "modules", source.name, module, command))
         if command.mode is Mode.OBJECT:
-            remember_object(command.output_of(source), module)
+            remember_object(command.find_output(source), module)
     if command.mode is Mode.PROGRAM and not problems:
         made += _record_program(command, modules, folder)
     if problems:
@@ -181,19 +181,19 @@ def record(words: Sequence[str], cwd: Path, folder: Path) -> list[Path]:
 
 def _record_program(command: CompilerCommand, modules: list[bytes], folder: Path) -> list[Path]:
     """Keep the linked program of `modules` and the command's objects, if all are known."""
-    parts, known = _parts_of(command, modules, 600)
+    parts, known = _collect_parts(command, modules, 600)
     unknown = set(command.objects) - set(known)
     if not parts or not all(is_shared_library(command.cwd / name) for name in unknown):
         return []
     linked = parts[0] if len(parts) == 1 else run_engine("link", parts)[0]
-    output = command.output_of(Source("a"))
+    output = command.find_output(Source("a"))
     if "-r" in command.link_flags:
         remember_object(output, linked)
         return []
     return [_keep(folder, "programs", output.name, linked, command)]
 
 
-def _parts_of(
+def _collect_parts(
     command: CompilerCommand, modules: list[bytes], timeout: float
 ) -> tuple[list[bytes], dict[str, bool]]:
     """Return `modules` and those of the command's objects, and which objects are known.
@@ -209,7 +209,7 @@ def _parts_of(
         if word not in command.objects:
             continue
         path = command.cwd / word
-        found = modules_of(path)
+        found = find_modules(path)
         if found is not None and word not in known:
             known[word] = is_whole or not is_archive(path)
             if known[word]:
@@ -217,7 +217,7 @@ def _parts_of(
             else:
                 archives.append(found)
     wanted = () if {"-shared", "-r"} & set(command.link_flags) else ("main",)
-    return parts + needed_members(parts, archives, wanted=wanted, timeout=timeout), known
+    return parts + select_members(parts, archives, wanted=wanted, timeout=timeout), known
 
 
 def read_command(
@@ -235,7 +235,7 @@ def read_command(
     modules = [_bitcode(command, source, timeout, driver) for source in command.sources]
     linked: list[str] = []
     if command.mode is Mode.PROGRAM:
-        modules, known = _parts_of(command, modules, timeout)
+        modules, known = _collect_parts(command, modules, timeout)
         linked = [name for name, is_all in known.items() if is_all]
     if not modules:
         raise BenchmarkInitError(
@@ -276,18 +276,18 @@ def _libraries(command: CompilerCommand, linked: Sequence[str]) -> tuple[str, ..
             next(rest)  # A language: the assembly that follows cannot be assembled elsewhere.
         elif word in ("-L", "-l"):
             value = next(rest)
-            found.append(word + (_placed(command, value) if word == "-L" else value))
+            found.append(word + (_resolve_path(command, value) if word == "-L" else value))
         elif word.startswith("-L"):
-            found.append(f"-L{_placed(command, word[2:])}")
+            found.append(f"-L{_resolve_path(command, word[2:])}")
         elif word.startswith(("-l", "-Wl,")):
             found.append(word)
         elif word in command.objects and word not in (*linked, *command.assembly):
-            found.append(_placed(command, word))
+            found.append(_resolve_path(command, word))
     found += [flag for flag in command.flags if flag.startswith(_LINKED_TOO)]
     return (*found, *(CXX_LIBRARIES if command.is_cxx else ()))
 
 
-def _placed(command: CompilerCommand, name: str) -> str:
+def _resolve_path(command: CompilerCommand, name: str) -> str:
     return str(command.cwd / name)
 
 
@@ -296,7 +296,7 @@ def _source(command: CompilerCommand, source: Source) -> BenchmarkSource:
     return BenchmarkSource(name, (command.cwd / source.name).read_bytes())
 
 
-def invocation_of(
+def make_invocation(
     command: CompilerCommand, source: Source, *, timeout: float = 600, driver: str | None = None
 ) -> ClangInvocation:
     """Return the run of clang, or of `driver`, that makes bitcode of `source`."""
@@ -315,7 +315,7 @@ def _bitcode(
         raise BenchmarkNotFoundError(f"no such file: {command.cwd / source.name}")
     for _ in range(_LINK_ROUNDS):
         try:
-            return invocation_of(command, source, timeout=timeout, driver=driver).run()
+            return make_invocation(command, source, timeout=timeout, driver=driver).run()
         except BenchmarkInitError as error:
             unknown = unknown_flags(str(error)) & set(command.flags)
             if not unknown:

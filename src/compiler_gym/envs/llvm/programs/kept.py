@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from compiler_gym.files import keep
 from compiler_gym.files.paths import cache_path
 
-__all__ = ["kept"]
+__all__ = ["make_cached"]
 
 
-def kept(made_from: Iterable[str | bytes], make: Callable[[], bytes]) -> bytes:
+def make_cached(made_from: Iterable[str | bytes], make: Callable[[], bytes]) -> bytes:
     """Return what `make` returns, from the cache if it was made from the same before."""
     digest = hashlib.sha256()
     for part in made_from:

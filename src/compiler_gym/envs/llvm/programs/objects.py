@@ -9,11 +9,11 @@ are linked unchanged.
 import hashlib
 from pathlib import Path
 
-from compiler_gym.builds import bitcode_of, is_archive, members_of
+from compiler_gym.builds import find_bitcode, is_archive, iterate_members
 from compiler_gym.files import write_whole
 from compiler_gym.files.paths import cache_path
 
-__all__ = ["modules_of", "remember_object", "remember_output"]
+__all__ = ["find_modules", "remember_object", "remember_output"]
 
 _MOST_OUTPUTS = 10_000
 _outputs: dict[Path, bytes] = {}
@@ -22,7 +22,7 @@ _outputs: dict[Path, bytes] = {}
 def remember_object(path: Path, module: bytes) -> None:
     """Note that the object file `path` was made of `module`."""
     try:
-        write_whole(_kept_at(path.read_bytes()), module)
+        write_whole(_find_cached(path.read_bytes()), module)
     except OSError:
         # Without a cache the object is one of unknown origin.
         pass
@@ -35,7 +35,7 @@ def remember_output(path: Path, module: bytes) -> None:
     _outputs[path.absolute()] = module
 
 
-def modules_of(path: Path) -> list[bytes] | None:
+def find_modules(path: Path) -> list[bytes] | None:
     """Return the modules that an object or archive was made of, or None if unknown.
 
     An archive is known if every object in it is.
@@ -46,22 +46,22 @@ def modules_of(path: Path) -> list[bytes] | None:
         made = _outputs.get(path.absolute())
         return None if made is None else [made]
     if not is_archive(path):
-        module = _module_of(data)
+        module = _find_module(data)
         return None if module is None else [module]
-    found = [None if member is None else _module_of(member) for member in members_of(data)]
+    found = [None if member is None else _find_module(member) for member in iterate_members(data)]
     known = [module for module in found if module is not None]
     return known if known and len(known) == len(found) else None
 
 
-def _module_of(data: bytes) -> bytes | None:
-    if (bitcode := bitcode_of(data)) is not None:
+def _find_module(data: bytes) -> bytes | None:
+    if (bitcode := find_bitcode(data)) is not None:
         return bitcode
     try:
-        return _kept_at(data).read_bytes()
+        return _find_cached(data).read_bytes()
     except OSError:
         return None
 
 
-def _kept_at(data: bytes) -> Path:
+def _find_cached(data: bytes) -> Path:
     digest = hashlib.sha256(data).hexdigest()
     return cache_path("llvm-objects") / digest[:2] / f"{digest[2:]}.bc"

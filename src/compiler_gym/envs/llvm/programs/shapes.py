@@ -7,12 +7,12 @@ from pathlib import Path
 import msgspec
 
 from compiler_gym.datasets import FunctionShape
-from compiler_gym.envs.llvm.programs.kept import kept
+from compiler_gym.envs.llvm.programs.kept import make_cached
 from compiler_gym.envs.llvm.toolchain.engine import run_engine
 from compiler_gym.errors import program_unreadable
-from compiler_gym.files import sha256_of
+from compiler_gym.files import hash_file
 
-__all__ = ["shapes_of"]
+__all__ = ["find_shapes"]
 
 _SHAPES = "function shapes, version 1"
 _MOST_BYTES = 1 << 26
@@ -20,7 +20,7 @@ _MOST_BYTES = 1 << 26
 _decoder = msgspec.msgpack.Decoder(list[list[FunctionShape]])
 
 
-def shapes_of(paths: Sequence[Path]) -> list[list[FunctionShape]]:
+def find_shapes(paths: Sequence[Path]) -> list[list[FunctionShape]]:
     """Return the functions of each file of bitcode; what was asked before is kept.
 
     Raises `BenchmarkInitError` for a file that cannot be read.
@@ -28,7 +28,7 @@ def shapes_of(paths: Sequence[Path]) -> list[list[FunctionShape]]:
     found: list[list[FunctionShape]] = []
     for some in _batches(paths):
         digests = [_file_digest(path) for path in some]
-        found += _decoder.decode(kept((_SHAPES, *digests), lambda: _read_in_engine(some)))  # noqa: B023
+        found += _decoder.decode(make_cached((_SHAPES, *digests), lambda: _read_in_engine(some)))  # noqa: B023
     return found
 
 
@@ -40,7 +40,7 @@ def _read_in_engine(paths: Sequence[Path]) -> bytes:
 
 def _file_digest(path: Path) -> str:
     try:
-        return sha256_of(path)
+        return hash_file(path)
     except OSError as error:
         raise program_unreadable(path, error) from error
 

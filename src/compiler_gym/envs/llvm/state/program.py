@@ -101,7 +101,7 @@ class Program:
         path.write_bytes(self.module.bitcode())
         return str(path)
 
-    def moved(self, directory: Path) -> None:
+    def move_to(self, directory: Path) -> None:
         """Write files into `directory` from now on."""
         self.directory = directory
         if self._executable is not None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from compiler_gym.envs.llvm.toolchain.tools import (
         MAJOR,
         find_tool,
-        package_of,
+        name_package,
         require_tool,
         tool_name,
     )
@@ -36,7 +36,7 @@ __all__ = [
     "clang_command",
     "find_tool",
     "join_pipelines",
-    "package_of",
+    "name_package",
     "require_build_tools",
     "require_tool",
     "run_engine",

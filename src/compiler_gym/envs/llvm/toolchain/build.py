@@ -15,7 +15,7 @@ from pathlib import Path
 
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
-from compiler_gym.envs.llvm.toolchain.tools import MAJOR, find_tool, package_of
+from compiler_gym.envs.llvm.toolchain.tools import MAJOR, find_tool, name_package
 from compiler_gym.errors import BenchmarkInitError, ObservationError
 from compiler_gym.files import tool_identity
 from compiler_gym.service import run_child
@@ -183,8 +183,10 @@ def _folding_linker() -> tuple[str, str]:
         clang = []
     lld = find_tool("ld.lld", any_version=True)
     missing = [
-        *(() if len(clang) == 1 else (package_of("clang"),)),  # that in ziglang links with its own
-        *(() if lld else (package_of("ld.lld"),)),
+        *(
+            () if len(clang) == 1 else (name_package("clang"),)
+        ),  # that in ziglang links with its own
+        *(() if lld else (name_package("ld.lld"),)),
     ]
     if lld is None or missing:
         raise ObservationError(

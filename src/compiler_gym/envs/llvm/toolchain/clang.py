@@ -9,9 +9,9 @@ import sys
 from compiler_gym.envs.llvm.toolchain.tools import (
     MAJOR,
     install_command,
-    package_of,
+    name_package,
+    read_version,
     tool_name,
-    version_of,
 )
 from compiler_gym.errors import BenchmarkInitError
 
@@ -31,7 +31,7 @@ OLD_C = tuple(
 """Flags that make errors of old C warnings again."""
 
 _INSTALL = (
-    f"install it with {install_command([package_of('clang')])}, or an older clang, or the Python "
+    f"install it with {install_command([name_package('clang')])}, or an older clang, or the Python "
     "package `ziglang`; or set COMPILER_GYM_CLANG to the path of a clang"
 )
 
@@ -52,8 +52,8 @@ def clang_command() -> list[str]:
     newer = shutil.which(named or "clang")
     if newer:
         raise BenchmarkInitError(
-            f"{newer} is clang {version_of(newer)}, whose bitcode LLVM {MAJOR} cannot read: needs "
-            f"{tool_name('clang')}: {_INSTALL}"
+            f"{newer} is clang {read_version(newer)}, whose bitcode LLVM {MAJOR} cannot read: "
+            f"needs {tool_name('clang')}: {_INSTALL}"
         )
     if named:
         raise BenchmarkInitError(
@@ -68,5 +68,5 @@ def clang_command() -> list[str]:
 
 def _is_newer(clang: str) -> bool:
     """Return whether `clang` writes bitcode that the engine may not read."""
-    major = version_of(clang).partition(".")[0]
+    major = read_version(clang).partition(".")[0]
     return major.isdigit() and int(major) > MAJOR

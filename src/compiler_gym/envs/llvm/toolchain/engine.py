@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from compiler_gym.datasets import FunctionShape
-from compiler_gym.envs.llvm.toolchain.symbols import symbols_of
+from compiler_gym.envs.llvm.toolchain.symbols import read_symbols
 from compiler_gym.errors import (
     BenchmarkInitError,
     BenchmarkTimeoutError,
@@ -62,7 +62,7 @@ def run_engine(operation: str, modules: list[bytes], *, timeout: float = 300) ->
 
 
 def _symbols(text: str) -> bytes:
-    return "\0".join("\n".join(sorted(names)) for names in symbols_of(text)).encode()
+    return "\0".join("\n".join(sorted(names)) for names in read_symbols(text)).encode()
 
 
 def _shapes(table: dict[str, Any]) -> bytes:

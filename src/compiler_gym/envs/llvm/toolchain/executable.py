@@ -96,11 +96,11 @@ class Executable:
         """Return the bytes of its machine code."""
         return self._builder.build(module).text_size
 
-    def linked_text_size(self, module: _llvm.Module) -> int:
+    def measure_linked_text(self, module: _llvm.Module) -> int:
         """Return the bytes of its machine code, linked to be small."""
         return self._folder.build(module).text_size
 
-    def linked_size(self, module: _llvm.Module) -> int:
+    def measure_linked_size(self, module: _llvm.Module) -> int:
         """Return the bytes of its file, linked to be small and stripped."""
         return self._folder.build(module).size
 
@@ -108,11 +108,11 @@ class Executable:
         """Return the instructions that it retires on a small case."""
         return self._running.instructions(module, self._builder)
 
-    def tools_of(self, measured: str) -> str:
+    def identify_tools(self, measured: str) -> str:
         """Return a text that changes when a tool does on which the cost `measured` depends."""
         if measured == "instructions":
             return f"{linker_identity()} {_or_nothing(counter_identity)}"
-        if measured in ("linked_text_size", "linked_size"):
+        if measured in ("measure_linked_text", "measure_linked_size"):
             return folding_linker_identity()
         return linker_identity()
 

@@ -15,9 +15,9 @@ from compiler_gym.envs.llvm.toolchain.tools import (
     MAJOR,
     find_tool,
     install_command,
-    package_of,
+    name_package,
+    read_version,
     tool_name,
-    version_of,
 )
 from compiler_gym.errors import CompilerGymError, ProjectError
 from compiler_gym.registration import ExternalTool
@@ -41,9 +41,11 @@ def external_tools() -> list[ExternalTool]:
     rows = _build_tools()
     for tool, enables in _OTHERS:
         path = find_tool(tool)
-        version = "" if path is None else version_of(path)
+        version = "" if path is None else read_version(path)
         rows.append(
-            ExternalTool(tool_name(tool), enables, package_of(tool), path, version, archive=ARCHIVE)
+            ExternalTool(
+                tool_name(tool), enables, name_package(tool), path, version, archive=ARCHIVE
+            )
         )
     return rows
 
@@ -72,22 +74,22 @@ def _build_tools() -> list[ExternalTool]:
         is_there = os.environ.get("COMPILER_GYM_CLANG") or shutil.which("clang")
         clang, reason = list[str](), str(error).partition(": ")[0] if is_there else ""
     path = clang[0] if len(clang) == 1 else None
-    version = version_of(path) if path else ""
+    version = read_version(path) if path else ""
     if clang and path is None:
         reason = f"the clang of the Python package ziglang cannot build projects, {_BUILD}"
     elif path and not _is_ours(version):
         reason = _unfit(path, "clang", version)
     compiler = f"programs in C and C++, hunt, {_BUILD}"
     linker = _find_lld(path)
-    linked = version_of(linker) if linker else ""
+    linked = read_version(linker) if linker else ""
     unfit = _unfit(linker, "lld", linked) if linker and not _is_ours(linked) else ""
     strip = find_tool("llvm-strip") or find_tool("strip", any_version=True)
     return [
         described(
-            tool_name("clang"), compiler, package_of("clang"), path, version, problem=reason
+            tool_name("clang"), compiler, name_package("clang"), path, version, problem=reason
         ),
         described(
-            tool_name("ld.lld"), f"{_BUILD}, linked sizes", package_of("ld.lld"), linker, linked,
+            tool_name("ld.lld"), f"{_BUILD}, linked sizes", name_package("ld.lld"), linker, linked,
             problem=unfit,
         ),
         described("strip", f"{_BUILD}, linked sizes", "binutils", strip),
@@ -105,7 +107,7 @@ def _unfit(path: str, name: str, version: str) -> str:
 
 def _find_lld(clang: str | None) -> str | None:
     """Return the lld that `clang` links with: the one beside it, or else on PATH."""
-    if clang is not None and _is_ours(version_of(clang)):
+    if clang is not None and _is_ours(read_version(clang)):
         try:
             done = subprocess.run(
                 [clang, "-print-prog-name=ld.lld"], capture_output=True, text=True, check=False,

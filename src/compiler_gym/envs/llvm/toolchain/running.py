@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from compiler_gym import _llvm
-from compiler_gym.datasets import MeasuredRuns, RunSpec, counter_identity, known_run
+from compiler_gym.datasets import MeasuredRuns, RunSpec, counter_identity, find_run
 from compiler_gym.envs.llvm.toolchain.build import Builder
 from compiler_gym.errors import ObservationError
 from compiler_gym.session import BenchmarkSpec
@@ -18,7 +18,7 @@ _LEAST_PAIRS = 7
 
 def run_spec_in(benchmark: BenchmarkSpec) -> RunSpec | None:
     """Return how to run `benchmark`, or None where nobody said."""
-    return known_run(benchmark.uri, benchmark.run)
+    return find_run(benchmark.uri, benchmark.run)
 
 
 class Running:

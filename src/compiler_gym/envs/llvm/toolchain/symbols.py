@@ -6,7 +6,7 @@ Read from the text of the IR; no compiler is loaded.
 
 import re
 
-__all__ = ["symbols_of"]
+__all__ = ["read_symbols"]
 
 _SYMBOL_NAME = r'(?:"[^"]*"|[\w.$-]+)'
 _FUNCTION = re.compile(rf"^(define|declare) ([^@]*)@({_SYMBOL_NAME})\(", re.MULTILINE)
@@ -16,10 +16,10 @@ _LOCAL_LINKAGE = {"internal", "private"}
 _BECOMES_A_CALL = re.compile(r"llvm\.(memcpy|memmove|memset)\.")
 
 
-def symbols_of(text: str) -> tuple[set[str], set[str]]:
+def read_symbols(text: str) -> tuple[set[str], set[str]]:
     """Return the names that the IR `text` defines for others, and those it needs of others.
 
-    >>> defined, needed = symbols_of("@a = external global i32\\ndefine i32 @f() { ret i32 0 }")
+    >>> defined, needed = read_symbols("@a = external global i32\\ndefine i32 @f() { ret i32 0 }")
     >>> defined, needed
     ({'f'}, {'a'})
     """

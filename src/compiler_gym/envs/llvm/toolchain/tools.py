@@ -15,8 +15,14 @@ from pathlib import Path
 from compiler_gym.errors import EnvironmentNotSupported
 
 __all__ = [
-    "ARCHIVE", "MAJOR", "find_tool", "install_command", "package_of", "require_tool", "tool_name",
-    "version_of",
+    "ARCHIVE",
+    "MAJOR",
+    "find_tool",
+    "install_command",
+    "name_package",
+    "read_version",
+    "require_tool",
+    "tool_name",
 ]  # fmt: skip
 
 MAJOR = 22
@@ -47,7 +53,7 @@ def tool_name(tool: str) -> str:
     return f"{tool}-{MAJOR}"
 
 
-def package_of(tool: str) -> str:
+def name_package(tool: str) -> str:
     """Return the Debian package that has `tool` of this version."""
     name = _PACKAGES.get(tool, "llvm")
     return name.format(MAJOR) if "{}" in name else f"{name}-{MAJOR}"
@@ -72,12 +78,12 @@ def require_tool(
     if found is None:
         raise error(
             f"needs {' '.join(filter(None, (tool_name(tool), purpose)))}: install it with "
-            f"{install_command([package_of(tool)])}"
+            f"{install_command([name_package(tool)])}"
         )
     return found
 
 
-def version_of(path: str) -> str:
+def read_version(path: str) -> str:
     """Return the version that an LLVM tool prints, or nothing where it prints none."""
     try:
         return _read_version(path, Path(path).stat().st_mtime_ns)

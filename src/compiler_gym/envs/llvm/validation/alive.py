@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from compiler_gym.envs.llvm.validation.runs import module_of
+from compiler_gym.envs.llvm.validation.runs import make_module
 from compiler_gym.files import scratch_directory
 from compiler_gym.validation import Finding, Subject, ValidationError, Verdict
 
@@ -32,16 +32,16 @@ def check_proofs(subject: Subject) -> Finding:
     tool = shutil.which("alive-tv")
     if tool is None:
         return Finding.unknown("needs alive-tv on PATH: https://github.com/AliveToolkit/alive2")
-    return _asked(tool, _before(subject), module_of(subject), is_local=_is_local(subject))
+    return _run_alive(tool, _before(subject), make_module(subject), is_local=_is_local(subject))
 
 
 def is_proved(before: bytes, after: bytes) -> bool:
     """Return whether ``alive-tv`` is there and proves every function of one module's change."""
     tool = shutil.which("alive-tv")
-    return tool is not None and _asked(tool, before, after, is_local=True).verdict is Verdict.OK
+    return tool is not None and _run_alive(tool, before, after, is_local=True).verdict is Verdict.OK
 
 
-def _asked(tool: str, before: bytes, after: bytes, *, is_local: bool) -> Finding:
+def _run_alive(tool: str, before: bytes, after: bytes, *, is_local: bool) -> Finding:
     with scratch_directory("build") as directory:
         source, target = Path(directory, "before.bc"), Path(directory, "after.bc")
         source.write_bytes(before)
@@ -80,7 +80,7 @@ def _judge(text: str, *, is_local: bool) -> Finding:
             wrong.append(ValidationError("a counterexample", {"function": name, "is": example}))
     told = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
     if wrong and is_local:
-        return Finding.failed(wrong[:3], told)
+        return Finding.fail(wrong[:3], told)
     if wrong:
         return Finding.unknown(
             f"{told}; some actions look at several functions: no proof either way"

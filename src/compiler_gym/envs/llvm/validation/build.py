@@ -30,12 +30,12 @@ from compiler_gym.validation import Reference
 __all__ = [
     "AS_IT_IS",
     "REFERENCE",
-    "built",
+    "build_program",
+    "build_reference",
     "find_opt",
     "link_program",
     "other_machine",
     "paths_in",
-    "reference_of",
     "run_tool",
 ]
 
@@ -61,7 +61,7 @@ def link_program(
 
 
 @contextmanager
-def built(
+def build_program(
     module: bytes, *, link: Sequence[str] = (), flags: Sequence[str] = AS_IT_IS
 ) -> Generator[Path]:
     """Lend the program of `module`, in a directory that is removed afterwards."""
@@ -69,7 +69,7 @@ def built(
         yield link_program(module, Path(directory) / "program", link=link, flags=flags)
 
 
-def reference_of(benchmark: Benchmark, spec: RunSpec) -> Reference:
+def build_reference(benchmark: Benchmark, spec: RunSpec) -> Reference:
     """Return the program of the unchanged `benchmark`, built when it is first run."""
     contents = spec.reference or benchmark.contents
     return _reference(contents, tuple(spec.link), spec.time_limit)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from compiler_gym.datasets import Benchmark, RunCase, RunLimits, RunReport, run_contained
 from compiler_gym.envs.llvm.programs.collections.generators import CsmithBenchmark
-from compiler_gym.envs.llvm.validation.build import built, link_program, run_tool
-from compiler_gym.envs.llvm.validation.runs import module_of
+from compiler_gym.envs.llvm.validation.build import build_program, link_program, run_tool
+from compiler_gym.envs.llvm.validation.runs import make_module
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.files import scratch_directory
 from compiler_gym.validation import Finding, Subject, ValidationError
@@ -37,14 +37,14 @@ def check_checksums(subject: Subject) -> Finding:
         sums = ", ".join(f"{name}: {_checksum(ran)}" for name, ran in references.items())
         return Finding.unknown(f"builds of the unchanged program disagree: {sums}")
     wanted = next(iter(references.values()))
-    with built(module_of(subject)) as program:
+    with build_program(make_module(subject)) as program:
         found = run_contained([program], RunCase(), limits=limits)
     if (found.stdout, found.exit_status) == (wanted.stdout, wanted.exit_status):
         return Finding.ok(f"{_checksum(wanted)} at {', '.join(references)}")
     facts = {"expected": _checksum(wanted), "found": _checksum(found), "by": list(references)}
     if found.stopped_by is not None:
         facts["passed its limit of"] = found.stopped_by
-    return Finding.failed([ValidationError("the checksum differs", facts)])
+    return Finding.fail([ValidationError("the checksum differs", facts)])
 
 
 def _references(

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Sequence
 
 from compiler_gym.datasets import Benchmark, RunCase, RunLimits, RunSpec
-from compiler_gym.envs.llvm.validation.build import built, other_machine, reference_of
+from compiler_gym.envs.llvm.validation.build import build_program, build_reference, other_machine
 from compiler_gym.errors import InvalidIrError
 from compiler_gym.spaces import action_names
 from compiler_gym.validation import (
@@ -13,7 +13,7 @@ from compiler_gym.validation import (
     Finding,
     Subject,
     ValidationError,
-    chosen_cases,
+    choose_cases,
     compare_built,
     machine_trouble,
 )
@@ -26,7 +26,7 @@ __all__ = [
     "check_steps",
     "compare_module",
     "has_more",
-    "module_of",
+    "make_module",
     "more_cases",
 ]
 
@@ -49,18 +49,18 @@ def check_steps(subject: Subject) -> Finding:
                 if trouble := machine_trouble(info["error"]):
                     return Finding.unknown(f"step {number}, {name}: {trouble}")
                 facts = {"step": number, "action": name, "error": info["error_details"]}
-                return Finding.failed([ValidationError("an action fails by itself", facts)])
+                return Finding.fail([ValidationError("an action fails by itself", facts)])
             try:
                 env.send_param("llvm.verify", "")
             except InvalidIrError as error:
                 facts = {"step": number, "action": name, "verifier": str(error)}
-                return Finding.failed([ValidationError("the module is not valid IR", facts)])
+                return Finding.fail([ValidationError("the module is not valid IR", facts)])
     return Finding.ok(f"{len(subject.actions)} steps")
 
 
 def check_runs(subject: Subject) -> Finding:
     """Return whether the program does on its inputs what the unoptimised one does."""
-    return compare_module(subject.benchmark, module_of(subject))
+    return compare_module(subject.benchmark, make_module(subject))
 
 
 def has_more(subject: Subject) -> bool:
@@ -72,7 +72,7 @@ def check_more(subject: Subject) -> Finding:
     """Return whether the program does so on longer inputs and on many that were never recorded."""
     spec = subject.benchmark.run
     assert spec is not None
-    return compare_module(subject.benchmark, module_of(subject), more_cases(spec))
+    return compare_module(subject.benchmark, make_module(subject), more_cases(spec))
 
 
 def check_fresh(subject: Subject) -> Finding:
@@ -81,7 +81,7 @@ def check_fresh(subject: Subject) -> Finding:
     assert spec is not None
     assert spec.more is not None
     drawn = [FURTHER + secrets.randbelow(_MOST_NUMBER) for _ in range(_FRESH)]
-    return compare_module(subject.benchmark, module_of(subject), list(map(spec.more, drawn)))
+    return compare_module(subject.benchmark, make_module(subject), list(map(spec.more, drawn)))
 
 
 def more_cases(spec: RunSpec, numbers: range = range(FURTHER)) -> list[RunCase]:
@@ -106,13 +106,13 @@ def compare_module(
     spec = benchmark.run
     if spec is None or not spec.cases:
         return Finding.unknown("nothing is known of how to run this program")
-    cases = chosen_cases(spec) if cases is None else cases
-    reference = reference_of(benchmark, spec)
+    cases = choose_cases(spec) if cases is None else cases
+    reference = build_reference(benchmark, spec)
     limits = RunLimits(seconds=spec.time_limit)
-    building = built(module, link=spec.link)
+    building = build_program(module, link=spec.link)
     return compare_built(building, reference, cases, limits=limits, compared=compared)
 
 
-def module_of(subject: Subject) -> bytes:
+def make_module(subject: Subject) -> bytes:
     """Return the bitcode of the replayed program."""
     return subject.env.observation["Bitcode"].tobytes()

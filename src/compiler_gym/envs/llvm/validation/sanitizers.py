@@ -20,20 +20,20 @@ from compiler_gym.datasets import Benchmark, RunCase, RunLimits, RunReport, run_
 from compiler_gym.envs.llvm.programs.source import EMIT_FLAGS
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.engine import run_engine
-from compiler_gym.envs.llvm.toolchain.tools import package_of
-from compiler_gym.envs.llvm.validation.build import built, find_opt, run_tool
-from compiler_gym.envs.llvm.validation.runs import module_of
+from compiler_gym.envs.llvm.toolchain.tools import name_package
+from compiler_gym.envs.llvm.validation.build import build_program, find_opt, run_tool
+from compiler_gym.envs.llvm.validation.runs import make_module
 from compiler_gym.errors import BenchmarkInitError, CompilerGymError, EnvironmentNotSupported
 from compiler_gym.files import scratch_directory
-from compiler_gym.validation import Finding, Subject, ValidationError, chosen_cases
+from compiler_gym.validation import Finding, Subject, ValidationError, choose_cases
 
 __all__ = [
     "SANITIZERS",
     "Sanitizer",
     "check_sanitizer",
-    "instrumented",
-    "marked",
-    "reports_of",
+    "collect_reports",
+    "compile_for_sanitizer",
+    "instrument",
     "runtime_needed",
 ]
 
@@ -92,7 +92,7 @@ def runtime_needed() -> Generator[None]:
         words = str(error).strip().splitlines()[-1]
         raise EnvironmentNotSupported(
             "needs clang's run-time libraries: install them with "
-            f"`apt install {package_of('clang_rt')}`: {words}"
+            f"`apt install {name_package('clang_rt')}`: {words}"
         ) from error
 
 
@@ -100,18 +100,18 @@ def _sanitizer_finding(sanitizer: Sanitizer, subject: Subject) -> Finding:
     spec = subject.benchmark.run
     if spec is None or not spec.cases:
         return Finding.unknown("nothing is known of how to run this program")
-    cases = chosen_cases(spec, most=MOST_CASES)
+    cases = choose_cases(spec, most=MOST_CASES)
     clean = [case for case in cases if not _reference_reports(sanitizer, subject.benchmark, case)]
     if not clean:
         return Finding.unknown("the unoptimised program is not clean itself")
     if not sanitizer.attribute:
-        module = _replay(subject, marked(sanitizer, subject.benchmark))
+        module = _replay(subject, compile_for_sanitizer(sanitizer, subject.benchmark))
         return _finding_of_reports(_reports(sanitizer, module, clean, spec.link), clean)
-    reports = reports_of(sanitizer, module_of(subject), clean, spec.link)
+    reports = collect_reports(sanitizer, make_module(subject), clean, spec.link)
     if not reports:
         return Finding.ok(f"{len(clean)} inputs")
-    module = _replay(subject, marked(sanitizer, subject.benchmark))
-    confirmed = reports_of(sanitizer, module, [case for case, _ in reports], spec.link)
+    module = _replay(subject, compile_for_sanitizer(sanitizer, subject.benchmark))
+    confirmed = collect_reports(sanitizer, module, [case for case, _ in reports], spec.link)
     if confirmed:
         return _finding_of_reports(confirmed, clean)
     return Finding.unknown(
@@ -120,11 +120,11 @@ def _sanitizer_finding(sanitizer: Sanitizer, subject: Subject) -> Finding:
     )
 
 
-def reports_of(
+def collect_reports(
     sanitizer: Sanitizer, module: bytes, cases: Sequence[RunCase], link: Sequence[str]
 ) -> list[tuple[RunCase, str]]:
     """Return the cases on which the instrumented `module` is reported, with the report."""
-    return _reports(sanitizer, instrumented(sanitizer, module), cases, link)
+    return _reports(sanitizer, instrument(sanitizer, module), cases, link)
 
 
 def _finding_of_reports(reports: list[tuple[RunCase, str]], cases: Sequence[RunCase]) -> Finding:
@@ -134,14 +134,14 @@ def _finding_of_reports(reports: list[tuple[RunCase, str]], cases: Sequence[RunC
         ValidationError("a sanitizer reports an error", {"case": case.name, "report": report})
         for case, report in reports[:3]
     ]
-    return Finding.failed(errors, f"{len(reports)} of {len(cases)} inputs are reported")
+    return Finding.fail(errors, f"{len(reports)} of {len(cases)} inputs are reported")
 
 
 def _reports(
     sanitizer: Sanitizer, module: bytes, cases: Sequence[RunCase], link: Sequence[str]
 ) -> list[tuple[RunCase, str]]:
     found: list[tuple[RunCase, str]] = []
-    with built(module, link=(*link, sanitizer.flag)) as program:
+    with build_program(module, link=(*link, sanitizer.flag)) as program:
         for case in cases:
             report = _report_in(sanitizer, _run_case(program, case))
             if report:
@@ -168,11 +168,11 @@ def _reference_reports(sanitizer: Sanitizer, benchmark: Benchmark, case: RunCase
     """Return what the sanitizer says of the unoptimised program; empty if it is clean."""
     known = _clean_cache(sanitizer, benchmark.contents)
     if case.name not in known:
-        module = marked(sanitizer, benchmark)
+        module = compile_for_sanitizer(sanitizer, benchmark)
         assert benchmark.run is not None
         # All at once: building costs more than running.
-        cases = chosen_cases(benchmark.run, most=MOST_CASES)
-        reports = reports_of if sanitizer.attribute else _reports
+        cases = choose_cases(benchmark.run, most=MOST_CASES)
+        reports = collect_reports if sanitizer.attribute else _reports
         found = dict.fromkeys([c.name for c in cases], "")
         found |= {c.name: text for c, text in reports(sanitizer, module, cases, benchmark.run.link)}
         known.update(found)
@@ -196,7 +196,7 @@ def _replay(subject: Subject, module: bytes) -> bytes:
         return env.observation["Bitcode"].tobytes()
 
 
-def marked(sanitizer: Sanitizer, benchmark: Benchmark) -> bytes:
+def compile_for_sanitizer(sanitizer: Sanitizer, benchmark: Benchmark) -> bytes:
     """Return the unoptimised module, made for `sanitizer` as clang would make it."""
     return _mark_contents(sanitizer, benchmark.contents, tuple(benchmark.sources))
 
@@ -210,7 +210,7 @@ def _mark_contents(
     return _opt(contents, "forceattrs", f"-force-attribute={sanitizer.attribute}")
 
 
-def instrumented(sanitizer: Sanitizer, module: bytes, *options: str) -> bytes:
+def instrument(sanitizer: Sanitizer, module: bytes, *options: str) -> bytes:
     """Return `module` with the checks of `sanitizer`, made with further `options` of opt."""
     force = f"-force-attribute={sanitizer.attribute}"
     return _opt(module, f"forceattrs,{sanitizer.instrument}", force, *options)
@@ -234,11 +234,11 @@ def _from_source(sanitizer: Sanitizer, sources: Sequence[tuple[str, bytes]]) -> 
         named = [name for name, _ in sources if Path(name).suffix in SOURCE_LANGUAGES]
         if not named:
             raise BenchmarkInitError("the sources of this program are not known")
-        modules = [_compiled(root, name, sanitizer) for name in named]
+        modules = [_compile(root, name, sanitizer) for name in named]
     return modules[0] if len(modules) == 1 else run_engine("link", modules)[0]
 
 
-def _compiled(root: Path, name: str, sanitizer: Sanitizer) -> bytes:
+def _compile(root: Path, name: str, sanitizer: Sanitizer) -> bytes:
     """Return the module of one source file; the standard is not known, so both are tried."""
     target = root / f"{name}.bc"
     includes = [f"-I{folder}" for folder in (root, Path("/usr/include/csmith")) if folder.is_dir()]

@@ -30,21 +30,21 @@ class Action:
 
 def _up(cursor: Cursor) -> Cursor:
     if not cursor.resizes:
-        return cursor.moved(1, around=True)
-    return cursor.changed(lambda tree, path: changes.resize(tree, path, 1))
+        return cursor.move_by(1, around=True)
+    return cursor.change_loop(lambda tree, path: changes.resize(tree, path, 1))
 
 
 def _down(cursor: Cursor) -> Cursor:
     if not cursor.resizes:
-        return cursor.moved(-1, around=True)
-    return cursor.changed(lambda tree, path: changes.resize(tree, path, -1))
+        return cursor.move_by(-1, around=True)
+    return cursor.change_loop(lambda tree, path: changes.resize(tree, path, -1))
 
 
 def _split_by(factor: int) -> Action:
     return Action(
         f"split_{factor}",
         f"Give each iteration of the loop a loop of {factor} inside",
-        lambda cursor: cursor.changed(lambda tree, path: changes.split(tree, path, factor)),
+        lambda cursor: cursor.change_loop(lambda tree, path: changes.split(tree, path, factor)),
     )
 
 
@@ -52,7 +52,7 @@ def _pack_action(operand: int, word: str) -> Action:
     return Action(
         f"pack_{word}",
         f"Copy the {word} operand's part before each run of the loop's body, or no longer",
-        lambda cursor: cursor.changed(lambda tree, path: changes.pack(tree, path, operand)),
+        lambda cursor: cursor.change_loop(lambda tree, path: changes.pack(tree, path, operand)),
     )
 
 
@@ -60,7 +60,7 @@ _SIMPLE = (
     Action(
         "toggle_mode",
         "Let up and down resize the loop (size, as at a reset) or choose another (select)",
-        Cursor.toggled,
+        Cursor.toggle,
     ),
     Action(
         "up",
@@ -77,56 +77,56 @@ _SIMPLE = (
     Action(
         "toggle_thread",
         "Spread the loop over threads, or no longer",
-        lambda cursor: cursor.changed(changes.toggle_parallel),
+        lambda cursor: cursor.change_loop(changes.toggle_parallel),
     ),
 )
 _DIVIDE = Action(
     "split",
     "Give each iteration of the loop a loop of one inside, to be resized",
-    lambda cursor: cursor.changed(changes.divide),
+    lambda cursor: cursor.change_loop(changes.divide),
 )
 _LOOPS = (
-    Action("up", "Go to the loop above", lambda cursor: cursor.moved(-1, around=False)),
-    Action("down", "Go to the loop below", lambda cursor: cursor.moved(1, around=False)),
+    Action("up", "Go to the loop above", lambda cursor: cursor.move_by(-1, around=False)),
+    Action("down", "Go to the loop below", lambda cursor: cursor.move_by(1, around=False)),
     Action(
         "swap_up",
         "Change places with the loop outside",
-        lambda cursor: cursor.changed(changes.swap_up, move=-1),
+        lambda cursor: cursor.change_loop(changes.swap_up, move=-1),
     ),
     Action(
         "swap_down",
         "Change places with the loop inside",
-        lambda cursor: cursor.changed(changes.swap_down, move=1),
+        lambda cursor: cursor.change_loop(changes.swap_down, move=1),
     ),
     *map(_split_by, FACTORS),
     Action(
         "merge",
         "Make one loop of this and the loop inside over the same dimension",
-        lambda cursor: cursor.changed(changes.merge),
+        lambda cursor: cursor.change_loop(changes.merge),
     ),
     Action(
         "fuse",
         "Run the next loop with the same steps in this one",
-        lambda cursor: cursor.changed(changes.fuse),
+        lambda cursor: cursor.change_loop(changes.fuse),
     ),
     Action(
         "unroll",
         "Write out the loop's iterations, or no longer",
-        lambda cursor: cursor.changed(changes.toggle_unroll),
+        lambda cursor: cursor.change_loop(changes.toggle_unroll),
     ),
     Action(
         "vectorise",
         "Run the innermost loop's iterations as vectors, or no longer",
-        lambda cursor: cursor.changed(changes.toggle_vectorise),
+        lambda cursor: cursor.change_loop(changes.toggle_vectorise),
     ),
     Action(
         "parallelise",
         "Spread the loop over threads, or no longer",
-        lambda cursor: cursor.changed(changes.toggle_parallel),
+        lambda cursor: cursor.change_loop(changes.toggle_parallel),
     ),
     _pack_action(0, "first"),
     _pack_action(1, "second"),
-    Action("undo", "Take back the last change of the tree", Cursor.undone),
+    Action("undo", "Take back the last change of the tree", Cursor.undo),
 )
 
 TABLE: Mapping[str, tuple[Action, ...]] = {

@@ -9,18 +9,18 @@ from dataclasses import replace
 from math import prod
 
 from compiler_gym.envs.loop_tool.state.program import Access
-from compiler_gym.envs.loop_tool.state.tree import MOST_LOOPS, Loop, Path, Tree, leaves_of
+from compiler_gym.envs.loop_tool.state.tree import MOST_LOOPS, Loop, Path, Tree, list_leaves
 
 __all__ = [
     "MOST_PACKED",
     "MOST_UNROLLED",
+    "count_packed_elements",
     "divide",
     "fuse",
     "is_lawful",
     "merge",
     "pack",
     "packable",
-    "packed_elements",
     "resize",
     "split",
     "swap_down",
@@ -50,7 +50,7 @@ def split(tree: Tree, path: Path, factor: int) -> Tree:
         return tree
     inner = replace(loop, extent=loop.step * factor, parallel=False)
     outer = Loop(loop.dim, loop.extent, loop.step * factor, (inner,), parallel=loop.parallel)
-    return tree.replaced(path, outer)
+    return tree.replace_nodes(path, outer)
 
 
 def divide(tree: Tree, path: Path) -> Tree:
@@ -59,7 +59,7 @@ def divide(tree: Tree, path: Path) -> Tree:
     if len(tree.loops()) >= MOST_LOOPS:
         return tree
     inner = replace(loop, extent=loop.step, parallel=False)
-    return tree.replaced(
+    return tree.replace_nodes(
         path, Loop(loop.dim, loop.extent, loop.step, (inner,), parallel=loop.parallel)
     )
 
@@ -76,7 +76,7 @@ def merge(tree: Tree, path: Path) -> Tree:
         merged = replace(merged, unroll=False)
     if merged.size > MOST_VECTOR:
         merged = replace(merged, vectorise=False)
-    return _new_if_lawful(tree, tree.replaced(path, merged))
+    return _new_if_lawful(tree, tree.replace_nodes(path, merged))
 
 
 def fuse(tree: Tree, path: Path) -> Tree:
@@ -101,7 +101,7 @@ def fuse(tree: Tree, path: Path) -> Tree:
         parallel=loop.parallel and other.parallel,
         packs=(),
     )
-    return _new_if_lawful(tree, tree.replaced(path, fused, count=2))
+    return _new_if_lawful(tree, tree.replace_nodes(path, fused, count=2))
 
 
 def swap_down(tree: Tree, path: Path) -> Tree:
@@ -114,7 +114,7 @@ def swap_down(tree: Tree, path: Path) -> Tree:
     if not moved.is_innermost or moved.size > MOST_VECTOR:
         moved = replace(moved, vectorise=False)
     outer = replace(inner, body=(moved,), vectorise=False)
-    return _new_if_lawful(tree, tree.replaced(path, outer))
+    return _new_if_lawful(tree, tree.replace_nodes(path, outer))
 
 
 def swap_up(tree: Tree, path: Path) -> Tree:
@@ -127,7 +127,7 @@ def toggle_unroll(tree: Tree, path: Path) -> Tree:
     loop = tree.loop(path)
     if not loop.unroll and loop.size > MOST_UNROLLED:
         return tree
-    return tree.replaced(path, replace(loop, unroll=not loop.unroll))
+    return tree.replace_nodes(path, replace(loop, unroll=not loop.unroll))
 
 
 def toggle_vectorise(tree: Tree, path: Path) -> Tree:
@@ -135,7 +135,7 @@ def toggle_vectorise(tree: Tree, path: Path) -> Tree:
     loop = tree.loop(path)
     if not loop.vectorise and (not loop.is_innermost or loop.size > MOST_VECTOR):
         return tree
-    return tree.replaced(path, replace(loop, vectorise=not loop.vectorise))
+    return tree.replace_nodes(path, replace(loop, vectorise=not loop.vectorise))
 
 
 def toggle_parallel(tree: Tree, path: Path) -> Tree:
@@ -144,10 +144,10 @@ def toggle_parallel(tree: Tree, path: Path) -> Tree:
     Loops over a reduced dimension stay as they are.
     """
     loop = tree.loop(path)
-    statements = [tree.program.statements[leaf] for leaf in leaves_of(loop)]
+    statements = [tree.program.statements[leaf] for leaf in list_leaves(loop)]
     if not loop.parallel and any(loop.dim in statement.over for statement in statements):
         return tree
-    return tree.replaced(path, replace(loop, parallel=not loop.parallel))
+    return tree.replace_nodes(path, replace(loop, parallel=not loop.parallel))
 
 
 def pack(tree: Tree, path: Path, operand: int) -> Tree:
@@ -163,24 +163,24 @@ def pack(tree: Tree, path: Path, operand: int) -> Tree:
     access = operands[operand]
     if access.tensor in loop.packs:
         packs = tuple(tensor for tensor in loop.packs if tensor != access.tensor)
-        return tree.replaced(path, replace(loop, packs=packs))
+        return tree.replace_nodes(path, replace(loop, packs=packs))
     packed = replace(loop, packs=(*loop.packs, access.tensor))
-    return _new_if_lawful(tree, tree.replaced(path, packed))
+    return _new_if_lawful(tree, tree.replace_nodes(path, packed))
 
 
 def packable(tree: Tree, path: Path) -> tuple[Access, ...]:
     """Return the inputs that the body of the loop at `path` reads, in order, each once."""
     found: dict[str, Access] = {}
-    for leaf in leaves_of(tree.loop(path)):
+    for leaf in list_leaves(tree.loop(path)):
         for access in tree.program.statements[leaf].reads:
             if tree.program.tensors[access.tensor].role == "input":
                 found.setdefault(access.tensor, access)
     return tuple(found.values())
 
 
-def packed_elements(tree: Tree, path: Path, access: Access) -> int:
+def count_packed_elements(tree: Tree, path: Path, access: Access) -> int:
     """Return how many numbers the part of `access` takes that the body at `path` reads."""
-    return prod(_covered(tree, path)[dim] for dim in access.dims)
+    return prod(_count_covered(tree, path)[dim] for dim in access.dims)
 
 
 def resize(tree: Tree, path: Path, more: int) -> Tree:
@@ -206,8 +206,8 @@ def resize(tree: Tree, path: Path, more: int) -> Tree:
         unroll=loop.unroll and size <= MOST_UNROLLED,
         vectorise=loop.vectorise and size <= MOST_VECTOR,
     )
-    changed = tree.replaced(path[:-1], replace(parent, step=covered, body=(limited,)))
-    return _new_if_lawful(tree, changed.settled())
+    changed = tree.replace_nodes(path[:-1], replace(parent, step=covered, body=(limited,)))
+    return _new_if_lawful(tree, changed.settle())
 
 
 def is_lawful(tree: Tree) -> bool:
@@ -217,11 +217,11 @@ def is_lawful(tree: Tree) -> bool:
     indexed: then an iteration of the loop makes what the same iteration reads.
     """
     statements = tree.program.statements
-    order = [leaf for node in tree.roots for leaf in leaves_of(node)]
+    order = [leaf for node in tree.roots for leaf in list_leaves(node)]
     if sorted(order) != list(range(len(statements))):
         return False
     for path, loop in tree.loops():
-        leaves = leaves_of(loop)
+        leaves = list_leaves(loop)
         if any(loop.dim not in statements[leaf].dims for leaf in leaves):
             return False
         written = {statements[leaf].out.tensor: leaf for leaf in leaves}
@@ -264,20 +264,20 @@ def _is_packed_lawfully(tree: Tree, path: Path, loop: Loop) -> bool:
             return False
         others = [
             other
-            for leaf in leaves_of(loop)
+            for leaf in list_leaves(loop)
             for other in tree.program.statements[leaf].reads
             if other.tensor == tensor
         ]
         if any(other != access for other in others):
             return False
-        if packed_elements(tree, path, access) > MOST_PACKED:
+        if count_packed_elements(tree, path, access) > MOST_PACKED:
             return False
         if any(tensor in outer.packs for outer in tree.around(path)):
             return False
     return True
 
 
-def _covered(tree: Tree, path: Path) -> dict[str, int]:
+def _count_covered(tree: Tree, path: Path) -> dict[str, int]:
     """Return how many elements of each dimension one iteration of the loop at `path` covers."""
     covered = dict(tree.program.dims)
     for loop in (*tree.around(path), tree.loop(path)):

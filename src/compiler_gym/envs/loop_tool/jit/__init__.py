@@ -6,7 +6,12 @@ reaches at most. What the code computes is not known here. Code that writes wher
 the process: call it in a worker.
 """
 
-from compiler_gym.envs.loop_tool.jit.clocks import Estimate, estimate_in_turns, first_run, pinned
+from compiler_gym.envs.loop_tool.jit.clocks import (
+    Estimate,
+    estimate_in_turns,
+    first_run,
+    pin_thread,
+)
 from compiler_gym.envs.loop_tool.jit.compiling import (
     Call,
     Compiled,
@@ -16,7 +21,7 @@ from compiler_gym.envs.loop_tool.jit.compiling import (
     threads,
     vector_lanes,
 )
-from compiler_gym.envs.loop_tool.jit.peak import Peak, measured_peak
+from compiler_gym.envs.loop_tool.jit.peak import Peak, measure_peak
 
 __all__ = [
     "Call",
@@ -27,8 +32,8 @@ __all__ = [
     "compile_ir",
     "estimate_in_turns",
     "first_run",
-    "measured_peak",
-    "pinned",
+    "measure_peak",
+    "pin_thread",
     "set_threads",
     "threads",
     "vector_lanes",

@@ -19,7 +19,7 @@ from compiler_gym.envs.loop_tool.jit.compiling import Call
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.validation.timing import interval
 
-__all__ = ["Estimate", "Turns", "estimate", "estimate_in_turns", "first_run", "pinned"]
+__all__ = ["Estimate", "Turns", "estimate", "estimate_in_turns", "first_run", "pin_thread"]
 
 _SAMPLE = 1e-4
 """The seconds of one sample, at least: a thousand times what reading the clock takes."""
@@ -84,7 +84,7 @@ def estimate_in_turns(
     """
     if not seconds > 0:
         raise InvalidParameterError(f"{seconds} seconds for a timing: expected more than 0")
-    with _held(threaded) as is_pinned:
+    with _hold_core(threaded) as is_pinned:
         known = [
             _turns([call], threaded)(1, [1])[0][0] if one is None else one
             for call, one in zip(calls, first or [None] * len(calls), strict=True)
@@ -94,7 +94,7 @@ def estimate_in_turns(
 
 def first_run(call: Call, *, threaded: bool = False) -> float:
     """Run a call for the first time and return the seconds: what it finds in no cache counts."""
-    with _held(threaded):
+    with _hold_core(threaded):
         return _turns([call], threaded)(1, [1])[0][0]
 
 
@@ -130,9 +130,9 @@ def estimate(
 
 
 @contextmanager
-def _held(threaded: bool) -> Generator[bool]:
+def _hold_core(threaded: bool) -> Generator[bool]:
     """Hold this thread on its core, unless it shares its work; yield whether it is held."""
-    with nullcontext(False) if threaded else pinned() as is_pinned:
+    with nullcontext(False) if threaded else pin_thread() as is_pinned:
         yield is_pinned
 
 
@@ -177,7 +177,7 @@ def _estimate(samples: Sequence[float], repeats: int, is_pinned: bool) -> Estima
 
 
 @contextmanager
-def pinned() -> Generator[bool]:
+def pin_thread() -> Generator[bool]:
     """Hold this thread on the core on which it runs; yield whether the system allows that."""
     try:
         before = os.sched_getaffinity(0)

@@ -9,7 +9,7 @@ import numpy as np
 from compiler_gym.envs.loop_tool.jit.clocks import estimate_in_turns
 from compiler_gym.envs.loop_tool.jit.compiling import Call, compile_ir, vector_lanes
 
-__all__ = ["Peak", "measured_peak"]
+__all__ = ["Peak", "measure_peak"]
 
 _CHAINS = 24
 """Sums that do not wait for each other: more than what covers the latency of any processor's
@@ -31,7 +31,7 @@ class Peak:
 
 
 @cache
-def measured_peak() -> Peak:
+def measure_peak() -> Peak:
     """Return this machine's peak: measured on first use, for about a third of a second."""
     lanes = vector_lanes()
     chains = _CHAINS if lanes >= 16 else _CHAINS_OF_FEW_REGISTERS

@@ -20,7 +20,7 @@ _LARGEST_INTEGER = 2**63 - 2
 _GFLOPS = ScalarSpec(0, None, "float")
 
 
-def _timed(name: str, description: str, space: Any = _GFLOPS, default: Any = 0) -> Observation:
+def _make_timed(name: str, description: str, space: Any = _GFLOPS, default: Any = 0) -> Observation:
     return Observation(
         name=name,
         space=space,
@@ -36,7 +36,7 @@ _COLUMN = BoxSpec(-(2**63) + 1, _LARGEST_INTEGER, (-1,), "int64")
 
 TABLE = Table(
     (
-        _timed(
+        _make_timed(
             "flops",
             "GFLOPS of the nest as it is now: compiled, checked against numpy and timed.",
         ),
@@ -63,7 +63,7 @@ TABLE = Table(
             compute="flops_deterministic",
             default=0,
         ),
-        _timed("flops_at_reset", "GFLOPS of the nest before any action.", default=0),
+        _make_timed("flops_at_reset", "GFLOPS of the nest before any action.", default=0),
         Observation(
             name="flops_deterministic_at_reset",
             space=_GFLOPS,
@@ -111,33 +111,35 @@ TABLE = Table(
             compute="tree_hash",
             default="",
         ),
-        _timed(
+        _make_timed(
             "flops_gain",
             "GFLOPS now less those of the nest when this, or peak_gain, was last asked for (at "
             "first: the one at reset), both timed in turns.",
             ScalarSpec(None, None, "float"),
         ),
-        _timed(
+        _make_timed(
             "peak_gain",
             "What flops_gain says, as a share of the GFLOPS that this machine reaches (`peak`).",
             ScalarSpec(None, None, "float"),
         ),
-        _timed("peak", "The measured GFLOPS that this machine reaches at most with one thread."),
-        _timed(
+        _make_timed(
+            "peak", "The measured GFLOPS that this machine reaches at most with one thread."
+        ),
+        _make_timed(
             "timing",
             "What the last timing says: `gflops`, `low` and `high` (95 % interval), `seconds` of "
             "a run, `runs`, `noise` (half the interval as a share), `threads`, `pinned`.",
             OpaqueSpec("json"),
             "{}",
         ),
-        _timed(
+        _make_timed(
             "roofline",
             "`gflops`, `peak`, `bandwidth` (GB/s), `intensity` (operations a byte of inputs and "
             "outputs) and `roof`, the GFLOPS that are possible at this intensity.",
             OpaqueSpec("json"),
             "{}",
         ),
-        _timed(
+        _make_timed(
             "roofline_picture",
             "The roofline in characters: a star for the nest, under what memory and arithmetic "
             "allow.",

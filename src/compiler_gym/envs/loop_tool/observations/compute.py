@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from compiler_gym.envs.loop_tool.observations import TABLE
 from compiler_gym.envs.loop_tool.observations.graph import graph_arrays, graph_json
-from compiler_gym.envs.loop_tool.observations.static_cost import estimated_gflops
+from compiler_gym.envs.loop_tool.observations.static_cost import estimate_gflops
 from compiler_gym.envs.loop_tool.observations.vectors import loop_vectors
 from compiler_gym.envs.loop_tool.pictures import roofline_text, tree_text
 from compiler_gym.envs.loop_tool.state.cursor import Cursor
@@ -42,12 +42,12 @@ def _roofline(cursor: Cursor, bench: "Bench") -> str:
 
 
 ENGINE: Mapping[str, Computation] = {
-    "flops": lambda cursor, bench: bench.measured(cursor.tree).gflops,
+    "flops": lambda cursor, bench: bench.measure(cursor.tree).gflops,
     "loop_tree": lambda cursor, bench: str(cursor.tree),
     "action_state": lambda cursor, bench: _action_state(cursor),
-    "flops_deterministic": lambda cursor, bench: estimated_gflops(cursor.tree),
-    "flops_at_reset": lambda cursor, bench: bench.measured(bench.start).gflops,
-    "flops_deterministic_at_reset": lambda cursor, bench: estimated_gflops(bench.start),
+    "flops_deterministic": lambda cursor, bench: estimate_gflops(cursor.tree),
+    "flops_at_reset": lambda cursor, bench: bench.measure(bench.start).gflops,
+    "flops_deterministic_at_reset": lambda cursor, bench: estimate_gflops(bench.start),
     "loop_vectors": lambda cursor, bench: loop_vectors(cursor),
     "loop_graph_json": lambda cursor, bench: graph_json(cursor),
     "loop_graph_arrays": lambda cursor, bench: graph_arrays(cursor),

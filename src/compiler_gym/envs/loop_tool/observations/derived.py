@@ -7,16 +7,16 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import GraphInstance
 
-from compiler_gym.core import DerivedObservation, uncollected
+from compiler_gym.core import DerivedObservation, pause_collection
 from compiler_gym.envs.loop_tool.observations.graph import EDGE_COLUMNS, NODE_COLUMNS
 from compiler_gym.spaces import Box, NetworkxGraph, networkx_graph
 
-__all__ = ["derived_observations"]
+__all__ = ["list_derived_observations"]
 
 _LARGEST = 2**63 - 2
 
 
-def derived_observations() -> tuple[DerivedObservation, ...]:
+def list_derived_observations() -> tuple[DerivedObservation, ...]:
     """Return the derived observations of loop nests."""
     return (
         DerivedObservation(
@@ -40,7 +40,7 @@ def derived_observations() -> tuple[DerivedObservation, ...]:
 
 
 def _to_networkx(graph: dict[str, Any]) -> Any:
-    with uncollected():
+    with pause_collection():
         return networkx_graph(graph, "loop_graph", "loop_graph_arrays or loop_graph_json")
 
 

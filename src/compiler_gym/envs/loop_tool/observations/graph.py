@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import Any
 
 from compiler_gym.envs.loop_tool.state.cursor import Cursor
-from compiler_gym.envs.loop_tool.state.program import written
-from compiler_gym.envs.loop_tool.state.tree import Loop, leaves_of
+from compiler_gym.envs.loop_tool.state.program import write_expression
+from compiler_gym.envs.loop_tool.state.tree import Loop, list_leaves
 
 __all__ = [
     "ARRAYS",
@@ -75,7 +75,7 @@ def make_graph(cursor: Cursor) -> Graph:
                 one.operations,
                 0,
                 kinds,
-                f"{one.out} {one.reduction or '='} {written(one.value)}",
+                f"{one.out} {one.reduction or '='} {write_expression(one.value)}",
             )
         )
     for at, one in enumerate(program.tensors.values()):
@@ -100,7 +100,7 @@ def make_graph(cursor: Cursor) -> Graph:
     for at, (_, loop) in enumerate(loops):
         moved = dict.fromkeys(
             (access.tensor, access.stride(loop.dim) * loop.step)
-            for leaf in leaves_of(loop)
+            for leaf in list_leaves(loop)
             for access in (*program.statements[leaf].reads, program.statements[leaf].out)
         )
         edges += [(at, tensor[name], DATA, 0, stride) for name, stride in moved if stride]

@@ -12,9 +12,9 @@ from math import prod
 
 from compiler_gym.envs.loop_tool.actions.changes import packable
 from compiler_gym.envs.loop_tool.state.program import Access, Statement, operators
-from compiler_gym.envs.loop_tool.state.tree import Loop, Path, Tree, leaves_of
+from compiler_gym.envs.loop_tool.state.tree import Loop, Path, Tree, list_leaves
 
-__all__ = ["CORES", "estimated_cycles", "estimated_gflops", "forks"]
+__all__ = ["CORES", "estimate_cycles", "estimate_gflops", "forks"]
 
 _GHZ = 3.0
 _LANES = 8
@@ -33,12 +33,12 @@ _FORK = 3000.0
 _SLOW: Mapping[str, float] = {"div": 5.0, "sqrt": 6.0, "exp": 12.0}
 
 
-def estimated_gflops(tree: Tree) -> float:
+def estimate_gflops(tree: Tree) -> float:
     """Return the GFLOPS of `tree` on the machine that exists nowhere."""
-    return tree.program.flops * _GHZ / estimated_cycles(tree)
+    return tree.program.flops * _GHZ / estimate_cycles(tree)
 
 
-def estimated_cycles(tree: Tree) -> float:
+def estimate_cycles(tree: Tree) -> float:
     """Return how many cycles one run of `tree` takes there."""
     total = sum(_nest(tree, leaf, path) for leaf, path in _leaves(tree))
     return total + sum(_copying(tree, path, loop) for path, loop in tree.loops() if loop.packs)
@@ -222,5 +222,5 @@ def _copying(tree: Tree, path: Path, loop: Loop) -> float:
     return sum(
         2.0 * runs * prod(covered[dim] for dim in access.dims)
         for access in packable(tree, path)
-        if access.tensor in loop.packs and leaves_of(loop)
+        if access.tensor in loop.packs and list_leaves(loop)
     )

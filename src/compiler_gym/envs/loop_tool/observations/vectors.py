@@ -7,7 +7,7 @@ The histogram is that of LoopTune: a bin for each power of two that a step may g
 from array import array
 
 from compiler_gym.envs.loop_tool.state.cursor import Cursor
-from compiler_gym.envs.loop_tool.state.tree import MOST_LOOPS, leaves_of
+from compiler_gym.envs.loop_tool.state.tree import MOST_LOOPS, list_leaves
 
 __all__ = ["BINS", "COLUMNS", "WIDTH", "loop_vectors"]
 
@@ -46,7 +46,7 @@ def loop_vectors(cursor: Cursor) -> bytes:
     numbers = {dim: at for at, dim in enumerate(tree.program.dims)}
     rows = array("q", bytes(8 * MOST_LOOPS * WIDTH))
     for at, (path, loop) in enumerate(tree.loops()):
-        leaves = leaves_of(loop)
+        leaves = list_leaves(loop)
         inside = [statements[leaf] for leaf in leaves]
         accesses = [access for s in inside for access in (*s.reads, s.out)]
         row = (

@@ -24,16 +24,16 @@ def roofline_text(facts: Mapping[str, Any]) -> str:
     rows = [[" "] * _WIDTH for _ in range(_HEIGHT)]
     labels = [""] * _HEIGHT
 
-    def row_of(gflops: float) -> int:
+    def find_row(gflops: float) -> int:
         return min(max(round((1 - view.y(gflops)) * (_HEIGHT - 1)), 0), _HEIGHT - 1)
 
     for column in range(_WIDTH):
         x = column / (_WIDTH - 1)
-        row = row_of(view.roof(view.intensity_at(x)))
+        row = find_row(view.roof(view.intensity_at(x)))
         rows[row][column] = "─" if view.is_flat(x) else "/"
-    reached = row_of(facts["gflops"])
+    reached = find_row(facts["gflops"])
     rows[reached][min(max(round(view.x(facts["intensity"]) * (_WIDTH - 1)), 0), _WIDTH - 1)] = "*"
-    labels[row_of(view.peak)] = f"{view.peak:.3g}"
+    labels[find_row(view.peak)] = f"{view.peak:.3g}"
     labels[reached] = f"{facts['gflops']:.3g}"
     drawn = [
         f"{label:>{_MARGIN - 1}} {'┤' if label else '│'}{''.join(row).rstrip()}"

@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 
 from compiler_gym.envs.loop_tool.pictures.cards import INK, SOFT, card
 
-__all__ = ["Line", "lines_of", "tree_svg", "tree_text"]
+__all__ = ["Line", "read_lines", "tree_svg", "tree_text"]
 
 _LOOP = re.compile(r"for (\S+) in (\d+)(?: r (\d+))? : L(\d+)((?: \[[^\]]*\])*)")
 _NOTE = re.compile(r"\[([^\]]*)\]")
@@ -27,10 +27,10 @@ class Line:
     notes: tuple[str, ...] = ()
 
 
-def lines_of(tree: str) -> list[Line]:
+def read_lines(tree: str) -> list[Line]:
     """Return what each line of the text of a tree says.
 
-    >>> lines_of("for m in 3 r 1 : L0 [unroll]\\n C[m] = A[m]")[0].notes
+    >>> read_lines("for m in 3 r 1 : L0 [unroll]\\n C[m] = A[m]")[0].notes
     ('unroll',)
     """
     found: list[Line] = []
@@ -56,7 +56,7 @@ def tree_text(tree: str, cursor: int | None = None) -> str:
     │ │ C[m, n] = 1.0
     """
     shown: list[str] = []
-    for line in lines_of(tree):
+    for line in read_lines(tree):
         bars = "│ " * line.depth
         if line.number is None:
             shown.append(f"{bars}{line.text}")
@@ -69,7 +69,7 @@ def tree_text(tree: str, cursor: int | None = None) -> str:
 
 def tree_svg(tree: str, cursor: int | None = None) -> str:
     """Return the tree as SVG: boxes in boxes, the outermost loop on top, an arrow at the cursor."""
-    lines = lines_of(tree)
+    lines = read_lines(tree)
     longest = max(
         (line.depth * _INDENT + len(_line_label(line, cursor)) * _CHARACTER for line in lines),
         default=0,

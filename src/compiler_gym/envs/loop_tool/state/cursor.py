@@ -29,14 +29,14 @@ class Cursor:
         """Where the loop is."""
         return self.tree.loops()[self.at][0]
 
-    def moved(self, steps: int, *, around: bool) -> "Cursor":
+    def move_by(self, steps: int, *, around: bool) -> "Cursor":
         """Return the cursor that many loops below; past an end it stays, or goes `around`."""
         count = len(self.tree.loops())
         to = self.at + steps
         to = to % count if around else min(max(to, 0), count - 1)
         return self if to == self.at else replace(self, at=to)
 
-    def changed(self, change: Callable[[Tree, Path], Tree], *, move: int = 0) -> "Cursor":
+    def change_loop(self, change: Callable[[Tree, Path], Tree], *, move: int = 0) -> "Cursor":
         """Return the cursor after a change of its loop, `move` loops below where that happened."""
         tree = change(self.tree, self.path)
         if tree is self.tree:
@@ -45,11 +45,11 @@ class Cursor:
         past = (*self.past, (self.tree, self.at))[-_MOST_UNDONE:]
         return replace(self, tree=tree, at=at, past=past)
 
-    def toggled(self) -> "Cursor":
+    def toggle(self) -> "Cursor":
         """Return the cursor in the other mode."""
         return replace(self, resizes=not self.resizes)
 
-    def undone(self) -> "Cursor":
+    def undo(self) -> "Cursor":
         """Return the cursor before the last change of the tree."""
         if not self.past:
             return self

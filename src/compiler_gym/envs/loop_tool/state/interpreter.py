@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.envs.loop_tool.state.program import Access, Expression, Program, Statement
-from compiler_gym.envs.loop_tool.state.tree import Loop, Tree, leaves_of
+from compiler_gym.envs.loop_tool.state.tree import Loop, Tree, list_leaves
 
 __all__ = ["interpret", "start_values"]
 
@@ -78,7 +78,7 @@ class _Run:
         """Return a copy of what the body of `loop` may read of `tensor`."""
         access = next(
             access
-            for leaf in leaves_of(loop)
+            for leaf in list_leaves(loop)
             for access in self.program.statements[leaf].reads
             if access.tensor == tensor
         )

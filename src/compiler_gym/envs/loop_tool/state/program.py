@@ -22,7 +22,7 @@ __all__ = [
     "accesses",
     "operations",
     "operators",
-    "written",
+    "write_expression",
 ]
 
 BINARY: Mapping[str, str] = {
@@ -130,7 +130,7 @@ class Statement:
 
     def __str__(self) -> str:
         sign = {"": "=", "sum": "+=", "max": "max="}[self.reduction]
-        return f"{self.out} {sign} {written(self.value)}"
+        return f"{self.out} {sign} {write_expression(self.value)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +196,9 @@ def operations(value: Expression) -> int:
     return sum(1 for _ in operators(value))
 
 
-def written(value: Expression) -> str:
+def write_expression(value: Expression) -> str:
     """Return an expression as text."""
     if not isinstance(value, Operation):
         return str(value)
     form = BINARY.get(value.op) or UNARY[value.op]
-    return form.format(*map(written, value.operands))
+    return form.format(*map(write_expression, value.operands))

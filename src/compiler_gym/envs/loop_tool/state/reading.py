@@ -67,7 +67,7 @@ def parse_program(text: str) -> Program:
                 reader.read(words)
         except BenchmarkInitError as error:
             raise BenchmarkInitError(f"line {number}, {words[:80]!r}: {error}") from error
-    return reader.finished(text)
+    return reader.finish(text)
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ class _Reader:
             op, _, operands = rest[2:].partition(" ")
             self.values[word] = self._node(word, op, operands)
 
-    def finished(self, text: str) -> Program:
+    def finish(self, text: str) -> Program:
         _expect(any(t.role == "output" for t in self.tensors.values()), "nothing is written")
         _expect(
             len(self.statements) <= _MOST_STATEMENTS,
@@ -146,7 +146,7 @@ class _Reader:
             return _Value(access, access.dims)
         if op == _KEEP:
             value = self._value(operands)
-            return self._stated(name, "", (), value, value.dims)
+            return self._add_statement(name, "", (), value, value.dims)
         if "[" in operands:
             return self._reduction(name, op, operands)
         wanted = 2 if op in BINARY else 1
@@ -172,9 +172,9 @@ class _Reader:
             )
         _expect(bool(over) and len(set(over)) == len(over), "expected dimensions, each once")
         kept = tuple(dim for dim in value.dims if dim not in over)
-        return self._stated(name, op, over, value, kept)
+        return self._add_statement(name, op, over, value, kept)
 
-    def _stated(
+    def _add_statement(
         self,
         name: str,
         op: str,
@@ -200,15 +200,15 @@ class _Reader:
         self.statements.append(Statement(out, "", (), value.expression))
 
     def _at_home(self, statement: Statement) -> Statement:
-        out = self._moved(statement.out)
+        out = self._move_expression(statement.out)
         assert isinstance(out, Access)
-        return replace(statement, out=out, value=self._moved(statement.value))
+        return replace(statement, out=out, value=self._move_expression(statement.value))
 
-    def _moved(self, value: Expression) -> Expression:
+    def _move_expression(self, value: Expression) -> Expression:
         if isinstance(value, Access):
             return self.homes.get(value.tensor, value)
         if isinstance(value, Operation):
-            return replace(value, operands=tuple(map(self._moved, value.operands)))
+            return replace(value, operands=tuple(map(self._move_expression, value.operands)))
         return value
 
     def _value(self, word: str) -> _Value:

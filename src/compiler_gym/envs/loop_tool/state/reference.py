@@ -77,7 +77,7 @@ def reference_outputs(program: Program, inputs: Mapping[str, Floats]) -> dict[st
         name: np.ascontiguousarray(array, np.float64) for name, array in inputs.items()
     }
     for statement in program.statements:
-        memory[statement.out.tensor] = _computed(statement, program, memory)
+        memory[statement.out.tensor] = _compute(statement, program, memory)
     return {tensor.name: memory[tensor.name] for tensor in program.outputs}
 
 
@@ -112,7 +112,7 @@ def compare(
     return tuple(wrong)
 
 
-def _computed(
+def _compute(
     statement: Statement, program: Program, memory: Mapping[str, NDArray[np.float64]]
 ) -> NDArray[np.float64]:
     """Return the whole result of `statement`, its axes as they lie in memory."""

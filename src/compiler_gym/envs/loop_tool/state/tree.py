@@ -14,7 +14,16 @@ from typing import TypeAlias
 
 from compiler_gym.envs.loop_tool.state.program import Program
 
-__all__ = ["MOST_LOOPS", "Loop", "Node", "Path", "Tree", "initial_tree", "leaves_of", "settled"]
+__all__ = [
+    "MOST_LOOPS",
+    "Loop",
+    "Node",
+    "Path",
+    "Tree",
+    "initial_tree",
+    "list_leaves",
+    "settle_nodes",
+]
 
 MOST_LOOPS = 32
 """Number of loops that a tree may have: actions that would make more do nothing."""
@@ -113,13 +122,13 @@ class Tree:
         """Return the nodes of the same body, the node at `path` among them."""
         return self.roots if len(path) == 1 else self.loop(path[:-1]).body
 
-    def replaced(self, path: Path, *nodes: Loop | int, count: int = 1) -> "Tree":
+    def replace_nodes(self, path: Path, *nodes: Loop | int, count: int = 1) -> "Tree":
         """Return the tree with `nodes` in place of `count` nodes from `path` on."""
         return Tree(self.program, _replace(self.roots, path, nodes, count))
 
-    def settled(self) -> "Tree":
+    def settle(self) -> "Tree":
         """Return the tree with each loop's extent as the loops outside of it say."""
-        return Tree(self.program, settled(self.roots, self.program.dims))
+        return Tree(self.program, settle_nodes(self.roots, self.program.dims))
 
     def __str__(self) -> str:
         return "\n".join(_tree_lines(self, self.roots, {}, 0, count()))
@@ -142,7 +151,9 @@ def initial_tree(program: Program) -> Tree:
     return tree if program.splits == 1 else _without_unlawful_threads(tree)
 
 
-def settled(nodes: tuple[Loop | int, ...], covered: Mapping[str, int]) -> tuple[Loop | int, ...]:
+def settle_nodes(
+    nodes: tuple[Loop | int, ...], covered: Mapping[str, int]
+) -> tuple[Loop | int, ...]:
     """Return `nodes` with the extents that follow from what is `covered` by the loops outside."""
     return tuple(
         node
@@ -150,26 +161,26 @@ def settled(nodes: tuple[Loop | int, ...], covered: Mapping[str, int]) -> tuple[
         else replace(
             node,
             extent=covered[node.dim],
-            body=settled(node.body, {**covered, node.dim: node.step}),
+            body=settle_nodes(node.body, {**covered, node.dim: node.step}),
         )
         for node in nodes
     )
 
 
-def leaves_of(node: Loop | int) -> tuple[int, ...]:
+def list_leaves(node: Loop | int) -> tuple[int, ...]:
     """Return the numbers of the statements that a node runs, in order."""
     if isinstance(node, int):
         return (node,)
-    return tuple(leaf for child in node.body for leaf in leaves_of(child))
+    return tuple(leaf for child in node.body for leaf in list_leaves(child))
 
 
 def _without_unlawful_threads(tree: Tree) -> Tree:
     """Keep threads only on loops that reduce nothing and have none outside, as at a reset."""
     for path, loop in tree.loops():
-        reduced = {d for leaf in leaves_of(loop) for d in tree.program.statements[leaf].over}
+        reduced = {d for leaf in list_leaves(loop) for d in tree.program.statements[leaf].over}
         inside = any(outer.parallel for outer in tree.around(path))
         if loop.parallel and (loop.dim in reduced or inside):
-            tree = tree.replaced(path, replace(tree.loop(path), parallel=False))
+            tree = tree.replace_nodes(path, replace(tree.loop(path), parallel=False))
     return tree
 
 

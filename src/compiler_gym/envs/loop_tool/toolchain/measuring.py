@@ -16,10 +16,10 @@ from compiler_gym.envs.loop_tool.jit import (
     Estimate,
     estimate_in_turns,
     first_run,
-    measured_peak,
+    measure_peak,
     threads,
 )
-from compiler_gym.envs.loop_tool.observations.static_cost import CORES, estimated_cycles, forks
+from compiler_gym.envs.loop_tool.observations.static_cost import CORES, estimate_cycles, forks
 from compiler_gym.envs.loop_tool.state.interpreter import interpret
 from compiler_gym.envs.loop_tool.state.reference import (
     compare,
@@ -78,20 +78,20 @@ class Bench:
         self._gain = 0.0
         self._gained_at = 0
 
-    def measured(self, tree: Tree) -> Timing:
+    def measure(self, tree: Tree) -> Timing:
         """Return a timing of `tree`: a new one, unless actions since the last left it the same."""
         if self._is_last(tree) and self._measured_at != self.actions:
             self._measured_at = self.actions
             return self.timing(tree)
         self._measured_at = self.actions
-        (timing,) = self._timed([tree])
+        (timing,) = self._time_trees([tree])
         return timing
 
     def timing(self, tree: Tree) -> Timing:
         """Return the last timing of `tree`, or the first."""
         if self._last is not None and self._is_last(tree):
             return self._last[1]
-        return self.measured(tree)
+        return self.measure(tree)
 
     def last_facts(self) -> str:
         """Return the last timing as JSON, once; empty where nothing was timed since."""
@@ -110,7 +110,7 @@ class Bench:
         before, self._gained_from, self._gained_at = self._gained_from, tree, self.actions
         self._gain = 0.0
         if before.roots != tree.roots:
-            was, now = self._timed([before, tree])
+            was, now = self._time_trees([before, tree])
             self._gain = now.gflops - was.gflops
         return self._gain
 
@@ -120,12 +120,12 @@ class Bench:
         `ObservationError` for a program for a card, whose peak is not measured.
         """
         self._require_known_peak()
-        return measured_peak().gflops
+        return measure_peak().gflops
 
     def roofline(self, tree: Tree) -> dict[str, float]:
         """Return what the tree reaches and what its operations for a byte allow."""
         self._require_known_peak()
-        peak = measured_peak()
+        peak = measure_peak()
         timing = self.timing(tree)
         most = peak.gflops * timing.threads
         intensity = tree.program.flops / tree.program.bytes
@@ -166,12 +166,12 @@ class Bench:
         """Return whether `tree` is what was timed last."""
         return self._last is not None and self._last[0].roots == tree.roots
 
-    def _timed(self, trees: list[Tree]) -> list[Timing]:
+    def _time_trees(self, trees: list[Tree]) -> list[Timing]:
         found = [self._nest(tree) for tree in trees]
         nests = [nest for nest, _ in found]
         estimates = self._estimates(nests, [first for _, first in found])
         timings = [
-            Timing(tree.program.flops, estimate, _threads_of(nest))
+            Timing(tree.program.flops, estimate, _count_threads(nest))
             for tree, nest, estimate in zip(trees, nests, estimates, strict=True)
         ]
         self._last, self._is_new = (trees[-1], timings[-1]), True
@@ -255,7 +255,7 @@ class Bench:
 
 def most_seconds(tree: Tree) -> float:
     """Return a bound of what one run takes on this machine."""
-    seconds, handed = estimated_cycles(tree) / _MODEL_HZ * _SLOWEST_MACHINE, forks(tree)
+    seconds, handed = estimate_cycles(tree) / _MODEL_HZ * _SLOWEST_MACHINE, forks(tree)
     if handed:
         seconds *= CORES / min(CORES, threads())
     return seconds + handed * _FORK_SECONDS
@@ -265,7 +265,7 @@ def _is_for_card(tree: Tree) -> bool:
     return tree.program.target == "cuda"
 
 
-def _threads_of(nest: Nest) -> int:
+def _count_threads(nest: Nest) -> int:
     if isinstance(nest, CardedNest):
         return nest.threads
     return threads() if nest.is_threaded else 1

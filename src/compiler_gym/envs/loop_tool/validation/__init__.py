@@ -38,7 +38,7 @@ def _check_nest(subject: Subject, way: str) -> Finding:
             ValidationError("the nest computes something else than numpy", {**one, "seed": seed})
             for one in reply["wrong"]
         ]
-    return Finding.failed(wrong) if wrong else Finding.ok()
+    return Finding.fail(wrong) if wrong else Finding.ok()
 
 
 RUNGS = (

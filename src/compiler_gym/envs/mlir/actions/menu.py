@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from compiler_gym.envs.mlir.actions.moves import Move
 
-__all__ = ["LONGEST_NEST", "MENU", "NEXT", "STOP", "Loops", "composed"]
+__all__ = ["LONGEST_NEST", "MENU", "NEXT", "STOP", "Loops", "compose_move"]
 
 LONGEST_NEST = 7
 """The most loops of an operation that entries speak of: those of a 2-D convolution."""
@@ -137,7 +137,7 @@ MENU: dict[str, Resolve] = _entries()
 """Every entry but `NEXT` and `STOP`: what it becomes for an operation."""
 
 
-def composed(
+def compose_move(
     kind: str, tag: str, numbers: tuple[int, ...], order: tuple[int, ...], loops: int
 ) -> Move:
     """Return the move of the composite action space: as many numbers as `kind` takes."""

@@ -70,10 +70,10 @@ class MlirRlWrapperEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def __init__(self, env: CompilerEnv, max_subactions: int = _MOST_TILED) -> None:
         super().__init__(env)
-        first = _numbered_tiling("tiling")
+        first = _make_tiling("tiling")
         others = [
             Dict(
-                {"is_present": _flag_space("is_present"), "space": _numbered_tiling("tiling")},
+                {"is_present": _flag_space("is_present"), "space": _make_tiling("tiling")},
                 name=f"tiling {number}",
             )
             for number in range(2, max_subactions + 1)
@@ -95,7 +95,7 @@ class MlirRlWrapperEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
         return np.array([np.median(times) if len(times) else 0.0]), *rest
 
 
-def _numbered_tiling(name: str) -> Dict:
+def _make_tiling(name: str) -> Dict:
     tile = {
         "interchange_vector": Discrete(len(ORDERS), "interchange_vector"),
         "tile_sizes": Tuple(

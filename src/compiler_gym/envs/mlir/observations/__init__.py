@@ -33,7 +33,7 @@ def _number(name: str, description: str, dtype: str = "float") -> ObservationSpe
     return ObservationSpec(name, ScalarSpec(0, None, dtype), description, default=0)
 
 
-def _timed(name: str, description: str, space: SpaceSpec = _TIME) -> ObservationSpec:
+def _make_timed(name: str, description: str, space: SpaceSpec = _TIME) -> ObservationSpec:
     default: float | list[float] = 0.0 if isinstance(space, ScalarSpec) else []
     return ObservationSpec(
         name, space, description, deterministic=False, platform_dependent=True, default=default
@@ -75,30 +75,30 @@ OBSERVATION_SPACES = (
         platform_dependent=True,
         default=False,
     ),
-    _timed(
+    _make_timed(
         "Runtime",
         "Times of one run, in microseconds.",
         SequenceSpec("float", 0, None, low=0.0, as_array=True),
     ),
-    _timed("RuntimeMedian", "The median time of one run, in microseconds."),
-    _timed(
+    _make_timed("RuntimeMedian", "The median time of one run, in microseconds."),
+    _make_timed(
         "RuntimeNaive",
         "`RuntimeMedian` of the payload without transformations, at -O3; where it has more "
         "than 2^27 innermost rounds, as few are timed and the time is multiplied.",
     ),
-    _timed(
+    _make_timed(
         "RuntimeNumpy",
         "The median time in microseconds that numpy takes for the payload in its type; 0 where it "
         "cannot do it.",
     ),
-    _timed("LogRuntime", "The natural logarithm of RuntimeMedian.", _LOGARITHM),
-    _timed("LogRuntimeNaive", "The natural logarithm of RuntimeNaive.", _LOGARITHM),
-    _timed(
+    _make_timed("LogRuntime", "The natural logarithm of RuntimeMedian.", _LOGARITHM),
+    _make_timed("LogRuntimeNaive", "The natural logarithm of RuntimeNaive.", _LOGARITHM),
+    _make_timed(
         "FractionOfPeak",
         "GflopsPerSecond as a part of what one thread of this machine reaches at most with numbers "
         "in registers, which is measured.",
     ),
-    _timed("GflopsPerSecond", "Arithmetic operations per nanosecond."),
-    _timed("CompileTime", "Seconds of the last compilation of this module."),
+    _make_timed("GflopsPerSecond", "Arithmetic operations per nanosecond."),
+    _make_timed("CompileTime", "Seconds of the last compilation of this module."),
 )
 """Every observation."""

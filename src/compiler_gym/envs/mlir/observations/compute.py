@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 from compiler_gym.envs.mlir.actions import MOST_OPERATIONS
 from compiler_gym.envs.mlir.observations.cost import static_cost
-from compiler_gym.envs.mlir.observations.features import features_of, table_of
-from compiler_gym.envs.mlir.observations.graph import graph_of
+from compiler_gym.envs.mlir.observations.features import compute_features, make_table
+from compiler_gym.envs.mlir.observations.graph import make_graph
 from compiler_gym.envs.mlir.state.program import Program
-from compiler_gym.envs.mlir.toolchain.lowering import lowered
+from compiler_gym.envs.mlir.toolchain.lowering import lower
 from compiler_gym.envs.mlir.toolchain.measuring import Bench
 from compiler_gym.envs.mlir.toolchain.peak import peak_gflops
 from compiler_gym.errors import CompilerError
@@ -55,15 +55,15 @@ class Observed(Protocol):
 def _feature_vector(session: Observed) -> list[list[float]]:
     program = session.program
     rows = (
-        features_of(operation, program.limits(tag), tag == session.cursor)
+        compute_features(operation, program.limits(tag), tag == session.cursor)
         for tag, operation in program.operations.items()
     )
-    return table_of(rows, MOST_OPERATIONS)
+    return make_table(rows, MOST_OPERATIONS)
 
 
 def _is_runnable(session: Observed) -> bool:
     try:
-        session.bench.checked(session.program.text)
+        session.bench.compile_checked(session.program.text)
     except CompilerError:
         return False
     return True
@@ -87,9 +87,9 @@ COMPUTE: dict[str, Callable[[Observed], Any]] = {
     "ModuleHash": lambda s: hashlib.sha256(s.program.text.encode()).hexdigest(),
     "PayloadText": lambda s: s.program.payload,
     "TransformScript": lambda s: s.program.script,
-    "LoweredText": lambda s: str(lowered(s.program.text)),
+    "LoweredText": lambda s: str(lower(s.program.text)),
     "OperationFeatures": _feature_vector,
-    "OperationGraph": lambda s: json.dumps(graph_of(s.program.module)),
+    "OperationGraph": lambda s: json.dumps(make_graph(s.program.module)),
     "ScheduleMask": lambda s: s.mask(),
     "CursorOperation": lambda s: s.cursor,
     "FlopCount": lambda s: s.flops,

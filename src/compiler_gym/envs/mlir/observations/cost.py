@@ -17,10 +17,10 @@ _VECTOR = re.compile(r"vector<([0-9x]+)x[a-z]")
 def static_cost(module: Any) -> float:
     """Return about how many instructions run: a vector counts for each 16 of its elements."""
     with load().context:
-        return _cost_of(module.body.operations[0].operation)
+        return _estimate_cost(module.body.operations[0].operation)
 
 
-def _cost_of(operation: Any) -> float:
+def _estimate_cost(operation: Any) -> float:
     if operation.name.startswith("linalg."):
         if operation.name in ("linalg.pack", "linalg.unpack"):
             return float(_elements(operation))
@@ -28,7 +28,7 @@ def _cost_of(operation: Any) -> float:
         work = sum(count for _, count in what.arithmetic)
         return float(what.iterations * (work + len(what.inputs) + len(what.outputs)))
     inner = sum(
-        _cost_of(one.operation)
+        _estimate_cost(one.operation)
         for region in operation.regions
         for block in region.blocks
         for one in block.operations

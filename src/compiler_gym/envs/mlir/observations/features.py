@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from compiler_gym.envs.mlir.state.operations import Access, Operation
 
-__all__ = ["LOOPS", "WIDTH", "features_of", "table_of"]
+__all__ = ["LOOPS", "WIDTH", "compute_features", "make_table"]
 
 LOOPS = 7
 _OPERANDS, _DIMENSIONS = 4, 5
@@ -14,7 +14,7 @@ _ARITHMETIC = ("add", "sub", "mul", "div", "exp", "max", "other")
 WIDTH = 1 + LOOPS + LOOPS + _OPERANDS * _DIMENSIONS * LOOPS + len(_ARITHMETIC) + 3 + 1
 
 
-def features_of(operation: Operation, limits: Sequence[int], is_current: bool) -> list[float]:
+def compute_features(operation: Operation, limits: Sequence[int], is_current: bool) -> list[float]:
     """Return the numbers of one operation; what goes beyond their room is left out."""
     loops = min(len(limits), LOOPS)
     counts = dict(operation.arithmetic)
@@ -30,7 +30,7 @@ def features_of(operation: Operation, limits: Sequence[int], is_current: bool) -
     return [*row, 1.0]
 
 
-def table_of(rows: Iterable[list[float]], count: int) -> list[list[float]]:
+def make_table(rows: Iterable[list[float]], count: int) -> list[list[float]]:
     """Return `count` rows: those given, and zeros."""
     table = list(rows)[:count]
     return table + [[0.0] * WIDTH for _ in range(count - len(table))]

@@ -3,13 +3,13 @@
 
 from typing import Any
 
-from compiler_gym.envs.mlir.state.operations import tag_of
+from compiler_gym.envs.mlir.state.operations import read_tag
 from compiler_gym.envs.mlir.toolchain.bindings import load
 
-__all__ = ["graph_of"]
+__all__ = ["make_graph"]
 
 
-def graph_of(module: Any) -> dict[str, list[dict[str, Any]]]:
+def make_graph(module: Any) -> dict[str, list[dict[str, Any]]]:
     """Return nodes (``text``, ``kind``, ``tag``) and edges (``source``, ``target``, ``flow``,
     ``position``): control goes from a loop to what is in it, data from what makes a value to what
     takes it."""
@@ -29,7 +29,7 @@ def _visit(
     made: dict[Any, int],
 ) -> None:
     number = len(nodes)
-    nodes.append({"text": operation.name, "kind": "operation", "tag": tag_of(operation)})
+    nodes.append({"text": operation.name, "kind": "operation", "tag": read_tag(operation)})
     if parent is not None:
         edges.append({"source": parent, "target": number, "flow": "control", "position": 0})
     for position, operand in enumerate(operation.operands):

@@ -12,14 +12,14 @@ from compiler_gym.envs.mlir.programs.networks import mobilenet_v2, resnet18, vgg
 from compiler_gym.envs.mlir.programs.writing import (
     MOST_ELEMENTS,
     Writer,
-    biased,
+    add_bias,
     convolution,
-    count_of,
+    count_elements,
     out_size,
     product,
-    relu_of,
-    softmax_of,
-    sum_of,
+    write_relu,
+    write_softmax,
+    write_sum,
 )
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.errors.nearest import unknown_name
@@ -67,7 +67,7 @@ def build(name: str, sizes: Sequence[int], element: str = "f32") -> str:
     writer = Writer(element)
     result = kernel.write(writer, *sizes)
     text = writer.text(result)
-    largest = max(count_of(shape) for shape in writer.shapes.values())
+    largest = max(count_elements(shape) for shape in writer.shapes.values())
     if largest > MOST_ELEMENTS:
         raise BenchmarkInitError(f"{name}: a tensor has more than {MOST_ELEMENTS} elements")
     return text
@@ -80,7 +80,7 @@ def _build_matmul(w: Writer, m: int, n: int, k: int) -> str:
 
 def _batch_matmul(w: Writer, batch: int, m: int, n: int, k: int) -> str:
     a, b = w.argument(batch, m, k), w.argument(batch, k, n)
-    return w.named("batch_matmul", [a, b], w.zeros(batch, m, n))
+    return w.write_named("batch_matmul", [a, b], w.zeros(batch, m, n))
 
 
 def _conv_nchw(w: Writer, n: int, c: int, h: int, wd: int, f: int, k: int, stride: int) -> str:
@@ -95,23 +95,23 @@ def _build_depthwise(w: Writer, n: int, h: int, wd: int, c: int, k: int, stride:
     image, filters = w.argument(n, h, wd, c), w.argument(k, k, c)
     strides = f"{{dilations = dense<1> : tensor<2xi64>, strides = dense<{stride}> : tensor<2xi64>}}"
     out = w.zeros(n, out_size(h, k, stride), out_size(wd, k, stride), c)
-    return w.named(f"depthwise_conv_2d_nhwc_hwc {strides}", [image, filters], out)
+    return w.write_named(f"depthwise_conv_2d_nhwc_hwc {strides}", [image, filters], out)
 
 
 def _maxpool(w: Writer, n: int, c: int, h: int, wd: int, k: int, stride: int) -> str:
     image = w.argument(n, c, h, wd)
     window = w.empty(k, k)
     strides = f"{{dilations = dense<1> : tensor<2xi64>, strides = dense<{stride}> : tensor<2xi64>}}"
-    out = w.filled(w.lowest(), n, c, out_size(h, k, stride), out_size(wd, k, stride))
-    return w.named(f"pooling_nchw_max {strides}", [image, window], out)
+    out = w.fill(w.lowest(), n, c, out_size(h, k, stride), out_size(wd, k, stride))
+    return w.write_named(f"pooling_nchw_max {strides}", [image, window], out)
 
 
 def _build_add(w: Writer, *shape: int) -> str:
-    return sum_of(w, w.argument(*shape), w.argument(*shape))
+    return write_sum(w, w.argument(*shape), w.argument(*shape))
 
 
 def _relu(w: Writer, *shape: int) -> str:
-    return relu_of(w, w.argument(*shape))
+    return write_relu(w, w.argument(*shape))
 
 
 def _reduce(w: Writer, m: int, n: int) -> str:
@@ -125,7 +125,7 @@ def _reduce(w: Writer, m: int, n: int) -> str:
 
 
 def _softmax(w: Writer, m: int, n: int) -> str:
-    return softmax_of(w, w.argument(m, n))
+    return write_softmax(w, w.argument(m, n))
 
 
 def _layernorm(w: Writer, m: int, n: int) -> str:
@@ -159,15 +159,15 @@ def _layernorm(w: Writer, m: int, n: int) -> str:
 def _mlp(w: Writer, batch: int, inputs: int, hidden: int, outputs: int) -> str:
     x, first, bias = w.argument(batch, inputs), w.argument(inputs, hidden), w.argument(hidden)
     second = w.argument(hidden, outputs)
-    return product(w, relu_of(w, biased(w, product(w, x, first), bias, 1)), second)
+    return product(w, write_relu(w, add_bias(w, product(w, x, first), bias, 1)), second)
 
 
 def _attention(w: Writer, heads: int, queries: int, keys: int, width: int) -> str:
     query, key = w.argument(heads, queries, width), w.argument(heads, width, keys)
-    scores = w.named("batch_matmul", [query, key], w.zeros(heads, queries, keys))
+    scores = w.write_named("batch_matmul", [query, key], w.zeros(heads, queries, keys))
     factor = w.number(width**-0.5)
     scaled = w.map([scores], [f"%s = arith.mulf %in0, {factor} : #", "linalg.yield %s : #"])
-    return softmax_of(w, scaled)
+    return write_softmax(w, scaled)
 
 
 def _resnet_block(w: Writer, channels: int, h: int, wd: int) -> str:
@@ -175,8 +175,8 @@ def _resnet_block(w: Writer, channels: int, h: int, wd: int) -> str:
     image = w.argument(1, channels, h + 4, wd + 4)
     around = w.argument(1, channels, h, wd)
     first, second = w.argument(channels, channels, 3, 3), w.argument(channels, channels, 3, 3)
-    hidden = relu_of(w, convolution(w, image, first, 1))
-    return relu_of(w, sum_of(w, convolution(w, hidden, second, 1), around))
+    hidden = write_relu(w, convolution(w, image, first, 1))
+    return write_relu(w, write_sum(w, convolution(w, hidden, second, 1), around))
 
 
 KERNELS: dict[str, Kernel] = {

@@ -8,11 +8,11 @@ random inputs in range. Weights are arguments, as all operands are. Nothing of M
 
 from compiler_gym.envs.mlir.programs.writing import (
     Writer,
-    biased,
+    add_bias,
     convolution,
     product,
-    relu_of,
-    sum_of,
+    write_relu,
+    write_sum,
 )
 
 __all__ = ["mobilenet_v2", "resnet18", "vgg16"]
@@ -27,14 +27,14 @@ _VGG = (64, 64, 0, 128, 128, 0, 256, 256, 256, 0, 512, 512, 512, 0, 512, 512, 51
 
 def resnet18(w: Writer, image: int) -> str:
     """Return the classes' scores of an image of `image` x `image`."""
-    value = relu_of(w, _layer(w, w.argument(1, 3, image, image), 64, 7, 2))
+    value = write_relu(w, _layer(w, w.argument(1, 3, image, image), 64, 7, 2))
     value = _largest(w, _frame(w, value, 1), 3)
     for stage, filters in enumerate((64, 128, 256, 512)):
         for block in range(2):
             stride = 2 if stage and not block else 1
             around = _layer(w, value, filters, 1, 2) if stride == 2 else value
-            hidden = relu_of(w, _layer(w, value, filters, 3, stride))
-            value = relu_of(w, sum_of(w, _layer(w, hidden, filters, 3), around))
+            hidden = write_relu(w, _layer(w, value, filters, 3, stride))
+            value = write_relu(w, write_sum(w, _layer(w, hidden, filters, 3), around))
     return _dense_layer(w, _mean(w, value), _CLASSES)
 
 
@@ -42,11 +42,11 @@ def vgg16(w: Writer, image: int) -> str:
     """Return the classes' scores of an image of `image` x `image`, a multiple of 32."""
     value = w.argument(1, 3, image, image)
     for filters in _VGG:
-        value = relu_of(w, _layer(w, value, filters, 3)) if filters else _largest(w, value, 2)
+        value = write_relu(w, _layer(w, value, filters, 3)) if filters else _largest(w, value, 2)
     _, channels, high, wide = w.shapes[value]
-    value = w.reshaped(value, 1, channels * high * wide)
+    value = w.reshape(value, 1, channels * high * wide)
     for _ in range(2):
-        value = relu_of(w, _dense_layer(w, value, 4096))
+        value = write_relu(w, _dense_layer(w, value, 4096))
     return _dense_layer(w, value, _CLASSES)
 
 
@@ -61,7 +61,7 @@ def mobilenet_v2(w: Writer, image: int) -> str:
                 value = _clip_negative(w, _layer(w, value, expansion * channels, 1))
             value = _layer(w, _clip_negative(w, _depthwise_layer(w, value, stride)), filters, 1)
             if stride == 1 and channels == filters:
-                value = sum_of(w, start, value)
+                value = write_sum(w, start, value)
     return _dense_layer(w, _mean(w, _clip_negative(w, _layer(w, value, 1280, 1))), _CLASSES)
 
 
@@ -69,7 +69,7 @@ def _layer(w: Writer, value: str, filters: int, kernel: int, stride: int = 1) ->
     channels = w.shapes[value][1]
     weights = w.argument(filters, channels, kernel, kernel)
     result = convolution(w, _frame(w, value, kernel // 2), weights, stride)
-    return _normalised(w, result, channels * kernel * kernel)
+    return _normalise(w, result, channels * kernel * kernel)
 
 
 def _depthwise_layer(w: Writer, value: str, stride: int) -> str:
@@ -80,29 +80,29 @@ def _depthwise_layer(w: Writer, value: str, stride: int) -> str:
         f"{{dilations = dense<1> : tensor<2xi64>, strides = dense<{stride}> : tensor<2xi64>}}"
     )
     name = f"depthwise_conv_2d_nchw_chw {attributes}"
-    return _normalised(w, w.named(name, [framed, w.argument(channels, 3, 3)], out), 9)
+    return _normalise(w, w.write_named(name, [framed, w.argument(channels, 3, 3)], out), 9)
 
 
 def _dense_layer(w: Writer, value: str, outputs: int) -> str:
     inputs = w.shapes[value][1]
-    return _normalised(w, product(w, value, w.argument(inputs, outputs)), inputs)
+    return _normalise(w, product(w, value, w.argument(inputs, outputs)), inputs)
 
 
-def _normalised(w: Writer, value: str, terms: int) -> str:
+def _normalise(w: Writer, value: str, terms: int) -> str:
     factor = w.number(terms**-0.5)
     lines = [f"%s = arith.mulf %in0, {factor} : #", "linalg.yield %s : #"]
-    return biased(w, w.map([value], lines), w.argument(w.shapes[value][1]), 1)
+    return add_bias(w, w.map([value], lines), w.argument(w.shapes[value][1]), 1)
 
 
 def _clip_negative(w: Writer, value: str) -> str:
     """Return ReLU6."""
     most = w.number(6)
     lines = [f"%s = arith.minimumf %in0, {most} : #", "linalg.yield %s : #"]
-    return w.map([relu_of(w, value)], lines)
+    return w.map([write_relu(w, value)], lines)
 
 
 def _frame(w: Writer, value: str, border: int) -> str:
-    return w.padded(value, (0, 0, border, border)) if border else value
+    return w.pad(value, (0, 0, border, border)) if border else value
 
 
 def _largest(w: Writer, value: str, kernel: int) -> str:
@@ -110,8 +110,8 @@ def _largest(w: Writer, value: str, kernel: int) -> str:
     _, channels, high, wide = w.shapes[value]
     attributes = "{dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>}"
     sizes = (1, channels, (high - kernel) // 2 + 1, (wide - kernel) // 2 + 1)
-    out = w.filled(w.lowest(), *sizes)
-    return w.named(f"pooling_nchw_max {attributes}", [value, w.empty(kernel, kernel)], out)
+    out = w.fill(w.lowest(), *sizes)
+    return w.write_named(f"pooling_nchw_max {attributes}", [value, w.empty(kernel, kernel)], out)
 
 
 def _mean(w: Writer, value: str) -> str:

@@ -3,7 +3,7 @@
 
 import random
 
-from compiler_gym.envs.mlir.programs.writing import Writer, biased, product, relu_of, sum_of
+from compiler_gym.envs.mlir.programs.writing import Writer, add_bias, product, write_relu, write_sum
 
 __all__ = ["random_chain"]
 
@@ -22,9 +22,9 @@ def random_chain(seed: int, element: str = "f32") -> str:
         if step == "product":
             value = product(writer, value, writer.argument(columns, choose.choice(_WIDTHS)))
         elif step == "bias":
-            value = biased(writer, value, writer.argument(columns), 1)
+            value = add_bias(writer, value, writer.argument(columns), 1)
         elif step == "sum":
-            value = sum_of(writer, value, writer.argument(rows, columns))
+            value = write_sum(writer, value, writer.argument(rows, columns))
         else:
-            value = relu_of(writer, value)
+            value = write_relu(writer, value)
     return writer.text(value)

@@ -4,11 +4,11 @@
 import re
 from typing import Any
 
-from compiler_gym.envs.mlir.state.operations import handles_in, tag_of
-from compiler_gym.envs.mlir.toolchain.bindings import diagnosed, load
+from compiler_gym.envs.mlir.state.operations import handles_in, read_tag
+from compiler_gym.envs.mlir.toolchain.bindings import load, report_diagnostics
 from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError
 
-__all__ = ["ELEMENT_TYPES", "entry_of", "payload_bytes", "read_payload", "retyped"]
+__all__ = ["ELEMENT_TYPES", "change_type", "find_entry", "payload_bytes", "read_payload"]
 
 ELEMENT_TYPES = ("f32", "f64", "i32", "i64")
 """The types of elements that are run, and checked."""
@@ -21,19 +21,19 @@ def read_payload(source: str, name: str) -> Any:
     """Return the module that `source` writes; raise `BenchmarkInitError` if it is none of ours."""
     loaded = load()
     try:
-        with diagnosed(f"{name} does not parse"):
+        with report_diagnostics(f"{name} does not parse"):
             module = loaded.ir.Module.parse(source)
             module.operation.verify()
     except CompilerDiagnosticError as error:
         raise BenchmarkInitError(str(error)) from error
     with loaded.context:
-        entry = entry_of(module, name)
+        entry = find_entry(module, name)
         _check_types(entry, name)
         _tag(module, name)
     return module
 
 
-def entry_of(module: Any, name: str = "the payload") -> Any:
+def find_entry(module: Any, name: str = "the payload") -> Any:
     """Return the one function of a payload."""
     operations = [operation.operation for operation in module.body.operations]
     others = [operation.name for operation in operations if operation.name != "func.func"]
@@ -45,7 +45,7 @@ def entry_of(module: Any, name: str = "the payload") -> Any:
     return operations[0]
 
 
-def retyped(source: str, element: str) -> str:
+def change_type(source: str, element: str) -> str:
     """Return a payload of float32 with elements of another type of floating point."""
     if element not in ("f32", "f64"):
         raise BenchmarkInitError(f"type={element}: expected type=f32 or type=f64")
@@ -58,7 +58,7 @@ def payload_bytes(module: Any) -> int:
     """Return the bytes of the arguments and the results."""
     ir = load().ir
     with load().context:
-        entry = entry_of(module)
+        entry = find_entry(module)
         kind = ir.FunctionType(ir.TypeAttr(entry.attributes["function_type"]).value)
         total = 0
         for one in (*kind.inputs, *kind.results):
@@ -88,10 +88,10 @@ def _check_types(entry: Any, name: str) -> None:
 def _tag(module: Any, name: str) -> None:
     ir = load().ir
     counts: dict[str, int] = {}
-    taken = {tag_of(handle) for handle in handles_in(module.operation)}
+    taken = {read_tag(handle) for handle in handles_in(module.operation)}
     seen: set[str] = set()
     for handle in handles_in(module.operation):
-        tag = tag_of(handle)
+        tag = read_tag(handle)
         if not tag:
             base = handle.name.removeprefix("linalg.")
             while not tag or tag in taken:

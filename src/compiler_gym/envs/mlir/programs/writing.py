@@ -10,14 +10,14 @@ from compiler_gym.errors import BenchmarkInitError
 __all__ = [
     "MOST_ELEMENTS",
     "Writer",
-    "biased",
+    "add_bias",
     "convolution",
-    "count_of",
+    "count_elements",
     "out_size",
     "product",
-    "relu_of",
-    "softmax_of",
-    "sum_of",
+    "write_relu",
+    "write_softmax",
+    "write_sum",
 ]
 
 MOST_ELEMENTS = 1 << 29
@@ -70,11 +70,11 @@ class Writer:
 
     def empty(self, *shape: int) -> str:
         """Return a tensor that holds nothing yet."""
-        if count_of(shape) > MOST_ELEMENTS:
+        if count_elements(shape) > MOST_ELEMENTS:
             raise BenchmarkInitError(f"a tensor of {shape} is larger than {MOST_ELEMENTS} elements")
         return self.line(f"tensor.empty() : {self.tensor(shape)}", shape)
 
-    def filled(self, value: str, *shape: int) -> str:
+    def fill(self, value: str, *shape: int) -> str:
         """Return a tensor that holds `value` everywhere."""
         empty = self.empty(*shape)
         kind = self.tensor(shape)
@@ -84,9 +84,9 @@ class Writer:
 
     def zeros(self, *shape: int) -> str:
         """Return a tensor of zeros."""
-        return self.filled(self.number(0), *shape)
+        return self.fill(self.number(0), *shape)
 
-    def named(self, operation: str, inputs: Sequence[str], output: str) -> str:
+    def write_named(self, operation: str, inputs: Sequence[str], output: str) -> str:
         """Return the result of a named operation that writes into `output`."""
         kinds = ", ".join(map(self.kind, inputs))
         kind = self.kind(output)
@@ -136,13 +136,13 @@ class Writer:
             [(value, loops) for value in inputs], (self.empty(*shape), loops), loops, body
         )
 
-    def reshaped(self, value: str, *shape: int) -> str:
+    def reshape(self, value: str, *shape: int) -> str:
         """Return `value` with neighbouring axes joined into those of `shape`: a row."""
         groups = f"[[0], [{', '.join(map(str, range(1, len(self.shapes[value]))))}]]"
         kinds = f"{self.kind(value)} into {self.tensor(shape)}"
         return self.line(f"tensor.collapse_shape {value} {groups} : {kinds}", shape)
 
-    def padded(self, value: str, border: Sequence[int]) -> str:
+    def pad(self, value: str, border: Sequence[int]) -> str:
         """Return `value` with as many zeros as `border` says on both sides of each axis."""
         zero = self.number(0)
         sizes = zip(self.shapes[value], border, strict=True)
@@ -170,21 +170,21 @@ class Writer:
 
 def product(w: Writer, a: str, b: str) -> str:
     """Return a matrix product."""
-    return w.named("matmul", [a, b], w.zeros(w.shapes[a][0], w.shapes[b][1]))
+    return w.write_named("matmul", [a, b], w.zeros(w.shapes[a][0], w.shapes[b][1]))
 
 
-def relu_of(w: Writer, value: str) -> str:
+def write_relu(w: Writer, value: str) -> str:
     """Return the larger of each element and zero."""
     zero = w.number(0)
     return w.map([value], [f"%m = arith.maximumf %in0, {zero} : #", "linalg.yield %m : #"])
 
 
-def sum_of(w: Writer, a: str, b: str) -> str:
+def write_sum(w: Writer, a: str, b: str) -> str:
     """Return an element-wise sum."""
     return w.map([a, b], ["%s = arith.addf %in0, %in1 : #", "linalg.yield %s : #"])
 
 
-def biased(w: Writer, value: str, bias: str, axis: int) -> str:
+def add_bias(w: Writer, value: str, bias: str, axis: int) -> str:
     """Return `value` with a number added for each place along `axis`."""
     shape = w.shapes[value]
     loops = [f"d{i}" for i in range(len(shape))]
@@ -212,13 +212,13 @@ def convolution(w: Writer, image: str, filters: str, stride: int, *, last: bool 
         f, _, kh, kw = kernel
         out = (n, f, out_size(h, kh, stride), out_size(width, kw, stride))
         word = "conv_2d_nchw_fchw"
-    return w.named(f"{word} {attributes}", [image, filters], w.zeros(*out))
+    return w.write_named(f"{word} {attributes}", [image, filters], w.zeros(*out))
 
 
-def softmax_of(w: Writer, value: str) -> str:
+def write_softmax(w: Writer, value: str) -> str:
     """Return the softmax along the last axis."""
     shape = w.shapes[value]
-    return w.named(f"softmax dimension({len(shape) - 1})", [value], w.empty(*shape))
+    return w.write_named(f"softmax dimension({len(shape) - 1})", [value], w.empty(*shape))
 
 
 def out_size(size: int, kernel: int, stride: int) -> int:
@@ -228,7 +228,7 @@ def out_size(size: int, kernel: int, stride: int) -> int:
     return (size - kernel) // stride + 1
 
 
-def count_of(shape: Sequence[int]) -> int:
+def count_elements(shape: Sequence[int]) -> int:
     """Return how many elements a tensor of `shape` has."""
     total = 1
     for size in shape:

@@ -12,7 +12,7 @@ from typing import Any
 
 from compiler_gym.envs.mlir.toolchain.bindings import load
 
-__all__ = ["DYNAMIC", "Access", "Operation", "handles_in", "operations_in", "tag_of"]
+__all__ = ["DYNAMIC", "Access", "Operation", "handles_in", "operations_in", "read_tag"]
 
 DYNAMIC = -1
 """The length of a loop that has no fixed one."""
@@ -69,7 +69,7 @@ class Operation:
         return DYNAMIC in self.bounds
 
 
-def tag_of(operation: Any) -> str:
+def read_tag(operation: Any) -> str:
     """Return the tag of an operation, or nothing."""
     attributes = operation.attributes
     if "tag" not in attributes:
@@ -90,7 +90,7 @@ def operations_in(module: Any) -> dict[str, Operation]:
     """Return every structured operation by its tag; of several with one, the first."""
     found: dict[str, Operation] = {}
     for handle in handles_in(module.operation):
-        tag = tag_of(handle)
+        tag = read_tag(handle)
         if tag and tag not in found:
             found[tag] = describe(handle, tag)
     return found

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from compiler_gym.envs.mlir.actions.moves import KINDS, Move, Numbers
 from compiler_gym.envs.mlir.state.operations import DYNAMIC, Operation
 
-__all__ = ["MOST_LANES", "cleanup", "module_of", "piece", "refusal", "retagging"]
+__all__ = ["MOST_LANES", "cleanup", "piece", "refusal", "retagging", "write_module"]
 
 MOST_LANES = 16384
 """The longest vector, in elements, that an operation becomes: beyond it LLVM takes minutes."""
@@ -62,7 +62,7 @@ def retagging(count: int, names: dict[int, str], number: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def module_of(body: str) -> str:
+def write_module(body: str) -> str:
     """Return the module that ``mlir-opt --transform-interpreter`` runs."""
     inner = "".join(f"    {line}\n" for line in body.splitlines())
     return (

@@ -16,9 +16,9 @@ from compiler_gym.envs.mlir.state.operations import (
     Operation,
     handles_in,
     operations_in,
-    tag_of,
+    read_tag,
 )
-from compiler_gym.envs.mlir.toolchain.bindings import diagnosed, load
+from compiler_gym.envs.mlir.toolchain.bindings import load, report_diagnostics
 from compiler_gym.errors import CompilerDiagnosticError, InvalidActionError
 
 __all__ = ["Program"]
@@ -53,7 +53,7 @@ class Program:
     @property
     def script(self) -> str:
         """The moves so far, as a module of the transform dialect."""
-        return pieces.module_of("".join(self._pieces))
+        return pieces.write_module("".join(self._pieces))
 
     def naive_cost(self, measure: Callable[[Any], float]) -> float:
         """Return what `measure` says of the module before any move."""
@@ -91,7 +91,7 @@ class Program:
         operation = self.operations.get(move.operation)
         limits = self.limits(move.operation) if operation else ()
         text = pieces.piece(move, operation, limits, number) + pieces.cleanup(number)
-        with diagnosed(str(move)):
+        with report_diagnostics(str(move)):
             changed = _copy(self.module)
             _apply_script(changed.operation, text)
             text += self._retag(changed.operation, number)
@@ -101,7 +101,7 @@ class Program:
         if written == self.text:
             return False
         self.module, self.text = changed, written
-        self._pieces.append(f"{_said(label)}// {move}\n{text}")
+        self._pieces.append(f"{_make_message(label)}// {move}\n{text}")
         self._operations = None
         self._limit(move, limits)
         return True
@@ -109,14 +109,14 @@ class Program:
     def note(self, label: str) -> None:
         """Write an action that leaves the module as it is into the script."""
         if label:
-            self._pieces.append(_said(label))
+            self._pieces.append(_make_message(label))
 
     def _retag(self, changed: Any, number: int) -> str:
         handles = handles_in(changed, of_interface=True)
         seen: set[str] = set()
         names: dict[int, str] = {}
         for place, handle in enumerate(handles):
-            tag = tag_of(handle)
+            tag = read_tag(handle)
             if not tag or tag in seen:
                 tag = names[place] = self._new_name(handle.name.removeprefix("linalg."), names)
             seen.add(tag)
@@ -139,7 +139,7 @@ class Program:
             self._limits[move.operation] = tuple(limits[loop] for loop in move.numbers)
 
 
-def _said(label: str) -> str:
+def _make_message(label: str) -> str:
     return f"// action {label}\n" if label else ""
 
 
@@ -160,5 +160,5 @@ def _copy(module: Any) -> Any:
 
 def _apply_script(payload: Any, text: str) -> None:
     loaded = load()
-    script = loaded.ir.Module.parse(pieces.module_of(text), loaded.context)
+    script = loaded.ir.Module.parse(pieces.write_module(text), loaded.context)
     loaded.interpret(payload, script.body.operations[0], script.operation)

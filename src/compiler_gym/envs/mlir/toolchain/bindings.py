@@ -16,7 +16,7 @@ from typing import Any
 from compiler_gym.errors import CompilerDiagnosticError, EnvironmentNotSupported
 from compiler_gym.version import install_hint
 
-__all__ = ["INSTALL", "Bindings", "diagnosed", "installed_version", "load"]
+__all__ = ["INSTALL", "Bindings", "find_version", "load", "report_diagnostics"]
 
 INSTALL = install_hint("mlir")
 """What brings the bindings."""
@@ -68,7 +68,7 @@ def load() -> Bindings:
     )
 
 
-def installed_version() -> str:
+def find_version() -> str:
     """Return the version of MLIR without loading it; raise `EnvironmentNotSupported` without it."""
     try:
         return f"MLIR {version(_DISTRIBUTION)}"
@@ -79,7 +79,7 @@ def installed_version() -> str:
 
 
 @contextmanager
-def diagnosed(what: str) -> Generator[None]:
+def report_diagnostics(what: str) -> Generator[None]:
     """Raise `CompilerDiagnosticError` with MLIR's own words where the block fails."""
     said: list[str] = []
 

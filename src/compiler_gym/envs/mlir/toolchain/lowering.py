@@ -13,11 +13,11 @@ from collections import OrderedDict
 from functools import cache
 from typing import Any
 
-from compiler_gym.envs.mlir.state.pieces import module_of
-from compiler_gym.envs.mlir.toolchain.bindings import diagnosed, load
-from compiler_gym.envs.mlir.toolchain.running import Kernel, signature_of
+from compiler_gym.envs.mlir.state.pieces import write_module
+from compiler_gym.envs.mlir.toolchain.bindings import load, report_diagnostics
+from compiler_gym.envs.mlir.toolchain.running import Kernel, read_signature
 
-__all__ = ["LEVEL", "bufferized", "compiled", "lowered", "shortened"]
+__all__ = ["LEVEL", "bufferize", "compile_module", "compile_shortened", "lower"]
 
 _KEPT_CODE = 64
 LEVEL = 2
@@ -76,9 +76,9 @@ _COPY = re.compile(r"memref\.copy (%\S+), (%\S+) : (memref<.+>) to (memref<.+>)$
 _made: OrderedDict[str, Kernel] = OrderedDict()
 
 
-def bufferized(text: str) -> Any:
+def bufferize(text: str) -> Any:
     """Return the module `text` on memory in place of tensors, its results as last arguments."""
-    with diagnosed("the module cannot be put into memory"):
+    with report_diagnostics("the module cannot be put into memory"):
         loaded = load()
         module = loaded.ir.Module.parse(text)
         if "linalg.softmax" in text:
@@ -92,30 +92,30 @@ def bufferized(text: str) -> Any:
         return loaded.ir.Module.parse(plain)
 
 
-def lowered(text: str) -> Any:
+def lower(text: str) -> Any:
     """Return the module `text` in LLVM's dialect."""
-    return _in_llvm(bufferized(text), text)
+    return _in_llvm(bufferize(text), text)
 
 
-def compiled(text: str, level: int = LEVEL) -> Kernel:
+def compile_module(text: str, level: int = LEVEL) -> Kernel:
     """Return the module `text` as machine code of LLVM's ``-O`` `level`."""
     key = f"{level} {hashlib.sha256(text.encode()).hexdigest()}"
     if key not in _made:
-        _made[key] = _kernel(lowered(text), text, level)
+        _made[key] = _kernel(lower(text), text, level)
         if len(_made) > _KEPT_CODE:
             _made.popitem(last=False)
     _made.move_to_end(key)
     return _made[key]
 
 
-def shortened(text: str, most: int, level: int = LEVEL) -> tuple[Kernel, float]:
+def compile_shortened(text: str, most: int, level: int = LEVEL) -> tuple[Kernel, float]:
     """Return the plain code of `text` with fewer rounds of its outer loops, and how many times
     as much the whole is.
 
     Every nest keeps the same share of its rounds, so that about `most` innermost ones are left.
     """
-    module = bufferized(text)
-    with diagnosed("the module cannot be lowered"):
+    module = bufferize(text)
+    with report_diagnostics("the module cannot be lowered"):
         _parse_pipeline("func.func(convert-linalg-to-loops)").run(module.operation)
         body = module.body.operations[0].operation.regions[0].blocks[0]
         nests = [one.operation for one in body.operations if one.operation.name == "scf.for"]
@@ -127,7 +127,7 @@ def shortened(text: str, most: int, level: int = LEVEL) -> tuple[Kernel, float]:
 
 
 def _in_llvm(module: Any, text: str) -> Any:
-    with diagnosed("the module cannot be lowered"):
+    with report_diagnostics("the module cannot be lowered"):
         if "vector." in text:
             _transform(module, _VECTORS)
         _parse_pipeline(_CODE).run(module.operation)
@@ -136,8 +136,8 @@ def _in_llvm(module: Any, text: str) -> Any:
 
 def _kernel(module: Any, text: str, level: int) -> Kernel:
     loaded = load()
-    with diagnosed("the module cannot be compiled"):
-        inputs, outputs = signature_of(loaded.ir.Module.parse(text))
+    with report_diagnostics("the module cannot be compiled"):
+        inputs, outputs = read_signature(loaded.ir.Module.parse(text))
         engine = loaded.execution_engine(module, opt_level=level)
         return Kernel(engine, engine.lookup(_function_name(module)), inputs, outputs)
 
@@ -202,5 +202,5 @@ def _parse_pipeline(pipeline: str) -> Any:
 
 def _transform(module: Any, body: str) -> None:
     loaded = load()
-    script = loaded.ir.Module.parse(module_of(body))
+    script = loaded.ir.Module.parse(write_module(body))
     loaded.interpret(module.operation, script.body.operations[0], script.operation)

@@ -12,7 +12,7 @@ from statistics import median
 
 import numpy as np
 
-from compiler_gym.envs.mlir.toolchain.lowering import compiled, shortened
+from compiler_gym.envs.mlir.toolchain.lowering import compile_module, compile_shortened
 from compiler_gym.envs.mlir.toolchain.reference import (
     TOLERANCES,
     UnknownOperationError,
@@ -24,13 +24,13 @@ from compiler_gym.envs.mlir.toolchain.running import (
     Array,
     Call,
     Kernel,
-    aligned,
+    align_array,
+    measure_times,
     random_inputs,
-    times_of,
 )
 from compiler_gym.errors import ObservationError
 
-__all__ = ["Bench", "bench_of"]
+__all__ = ["Bench", "open_bench"]
 
 _KEPT_PAYLOADS, _KEPT_MODULES = 4, 64
 _SEED = 21
@@ -60,9 +60,9 @@ class Bench:
 
     def times(self, text: str, count: int, warmups: int) -> list[float]:
         """Return `count` times of the module `text`, in microseconds."""
-        call = self.checked(text)
+        call = self.compile_checked(text)
         warmups = max(warmups, int(self._first[text] < _SLOW))
-        return [1e6 * seconds for seconds in times_of(call, count, warmups)]
+        return [1e6 * seconds for seconds in measure_times(call, count, warmups)]
 
     def median(self, text: str) -> float:
         """Return the median time of the module `text` in microseconds, measured once.
@@ -72,7 +72,7 @@ class Bench:
         if text == self._payload:
             return self.naive()
         if text not in self._medians:
-            call = self.checked(text)
+            call = self.compile_checked(text)
             self._medians[text] = 1e6 * _typical(call, self._first[text])
             _forget(self._medians)
         return self._medians[text]
@@ -84,7 +84,7 @@ class Bench:
         multiplied: rows of one operation take equally long.
         """
         if self._naive is None:
-            kernel, factor = shortened(self._payload, _MOST_ROUNDS, _NAIVE_LEVEL)
+            kernel, factor = compile_shortened(self._payload, _MOST_ROUNDS, _NAIVE_LEVEL)
             call = self._bound(kernel)
             self._naive = 1e6 * factor * _typical(call, call.seconds(1))
         return self._naive
@@ -93,22 +93,22 @@ class Bench:
         """Return the median time of numpy's operations in microseconds; 0 where it has none."""
         if self._numpy is None:
             if not self._inputs:
-                self._bound(compiled(self._payload))
+                self._bound(compile_module(self._payload))
             self._numpy = 1e6 * _time_of_numpy(self._payload, self._inputs)
         return self._numpy
 
     def compile_seconds(self, text: str) -> float:
         """Return how long it took to make machine code of the module `text`."""
-        self.checked(text)
+        self.compile_checked(text)
         return self._compile_seconds.get(text, 0.0)
 
-    def checked(self, text: str) -> Call:
+    def compile_checked(self, text: str) -> Call:
         """Return machine code whose results are right; raise `ObservationError` if they are not."""
         if text in self._checked:
             self._checked.move_to_end(text)
             return self._checked[text]
         begin = time.perf_counter()
-        kernel = compiled(text)
+        kernel = compile_module(text)
         self._compile_seconds[text] = time.perf_counter() - begin
         call = self._bound(kernel)
         for array in call.outputs:  # what is not written is found, whoever wrote it before
@@ -122,7 +122,7 @@ class Bench:
     def _bound(self, kernel: Kernel) -> Call:
         """Return `kernel` on the arrays that all modules of the payload share."""
         if not self._inputs:
-            self._inputs = [aligned(one) for one in random_inputs(kernel.inputs, _SEED)]
+            self._inputs = [align_array(one) for one in random_inputs(kernel.inputs, _SEED)]
             self._outputs = kernel.room()
         return kernel.bind(self._inputs, self._outputs)
 
@@ -140,7 +140,7 @@ class Bench:
             try:
                 self._wanted = evaluate(self._payload, self._inputs)
             except UnknownOperationError:  # then its own plain code has to be right
-                call = compiled(self._payload).bind(self._inputs)  # into arrays of its own
+                call = compile_module(self._payload).bind(self._inputs)  # into arrays of its own
                 call()
                 self._wanted = [np.array(one, copy=True) for one in call.outputs]
         return self._wanted
@@ -149,7 +149,7 @@ class Bench:
 _benches: OrderedDict[str, Bench] = OrderedDict()
 
 
-def bench_of(payload: str) -> Bench:
+def open_bench(payload: str) -> Bench:
     """Return what is known of `payload`."""
     if payload not in _benches:
         _benches[payload] = Bench(payload)
@@ -165,7 +165,7 @@ def _typical(call: Call, once: float) -> float:
         return once
     once = call.seconds(1)
     count = int(min(25, max(3, _LONG / max(once, 200e-6))))
-    return median(times_of(call, count, 1))
+    return median(measure_times(call, count, 1))
 
 
 def _forget(kept: OrderedDict[str, float] | OrderedDict[str, Call]) -> None:

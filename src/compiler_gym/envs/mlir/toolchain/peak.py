@@ -9,8 +9,8 @@ from functools import cache
 
 import numpy as np
 
-from compiler_gym.envs.mlir.toolchain.lowering import compiled
-from compiler_gym.envs.mlir.toolchain.running import times_of
+from compiler_gym.envs.mlir.toolchain.lowering import compile_module
+from compiler_gym.envs.mlir.toolchain.running import measure_times
 
 __all__ = ["peak_gflops"]
 
@@ -25,13 +25,13 @@ def peak_gflops(element: str = "f32") -> float:
     """Return the 10^9 products and sums a second of one thread, from registers: the best of
     several widths; about a twentieth of a second, once in a process."""
     bits = int(element[1:])
-    return max(_reached(8 * width // bits, chains, element) for width, chains in _WIDTHS)
+    return max(_measure_reached(8 * width // bits, chains, element) for width, chains in _WIDTHS)
 
 
-def _reached(lanes: int, chains: int, element: str) -> float:
-    kernel = compiled(_products(lanes, chains, element))
+def _measure_reached(lanes: int, chains: int, element: str) -> float:
+    kernel = compile_module(_products(lanes, chains, element))
     ones = [np.full((chains, lanes), 0.5, f"float{element[1:]}") for _ in kernel.inputs]
-    seconds = min(times_of(kernel.bind(ones), 15, 2))
+    seconds = min(measure_times(kernel.bind(ones), 15, 2))
     return 2 * lanes * chains * _KERNEL_ROUNDS / seconds / 1e9
 
 

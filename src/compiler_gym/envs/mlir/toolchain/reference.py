@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from compiler_gym.envs.mlir.state.operations import Access, Operation, describe
-from compiler_gym.envs.mlir.state.pieces import module_of
-from compiler_gym.envs.mlir.toolchain.bindings import diagnosed, load
+from compiler_gym.envs.mlir.state.pieces import write_module
+from compiler_gym.envs.mlir.toolchain.bindings import load, report_diagnostics
 from compiler_gym.envs.mlir.toolchain.running import Array
 
 __all__ = [
@@ -37,7 +37,7 @@ class UnknownOperationError(Exception):
 def evaluate(payload: str, inputs: Sequence[Array]) -> list[Array]:
     """Return the results of `payload`; raise `UnknownOperationError` for what is not known."""
     loaded = load()
-    with diagnosed("the reference"):
+    with report_diagnostics("the reference"):
         module = loaded.ir.Module.parse(payload)
         if "linalg.softmax" in payload:
             text = (
@@ -46,7 +46,7 @@ def evaluate(payload: str, inputs: Sequence[Array]) -> list[Array]:
                 "%d = transform.structured.decompose_interface %m : "
                 "(!transform.any_op) -> !transform.any_op\n"
             )
-            script = loaded.ir.Module.parse(module_of(text))
+            script = loaded.ir.Module.parse(write_module(text))
             loaded.interpret(module.operation, script.body.operations[0], script.operation)
         passes = "builtin.module(func.func(linalg-generalize-named-ops))"
         loaded.pass_manager.parse(passes).run(module.operation)
@@ -258,11 +258,11 @@ def _compute_results(inner: Any, values: dict[Any, Value], known: dict[Any, Valu
         raise UnknownOperationError(inner.name)
     operands = [values.get(operand, known.get(operand)) for operand in inner.operands]
     if inner.name in ("arith.cmpf", "arith.cmpi"):
-        return _selected(inner, operands)
+        return _select(inner, operands)
     return _COMPUTE[inner.name](*operands)
 
 
-def _selected(inner: Any, operands: list[Value]) -> Value:
+def _select(inner: Any, operands: list[Value]) -> Value:
     word = str(inner.attributes["predicate"])
     number = int(word.split(":")[0])
     table = _FLOAT_ORDER if inner.name == "arith.cmpf" else _INT_ORDER

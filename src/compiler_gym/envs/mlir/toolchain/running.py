@@ -17,10 +17,10 @@ __all__ = [
     "Call",
     "Kernel",
     "Tensor",
-    "aligned",
+    "align_array",
+    "measure_times",
     "random_inputs",
-    "signature_of",
-    "times_of",
+    "read_signature",
 ]
 
 Array = NDArray[Any]
@@ -51,7 +51,7 @@ class Kernel:
 
     def room(self) -> list[Array]:
         """Return arrays for what it writes."""
-        return [aligned(np.zeros(tensor.shape, tensor.dtype)) for tensor in self.outputs]
+        return [align_array(np.zeros(tensor.shape, tensor.dtype)) for tensor in self.outputs]
 
 
 class Call:
@@ -62,8 +62,8 @@ class Call:
 
     def __init__(self, kernel: Kernel, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         self._kernel = kernel
-        self._inputs = [aligned(array) for array in inputs]
-        self.outputs = [aligned(array) for array in outputs]
+        self._inputs = [align_array(array) for array in inputs]
+        self.outputs = [align_array(array) for array in outputs]
         """What the last call wrote."""
         self._descriptors = [_descriptor(array) for array in (*self._inputs, *self.outputs)]
         pointers = [ctypes.c_void_p(ctypes.addressof(one)) for one in self._descriptors]
@@ -84,7 +84,7 @@ class Call:
         return (time.perf_counter() - begin) / repeats
 
 
-def times_of(call: Call, count: int, warmups: int, *, least: float = 200e-6) -> list[float]:
+def measure_times(call: Call, count: int, warmups: int, *, least: float = 200e-6) -> list[float]:
     """Return `count` times of one run in seconds, after `warmups` runs that do not count.
 
     A run shorter than `least` seconds is repeated for as long, and its time is the average.
@@ -98,7 +98,7 @@ def times_of(call: Call, count: int, warmups: int, *, least: float = 200e-6) -> 
     return [call.seconds(repeats) for _ in range(count)]
 
 
-def signature_of(module: Any) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+def read_signature(module: Any) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
     """Return what the function of a payload takes and returns."""
     ir = load().ir
     function = module.body.operations[0].operation
@@ -118,7 +118,7 @@ def random_inputs(tensors: Sequence[Tensor], seed: int = 0) -> list[Array]:
     return made
 
 
-def aligned(array: Array) -> Array:
+def align_array(array: Array) -> Array:
     """Return `array`, or a copy that begins at a multiple of 64 bytes."""
     if array.flags.c_contiguous and not array.ctypes.data % _ALIGNMENT:
         return array

@@ -13,5 +13,5 @@ def check_runs(subject: Subject) -> Finding:
         subject.env.observation["CompileTime"]
     except CompilerError as error:
         kind = "the program computes something else, or does not compile"
-        return Finding.failed([ValidationError(kind, {"error": str(error)})])
+        return Finding.fail([ValidationError(kind, {"error": str(error)})])
     return Finding.ok()

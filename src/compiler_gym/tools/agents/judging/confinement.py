@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 
 import compiler_gym
-from compiler_gym.datasets import bundled_folder
+from compiler_gym.datasets import find_bundled_folder
 
-__all__ = ["ENVIRONMENT", "NAMESPACES", "PROCESS", "confined", "plain"]
+__all__ = ["ENVIRONMENT", "NAMESPACES", "PROCESS", "confine_judge", "plain"]
 
 NAMESPACES, PROCESS = "namespaces", "process"
 ENVIRONMENT: Mapping[str, str] = {
@@ -31,7 +31,7 @@ _KEPT_BY_ROOT = ("CAP_SETUID", "CAP_SETGID", "CAP_CHOWN")
 """With these the judge, where it is root, makes the programs that it runs nobody."""
 
 
-def confined(*arguments: str) -> tuple[list[str], str]:
+def confine_judge(*arguments: str) -> tuple[list[str], str]:
     """Return the command of the judge, and what keeps it apart: namespaces where they work.
 
     `arguments` are Python's; without any it is the judge that runs.
@@ -55,7 +55,7 @@ def _bubblewrap() -> tuple[str, ...]:
     words += ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
     for path in _COVERED:
         words += ["--size", str(_SCRATCH_BYTES), "--tmpfs", path]
-    for path in _needed():
+    for path in _list_needed():
         words += ["--ro-bind", path, path]
     words += ["--chdir", "/tmp"]
     if os.geteuid() == 0:
@@ -69,12 +69,12 @@ def _bubblewrap() -> tuple[str, ...]:
     return tuple(words) if tried.returncode == 0 else ()
 
 
-def _needed() -> list[str]:
+def _list_needed() -> list[str]:
     """Return the folders of Python and of this library that the judge's empty folders would hide.
 
     The outer ones come first: a later one is seen in an earlier one.
     """
-    library = [str(Path(compiler_gym.__file__).parent), str(bundled_folder())]
+    library = [str(Path(compiler_gym.__file__).parent), str(find_bundled_folder())]
     python = [sys.prefix, sys.base_prefix, os.path.dirname(sys.executable)]
     named = [path for path in (*python, *sys.path, *library) if os.path.isabs(path)]
     paths = {name for path in named for name in (os.path.abspath(path), os.path.realpath(path))}

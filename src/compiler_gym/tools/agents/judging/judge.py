@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from compiler_gym.errors import CompilerGymWarning, ServiceError, warn_of_the_caller
 from compiler_gym.files import KeptDirectory
-from compiler_gym.tools.agents.judging.confinement import ENVIRONMENT, PROCESS, confined, plain
+from compiler_gym.tools.agents.judging.confinement import ENVIRONMENT, PROCESS, confine_judge, plain
 from compiler_gym.tools.agents.task import AgentTask, Decisions, Verdict
 
 __all__ = ["Judge", "judge"]
@@ -58,7 +58,7 @@ class Judge:
         task needs.
         """
         if not isinstance(decisions, Decisions):  # pyright: ignore[reportUnnecessaryIsInstance]  # an agent's
-            return Verdict.refused(task.id, f"a {type(decisions).__name__}: expected Decisions")
+            return Verdict.refuse(task.id, f"a {type(decisions).__name__}: expected Decisions")
         nonce = secrets.token_hex(16)
         asked = {"nonce": nonce, "task": task.dict(), "decisions": decisions.dict()}
         with self._lock:
@@ -78,7 +78,7 @@ class Judge:
             except (ValueError, KeyError, TypeError) as error:
                 self._end()
                 why = "it took too long or ended" if not line else f"no verdict: {error}"
-                return Verdict.refused(task.id, f"the judge gave no verdict: {why}")
+                return Verdict.refuse(task.id, f"the judge gave no verdict: {why}")
 
     def _ask(self, request: bytes) -> bytes:
         """Return the line that answers `request`; nothing where there is none in time."""
@@ -96,14 +96,14 @@ class Judge:
             if self._process.poll() is None:
                 return self._process
             self._end()
-        command, self.box = confined()
+        command, self.box = confine_judge()
         try:
-            return self._started(command)
+            return self._start(command)
         except ServiceError as error:
             if self.box == PROCESS:
                 raise
             self.box = PROCESS
-            process = self._started(plain())
+            process = self._start(plain())
             warn_of_the_caller(
                 f"the judge runs as a plain process, because it did not start in namespaces: "
                 f"{error}",
@@ -111,7 +111,7 @@ class Judge:
             )
             return process
 
-    def _started(self, command: list[str]) -> "subprocess.Popen[bytes]":
+    def _start(self, command: list[str]) -> "subprocess.Popen[bytes]":
         """Start the judge and return its process; raise `ServiceError` with what it printed."""
         with tempfile.TemporaryFile() as errors:
             try:
@@ -186,11 +186,11 @@ def judge(task: AgentTask, decisions: Decisions) -> Verdict:
 
     See `Judge`.
     """
-    return _shared()(task, decisions)
+    return _share()(task, decisions)
 
 
 @cache
-def _shared() -> Judge:
+def _share() -> Judge:
     shared = Judge()
     atexit.register(shared.close)
     return shared

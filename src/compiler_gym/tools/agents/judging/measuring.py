@@ -24,7 +24,7 @@ from compiler_gym.tools.agents.task import AgentTask, Decisions, Question, Verdi
 from compiler_gym.validation import ValidationResult
 from compiler_gym.validation import Verdict as Check
 
-__all__ = ["finite_cost", "measure", "outcome_of", "right_answers"]
+__all__ = ["finite_cost", "make_verdict", "measure", "right_answers"]
 
 _UNSURE = 1e-9
 """Logarithms of ratios that are nearer to 0 are none: rounding."""
@@ -38,7 +38,7 @@ def measure(task: AgentTask, decisions: Decisions) -> Verdict:
     Raises the error of a machine on which the task cannot be begun: that is no agent's doing.
     """
     if (refusal := _why_not_judged(task, decisions)) is not None:
-        return Verdict.refused(task.id, refusal)
+        return Verdict.refuse(task.id, refusal)
     with warnings.catch_warnings(), make(task.env_id) as env:
         warnings.simplefilter("ignore")
         env.reset(benchmark=task.benchmark, action_space=task.action_space)
@@ -48,7 +48,7 @@ def measure(task: AgentTask, decisions: Decisions) -> Verdict:
                 return _judge_answer(env, task, decisions.answer)
             return _judge_program(env, task, baseline, decisions.commandline)
         except (CompilerGymError, ValueError, OverflowError, RecursionError) as error:
-            return Verdict.refused(task.id, f"{type(error).__name__}: {error}")
+            return Verdict.refuse(task.id, f"{type(error).__name__}: {error}")
 
 
 def _why_not_judged(task: AgentTask, decisions: Decisions) -> str | None:
@@ -71,10 +71,10 @@ def _judge_program(env: CompilerEnv, task: AgentTask, baseline: float, commandli
     measured = _observe_cost(env, task.goal)
     takes_rungs = "rungs" in inspect.signature(env.unwrapped.validate).parameters  # type: ignore[attr-defined]  # ours has it
     options: dict[str, Any] = {"rungs": task.checks} if takes_rungs else {}
-    return outcome_of(task, baseline, measured, env.validate(env.state, **options))
+    return make_verdict(task, baseline, measured, env.validate(env.state, **options))
 
 
-def outcome_of(
+def make_verdict(
     task: AgentTask, baseline: float, measured: float, validated: ValidationResult
 ) -> Verdict:
     """Return what a program is worth that costs `measured` and was `validated`."""
@@ -90,7 +90,7 @@ def outcome_of(
         gain=gain,
         baseline=baseline,
         measured=measured,
-        checks=_passed(validated),
+        checks=_list_passed(validated),
     )
 
 
@@ -104,11 +104,11 @@ def _why_not_valid(task: AgentTask, validated: ValidationResult) -> str:
         if rung.verdict is Check.FAILED or (rung.verdict is Check.UNKNOWN and rung.name in needed):
             why = "; ".join(map(str, rung.errors)) or rung.reason
             return f"the check {rung.name} is {rung.verdict.value}: {why}"
-    missing = ", ".join(sorted(needed - set(_passed(validated))))
+    missing = ", ".join(sorted(needed - set(_list_passed(validated))))
     return f"not checked: {missing}" if missing else ""
 
 
-def _passed(validated: ValidationResult) -> tuple[str, ...]:
+def _list_passed(validated: ValidationResult) -> tuple[str, ...]:
     return tuple(rung.name for rung in validated.rungs if rung.verdict is Check.OK)
 
 
@@ -144,7 +144,7 @@ def _apply_all(env: CompilerEnv, actions: Sequence[Any]) -> None:
 def _judge_answer(env: CompilerEnv, task: AgentTask, answer: str) -> Verdict:
     text = answer.strip()
     if not (text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS):
-        return Verdict.refused(
+        return Verdict.refuse(
             task.id, f"the answer is {answer!r:.80}: expected a number from 1 to {len(task.given)}"
         )
     is_right = int(text) in right_answers(env, task)

@@ -10,15 +10,15 @@ import os
 import sys
 from typing import Any
 
-__all__ = ["main", "moved_streams"]
+__all__ = ["main", "move_streams"]
 
 
 def main() -> None:
     """Answer requests until there are no more."""
-    requests, answers = moved_streams()
+    requests, answers = move_streams()
     import json
 
-    from compiler_gym.datasets import bundled_folder
+    from compiler_gym.datasets import find_bundled_folder
     from compiler_gym.errors import CompilerGymError
     from compiler_gym.sandbox import find_helper
     from compiler_gym.tools.agents.judging.measuring import measure
@@ -26,7 +26,7 @@ def main() -> None:
 
     # A judge that cannot see these starts no task: it ends before it says that it is ready.
     find_helper()
-    bundled_folder()
+    find_bundled_folder()
 
     def say(**fields: Any) -> None:
         answers.write(json.dumps(fields) + "\n")
@@ -44,7 +44,7 @@ def main() -> None:
             say(nonce=asked["nonce"], verdict=verdict.dict())
 
 
-def moved_streams() -> tuple[Any, Any]:
+def move_streams() -> tuple[Any, Any]:
     """Return the streams of requests and answers; what their descriptors were is nothing now."""
     requests = os.fdopen(os.dup(0), "r", encoding="utf-8")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")

@@ -10,14 +10,14 @@ from typing import Any
 from compiler_gym.errors import EnvironmentNotSupported
 from compiler_gym.tools.agents import AgentEpisode, Tool, tasks
 
-__all__ = ["all_tools", "offered_tools", "tool_function"]
+__all__ = ["all_tools", "list_tools", "tool_function"]
 
 _TYPES = {"string": str, "integer": int, "array": list[str]}
 _RESERVED = frozenset({"reset", "step", "state", "close"})
 """Names that mean something else to these libraries; ``undo`` leads back to the start as well."""
 
 
-def offered_tools(episode: AgentEpisode) -> list[Tool]:
+def list_tools(episode: AgentEpisode) -> list[Tool]:
     """Return the tools of an episode whose names are free."""
     return [tool for tool in episode.tools if tool.name not in _RESERVED]
 
@@ -31,7 +31,7 @@ def all_tools() -> tuple[Tool, ...]:
     found: dict[str, Tool] = {}
     for task in {task.env_id: task for task in tasks()}.values():
         with suppress(EnvironmentNotSupported), AgentEpisode(task) as episode:
-            found |= {tool.name: tool for tool in offered_tools(episode)}
+            found |= {tool.name: tool for tool in list_tools(episode)}
     return tuple(found.values())
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import tomli_w
 
-from compiler_gym.cli.kit.library import reported_by
+from compiler_gym.cli.kit.library import report_errors
 from compiler_gym.files import read_regular, write_whole
 from compiler_gym.tools.agents import (
     AgentEpisode,
@@ -104,7 +104,7 @@ def _verdict_on_file(task: AgentTask, kept: Path) -> Verdict:
     try:
         decisions = Decisions.parse_raw(read_regular(kept, most=_MOST_BYTES))
     except (OSError, ValueError) as error:
-        return Verdict.refused(task.id, f"no decisions: {error}")
+        return Verdict.refuse(task.id, f"no decisions: {error}")
     return judge(task, decisions)
 
 
@@ -124,7 +124,7 @@ def main(arguments: list[str] | None = None) -> None:
         if verb == "judge":
             one.add_argument("reward", type=Path)
     options = parser.parse_args(arguments)
-    with reported_by(parser):
+    with report_errors(parser):
         _run_verb(options)
 
 

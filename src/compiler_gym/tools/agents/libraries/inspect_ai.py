@@ -19,9 +19,9 @@ from compiler_gym.tools.agents import (
     judge,
     tasks,
 )
-from compiler_gym.tools.agents.libraries._tools import offered_tools
+from compiler_gym.tools.agents.libraries._tools import list_tools
 
-__all__ = ["episode", "judged", "verified_gain"]
+__all__ = ["episode", "make_scorer", "verified_gain"]
 
 inspect: Any = library("inspect_ai", "inspect-ai")
 dataset: Any = library("inspect_ai.dataset", "inspect-ai")
@@ -44,7 +44,7 @@ def verified_gain(split: str = "test", family: str = "", difficulty: str = "") -
         )
         for task in chosen
     ]
-    return inspect.Task(dataset=samples, solver=episode(), scorer=judged())
+    return inspect.Task(dataset=samples, solver=episode(), scorer=make_scorer())
 
 
 @solving.solver
@@ -54,7 +54,7 @@ def episode() -> Any:
     async def solve(state: Any, generate: Any) -> Any:
         begun = await asyncio.to_thread(AgentEpisode, find_task(str(state.sample_id)))
         try:
-            state.tools = [_callable_tool(begun, tool) for tool in offered_tools(begun)]
+            state.tools = [_callable_tool(begun, tool) for tool in list_tools(begun)]
             for _ in range(begun.task.max_calls):
                 state = await generate(state, tool_calls="single")
                 state.store.set(_DECISIONS, begun.decisions.dict())
@@ -68,14 +68,14 @@ def episode() -> Any:
 
 
 @scoring.scorer(metrics=[scoring.mean(), scoring.stderr()])
-def judged() -> Any:
+def make_scorer() -> Any:
     """Return a scorer that gives the judge's reward, and says why."""
 
     async def score(state: Any, target: Any) -> Any:
         task = find_task(str(state.sample_id))
         decided = state.store.get(_DECISIONS)
         if decided is None:
-            verdict = Verdict.refused(task.id, "the episode did not end")
+            verdict = Verdict.refuse(task.id, "the episode did not end")
         else:
             verdict = await asyncio.to_thread(judge, task, Decisions.parse_obj(decided))
         return scoring.Score(

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from compiler_gym.cli.kit.library import library, reported_by
+from compiler_gym.cli.kit.library import library, report_errors
 from compiler_gym.tools.agents import AgentEpisode, Tool, Toolbox, find_task
 from compiler_gym.version import __version__
 
@@ -82,7 +82,7 @@ def main(arguments: list[str] | None = None) -> None:
     if (options.env is None) == (options.task is None):
         parser.error("expected an environment, or --task and the id of a task")
     chosen = {} if options.action_space is None else {"action_space": options.action_space}
-    with reported_by(parser):
+    with report_errors(parser):
         if options.task is not None:
             with AgentEpisode(find_task(options.task), trace=options.trace) as episode:
                 serve(make_server(episode.tools, episode.answer, episode.prompt))

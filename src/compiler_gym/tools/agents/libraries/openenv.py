@@ -17,12 +17,12 @@ from uuid import uuid4
 
 import msgspec
 
-from compiler_gym.cli.kit.library import library, reported_by
+from compiler_gym.cli.kit.library import library, report_errors
 from compiler_gym.cli.kit.serving import Gate, Guard, server_settings
 from compiler_gym.datasets import SPLITS
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.agents import AgentEpisode, AgentTask, find_task, tasks
-from compiler_gym.tools.agents.libraries._tools import all_tools, offered_tools
+from compiler_gym.tools.agents.libraries._tools import all_tools, list_tools
 from compiler_gym.version import __version__
 
 __all__ = ["make_app", "make_environment_class"]
@@ -49,7 +49,7 @@ def make_environment_class() -> Any:
         def reset(
             self, seed: int | None = None, episode_id: str | None = None, **chosen: Any
         ) -> Any:
-            task = _chosen_task({"seed": seed, **chosen})
+            task = _choose_task({"seed": seed, **chosen})
             self.close()
             self._episode = AgentEpisode(task)
             self._state = core.State(episode_id=episode_id or uuid4().hex, task=task.id)
@@ -59,7 +59,7 @@ def make_environment_class() -> Any:
             self._state.step_count += 1
             episode = self._episode
             if isinstance(action, core.ListToolsAction):
-                found = all_tools() if episode is None else offered_tools(episode)
+                found = all_tools() if episode is None else list_tools(episode)
                 tools = [
                     core.Tool(name=t.name, description=t.description, input_schema=t.parameters)
                     for t in found
@@ -152,7 +152,7 @@ class _Choice(msgspec.Struct, forbid_unknown_fields=True):
     index: int | None = None
 
 
-def _chosen_task(arguments: dict[str, Any]) -> AgentTask:
+def _choose_task(arguments: dict[str, Any]) -> AgentTask:
     try:
         choice = msgspec.convert(arguments, _Choice)
     except msgspec.ValidationError as error:
@@ -191,7 +191,7 @@ def main(arguments: list[str] | None = None) -> None:
         help="a host name that clients use for this machine, such as that of a proxy; repeatable",
     )
     options = parser.parse_args(arguments)
-    with reported_by(parser):
+    with report_errors(parser):
         library("uvicorn", "openenv").run(
             make_app(options.sessions, [options.host, *options.name]),
             host=options.host,

@@ -20,7 +20,7 @@ from compiler_gym.tools.agents import (
     judge,
     tasks,
 )
-from compiler_gym.tools.agents.libraries._tools import offered_tools, tool_function
+from compiler_gym.tools.agents.libraries._tools import list_tools, tool_function
 
 __all__ = ["CompilerTaskset"]
 
@@ -52,7 +52,7 @@ class CompilerToolset(vf.Toolset[vf.ToolsetConfig, CompilerState]):
         """Begin the episode; its tools become methods."""
         self._episode = AgentEpisode(find_task(task.id))
         atexit.register(self._episode.close)
-        for tool in offered_tools(self._episode):
+        for tool in list_tools(self._episode):
             setattr(type(self), tool.name, vf.tool(tool_function(tool, CompilerToolset.call)))
 
     def call(self, name: str, arguments: dict[str, Any]) -> str:
@@ -77,19 +77,19 @@ class CompilerTask(vf.Task[CompilerData, CompilerState]):
         return self.data.id
 
     @vf.stop
-    async def ended(self, trace: Trace) -> bool:
+    async def has_ended(self, trace: Trace) -> bool:
         """Whether the agent has submitted, or has made all its calls."""
         return trace.state.done
 
     @vf.reward
     async def verified_gain(self, trace: Trace) -> float:
         """Return the reward of what was decided, judged apart from the agent."""
-        return (await asyncio.to_thread(self._judged, trace.state.decisions)).reward
+        return (await asyncio.to_thread(self._judge, trace.state.decisions)).reward
 
-    def _judged(self, decided: dict[str, str] | None) -> Verdict:
+    def _judge(self, decided: dict[str, str] | None) -> Verdict:
         task = find_task(self.data.id)
         if decided is None:
-            return Verdict.refused(task.id, "no tool was called")
+            return Verdict.refuse(task.id, "no tool was called")
         return judge(task, Decisions.parse_obj(decided))
 
 

@@ -68,7 +68,7 @@ class CompilerR1:
         *_, info = env.multistep([env.action_space[name] for name in names])
         if "error" in info:
             raise info["error"]
-        return {"filename": filename, "status": "success", **self._measured()}
+        return {"filename": filename, "status": "success", **self._measure()}
 
     def find_best_pass_sequence(self, filename: str) -> dict[str, Any]:
         """Find the best LLVM optimization pass sequence for a program.
@@ -89,7 +89,7 @@ class CompilerR1:
         )
         if found.actions:
             env.multistep(found.actions)
-        measured = self._measured()
+        measured = self._measure()
         return {
             "status": "success",
             "best_pass_sequence": [f"--{name.lstrip('-')}" for name in found.action_names],
@@ -107,7 +107,7 @@ class CompilerR1:
     def __exit__(self, *args: object) -> None:
         self.close()
 
-    def _measured(self) -> dict[str, Any]:
+    def _measure(self) -> dict[str, Any]:
         seen = self._toolbox.env.observation
         count = seen[_COUNT]
         without_attributes, of_clang = (seen[f"{_COUNT}{level}"] for level in ("OptOz", "Oz"))

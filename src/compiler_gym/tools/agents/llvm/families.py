@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 
-from compiler_gym.datasets import SPLITS, SampleDataset, bundled_folder
+from compiler_gym.datasets import SPLITS, SampleDataset, find_bundled_folder
 from compiler_gym.tools.agents import AgentTask, Question
 
 __all__ = ["agent_tasks"]
@@ -58,7 +58,7 @@ class _Program:
 
 def agent_tasks() -> Iterator[AgentTask]:
     """Yield every task."""
-    bundled, generated = tuple(_bundled_programs()), tuple(_list_generated_programs())
+    bundled, generated = tuple(_list_bundled_programs()), tuple(_list_generated_programs())
     modules, programs = (tuple(_programs_of_sample(kind)) for kind in ("module", "program"))
     linked = tuple(one for one in programs if one.name.partition("/")[2] in _LINKED)
     for program in (*bundled, *generated, *modules):
@@ -196,10 +196,10 @@ def _question(
     )
 
 
-def _bundled_programs() -> Iterator[_Program]:
+def _list_bundled_programs() -> Iterator[_Program]:
     for split, names in _BUNDLED.items():
         for name in names:
-            size = (bundled_folder() / name / f"{name}.bc").stat().st_size
+            size = (find_bundled_folder() / name / f"{name}.bc").stat().st_size
             yield _Program(f"cbench-v1/{name}", split, _by_size(size), ("verify", "run", "fresh"))
 
 

@@ -142,19 +142,19 @@ def build(
 
     from compiler_gym.tools.corpus.commands.packages import (
         Distribution,
+        build_with_progress,
         builder_for,
-        built,
         lock_for,
         show_outcomes,
     )
-    from compiler_gym.tools.corpus.packages import opened_output
+    from compiler_gym.tools.corpus.packages import open_output
 
     chosen = Distribution(distribution, env)
     folder = folder.expanduser().absolute()
     asked = lock_for(chosen, choice)
-    with opened_output(folder, asked, resume=resume):
+    with open_output(folder, asked, resume=resume):
         builder = builder_for(chosen, asked, folder, limits, installs=install_dependencies)
-        results = built(asked, builder, jobs=jobs, ray=ray)
+        results = build_with_progress(asked, builder, jobs=jobs, ray=ray)
     if json:
         left_out = ("modules", "programs", "build_depends", "log_tail")
         rows = [

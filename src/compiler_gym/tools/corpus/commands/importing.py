@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.cli.kit.programs import suffix_of
+from compiler_gym.cli.kit.programs import detect_suffix
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError
 from compiler_gym.files import scratch_directory
 from compiler_gym.lazy import parts
@@ -27,7 +27,7 @@ def gather_packages(name: str, folder: Path, env: str, description: str) -> Any:
         raise DatasetInitError(
             f"{env} cannot read built packages: expected one whose compiler tells functions apart"
         )
-    shapes = builder.shapes_of
+    shapes = builder.find_shapes
     return gather_dataset(
         name, folder, site_data_base=site_data_path(), shapes=shapes, description=description
     )
@@ -46,7 +46,7 @@ def programs_at(
     programs, failed = _database_reader(env)(path, linked)
     with scratch_directory("import") as folder:
         for name, contents in programs.items():
-            kept = Path(folder) / f"{name.lstrip('/').replace('../', '')}{suffix_of(contents)}"
+            kept = Path(folder) / f"{name.lstrip('/').replace('../', '')}{detect_suffix(contents)}"
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_bytes(contents)
         yield Path(folder), failed
@@ -63,9 +63,9 @@ def _database_reader(env: str) -> Callable[[Path, bool], Any]:
 
 def corpus_builder(env: str) -> Any | None:
     """Return the part of the compiler of `env` that makes datasets, or None where it has none."""
-    from compiler_gym.registration import compiler_of
+    from compiler_gym.registration import find_compiler
 
-    compiler = compiler_of(env)
+    compiler = find_compiler(env)
     entry = None if compiler is None else parts("corpus_builders").get(compiler.name)
     return None if entry is None else entry.load()
 

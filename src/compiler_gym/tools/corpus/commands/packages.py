@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         UnitCompiler,
     )
 
-__all__ = ["Distribution", "builder_for", "built", "lock_for", "show_outcomes"]
+__all__ = ["Distribution", "build_with_progress", "builder_for", "lock_for", "show_outcomes"]
 
 _MIRRORS = {
     "debian": (
@@ -54,22 +54,22 @@ def lock_for(distribution: Distribution, choice: PackageChoice) -> "PackageLock"
     from compiler_gym.tools.corpus.packages import (
         PackageLock,
         UnpackedSupplier,
-        found_lock,
+        find_lock,
         read_lock,
     )
 
     choice.require_one()
     if choice.lock is not None:
-        return read_lock(found_lock(choice.lock))
+        return read_lock(find_lock(choice.lock))
     newest = UnpackedSupplier(
         distribution.cache, PackageLock(distribution.mirrors, ()), distribution.compiler.packages
     )
     if choice.packages is not None:
         names = _list_packages(Path(choice.packages).expanduser())
     else:
-        names = newest.chosen(choice.count or 0, choice.seed)
+        names = newest.choose_packages(choice.count or 0, choice.seed)
     errors().print(f"looking up {len(names)} packages", style="dim")
-    return newest.locked(names)
+    return newest.lock_packages(names)
 
 
 def builder_for(
@@ -94,13 +94,13 @@ def builder_for(
     return PackageBuilder(output, supplier.prepare(), distribution.compiler, limits)
 
 
-def built(
+def build_with_progress(
     lock: "PackageLock", builder: "PackageBuilder", *, jobs: int, ray: str | None
 ) -> "list[PackageResult]":
     """Build every package, and show how far it is, on standard error."""
-    from compiler_gym.tools.corpus.packages import build_packages, done_and_waiting
+    from compiler_gym.tools.corpus.packages import build_packages, split_packages
 
-    done, _ = done_and_waiting(lock, builder)
+    done, _ = split_packages(lock, builder)
     results: list[PackageResult] = []
     ended = build_packages(lock, builder, jobs=jobs) if ray is None else _on(ray, lock, builder)
     total, started = len(lock.packages), time.monotonic()
@@ -113,7 +113,7 @@ def built(
                 continue
             took = (time.monotonic() - started) / (len(results) - len(done))
             left = _roughly((total - len(results)) * took)
-            line = f"[{len(results)}/{total}] {_line_of(result)}"
+            line = f"[{len(results)}/{total}] {_write_line(result)}"
             errors().print(f"{line}; {left} left", soft_wrap=True, markup=False, highlight=False)
     return results
 
@@ -137,10 +137,10 @@ def show_outcomes(results: "Sequence[PackageResult]", folder: Path) -> None:
 
 def _on(address: str, lock: "PackageLock", builder: "PackageBuilder") -> "Iterator[PackageResult]":
     """Yield the results of tasks of a Ray cluster, which shares the output's folder."""
-    from compiler_gym.tools.corpus.packages import done_and_waiting
+    from compiler_gym.tools.corpus.packages import split_packages
     from compiler_gym.tools.learn.integrations.ray import spread_tasks
 
-    done, waiting = done_and_waiting(lock, builder)
+    done, waiting = split_packages(lock, builder)
     yield from done
     where = None if address == "local" else address
     for package, result in spread_tasks(waiting, builder, address=where):
@@ -168,7 +168,7 @@ def _progress_bar(total: int) -> AbstractContextManager[Any]:
     return bar
 
 
-def _line_of(result: "PackageResult") -> str:
+def _write_line(result: "PackageResult") -> str:
     what = f"{result.package} {result.version}: {result.outcome.value}"
     if result.modules:
         what += f", {len(result.modules)} modules, {len(result.programs)} programs"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
-    from compiler_gym.envs.llvm.programs import read_compilation_database, shapes_of
+    from compiler_gym.envs.llvm.programs import find_shapes, read_compilation_database
     from compiler_gym.tools.corpus.llvm.packages import unit_compiler
 
-__all__ = ["read_compilation_database", "shapes_of", "unit_compiler"]
+__all__ = ["find_shapes", "read_compilation_database", "unit_compiler"]
 
 __getattr__ = door(__name__)

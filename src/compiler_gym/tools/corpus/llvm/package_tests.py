@@ -22,7 +22,7 @@ from compiler_gym.envs.llvm.validation import AS_IT_IS
 from compiler_gym.errors import ValidationUnavailableError
 from compiler_gym.sandbox import BUILD_FOLDER, BoxReport, RootedPlace, RunLimits, run_rooted
 from compiler_gym.tools.corpus.llvm.packages import unit_compiler
-from compiler_gym.tools.corpus.packages import BuiltPackage, tree_of
+from compiler_gym.tools.corpus.packages import BuiltPackage, lend_tree
 from compiler_gym.validation import ValidationError
 
 __all__ = ["PackageTests"]
@@ -57,13 +57,13 @@ class PackageTests:
 
         Raises `ValidationUnavailableError` where they cannot be run or say nothing.
         """
-        with self._lock, tree_of(self.folder, self.test, unit_compiler.packages) as place:
+        with self._lock, lend_tree(self.folder, self.test, unit_compiler.packages) as place:
             key = (self.test.package, self.test.file, env.benchmark.contents)
             if key not in self._checked:
                 self._checked[key] = self._why_they_say_nothing(place, env.benchmark.contents)
             if self._checked[key]:
                 raise ValidationUnavailableError(self._checked[key])
-            return self._found(place, env.observation["Bitcode"].tobytes())
+            return self._test_program(place, env.observation["Bitcode"].tobytes())
 
     def _why_they_say_nothing(self, place: BuiltPackage, contents: bytes) -> str:
         whose = f"the tests of {self.test.package}"
@@ -71,10 +71,10 @@ class PackageTests:
             _put(program, _NEVER_WORKS)
             if not self._run(place)[0]:
                 return f"{whose} pass without {self.test.file}: they do not run it"
-        found = self._found(place, contents)
+        found = self._test_program(place, contents)
         return f"{whose} fail with the unoptimised program: {found[0]}" if found else ""
 
-    def _found(self, place: BuiltPackage, module: bytes) -> list[ValidationError]:
+    def _test_program(self, place: BuiltPackage, module: bytes) -> list[ValidationError]:
         """Return what is wrong with the program of `module`."""
         with self._program(place) as program:
             made = place.work / "program"

@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from compiler_gym.envs.llvm.programs import needed_members, unknown_flags
-from compiler_gym.envs.llvm.toolchain import OLD_C, package_of, run_engine, tool_name
+from compiler_gym.envs.llvm.programs import select_members, unknown_flags
+from compiler_gym.envs.llvm.toolchain import OLD_C, name_package, run_engine, tool_name
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.tools.tune.builds import Unit
 
@@ -38,7 +38,7 @@ _BATCH_BYTES = 64 << 20
 class ClangOfPackages:
     """Clang as it is in the system that packages are built in."""
 
-    packages: Sequence[str] = (package_of("clang"),)
+    packages: Sequence[str] = (name_package("clang"),)
     level = "-Oz"
     suffix = ".bc"
 
@@ -77,12 +77,12 @@ class ClangOfPackages:
                       for one in answers]  # fmt: skip
         return found
 
-    def linked(
+    def link_modules(
         self, modules: Sequence[bytes], archives: Sequence[Sequence[bytes]], *, is_shared: bool
     ) -> bytes:
         """Return one module of `modules` and what they need of `archives`."""
         wanted = () if is_shared else ("main",)
-        parts = [*modules, *needed_members(modules, archives, wanted=wanted, timeout=_SECONDS)]
+        parts = [*modules, *select_members(modules, archives, wanted=wanted, timeout=_SECONDS)]
         return parts[0] if len(parts) == 1 else run_engine("link", parts, timeout=_SECONDS)[0]
 
 

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
         gather_dataset,
         holds_packages,
     )
-    from compiler_gym.tools.corpus.packages.kept_trees import BuiltPackage, tree_of
+    from compiler_gym.tools.corpus.packages.kept_trees import BuiltPackage, lend_tree
     from compiler_gym.tools.corpus.packages.lock import (
         LockedPackage,
         PackageLock,
-        found_lock,
+        find_lock,
         read_lock,
         write_lock,
     )
@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from compiler_gym.tools.corpus.packages.several import (
         PackageBuilder,
         build_packages,
-        done_and_waiting,
-        opened_output,
+        open_output,
+        split_packages,
     )
     from compiler_gym.tools.corpus.packages.supplying import (
         InstalledSupplier,
@@ -87,18 +87,18 @@ __all__ = [
     "UnpackedSupplier",
     "build_package",
     "build_packages",
-    "done_and_waiting",
-    "found_lock",
+    "find_lock",
     "gather",
     "gather_dataset",
     "holds_packages",
+    "lend_tree",
     "may_be_c",
-    "opened_output",
+    "open_output",
     "paragraphs",
     "read_lock",
     "read_result",
     "read_results",
-    "tree_of",
+    "split_packages",
     "write_lock",
     "write_result",
 ]

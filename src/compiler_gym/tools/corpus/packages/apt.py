@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from compiler_gym.errors import DatasetInitError, DownloadFailed
-from compiler_gym.files import locked, sha256_of, write_whole
+from compiler_gym.files import hash_file, lock_path, write_whole
 from compiler_gym.tools.corpus.packages.copyright import paragraphs
 
 __all__ = ["Fetched", "PrivateApt"]
@@ -77,7 +77,7 @@ class PrivateApt:
         # Apt names only what it has not: its own folder of archives stays empty.
         for part in ("lists/partial", "cache/archives/partial", "state", "downloads"):
             (self._home / part).mkdir(parents=True, exist_ok=True)
-        with locked(self._home / "lists"):
+        with lock_path(self._home / "lists"):
             listed = self._home / "lists.done"
             lines = [
                 f"{kind} {SIGNED}{mirror}\n"
@@ -104,12 +104,12 @@ class PrivateApt:
             raise DownloadFailed(f"expected one .dsc of {asked}, found {len(found)}")
         return found[0]
 
-    def archive_of(self, package: str, into: Path) -> None:
+    def fetch_archive(self, package: str, into: Path) -> None:
         """Fetch only the original archive of a source package into the folder."""
         words = ["apt-get", "source", "--download-only", "--tar-only", "-qq", package]
         self.ask(words, cwd=into, seconds=_FETCH_SECONDS)
 
-    def described(self, package: str) -> dict[str, str]:
+    def describe_source(self, package: str) -> dict[str, str]:
         """Return what the archive says of the newest source of `package`."""
         words = ["apt-get", "source", "--print-uris", "--only-source", "-qq", package]
         files = {file.name: file for file in _files_in(self.ask(words))}
@@ -125,7 +125,7 @@ class PrivateApt:
         for name in self.ask(asked).split():
             yield from paragraphs(self.ask(["/usr/lib/apt/apt-helper", "cat-file", name]))
 
-    def needed_by(self, names: Sequence[str]) -> list[Fetched]:
+    def resolve_needed(self, names: Sequence[str]) -> list[Fetched]:
         """Return every package that must be there for the packages `names`, themselves among them.
 
         ``?essential`` stands for what every system has.
@@ -142,12 +142,12 @@ class PrivateApt:
         missing = [file for file in files if not (self.downloads / file.name).is_file()]
         if missing:
             asked = ["=".join(file.package) for file in missing]
-            with locked(self.downloads):
+            with lock_path(self.downloads):
                 self.ask(["apt-get", "download", "-qq", *asked], cwd=self.downloads,
                          seconds=_FETCH_SECONDS)  # fmt: skip
         for file in missing:
             path = self.downloads / file.name
-            found = sha256_of(path) if path.is_file() else "nothing"
+            found = hash_file(path) if path.is_file() else "nothing"
             if found != file.sha256:
                 path.unlink(missing_ok=True)
                 raise DownloadFailed(f"{file.name}: expected sha256 {file.sha256}, found {found}")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Protocol
 
 from compiler_gym.errors import DownloadFailed
-from compiler_gym.files import read_regular, scratch_directory, sha256_of
+from compiler_gym.files import hash_file, read_regular, scratch_directory
 from compiler_gym.options import PackageLimits
 from compiler_gym.sandbox import (
     BUILD_FOLDER,
@@ -30,7 +30,7 @@ from compiler_gym.sandbox import (
 )
 from compiler_gym.tools.corpus.packages.compiling import UnitCompiler
 from compiler_gym.tools.corpus.packages.copyright import Licences, paragraphs
-from compiler_gym.tools.corpus.packages.failures import explained, last_lines
+from compiler_gym.tools.corpus.packages.failures import explain_log, last_lines
 from compiler_gym.tools.corpus.packages.lock import LockedPackage
 from compiler_gym.tools.corpus.packages.modules import Modules, compile_units
 from compiler_gym.tools.corpus.packages.records import (
@@ -224,7 +224,7 @@ def build_package(
                 raise
             reason = f"its tree cannot be read: {str(error)[:_MOST_REASON]}"
             result = replace(building.result, outcome=BuildOutcome.BAD_SOURCE, reason=reason)
-    text = _kept_log(log)
+    text = _trim_log(log)
     tail = "" if result.outcome is BuildOutcome.BUILT else last_lines(text)
     return replace(
         result,
@@ -285,7 +285,7 @@ class _Building:
         inside = f"{BUILD_FOLDER}/{name}"
         done = shop.run(["/bin/sh", "-c", _UNPACK, description.name, name], BUILD_FOLDER)
         if done.exit_status:
-            raise self._failed(BuildOutcome.BAD_SOURCE)
+            raise self._report_failed(BuildOutcome.BAD_SOURCE)
         tree = BuiltTree(inside, shop.work / name, shop.root.path)
         licences = _licences_in(tree)
         self._know(license=licences.whole)
@@ -296,7 +296,7 @@ class _Building:
         events = list(tree.events(recording))
         units, gone = tree.units(events)
         if built.exit_status:
-            raise self._failed()
+            raise self._report_failed()
         if not units:
             if gone:
                 reason = f"{len(gone)} sources that it compiled are gone, for example {gone[0]}"
@@ -330,8 +330,8 @@ class _Building:
             is_missing = "Unable to find" in str(error) or "Can not find version" in str(error)
             outcome = BuildOutcome.NO_PACKAGE if is_missing else BuildOutcome.BAD_SOURCE
             raise _Passed(outcome, _one_line(error)) from error
-        digest = sha256_of(found)
-        fields = next(paragraphs(_signed(found.read_text(errors="replace"))), dict[str, str]())
+        digest = hash_file(found)
+        fields = next(paragraphs(_read_signed(found.read_text(errors="replace"))), dict[str, str]())
         self._know(
             source_sha256=digest, version=fields.get("Version", self._package.version) or "any"
         )
@@ -369,8 +369,8 @@ class _Building:
         )
         self._know(programs=programs, test_command=tuple(words), test_folder=place)
 
-    def _failed(self, outcome: BuildOutcome | None = None) -> _Passed:
-        found, reason = explained(_kept_log(self._folder / LOG))
+    def _report_failed(self, outcome: BuildOutcome | None = None) -> _Passed:
+        found, reason = explain_log(_trim_log(self._folder / LOG))
         return _Passed(outcome or found, reason)
 
     def _know(self, **fields: object) -> None:
@@ -419,7 +419,7 @@ def _licences_in(tree: BuiltTree) -> Licences:
     return Licences.read(text)
 
 
-def _signed(text: str) -> str:
+def _read_signed(text: str) -> str:
     """Return the text in a signed description."""
     head, _, rest = text.partition("-----BEGIN PGP SIGNED MESSAGE-----")
     return rest.partition("\n\n")[2] if rest else head
@@ -434,7 +434,7 @@ def _limit_passed(name: str, limits: PackageLimits) -> tuple[BuildOutcome, str]:
     }[name]
 
 
-def _kept_log(log: Path) -> str:
+def _trim_log(log: Path) -> str:
     """Return the end of a log, and leave no more of it than that."""
     size = log.stat().st_size
     with log.open("rb+") as file:

@@ -45,7 +45,7 @@ class UnitCompiler(Protocol):
         """Return how many instructions and defined functions each has; None for no module."""
         ...
 
-    def linked(
+    def link_modules(
         self, modules: Sequence[bytes], archives: Sequence[Sequence[bytes]], *, is_shared: bool
     ) -> bytes:
         """Return one module of `modules` and what they need of `archives`.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from compiler_gym.tools.corpus.packages.records import BuildOutcome
 
-__all__ = ["explained", "last_lines"]
+__all__ = ["explain_log", "last_lines"]
 
 _SHOWN_LINES, _SHOWN_BYTES, _LONGEST = 20, 4000, 300
 _CLEANED = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
@@ -51,7 +51,7 @@ _RULES: Sequence[tuple[BuildOutcome, re.Pattern[str]]] = [
 ]
 
 
-def explained(log: str) -> tuple[BuildOutcome, str]:
+def explain_log(log: str) -> tuple[BuildOutcome, str]:
     """Return the class of a failure whose log is `log`, and the line that says why.
 
     A build may print an error that it survives: the nearer to the end, the likelier it is the one.

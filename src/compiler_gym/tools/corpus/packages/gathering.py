@@ -27,11 +27,11 @@ from compiler_gym.datasets.fetching import (
     Report,
     as_dataset_errors,
     corpus_path,
-    held,
+    hold,
     transfer_bar,
 )
 from compiler_gym.errors import DatasetInitError
-from compiler_gym.files import replaced_file
+from compiler_gym.files import replace_file
 from compiler_gym.tools.corpus.packages.records import (
     MODULES,
     PACKAGES,
@@ -168,7 +168,7 @@ def gather(
     done.duplicates = sum(len(one.places) - 1 for one in programs)
     with (
         as_dataset_errors(f"cannot write {output}"),
-        replaced_file(output) as partial,
+        replace_file(output) as partial,
         CorpusWriter(partial, name=name, description=description, license=license) as writer,
     ):
         _write_packages(writer, programs, results)
@@ -193,7 +193,7 @@ def gather_dataset(
     """
     path = corpus_path(site_data_base, name)
     bar = transfer_bar(f"Gathering {folder.name}")
-    with as_dataset_errors(f"cannot write {path}"), held(path), bar as report:
+    with as_dataset_errors(f"cannot write {path}"), hold(path), bar as report:
         said = description or "Modules and linked programs of Debian's packages"
         license = "each package's own"
         done = gather(
@@ -255,7 +255,7 @@ def _choose_programs(
                 if is_tested and program.tree and result.test_command:
                     tree = str((place / program.tree).relative_to(folder))
                     one.test = one.test or _how_tested(program, result, tree)
-                one.language = _language_of(program, result)
+                one.language = _find_language(program, result)
     return found
 
 
@@ -373,7 +373,7 @@ def _write_links(writer: CorpusWriter, programs: Sequence[_Program], done: Gathe
                 for package, kind, file, command in sorted(rows)
             ),
         )
-        parts = {writer.number_of(part) for part in one.parts} - {None, number}
+        parts = {writer.find_number(part) for part in one.parts} - {None, number}
         writer.add_rows("part", ((number, part) for part in sorted(filter(None, parts))))
         if one.test:
             done.tested += 1
@@ -386,13 +386,13 @@ def _how_tested(program: LinkedProgram, result: PackageResult, tree: str) -> tup
     return result.package, program.name, result.test_folder, command, libraries, tree
 
 
-def _language_of(program: LinkedProgram, result: PackageResult) -> str:
+def _find_language(program: LinkedProgram, result: PackageResult) -> str:
     """Return ``c++`` for what is linked of anything in C++."""
     languages = {one.language for one in result.modules if one.sha256 in program.modules}
     return max(languages, default="")
 
 
 def _read_number(writer: CorpusWriter, one: _Program) -> int:
-    number = writer.number_of(one.built.sha256)
+    number = writer.find_number(one.built.sha256)
     assert number is not None
     return number

@@ -17,7 +17,7 @@ from compiler_gym.tools.corpus.packages.several import LOCK
 from compiler_gym.tools.corpus.packages.supplying import UnpackedSupplier
 from compiler_gym.tools.corpus.packages.unpacking import RefusedArchive, unpack_member
 
-__all__ = ["BuiltPackage", "tree_of"]
+__all__ = ["BuiltPackage", "lend_tree"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class BuiltPackage:
 
 
 @contextmanager
-def tree_of(folder: Path, test: PackageTest, compiler: Sequence[str]) -> Generator[BuiltPackage]:
+def lend_tree(folder: Path, test: PackageTest, compiler: Sequence[str]) -> Generator[BuiltPackage]:
     """Lend the tree of the package that `test` is of, which was built into `folder`.
 
     `compiler` are the packages with the compiler that is needed beside it. Raises

@@ -17,7 +17,7 @@ import tomli_w
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.files import read_regular, write_whole
 
-__all__ = ["LockedPackage", "PackageLock", "found_lock", "read_lock", "write_lock"]
+__all__ = ["LockedPackage", "PackageLock", "find_lock", "read_lock", "write_lock"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class PackageLock:
     """Every package that any of them is built against, and its version; empty: the newest."""
 
 
-def found_lock(named: str) -> Path:
+def find_lock(named: str) -> Path:
     """Return the file that `named` means: a lock that comes with this library, or a path."""
     path = Path(named).expanduser()
     if os.sep in named or not named or path.exists():

@@ -78,7 +78,7 @@ def compile_units(
     for unit, count in zip((unit for unit in found if unit in data), counts, strict=True):
         if count is not None:
             made[unit] = _Made(hashlib.sha256(data[unit]).hexdigest(), data[unit], *count)
-    programs, owners = _programs_of(given, made, compiler)
+    programs, owners = _collect_programs(given, made, compiler)
     modules: list[BuiltModule] = []
     for unit, module in made.items():
         write_whole(given.folder / MODULES / f"{module.digest}{compiler.suffix}", module.data)
@@ -165,7 +165,7 @@ class _Linked:
     digests: tuple[str, ...]
 
 
-def _programs_of(
+def _collect_programs(
     given: Modules, made: Mapping[FoundUnit, _Made], compiler: UnitCompiler
 ) -> tuple[list[LinkedProgram], dict[FoundUnit, list[str]]]:
     """Return the programs whose sources are all known, and those of each unit."""
@@ -184,7 +184,7 @@ def _programs_of(
             owners.setdefault(unit, []).append(binary.name)
     counts = compiler.counts([one.data for one in linked])
     programs = [
-        _linked_program(given, one, count, compiler.suffix)
+        _make_program(given, one, count, compiler.suffix)
         for one, count in zip(linked, counts, strict=True)
         if count is not None
     ]
@@ -204,11 +204,11 @@ def _as_one(
             archives.append([module.data for module in modules])
         else:
             parts.update((module.digest, module.data) for module in modules)
-    data = compiler.linked(list(parts.values()), archives, is_shared=binary.is_shared)
+    data = compiler.link_modules(list(parts.values()), archives, is_shared=binary.is_shared)
     return _Linked(binary, data, tuple(digests))
 
 
-def _linked_program(
+def _make_program(
     given: Modules, one: _Linked, count: tuple[int, int], suffix: str
 ) -> LinkedProgram:
     digest = hashlib.sha256(one.data).hexdigest()
@@ -230,4 +230,4 @@ def _left_to_link(tree: BuiltTree, binary: Binary) -> tuple[str, ...]:
     known = {input.word for input in binary.inputs if input.units}
     words = [word for word in binary.command.link_words if word not in known]
     kept = [word for word in words if not word.startswith(("-rpath", "-Wl,-rpath"))]
-    return tuple(tree.shortened(word) for word in kept)
+    return tuple(tree.shorten_word(word) for word in kept)

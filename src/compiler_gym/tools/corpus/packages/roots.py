@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler_gym.errors import DatasetInitError
-from compiler_gym.files import locked, replaced_directory, scratch_directory
+from compiler_gym.files import lock_path, replace_directory, scratch_directory
 from compiler_gym.sandbox import RootedPlace, RunLimits, run_rooted
 from compiler_gym.tools.corpus.packages.unpacking import place_in, unpack_package, write_in
 
-__all__ = ["Root", "base_tree", "cloned_tree"]
+__all__ = ["Root", "base_tree", "clone_tree"]
 
 _MERGED = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
 _ALTERNATIVE = re.compile(r"--(?:install|slave)\s+(\S+)\s+\S+\s+(\S+)")
@@ -53,9 +53,9 @@ def base_tree(folder: Path, archives: Sequence[Path]) -> Path:
     names = "\n".join(sorted(path.name for path in archives))
     tree = folder / hashlib.sha256(names.encode()).hexdigest()[:16]
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(tree):
+    with lock_path(tree):
         if not tree.exists():
-            with replaced_directory(tree) as made:
+            with replace_directory(tree) as made:
                 for name in _MERGED:
                     (made / "usr" / name).mkdir(parents=True)
                     (made / name).symlink_to(f"usr/{name}")
@@ -67,7 +67,7 @@ def base_tree(folder: Path, archives: Sequence[Path]) -> Path:
 
 
 @contextmanager
-def cloned_tree(base: Path, archives: Sequence[Path]) -> Generator[Path]:
+def clone_tree(base: Path, archives: Sequence[Path]) -> Generator[Path]:
     """Yield a copy of the tree `base` with `archives` besides, and remove it at the end."""
     if not archives:
         yield base

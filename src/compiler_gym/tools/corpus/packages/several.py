@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from compiler_gym.errors import DatasetInitError
-from compiler_gym.files import FolderLock, locked, replaced_directory, writing
+from compiler_gym.files import FolderLock, lock_path, replace_directory, writing
 from compiler_gym.options import PackageLimits
 from compiler_gym.tools.corpus.packages.building import BuildStopped, Supplier, build_package
 from compiler_gym.tools.corpus.packages.compiling import UnitCompiler
@@ -31,7 +31,7 @@ from compiler_gym.tools.corpus.packages.records import (
     write_result,
 )
 
-__all__ = ["PackageBuilder", "build_packages", "done_and_waiting", "opened_output"]
+__all__ = ["PackageBuilder", "build_packages", "open_output", "split_packages"]
 
 LOCK = "lock.toml"
 _LEAST_FREE = 1 << 30
@@ -60,11 +60,11 @@ class PackageBuilder:
         folder = self.folder(package)
         with writing(folder, DatasetInitError):
             folder.parent.mkdir(parents=True, exist_ok=True)
-            with locked(folder):
+            with lock_path(folder):
                 if (folder / RESULT).exists():
                     return read_result(folder)
                 self._require_space(folder.parent)
-                with replaced_directory(folder) as made:
+                with replace_directory(folder) as made:
                     result = build_package(
                         package,
                         made,
@@ -85,7 +85,7 @@ class PackageBuilder:
             )
 
 
-def opened_output(output: Path, lock: PackageLock, *, resume: bool) -> FolderLock:
+def open_output(output: Path, lock: PackageLock, *, resume: bool) -> FolderLock:
     """Return the lock of the folder `output`, made for what `lock` names.
 
     Raises `DatasetInitError` where it holds packages and nobody said to `resume`, or those of
@@ -122,7 +122,7 @@ def build_packages(
     `jobs` are built at once. When the iteration ends early, however it does, those in work end
     without a result.
     """
-    done, waiting = done_and_waiting(lock, builder)
+    done, waiting = split_packages(lock, builder)
     yield from done
     stop = threading.Event()
     with ThreadPoolExecutor(jobs) as pool:
@@ -149,7 +149,7 @@ def build_packages(
                     continue
 
 
-def done_and_waiting(
+def split_packages(
     lock: PackageLock, builder: PackageBuilder
 ) -> tuple[list[PackageResult], list[LockedPackage]]:
     """Return the results that are there, and the packages that have none yet."""

@@ -14,10 +14,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from compiler_gym.errors import DatasetInitError, DownloadFailed
-from compiler_gym.files import locked, replaced_directory, sha256_of
+from compiler_gym.files import hash_file, lock_path, replace_directory
 from compiler_gym.tools.corpus.packages.apt import Fetched, PrivateApt
 from compiler_gym.tools.corpus.packages.lock import LockedPackage, PackageLock
-from compiler_gym.tools.corpus.packages.roots import Root, base_tree, cloned_tree
+from compiler_gym.tools.corpus.packages.roots import Root, base_tree, clone_tree
 
 __all__ = ["InstalledSupplier", "UnpackedSupplier", "may_be_c"]
 
@@ -48,24 +48,24 @@ class UnpackedSupplier:
     def prepare(self) -> "UnpackedSupplier":
         """Fetch and unpack what every build needs."""
         self._apt.prepare()
-        base = self._apt.needed_by([*_BASE, *self._compiler])
+        base = self._apt.resolve_needed([*_BASE, *self._compiler])
         self._check(base)
         tree = base_tree(self._cache / "trees", self._apt.fetch(base))
         self._base = (tree, {file.package[0]: file for file in base})
         return self
 
-    def locked(self, names: Sequence[str]) -> PackageLock:
+    def lock_packages(self, names: Sequence[str]) -> PackageLock:
         """Return the lock of the newest versions of `names`, and of what they are built against.
 
         What the archive does not have stays without a version: building it says so.
         """
         self._apt.prepare()
         packages: list[LockedPackage] = []
-        needed = self._apt.needed_by([*_BASE, *self._compiler])
+        needed = self._apt.resolve_needed([*_BASE, *self._compiler])
         for name in dict.fromkeys(names):
             package = LockedPackage(name)
             try:
-                fields = self._apt.described(name)
+                fields = self._apt.describe_source(name)
                 package = LockedPackage(name, fields["Version"], fields["Dsc-sha256"])
                 needed += self._apt.build_depends(name)
             except DownloadFailed:
@@ -74,7 +74,7 @@ class UnpackedSupplier:
         versions = dict(file.package for file in needed)
         return PackageLock(self._lock.mirrors, tuple(packages), versions)
 
-    def chosen(self, count: int, seed: int) -> list[str]:
+    def choose_packages(self, count: int, seed: int) -> list[str]:
         """Return `count` source packages of the archive that may hold C or C++, at random."""
         self._apt.prepare()
         names = sorted({fields["Package"] for fields in self._apt.sources() if may_be_c(fields)})
@@ -85,7 +85,7 @@ class UnpackedSupplier:
 
     def source(self, package: LockedPackage, into: Path) -> Path:
         """Put the source of `package` into the folder, from the cache where it is there."""
-        return fetched_source(self._apt, package, self._cache / "sources", into)
+        return fetch_source(self._apt, package, self._cache / "sources", into)
 
     @contextmanager
     def root(self, package: LockedPackage) -> Generator[Root]:
@@ -99,7 +99,7 @@ class UnpackedSupplier:
         more = [file for file in needed if file.package[0] not in base]
         archives = self._apt.fetch(more)
         versions = {"=".join(file.package) for file in (*base.values(), *more)}
-        with cloned_tree(tree, archives) as path:
+        with clone_tree(tree, archives) as path:
             yield Root(path, tuple(sorted(versions)))
 
     def _check(self, files: Sequence[Fetched]) -> None:
@@ -133,15 +133,15 @@ class InstalledSupplier:
 
     def source(self, package: LockedPackage, into: Path) -> Path:
         """Put the source of `package` into the folder, from the cache where it is there."""
-        return fetched_source(self._apt, package, self._cache / "sources", into)
+        return fetch_source(self._apt, package, self._cache / "sources", into)
 
     @contextmanager
     def root(self, package: LockedPackage) -> Generator[Root]:
         """Install what `package` is built against, and give the machine's own system."""
         needed = [file.package[0] for file in self._apt.build_depends(package.name)]
-        with locked(self._cache / "installing"):
+        with lock_path(self._cache / "installing"):
             self._install("install", needed)
-        yield Root(Path("/"), _installed(needed))
+        yield Root(Path("/"), _list_installed(needed))
 
     def _install(self, verb: str, names: Sequence[str]) -> None:
         words = ["apt-get", verb, "-y", "-qq", "--no-install-recommends", *names]
@@ -157,14 +157,14 @@ def may_be_c(fields: Mapping[str, str]) -> bool:
     return is_compiled and not _OTHER_LANGUAGES.search(fields.get("Build-depends", ""))
 
 
-def fetched_source(apt: PrivateApt, package: LockedPackage, cache: Path, into: Path) -> Path:
+def fetch_source(apt: PrivateApt, package: LockedPackage, cache: Path, into: Path) -> Path:
     """Copy the source of `package` into the folder, fetched where it is not in the `cache`."""
     kept = cache / package.folder
     cache.mkdir(parents=True, exist_ok=True)
-    with locked(kept):
+    with lock_path(kept):
         found = sorted(kept.glob("*.dsc"))
-        if len(found) != 1 or package.sha256 not in ("", sha256_of(found[0])):
-            with replaced_directory(kept) as folder:
+        if len(found) != 1 or package.sha256 not in ("", hash_file(found[0])):
+            with replace_directory(kept) as folder:
                 apt.source(package.name, package.version, folder)
         for path in kept.iterdir():
             shutil.copyfile(path, into / path.name)
@@ -172,7 +172,7 @@ def fetched_source(apt: PrivateApt, package: LockedPackage, cache: Path, into: P
     return description
 
 
-def _installed(names: Sequence[str]) -> tuple[str, ...]:
+def _list_installed(names: Sequence[str]) -> tuple[str, ...]:
     form = "${Package}=${Version}\n"
     words = ["dpkg-query", "-W", f"-f={form}", *names]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

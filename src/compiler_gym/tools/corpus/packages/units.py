@@ -12,7 +12,7 @@ from pathlib import Path
 
 from compiler_gym.builds import CompilerCommand
 from compiler_gym.errors import BenchmarkInitError
-from compiler_gym.tools.tune.builds import Event, Recording, Unit, objects_of
+from compiler_gym.tools.tune.builds import Event, Recording, Unit, list_objects
 
 __all__ = ["BuiltTree", "FoundUnit"]
 
@@ -79,7 +79,7 @@ class BuiltTree:
         gone: dict[str, None] = {}
         for event in events:
             command = CompilerCommand.parse(event.words, event.cwd)
-            units = [unit for _, unit in objects_of(command)]
+            units = [unit for _, unit in list_objects(command)]
             units = units or [Unit(command, source) for source in command.sources]
             for unit in units:
                 name = os.path.relpath(os.path.normpath(unit.path), self.path)
@@ -89,7 +89,7 @@ class BuiltTree:
                     gone[name] = None
                     continue
                 flags = tuple(word for word in unit.command.flags if word not in _PIC)
-                found[unit] = first.setdefault((name, flags), self._found(unit, name))
+                found[unit] = first.setdefault((name, flags), self._find_unit(unit, name))
         return found, list(gone)
 
     def holds(self, path: Path) -> bool:
@@ -99,18 +99,18 @@ class BuiltTree:
         except (OSError, ValueError):
             return False
 
-    def shortened(self, word: str) -> str:
+    def shorten_word(self, word: str) -> str:
         """Return a word of a command with the tree as ``.``, and the system's paths as they are."""
         word = word.replace(str(self.path), ".").replace(self.inside, ".")
         return word.replace(str(self.root), "") if self.root != Path("/") else word
 
-    def _found(self, unit: Unit, name: str) -> FoundUnit:
+    def _find_unit(self, unit: Unit, name: str) -> FoundUnit:
         words = unit.command.words
         own = [self._inside(word) for word in words]
         command = CompilerCommand.parse(own, self._inside(str(unit.command.cwd)))
         source = replace(unit.source, name=self._inside(unit.source.name))
         folder = os.path.relpath(unit.command.cwd, self.path)
-        shown = tuple(self.shortened(word) for word in (Path(words[0]).name, *words[1:]))
+        shown = tuple(self.shorten_word(word) for word in (Path(words[0]).name, *words[1:]))
         return FoundUnit(Unit(command, source), name, folder, shown)
 
     def _outside(self, word: str) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, TextIO
 import typer
 
 from compiler_gym.cli.kit import completing as _completing
-from compiler_gym.cli.kit.options import LimitOptions, given, spread
+from compiler_gym.cli.kit.options import LimitOptions, make_arguments, spread
 from compiler_gym.cli.kit.output import Json, errors, heading
 from compiler_gym.cli.kit.programs import (
     DEFAULT_ENVIRONMENT,
@@ -47,7 +47,7 @@ def explore(
     from compiler_gym.registration import make
     from compiler_gym.tools.explorer.commands.terminal import Explorer
 
-    with make(env, **given(action_space, limits)) as made:
+    with make(env, **make_arguments(action_space, limits)) as made:
         if reward is not None or made.reward_space is None:
             made.reward_space = reward or next(iter(made.reward), None)
         benchmark = find_program(made, program)

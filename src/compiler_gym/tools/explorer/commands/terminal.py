@@ -224,7 +224,7 @@ class Explorer:
         datasets = self._env.datasets
         chosen = [datasets.dataset(name) for name in words] or list(datasets.datasets())
         most = _MOST_LISTED if words else _MOST_LISTED_OF_EACH
-        found = [uri for one in chosen for uri in islice(_uris_of(one), most)]
+        found = [uri for one in chosen for uri in islice(_list_uris(one), most)]
         return Reply("\n".join(found), {"benchmarks": found})
 
     def list_rewards(self, words: list[str]) -> Reply:
@@ -404,7 +404,7 @@ def _no_matter(node: int, error: Exception) -> None:
     """Ignore a lost worker: another has taken its place."""
 
 
-def _uris_of(dataset: Dataset) -> Iterator[str]:
+def _list_uris(dataset: Dataset) -> Iterator[str]:
     """Yield the names of programs, of a dataset that is here: listing downloads nothing."""
     return iter(dataset.benchmark_uris() if dataset.installed else ())
 

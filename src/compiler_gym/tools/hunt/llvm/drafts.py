@@ -14,13 +14,13 @@ from typing import Any
 
 from compiler_gym.envs.llvm.toolchain import MAJOR
 from compiler_gym.errors import CacheError
-from compiler_gym.files import replaced_directory, write_whole, writing
+from compiler_gym.files import replace_directory, write_whole, writing
 from compiler_gym.search import write_json
 from compiler_gym.tools.hunt.llvm.decisions import HuntedDecision, HuntGoal
 from compiler_gym.tools.hunt.llvm.page import before_and_after, page
-from compiler_gym.tools.hunt.llvm.versions import said_of
+from compiler_gym.tools.hunt.llvm.versions import describe_versions
 
-__all__ = ["draft", "explorer_link", "title_of", "write_findings"]
+__all__ = ["draft", "explorer_link", "write_findings", "write_title"]
 
 _MACHINES = {"x86_64": "x86-64", "aarch64": "AArch64", "riscv64": "RISC-V 64"}
 _CHECKS = (
@@ -35,7 +35,7 @@ _CHECKS = (
 
 def write_findings(output: Path, document: Mapping[str, Any]) -> None:
     """Write all findings of a hunt into its folder, and take away what is none any more."""
-    with writing(output, CacheError), replaced_directory(output / "findings") as folder:
+    with writing(output, CacheError), replace_directory(output / "findings") as folder:
         for number, finding in enumerate(document["findings"], start=1):
             place = folder / f"{number:02}"
             place.mkdir()
@@ -45,7 +45,7 @@ def write_findings(output: Path, document: Mapping[str, Any]) -> None:
     write_whole(output / "report.html", page(document).encode())
 
 
-def title_of(finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+def write_title(finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     """Return one line that says what is missed."""
     level = _level_name(document)
     decision = HuntedDecision.read(finding["decision"])
@@ -71,7 +71,7 @@ def _parts(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[
     level, decision = HuntedDecision((document["level"],)), HuntedDecision.read(finding["decision"])
     names = finding["package_names"]
     more = f" and {len(names) - 6} more" if len(names) > 6 else ""
-    yield f"# {title_of(finding, document)}\n"
+    yield f"# {write_title(finding, document)}\n"
     yield (
         f"Found in `{finding['function']}` of the package {finding['package']}.\n"
         f"The pattern is in {finding['functions']:,} functions of {finding['packages']} packages "
@@ -119,7 +119,7 @@ def _versions(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterat
     if not finding["versions"]:
         yield "## Versions\n\nNo `opt` and `llc` are installed: only the engine's own was tried.\n"
         return
-    said = said_of(finding["versions"])
+    said = describe_versions(finding["versions"])
     yield (
         f"## Versions\n\nIt is {said}.\n"
         if said.startswith("missed")

@@ -18,8 +18,18 @@ from compiler_gym.tools.hunt.llvm.decisions import (
 )
 
 __all__ = [
-    "attributed", "compared", "cycles_of", "examined", "facts", "finished", "functions_of", "gap",
-    "is_interesting", "prepared_for_reduction", "proof_objects", "versions_of",
+    "attribute_decision",
+    "compare_decisions",
+    "estimate_cycles",
+    "examine",
+    "facts",
+    "finish",
+    "gap",
+    "is_interesting",
+    "list_functions",
+    "make_versions",
+    "prepare_for_reduction",
+    "proof_objects",
 ]  # fmt: skip
 
 _MOST_SIGNATURE = 40
@@ -31,7 +41,7 @@ _UNSOUND = re.compile(
 _VOLATILE = re.compile(r" volatile\b")
 
 
-def functions_of(module: bytes, least: int, most: int) -> list[tuple[str, bytes, int, int]]:
+def list_functions(module: bytes, least: int, most: int) -> list[tuple[str, bytes, int, int]]:
     """Return the functions of a module after -Oz, each in a module: name, bitcode, shape, size."""
     whole = _llvm.Module(module)
     whole.apply_level("Oz")
@@ -46,7 +56,7 @@ def functions_of(module: bytes, least: int, most: int) -> list[tuple[str, bytes,
     return found
 
 
-def examined(function: bytes, goal: str) -> dict[str, Any]:
+def examine(function: bytes, goal: str) -> dict[str, Any]:
     """Return what the level leaves of a function, and each decision that leaves less.
 
     Decisions that end in the same program are one: the first. A pass that changed something is
@@ -62,7 +72,7 @@ def examined(function: bytes, goal: str) -> dict[str, Any]:
     for decision in decisions_for(chosen):
         tried += 1
         try:
-            module = _decided(function, after, decision, chosen, seen)
+            module = _apply_decision(function, after, decision, chosen, seen)
             candidates = [(decision, module)] if module is not None else []
             if module is not None and not decision.codegen and decision.passes[0] == chosen.level:
                 candidates += _with_cleaning(decision, module, known)
@@ -82,7 +92,7 @@ def examined(function: bytes, goal: str) -> dict[str, Any]:
     return {"base": start, "tried": tried, "gaps": gaps}
 
 
-def _decided(
+def _apply_decision(
     function: bytes, after: bytes, decision: HuntedDecision, goal: HuntGoal, seen: set[bytes]
 ) -> _llvm.Module | None:
     """Return what a decision makes of a function, None where it is what another one makes.
@@ -117,11 +127,11 @@ def gap(function: bytes, decision: str, goal: str) -> tuple[float, float]:
     """Return what the level leaves and what the decision leaves, each from the beginning."""
     chosen = HuntGoal(goal)
     return _cost(_at_level(function, chosen), chosen), _cost(
-        _made(function, decision, chosen), chosen
+        _make_module(function, decision, chosen), chosen
     )
 
 
-def attributed(function: bytes, decision: str, goal: str) -> str:
+def attribute_decision(function: bytes, decision: str, goal: str) -> str:
     """Return the smallest part of a decision that still leaves less than the level: one or more."""
     chosen, whole = HuntGoal(goal), HuntedDecision.read(decision)
     start, cost = gap(function, decision, goal)
@@ -132,7 +142,7 @@ def attributed(function: bytes, decision: str, goal: str) -> str:
         shorter = HuntedDecision(tuple(dropped), whole.codegen)
         try:
             if gap(function, str(shorter), goal)[1] <= cost + (start - cost) / 2:
-                return attributed(function, str(shorter), goal)
+                return attribute_decision(function, str(shorter), goal)
         except Exception:  # what fails without a pass needs it
             continue
     return decision
@@ -202,7 +212,7 @@ def _is_computed(name: str, depends: dict[str, str]) -> bool:
 
 def _is_elsewhere(data: bytes, decision: str, goal: HuntGoal) -> bool:
     """Return whether the IR shrinks too, or the code of another machine."""
-    base, made = _at_level(data, goal), _made(data, decision, goal)
+    base, made = _at_level(data, goal), _make_module(data, decision, goal)
     if made.instruction_count() < base.instruction_count():
         return True
     for machine in _COMPARED[1:]:
@@ -225,7 +235,7 @@ def _size_on(machine: str, data: bytes, decision: str, goal: HuntGoal) -> int:
     return module.object_text_size()
 
 
-def prepared_for_reduction(data: bytes) -> str:
+def prepare_for_reduction(data: bytes) -> str:
     """Return the text that a reduction begins with: nothing of it is somebody else's."""
     text = _llvm.Module(data).text()
     text = re.sub(r"^(@\S+ = )available_externally (?:hidden )?", r"\1private ", text, flags=re.M)
@@ -235,7 +245,7 @@ def prepared_for_reduction(data: bytes) -> str:
 _TIDYING = ("function(adce)", "function(instsimplify)", "strip-dead-prototypes,globaldce")
 
 
-def finished(data: bytes, decision: str, goal: str, least: float) -> str:
+def finish(data: bytes, decision: str, goal: str, least: float) -> str:
     """Return the text that a report shows: named ``f``, marked for the goal, without the rest."""
     for step in _TIDYING:
         module = _llvm.Module(data)
@@ -300,10 +310,14 @@ _MARKERS = re.compile(r"^(?:declare|  ).* @llvm\.(?:lifetime|dbg)\..*\n", re.MUL
 """Calls that only say something, in words that changed from version to version."""
 
 
-def versions_of(data: bytes, decision: str, goal: str) -> list[bytes]:
+def make_versions(data: bytes, decision: str, goal: str) -> list[bytes]:
     """Return a function before, after the level and after the decision."""
     chosen = HuntGoal(goal)
-    made = (_prepare_task(data, chosen), _at_level(data, chosen), _made(data, decision, chosen))
+    made = (
+        _prepare_task(data, chosen),
+        _at_level(data, chosen),
+        _make_module(data, decision, chosen),
+    )
     return [one.bitcode() for one in made]
 
 
@@ -327,7 +341,7 @@ def proof_objects(text: str, decision: str, goal: str, glue: str) -> dict[str, b
         "glue": _llvm.Module(glue.encode()).object_code(),
         "counted": counted.object_code(),
         "level": _at_level(level.encode(), chosen).object_code(),
-        "decided": _made(decided.encode(), decision, chosen).object_code(),
+        "decided": _make_module(decided.encode(), decision, chosen).object_code(),
     }
     for name, (passes, mark, options) in _CHECKING.items():
         for part, source in (("", before), ("glue-", glue)):
@@ -342,7 +356,7 @@ def proof_objects(text: str, decision: str, goal: str, glue: str) -> dict[str, b
 def facts(data: bytes, decision: str, goal: str) -> dict[str, Any]:
     """Return what a report says of a function: sizes on each machine, remarks, fingerprint."""
     chosen = HuntGoal(goal)
-    base, made = _at_level(data, chosen), _made(data, decision, chosen)
+    base, made = _at_level(data, chosen), _make_module(data, decision, chosen)
     sizes: dict[str, list[int] | str] = {}
     for machine in _COMPARED:
         try:
@@ -360,11 +374,11 @@ def facts(data: bytes, decision: str, goal: str) -> dict[str, Any]:
         "shape": memoryview(_llvm.function_shapes(_llvm.Module(data))["shapes"]).cast("q")[0],
         "before": base.text(),
         "after": made.text(),
-        "assembly": [_shown_assembly(base), _shown_assembly(made)],
+        "assembly": [_write_assembly(base), _write_assembly(made)],
     }
 
 
-def _shown_assembly(module: _llvm.Module) -> str:
+def _write_assembly(module: _llvm.Module) -> str:
     """Return the instructions and labels of the machine code."""
     lines = module.assembly().decode(errors="replace").expandtabs(8).splitlines()
     return "\n".join(
@@ -372,7 +386,7 @@ def _shown_assembly(module: _llvm.Module) -> str:
     )
 
 
-def cycles_of(text: bytes, options: list[str]) -> float:
+def estimate_cycles(text: bytes, options: list[str]) -> float:
     """Return the cycles of IR that passes of some version made, by this code generator."""
     module = _llvm.Module(text)
     for one in options:
@@ -380,7 +394,7 @@ def cycles_of(text: bytes, options: list[str]) -> float:
     return round(_cost(module, HuntGoal.CYCLES), 2)
 
 
-def compared(data: bytes, decisions: list[str], goal: str) -> list[float]:
+def compare_decisions(data: bytes, decisions: list[str], goal: str) -> list[float]:
     """Return what each of some decisions saves of a function; 0 where it fails."""
     found: list[float] = []
     for decision in decisions:
@@ -404,7 +418,7 @@ def _at_level(data: bytes, goal: HuntGoal) -> _llvm.Module:
     return module
 
 
-def _made(data: bytes, decision: str, goal: HuntGoal) -> _llvm.Module:
+def _make_module(data: bytes, decision: str, goal: HuntGoal) -> _llvm.Module:
     module = _prepare_task(data, goal)
     for step in HuntedDecision.read(decision).steps:
         module.run(step)
@@ -497,4 +511,4 @@ def _plain_assembly(module: _llvm.Module) -> str:
 def fingerprint(data: bytes, decision: str, goal: str) -> list[str]:
     """Return what a decision takes out of a function; see `_find_removed`."""
     chosen = HuntGoal(goal)
-    return _find_removed(_at_level(data, chosen), _made(data, decision, chosen))
+    return _find_removed(_at_level(data, chosen), _make_module(data, decision, chosen))

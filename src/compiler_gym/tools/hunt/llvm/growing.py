@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.envs.llvm.toolchain import package_of
+from compiler_gym.envs.llvm.toolchain import name_package
 from compiler_gym.errors import BenchmarkInitError, CompilerGymError, EnvironmentNotSupported
 from compiler_gym.files import append_line, drop_cut_line, lines
 from compiler_gym.search import write_json
@@ -19,26 +19,26 @@ from compiler_gym.tools.hunt.llvm.decisions import HuntedDecision
 from compiler_gym.tools.hunt.llvm.engine import Engine
 from compiler_gym.tools.hunt.llvm.sources import HuntedProgram
 from compiler_gym.tools.hunt.llvm.versions import (
+    explain_error,
     function_sizes_with,
-    installed_versions,
-    reason_of,
+    list_versions,
 )
 
-__all__ = ["grown"]
+__all__ = ["find_grown"]
 
 _LEAST_BYTES = 3
 _ROWS = "grown.jsonl"
 
 
-def grown(
+def find_grown(
     programs: Sequence[HuntedProgram], engine: Engine, output: Path, *, deadline: float,
     says: Callable[[str], None], is_interrupted: Callable[[], bool],
 ) -> dict[str, Any]:  # fmt: skip
     """Return the functions of `programs` that the newest version makes larger than an older one."""
-    versions = installed_versions()
+    versions = list_versions()
     if len(versions) < 2:
         raise EnvironmentNotSupported(
-            f"needs opt and llc of two versions: install another beside {package_of('opt')}"
+            f"needs opt and llc of two versions: install another beside {name_package('opt')}"
         )
     path = output / _ROWS
     drop_cut_line(path)
@@ -81,7 +81,7 @@ def _with_each_version(
             found = function_sizes_with(version, text.value, HuntedDecision(("default<Oz>",)))
             row["sizes"][str(version)] = found
         except (subprocess.SubprocessError, OSError, CompilerGymError) as error:
-            row["failures"][str(version)] = reason_of(error)
+            row["failures"][str(version)] = explain_error(error)
     return row
 
 

@@ -23,8 +23,8 @@ from compiler_gym.files import FolderLock, append_line, drop_cut_line, lines, wr
 from compiler_gym.tools.hunt.llvm.decisions import HuntGoal
 from compiler_gym.tools.hunt.llvm.drafts import write_findings
 from compiler_gym.tools.hunt.llvm.engine import Engine
-from compiler_gym.tools.hunt.llvm.growing import grown
-from compiler_gym.tools.hunt.llvm.proving import proved
+from compiler_gym.tools.hunt.llvm.growing import find_grown
+from compiler_gym.tools.hunt.llvm.proving import prove_finding
 from compiler_gym.tools.hunt.llvm.reducing import reduce_ir
 from compiler_gym.tools.hunt.llvm.sources import HuntedProgram, programs_in
 from compiler_gym.tools.hunt.llvm.versions import sizes_by_version
@@ -138,21 +138,21 @@ class Hunt:
         lock = FolderLock.take(self.output)
         try:
             with Engine() as engine:
-                document = grown(
+                document = find_grown(
                     programs, engine, self.output, deadline=time.monotonic() + seconds,
                     says=self._says, is_interrupted=self._is_interrupted,
                 )  # fmt: skip
-                return document | {"where": _spoken_name(self._where)}
+                return document | {"where": _choose_name(self._where)}
         finally:
             lock.release()
 
     def write(self, *, programs: int) -> dict[str, Any]:
         """Write findings and report from the journal, and return them as plain values."""
-        findings = [self._counted(row) for row in self._of("finding")]
+        findings = [self._count_occurrences(row) for row in self._read_stage("finding")]
         kept = [one for one in findings if one["packages"] >= self._least_packages]
         kept.sort(key=lambda one: (-one["packages"], -one["functions"], one["key"]))
         document = {
-            "where": _spoken_name(self._where),
+            "where": _choose_name(self._where),
             "goal": self._goal.value,
             "unit": self._goal.unit,
             "level": self._goal.level,
@@ -167,7 +167,7 @@ class Hunt:
 
         The journal is deleted, so that the same command tries them again.
         """
-        dropped = [row.get("dropped") for row in self._of("program")]
+        dropped = [row.get("dropped") for row in self._read_stage("program")]
         if dropped and all(dropped):
             (self.output / _JOURNAL).unlink()
             raise BenchmarkInitError(
@@ -204,14 +204,14 @@ class Hunt:
     def _note(self, stage: str, **facts: Any) -> None:
         self._append({"stage": stage, **facts})
 
-    def _of(self, stage: str) -> Iterator[dict[str, Any]]:
+    def _read_stage(self, stage: str) -> Iterator[dict[str, Any]]:
         return (row for row in self._rows if row["stage"] == stage)
 
     # Functions.
 
     def _examine(self, engine: Engine, programs: list[HuntedProgram], deadline: float) -> None:
-        done = {row["program"] for row in self._of("program")}
-        shapes = {shape for row in self._of("program") for shape in row.get("shapes", ())}
+        done = {row["program"] for row in self._read_stage("program")}
+        shapes = {shape for row in self._read_stage("program") for shape in row.get("shapes", ())}
         for number, program in enumerate(programs):
             if self._is_interrupted() or time.monotonic() > deadline:
                 return
@@ -232,13 +232,13 @@ class Hunt:
             self._note("program", **said, dropped=f"does not build: {str(error)[:200]}")
             return
         sizes = (limits.least_instructions, limits.most_instructions)
-        answer = engine.ask("functions_of", contents, *sizes, seconds=120.0)
+        answer = engine.ask("list_functions", contents, *sizes, seconds=120.0)
         if answer.failure:
             self._note("program", **said, dropped=answer.failure)
             return
         new: list[int] = []
         counts: Counter[str] = Counter()
-        known = {row["key"] for row in self._of("gap")}
+        known = {row["key"] for row in self._read_stage("gap")}
         # By a hash: which functions are left out says nothing of them.
         for name, bitcode, shape, instructions in sorted(answer.value, key=lambda one: one[2]):
             if self._is_interrupted() or time.monotonic() > deadline:
@@ -296,12 +296,12 @@ class Hunt:
         What is taken away from it must be taken away in enough packages already.
         """
         tried: dict[str, list[str]] = {}
-        for row in self._of("candidate"):
+        for row in self._read_stage("candidate"):
             tried.setdefault(row["decision"], []).append(row.get("dropped", ""))
-        done = {(row["key"], row["decision"]) for row in self._of("candidate")}
-        findings = list(self._of("finding"))
+        done = {(row["key"], row["decision"]) for row in self._read_stage("candidate")}
+        findings = list(self._read_stage("finding"))
         found: dict[str, list[dict[str, Any]]] = {}
-        for gap in self._of("gap"):
+        for gap in self._read_stage("gap"):
             for one in gap["gaps"]:
                 found.setdefault(one["decision"], []).append(gap | {"removed": {*one["removed"]}})
         best: tuple[tuple[Any, ...], dict[str, Any], str] | None = None
@@ -336,7 +336,7 @@ class Hunt:
             return Dropped("attribute", answer.failure)
         smallest: str = answer.value
         least = self._least(gap["base"])
-        whole = engine.ask("prepared_for_reduction", function).value or ""
+        whole = engine.ask("prepare_for_reduction", function).value or ""
 
         def is_interesting(data: bytes) -> bool:
             return bool(engine.ask("is_interesting", data, smallest, goal, least).value)
@@ -362,7 +362,7 @@ class Hunt:
                 cut = "" if reduced.is_finished else f" within {seconds:.0f} s"
                 said = Dropped("reduce", f"{size} lines of IR are left{cut}")
                 return said if back == 1 else dropped
-            proof = proved(engine, short, smallest, goal)
+            proof = prove_finding(engine, short, smallest, goal)
             if proof.kind:
                 return self._judge(engine, facts | {"text": short, "proof": asdict(proof)})
             if back == 1:
@@ -377,7 +377,7 @@ class Hunt:
             return Dropped("count", answer.failure)
         facts |= answer.value
         facts["shape"] = f"{facts['shape'] & (1 << 64) - 1:016x}"
-        counted = self._counted(facts)
+        counted = self._count_occurrences(facts)
         if counted["packages"] < self._least_packages:
             said = f"its pattern is in {counted['packages']} packages"
             return Dropped("count", said, text, decision)
@@ -396,7 +396,7 @@ class Hunt:
 
         Two are, if the same is gone, or if each one's decision does the other's work.
         """
-        for other in self._of("finding"):
+        for other in self._read_stage("finding"):
             if other["shape"] == facts["shape"] or (
                 other["removed"] == facts["removed"] and facts["removed"]
             ):
@@ -415,11 +415,11 @@ class Hunt:
 
     # Figures.
 
-    def _counted(self, finding: dict[str, Any]) -> dict[str, Any]:
+    def _count_occurrences(self, finding: dict[str, Any]) -> dict[str, Any]:
         """Return a finding with where its pattern occurs among the functions that were examined."""
         saved, packages = 0.0, set[str]()
         functions = 0
-        for gap in self._of("gap"):
+        for gap in self._read_stage("gap"):
             matching = [one for one in gap["gaps"] if _explains(finding, one)]
             if matching:
                 functions += 1
@@ -434,16 +434,16 @@ class Hunt:
 
     def _figures(self, programs: int, kept: int) -> dict[str, Any]:
         counts: Counter[str] = Counter()
-        for row in self._of("program"):
+        for row in self._read_stage("program"):
             counts.update(row.get("counts", {}))
             counts["programs"] += 1
             counts["unreadable"] += "dropped" in row
         dropped: dict[str, Counter[str]] = {}
-        for row in self._of("candidate"):
+        for row in self._read_stage("candidate"):
             counts["candidates"] += 1
             if row.get("dropped"):
                 dropped.setdefault(row["step"], Counter())[_without_numbers(row["dropped"])] += 1
-        timed = [row for row in self._of("program") if "seconds" in row]
+        timed = [row for row in self._read_stage("program") if "seconds" in row]
         seconds = sum(row["seconds"] for row in timed)
         in_time = sum(row["counts"].get("examined", 0) for row in timed)
         return {
@@ -476,6 +476,6 @@ def _without_numbers(reason: str) -> str:
     return "".join("N" if letter.isdigit() else letter for letter in reason)[:80]
 
 
-def _spoken_name(where: str) -> str:
+def _choose_name(where: str) -> str:
     """Return what a report calls the programs in `where`, which may be the folder itself."""
     return Path(where).name or Path(where).resolve().name

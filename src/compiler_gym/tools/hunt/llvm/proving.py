@@ -21,7 +21,7 @@ from compiler_gym.envs.llvm.validation import is_proved
 from compiler_gym.files import scratch_directory
 from compiler_gym.tools.hunt.llvm.engine import Engine
 
-__all__ = ["HuntProof", "glue_for", "proved"]
+__all__ = ["HuntProof", "glue_for", "prove_finding"]
 
 _INPUTS, _CHECKED_INPUTS = 2000, 200
 _LEAST_JUDGED, _LEAST_CLEAN = 50, 10
@@ -55,10 +55,10 @@ class HuntProof:
     """Edges of the function that these take, of all."""
 
 
-def proved(engine: Engine, text: str, decision: str, goal: str) -> HuntProof:
+def prove_finding(engine: Engine, text: str, decision: str, goal: str) -> HuntProof:
     """Return the strongest proof that there is of a finished function."""
     if shutil.which("alive-tv"):
-        made = engine.ask("versions_of", text.encode(), decision, goal)
+        made = engine.ask("make_versions", text.encode(), decision, goal)
         if made.value and all(is_proved(made.value[0], after) for after in made.value[1:]):
             return HuntProof("alive2", "alive-tv verified the level's code and the decision's")
     try:

@@ -22,7 +22,11 @@ from compiler_gym.tools.hunt.llvm.decisions import HuntedDecision, HuntGoal
 from compiler_gym.tools.hunt.llvm.engine import Engine
 
 __all__ = [
-    "VersionSize", "function_sizes_with", "installed_versions", "reason_of", "said_of",
+    "VersionSize",
+    "describe_versions",
+    "explain_error",
+    "function_sizes_with",
+    "list_versions",
     "sizes_by_version",
 ]  # fmt: skip
 
@@ -54,7 +58,7 @@ class VersionSize:
 
 
 @cache
-def installed_versions() -> tuple[int, ...]:
+def list_versions() -> tuple[int, ...]:
     """Return the versions whose ``opt`` and ``llc`` are installed, the oldest first."""
     numbers = range(_OLDEST, MAJOR + 1)
     return tuple(
@@ -72,14 +76,14 @@ def sizes_by_version(
     chosen = HuntedDecision.read(decision)
     level = HuntedDecision((HuntGoal(goal).level,))
     found: list[VersionSize] = []
-    for version in installed_versions() if versions is None else versions:
+    for version in list_versions() if versions is None else versions:
         try:
             before, after = (
                 _cost_with(engine, version, text, one, HuntGoal(goal)) for one in (level, chosen)
             )
             found.append(VersionSize(version, before, after))
         except (subprocess.SubprocessError, OSError, ProjectError) as error:
-            found.append(VersionSize(version, failure=reason_of(error)))
+            found.append(VersionSize(version, failure=explain_error(error)))
     return found
 
 
@@ -88,10 +92,10 @@ def _cost_with(
 ) -> float:
     if goal is HuntGoal.SIZE:
         return sum(function_sizes_with(version, text, decision).values())
-    made = _made_with(version, text, decision, code=False)
+    made = _make_with(version, text, decision, code=False)
     if goal is HuntGoal.INSTRUCTIONS:
         return _instructions_in(made.decode())
-    answer = engine.ask("cycles_of", made, [*decision.codegen])
+    answer = engine.ask("estimate_cycles", made, [*decision.codegen])
     if answer.failure:
         raise ProjectError(answer.failure)
     return answer.value
@@ -104,11 +108,11 @@ def function_sizes_with(version: int, text: str, decision: HuntedDecision) -> di
     """
     with scratch_directory("versions") as name:
         path = Path(name) / "made.o"
-        path.write_bytes(_made_with(version, text, decision, code=True))
+        path.write_bytes(_make_with(version, text, decision, code=True))
         return function_sizes(path)
 
 
-def _made_with(version: int, text: str, decision: HuntedDecision, *, code: bool) -> bytes:
+def _make_with(version: int, text: str, decision: HuntedDecision, *, code: bool) -> bytes:
     with scratch_directory("versions") as name:
         folder = Path(name)
         pipeline = decision.pipeline
@@ -119,15 +123,15 @@ def _made_with(version: int, text: str, decision: HuntedDecision, *, code: bool)
         pointers = [_POINTERS[version]] if version in _POINTERS else []
         made = "made.bc" if code else "made.ll"
         words = [f"opt-{version}", *pointers, f"-passes={pipeline}", "f.ll", "-o", made]
-        _checked(words if code else [*words, "-S"], folder)
+        _run_checked(words if code else [*words, "-S"], folder)
         if code:
             options = [f"--{one}" for one in decision.codegen]
             words = [f"llc-{version}", *pointers, "-filetype=obj", *options, made, "-o", "made.o"]
-            _checked(words, folder)
+            _run_checked(words, folder)
         return (folder / ("made.o" if code else made)).read_bytes()
 
 
-def _checked(words: list[str], folder: Path) -> None:
+def _run_checked(words: list[str], folder: Path) -> None:
     subprocess.run(
         words, cwd=folder, check=True, capture_output=True, timeout=_SECONDS,
         stdin=subprocess.DEVNULL,
@@ -140,7 +144,7 @@ def _instructions_in(text: str) -> int:
     return len(_INSTRUCTION.findall(plain))
 
 
-def reason_of(error: Exception) -> str:
+def explain_error(error: Exception) -> str:
     """Return why a version did not do it, in a few words."""
     if isinstance(error, subprocess.TimeoutExpired):
         return f"no answer within {_SECONDS:g} s"
@@ -157,10 +161,10 @@ def reason_of(error: Exception) -> str:
     return str(error)[:100]
 
 
-def said_of(sizes: Sequence[VersionSize] | Sequence[Mapping[str, object]]) -> str:
+def describe_versions(sizes: Sequence[VersionSize] | Sequence[Mapping[str, object]]) -> str:
     """Return since when the decision leaves less, or from which version the level leaves more.
 
-    >>> said_of([VersionSize(16, 10, 8), VersionSize(19, 12, 8)])
+    >>> describe_versions([VersionSize(16, 10, 8), VersionSize(19, 12, 8)])
     'missed in every version that was tried (16, 19); regression from 16 (10) to 19 (12)'
     """
     rows = [one if isinstance(one, VersionSize) else VersionSize(**one) for one in sizes]  # pyright: ignore[reportArgumentType]  # from JSON

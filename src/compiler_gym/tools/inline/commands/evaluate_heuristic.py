@@ -52,14 +52,14 @@ def evaluate_heuristic(
     leaderboard entry.
     """
     from compiler_gym.lazy import part
-    from compiler_gym.sandbox import require, sandboxed
+    from compiler_gym.sandbox import require, use_sandbox
     from compiler_gym.tools.learn.leaderboard import evaluate, find_task, write_submission
 
     heuristics = part("heuristics", compiler)
     task = find_task(heuristics.TASK)
     programs = _programs_named(corpus or [], most, task)
     started = time.monotonic()
-    with sandboxed(require(sandbox, what=f"the heuristic {heuristic}")):
+    with use_sandbox(require(sandbox, what=f"the heuristic {heuristic}")):
         policy = heuristics.heuristic_policy(heuristic, _macros(define or []))
         evaluation = evaluate(
             policy, task, programs=programs, watch=_say_nothing if json else print_outcome

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         CollectionSummary,
         collect,
     )
-    from compiler_gym.tools.learn.collection.recorded import recorded_randomly
+    from compiler_gym.tools.learn.collection.recorded import record_randomly
     from compiler_gym.tools.learn.collection.replaying import ReplayDifference
     from compiler_gym.tools.learn.collection.stored import Collection
 
@@ -27,7 +27,7 @@ __all__ = [
     "CollectionSummary",
     "ReplayDifference",
     "collect",
-    "recorded_randomly",
+    "record_randomly",
 ]
 
 __getattr__ = door(__name__)

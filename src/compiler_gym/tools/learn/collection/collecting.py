@@ -18,24 +18,27 @@ from typing import Any
 
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.files import is_intact, remove_left, whole_lines
-from compiler_gym.options import CollectOptions, declared
+from compiler_gym.options import CollectOptions, list_options
 from compiler_gym.runs import RunFolder
 from compiler_gym.tools.learn.collection._job import options_from, options_to
-from compiler_gym.tools.learn.collection.engines import engine_for, file_of
-from compiler_gym.tools.learn.collection.playing import policy_digest, settled_options
+from compiler_gym.tools.learn.collection.engines import engine_for, name_shard_file
+from compiler_gym.tools.learn.collection.playing import policy_digest, settle_options
 from compiler_gym.tools.learn.collection.shards import Shard, describe
 
 __all__ = [
     "CollectionProgress",
     "CollectionSummary",
     "collect",
-    "manifest_of",
-    "options_of",
-    "summary_of",
+    "read_manifest",
+    "read_options",
+    "summarise_collection",
 ]
 
 SHARDS = "shards"
-_MAY_CHANGE = ("policy_sha256", *(n for n, o in declared(CollectOptions).items() if o.may_change))
+_MAY_CHANGE = (
+    "policy_sha256",
+    *(n for n, o in list_options(CollectOptions).items() if o.may_change),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ def collect(
         raise InvalidParameterError(
             f"{folder} holds a collection: resume it (--resume), or name another folder"
         )
-    options, version = settled_options(options)
+    options, version = settle_options(options)
     config = {
         **options_to(options),
         "compiler_version": version,
@@ -121,7 +124,7 @@ def collect(
     seeds = {"collection": options.seed}
     with RunFolder.open(folder, "collection", config, seeds=seeds, may_change=_MAY_CHANGE) as run:
         _Filling(run, options, watch).fill()
-        return summary_of(folder)
+        return summarise_collection(folder)
 
 
 class _Filling:
@@ -144,7 +147,7 @@ class _Filling:
         remove_left(folder, ".*.partial")
         lacking: list[int] = []
         for shard in range(options.shards):
-            if file_of(folder, shard).is_file():
+            if name_shard_file(folder, shard).is_file():
                 self._note(shard)
             else:
                 lacking.append(shard)
@@ -164,15 +167,15 @@ class _Filling:
 
     def _note(self, shard: int) -> None:
         """Write the line of a shard, unless it is there."""
-        name = file_of(self._folder, shard)
-        known = self._run.result_of(name.name)
+        name = name_shard_file(self._folder, shard)
+        known = self._run.find_result(name.name)
         if known is None or known["bytes"] != name.stat().st_size:
             known = describe(name).to_json()
             self._run.record(name.name, known)
         self._steps[shard] = known["transitions"] + sum(known["failures"].values())
 
 
-def options_of(folder: str | Path) -> CollectOptions:
+def read_options(folder: str | Path) -> CollectOptions:
     """Return the options of the collection in `folder`; raise `InvalidParameterError` for none."""
     file = Path(folder) / "run.json"
     try:
@@ -190,7 +193,7 @@ def options_of(folder: str | Path) -> CollectOptions:
     )
 
 
-def manifest_of(folder: str | Path) -> dict[Path, Shard]:
+def read_manifest(folder: str | Path) -> dict[Path, Shard]:
     """Return what each shard holds: as the manifest says, or as the shard does where it lacks."""
     lines = whole_lines(Path(folder) / "episodes.jsonl")
     told: dict[str, Any] = {line.get("key", ""): line.get("result") for line in lines}
@@ -200,15 +203,15 @@ def manifest_of(folder: str | Path) -> dict[Path, Shard]:
     }
 
 
-def summary_of(folder: str | Path) -> CollectionSummary:
+def summarise_collection(folder: str | Path) -> CollectionSummary:
     """Return what the collection in `folder` holds."""
-    found = manifest_of(folder).values()
+    found = read_manifest(folder).values()
     failures: Counter[str] = Counter()
     for shard in found:
         failures.update(shard.failures)
     return CollectionSummary(
         shards=len(found),
-        shards_in_all=options_of(folder).shards,
+        shards_in_all=read_options(folder).shards,
         transitions=sum(shard.transitions for shard in found),
         episodes=sum(shard.episodes for shard in found),
         bytes=sum(shard.bytes for shard in found),

@@ -23,7 +23,7 @@ from compiler_gym.errors import CacheError, InvalidParameterError, RecordingErro
 from compiler_gym.spaces import Scalar, action_text, to_plain
 from compiler_gym.spaces import Sequence as SequenceSpace
 from compiler_gym.version import install_hint
-from compiler_gym.wrappers import EpisodeRecord, StepRecord, json_of
+from compiler_gym.wrappers import EpisodeRecord, StepRecord, write_json_text
 
 __all__ = [
     "NEXT_STATE",
@@ -258,7 +258,7 @@ class CollectedRows:
         columns["error"] += [step.error_type for step in steps] + rest
         columns["error_details"] += [step.error for step in steps] + rest
         for place, name in enumerate(self._layout.rewards):
-            columns[f"reward_{name}"] += [_earned_at(step, place) for step in steps] + rest
+            columns[f"reward_{name}"] += [_find_reward(step, place) for step in steps] + rest
         states = [episode.observation, *(step.observation for step in steps)]
         for place, field in enumerate(self._layout.fields):
             values = [None if state is None else state[place] for state in states]
@@ -266,7 +266,7 @@ class CollectedRows:
             if field.column == STATE:
                 columns[NEXT_STATE] += [*values[1:count], None]
 
-    def taken(self) -> Any:
+    def take(self) -> Any:
         """Return an Arrow table of the rows, and forget them."""
         pa = arrow()
         fields = {one.column: one for one in self._layout.fields}
@@ -290,7 +290,9 @@ class CollectedRows:
 def json_text(space: gymnasium.Space[Any], value: Any) -> str:
     """Return a value that has no column type of its own as JSON."""
     plain = (dict, list, tuple, np.ndarray, np.generic)
-    return json_of(to_plain(value) if isinstance(value, plain) else space.to_jsonable([value])[0])
+    return write_json_text(
+        to_plain(value) if isinstance(value, plain) else space.to_jsonable([value])[0]
+    )
 
 
 def _action_name(step: StepRecord) -> str | None:
@@ -312,6 +314,6 @@ def _one_or_all(values: list[float]) -> float | list[float] | None:
     return None if not values else values[0] if len(values) == 1 else values
 
 
-def _earned_at(step: StepRecord, place: int) -> float | None:
+def _find_reward(step: StepRecord, place: int) -> float | None:
     reward = step.reward
     return cast("float | None", reward[place] if isinstance(reward, list) else reward)

@@ -23,20 +23,20 @@ from compiler_gym.errors import (
     error_from_name,
 )
 from compiler_gym.files import remove_left, scratch_directory, write_whole, writing
-from compiler_gym.lazy import named
+from compiler_gym.lazy import load_named
 from compiler_gym.options import CollectOptions
 from compiler_gym.search import available_jobs
 from compiler_gym.tools.learn.collection._job import options_from, options_to
 from compiler_gym.tools.learn.collection.playing import Player
 
-__all__ = ["Tick", "engine_for", "file_of"]
+__all__ = ["Tick", "engine_for", "name_shard_file"]
 
 Tick = Callable[[int, int], None]
 """Is told the number of a shard and how many steps were made for it."""
 Engine = Callable[[CollectOptions, Sequence[int], Path, Tick], Generator[int]]
 
 
-def file_of(folder: Path, shard: int) -> Path:
+def name_shard_file(folder: Path, shard: int) -> Path:
     """Return the file of a shard."""
     return folder / f"{shard:06}.parquet"
 
@@ -54,7 +54,7 @@ def _in_this_process(
 ) -> Generator[int]:
     with Player(options) as player:
         for shard in shards:
-            player.write(shard, file_of(folder, shard), partial(tick, shard))
+            player.write(shard, name_shard_file(folder, shard), partial(tick, shard))
             yield shard
 
 
@@ -156,8 +156,8 @@ class _Job:
 def _on_ray(
     options: CollectOptions, shards: Sequence[int], folder: Path, tick: Tick
 ) -> Generator[int]:
-    spread_tasks = named("compiler_gym.tools.learn.integrations.ray:spread_tasks")
-    for shard, ended in spread_tasks(shards, partial(_shard_of, options_to(options))):
+    spread_tasks = load_named("compiler_gym.tools.learn.integrations.ray:spread_tasks")
+    for shard, ended in spread_tasks(shards, partial(_write_shard, options_to(options))):
         if isinstance(ended, tuple):
             raise error_from_name(*cast("tuple[str, str]", ended))
         if isinstance(ended, Exception):  # Ray gave it up
@@ -165,16 +165,16 @@ def _on_ray(
                 f"shard {shard} is lost: {str(ended).splitlines()[0]}: what was collected before "
                 "is kept; resume"
             ) from ended
-        with writing(file_of(folder, shard), RecordingError):
-            write_whole(file_of(folder, shard), ended, sync=True)
+        with writing(name_shard_file(folder, shard), RecordingError):
+            write_whole(name_shard_file(folder, shard), ended, sync=True)
         yield shard
 
 
-def _shard_of(plain: dict[str, Any], shard: int) -> bytes | tuple[str, str]:
+def _write_shard(plain: dict[str, Any], shard: int) -> bytes | tuple[str, str]:
     """Return the contents of a shard that is written on some node, or the error and its message."""
     try:
         with scratch_directory("shard") as scratch, Player(options_from(plain)) as player:
-            path = file_of(Path(scratch), shard)
+            path = name_shard_file(Path(scratch), shard)
             player.write(shard, path)
             return path.read_bytes()
     except CompilerGymError as error:  # its class may need more than a message

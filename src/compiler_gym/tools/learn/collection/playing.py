@@ -29,7 +29,7 @@ from compiler_gym.errors import (
     SessionNotFound,
 )
 from compiler_gym.options import CollectOptions
-from compiler_gym.registration import compiler_of, make
+from compiler_gym.registration import find_compiler, make
 from compiler_gym.spaces import space_name
 from compiler_gym.tools.learn.collection.columns import Layout, NamedStep
 from compiler_gym.tools.learn.collection.policies import policy_named
@@ -46,13 +46,13 @@ from compiler_gym.tools.learn.leaderboard import (
 )
 from compiler_gym.wrappers import EpisodeRecord
 
-__all__ = ["Player", "environment_of", "policy_digest", "seed_of", "settled_options"]
+__all__ = ["Player", "make_environment", "make_seed", "policy_digest", "settle_options"]
 
 _MOST_PROGRAMS = 1_000_000
 """Of a dataset without an end, at most so many programs are taken."""
 
 
-def settled_options(options: CollectOptions) -> tuple[CollectOptions, str]:
+def settle_options(options: CollectOptions) -> tuple[CollectOptions, str]:
     """Return `options` with all that they leave open, and the version of the compiler.
 
     The usual cost and reward are kept where none is named.
@@ -64,10 +64,10 @@ def settled_options(options: CollectOptions) -> tuple[CollectOptions, str]:
         BenchmarkInitError: A program cannot be read.
     """
     policy_named(options.policy)
-    compiler = compiler_of(options.env)
+    compiler = find_compiler(options.env)
     usual = {} if compiler is None else {**compiler.search_defaults, **task_defaults(compiler)}
     cost, reward = usual.get("cost", ""), usual.get("reward_space", "")
-    with environment_of(options) as env:
+    with make_environment(options) as env:
         costs = tuple(options.costs or ([cost] if cost in env.observation else []))
         rewards = tuple(options.rewards or ([reward] if reward in env.reward else []))
         names = tuple(options.benchmarks)
@@ -104,7 +104,7 @@ def settled_options(options: CollectOptions) -> tuple[CollectOptions, str]:
         return settled, env.compiler_version
 
 
-def seed_of(options: CollectOptions, run: int) -> int:
+def make_seed(options: CollectOptions, run: int) -> int:
     """Return the seed of a run."""
     return int(np.random.SeedSequence([options.seed, run]).generate_state(1)[0])
 
@@ -121,7 +121,7 @@ class Player:
         self._tape = Tape()
         self._meter = Meter(Limit(compilations=0))
         self._policy: Policy = policy_named(options.policy)
-        self._env = environment_of(options)
+        self._env = make_environment(options)
         key = None if options.no_hashes else self._env.state_observation
         kept = list(dict.fromkeys([*filter(None, [key]), *options.costs, *options.observe]))
         self.layout = Layout.of(self._env, kept, options.rewards)
@@ -155,9 +155,9 @@ class Player:
     def play(self, run: int) -> int:
         """Play one run, and return how many steps it made."""
         options, tape, env = self._options, self._tape, self._recorded
-        program, seed = self._programs[run % len(self._programs)], seed_of(options, run)
+        program, seed = self._programs[run % len(self._programs)], make_seed(options, run)
         tape.run = run
-        meter = env.meter = Meter(Limit(compilations=options.steps_of(run)))
+        meter = env.meter = Meter(Limit(compilations=options.count_steps(run)))
         random.seed(seed)
         np.random.seed(seed)
         env.observation_space = None
@@ -209,7 +209,7 @@ def policy_digest(name: str) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.suffix == ".py" else ""
 
 
-def environment_of(options: CollectOptions) -> CompilerEnv:
+def make_environment(options: CollectOptions) -> CompilerEnv:
     """Return a new environment with the action space and the rewards of a collection."""
     rewards = options.rewards
     return make(

@@ -24,7 +24,7 @@ from compiler_gym.tools.learn.collection.policies import random_actions
 from compiler_gym.tools.learn.leaderboard import Limit, LimitReached, Meter
 from compiler_gym.wrappers import EpisodeRecord, EpisodeSink, EpisodeStream, Lasting, StepRecord
 
-__all__ = ["Recorded", "Tape", "recorded_randomly"]
+__all__ = ["Recorded", "Tape", "record_randomly"]
 
 _UNCHANGED = ResetArguments().observation_space
 
@@ -68,7 +68,7 @@ class _Listed:
         return None
 
 
-def recorded_randomly(
+def record_randomly(
     env: CompilerEnv,
     programs: Iterable[Any],
     names: Sequence[str],
@@ -143,7 +143,7 @@ class Recorded(EpisodeStream):
         names: list[str] = self.below.episode.selection.observations.names[len(self._kept) :]
         self._own = None if value is None else names if several else names[0]
 
-    def seen(self, observation: Any) -> tuple[Any, ...]:
+    def keep_observation(self, observation: Any) -> tuple[Any, ...]:
         """Return what is kept of an observation."""
         return tuple([observation[name] for name in self._kept])
 
@@ -169,12 +169,12 @@ class Recorded(EpisodeStream):
 
     def handle_reset(self, asked: ResetArguments) -> ResetResult:
         """Start an episode; the rewards stay what they are."""
-        given = asked.settled().given()
+        given = asked.settle().list_given()
         if "reward_space" in given:
             self.reward_space = given["reward_space"]
         if "observation_space" in given:
             self.observation_space = given["observation_space"]
-            asked = replace(asked.settled(), observation_space=_UNCHANGED)
+            asked = replace(asked.settle(), observation_space=_UNCHANGED)
         observation, info = super().handle_reset(asked)
         return self._of_the_policy(observation), info
 
@@ -192,7 +192,7 @@ class Recorded(EpisodeStream):
             if result[2] or result[3]:
                 break
         observation, _, terminated, truncated, info = result
-        return observation, _sum_of(rewards), terminated, truncated, info
+        return observation, _sum_rewards(rewards), terminated, truncated, info
 
     def apply(self, state: CompilerEnvState) -> NoReturn:
         """Raise `PolicyError`: what a state replays is no step of the policy."""
@@ -214,7 +214,7 @@ class Recorded(EpisodeStream):
 
     def _step(self, asked: StepArguments) -> StepTuple:
         self.meter.charge(1)
-        self._name = self._name_of(asked.actions[0])
+        self._name = self._find_name(asked.actions[0])
         explicit = asked.observation_spaces
         if explicit is None:
             return self._for_the_policy(super().handle_step(asked))
@@ -227,7 +227,7 @@ class Recorded(EpisodeStream):
         own = values[len(self._kept) :]
         return (own if several else own[0], *result[1:])
 
-    def _name_of(self, action: Any) -> str:
+    def _find_name(self, action: Any) -> str:
         """Return the name of an action; those of one space are listed once."""
         space = self.action_space
         if self._listed_names[0] is not space:
@@ -246,7 +246,7 @@ class Recorded(EpisodeStream):
         return (self._of_the_policy(result[0]), *result[1:])
 
 
-def _sum_of(rewards: list[Any]) -> Any:
+def _sum_rewards(rewards: list[Any]) -> Any:
     """Return what all steps earned together."""
     if len(rewards) == 1 or rewards[0] is None:
         return rewards[0]

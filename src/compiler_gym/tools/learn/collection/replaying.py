@@ -14,7 +14,7 @@ from compiler_gym.errors import CompilerGymError, ServiceError, error_from_name
 from compiler_gym.options import CollectOptions
 from compiler_gym.spaces import action_names, value_from_json
 from compiler_gym.tools.learn.collection.columns import Layout, NamedStep, json_text
-from compiler_gym.tools.learn.collection.playing import environment_of
+from compiler_gym.tools.learn.collection.playing import make_environment
 from compiler_gym.wrappers import EpisodeRecord
 
 __all__ = ["ReplayDifference", "differences_in"]
@@ -49,7 +49,7 @@ def differences_in(
     What varies from run to run, and failures of workers, such as one that took too long, are not
     compared.
     """
-    with environment_of(options) as env:
+    with make_environment(options) as env:
         specs = [env.observation.spec(one.name) for one in layout.fields]
         env.observation_space = [spec.id for spec in specs]
         exact = [spec.space if spec.deterministic else None for spec in specs]
@@ -70,7 +70,7 @@ def _of_episode(
         yield from _in_state(0, episode.observation, seen, layout, exact)
         for number, (_, taken) in enumerate(episode.transitions(), start=1):
             step = cast("NamedStep", taken)
-            seen, reward, *_, info = env.step(_action_of(env, step))
+            seen, reward, *_, info = env.step(_find_action(env, step))
             kinds = step.error_type, info.get("error_type")
             if kinds != (None, None):
                 if kinds[0] != kinds[1] and not any(map(_is_of_a_worker, kinds)):
@@ -104,7 +104,7 @@ def _is_of_a_worker(kind: str | None) -> bool:
     return kind is not None and isinstance(error_from_name(kind, ""), ServiceError)
 
 
-def _action_of(env: CompilerEnv, step: NamedStep) -> Any:
+def _find_action(env: CompilerEnv, step: NamedStep) -> Any:
     """Return the action that is called what the recorded one was."""
     names = list(action_names(env.action_space))
     if step.name in names:

@@ -12,7 +12,7 @@ from typing import Any, Self
 import gymnasium
 
 from compiler_gym.errors import CacheError, RecordingError
-from compiler_gym.files import is_intact, replaced_file, seal, sha256_of, writing
+from compiler_gym.files import hash_file, is_intact, replace_file, seal, writing
 from compiler_gym.tools.learn.collection.columns import STATE, CollectedRows, Layout, arrow
 from compiler_gym.wrappers import EpisodeRecord
 
@@ -57,7 +57,7 @@ class Shard:
     def check(self, path: Path) -> None:
         """Raise `CacheError` unless the file `path` is the one that was written."""
         with reading(path):
-            if path.stat().st_size != self.bytes or sha256_of(path) != self.sha256:
+            if path.stat().st_size != self.bytes or hash_file(path) != self.sha256:
                 raise CacheError(
                     f"{path} is damaged: its digest is not the manifest's: remove it, and resume "
                     "the collection"
@@ -87,7 +87,7 @@ class ShardWriter:
             self._encoded, layout.schema, compression="zstd"
         )
         with writing(path, RecordingError):
-            partial = self._open.enter_context(replaced_file(path))
+            partial = self._open.enter_context(replace_file(path))
             self._file = self._open.enter_context(partial.open("wb"))
 
     def add(self, episode: EpisodeRecord, number: int) -> None:
@@ -99,7 +99,7 @@ class ShardWriter:
     def flush(self) -> None:
         """Write the episodes so far as a group of rows; raise `RecordingError` if that fails."""
         if len(self._rows):
-            table = self._rows.taken()
+            table = self._rows.take()
             self._writer.write_table(table, row_group_size=len(table))
             self._hand_on()
 
@@ -154,7 +154,7 @@ def describe(path: Path) -> Shard:
         transitions=transitions,
         episodes=episodes,
         bytes=path.stat().st_size,
-        sha256=sha256_of(path),
+        sha256=hash_file(path),
         failures=dict(sorted(failures.items())),
     )
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from compiler_gym.errors import CacheError, InvalidParameterError, UnknownNameError, unknown_name
 from compiler_gym.tools.learn.collection.collecting import (
     CollectionSummary,
-    manifest_of,
-    options_of,
-    summary_of,
+    read_manifest,
+    read_options,
+    summarise_collection,
 )
 from compiler_gym.tools.learn.collection.columns import Layout, arrow
 from compiler_gym.tools.learn.collection.replaying import ReplayDifference, differences_in
@@ -40,14 +40,14 @@ class Collection:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.options = options_of(path)
+        self.options = read_options(path)
         """What it was told."""
         self._intact: set[Path] = set()
 
     @property
     def summary(self) -> CollectionSummary:
         """How much it holds, and which failures."""
-        return summary_of(self.path)
+        return summarise_collection(self.path)
 
     @cached_property
     def shards(self) -> list[Path]:
@@ -56,7 +56,7 @@ class Collection:
 
     @cached_property
     def _manifest(self) -> dict[Path, Shard]:
-        found = manifest_of(self.path)
+        found = read_manifest(self.path)
         if not found:
             raise CacheError(f"{self.path} holds no complete shard: resume the collection")
         return found
@@ -114,7 +114,7 @@ class Collection:
                 f"part is {part}, batch_size {batch_size}, buffer {buffer}: expected a number "
                 "below the number of parts, and sizes above 0"
             )
-        names = self._checked(columns)
+        names = self._check_columns(columns)
         shards = list(self.shards)
         if seed is None:
             read = (
@@ -132,7 +132,7 @@ class Collection:
         Raises `CacheError` where the file of any shard was damaged.
         """
         generator = np.random.default_rng(seed)
-        manifest = manifest_of(self.path)
+        manifest = read_manifest(self.path)
         for path, shard in manifest.items():
             shard.check(path)
         sizes = {path: shard.episodes for path, shard in manifest.items()}
@@ -163,7 +163,7 @@ class Collection:
             self._intact.add(path)
         return path
 
-    def _checked(self, columns: Sequence[str] | None) -> list[str]:
+    def _check_columns(self, columns: Sequence[str] | None) -> list[str]:
         """Return the columns that were asked for, or the usual ones."""
         layout = self.layout
         later = {f"{_NEXT}{one.column}" for one in layout.fields}

@@ -53,7 +53,7 @@ def collect(
         kept = Collection(folder).options
         options = replace(kept, jobs=options.jobs or kept.jobs, ray=options.ray)
     else:
-        names = tuple(_address_of(env, options.benchmarks))
+        names = tuple(_make_addresses(env, options.benchmarks))
         options = replace(options, env=env, benchmarks=names)
     if limits is not None:
         options = replace(options, limits=limits)
@@ -83,7 +83,7 @@ def collect(
         raise typer.Exit(DIFFERS)
 
 
-def _address_of(env: str, names: "tuple[str, ...] | Any") -> "list[str]":
+def _make_addresses(env: str, names: "tuple[str, ...] | Any") -> "list[str]":
     """Return addresses for programs that are given as paths."""
     from compiler_gym.registration import make
 

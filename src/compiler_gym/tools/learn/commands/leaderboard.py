@@ -15,7 +15,7 @@ from compiler_gym.cli.kit.output import (
     output,
     print_json,
     show,
-    styled,
+    style_text,
     table,
 )
 from compiler_gym.cli.kit.state_files import program_name
@@ -159,7 +159,7 @@ def verify(
             str(len(submission.outcomes)),
             str(len(found)),
             "reproduced" if submission.is_reproduced else "claimed",
-            styled("WRONG", "bold red") if found else styled("ok", "green"),
+            style_text("WRONG", "bold red") if found else style_text("ok", "green"),
         )
     show(rows)
     for name, error in details:
@@ -179,7 +179,7 @@ def table_(
     """Print the leaderboards as Markdown, or write them into pages."""
     from compiler_gym.errors import InvalidParameterError
     from compiler_gym.files import read_regular
-    from compiler_gym.tools.learn.leaderboard import find_submissions, tables_of, with_tables
+    from compiler_gym.tools.learn.leaderboard import find_submissions, with_tables, write_tables
 
     submissions = list(find_submissions(root))
     if not submissions and not pages:
@@ -188,7 +188,7 @@ def table_(
             f"make one with `compiler-gym leaderboard run TASK POLICY --output {root}/TASK/NAME`"
         )
     if not pages:
-        print(tables_of(submissions))
+        print(write_tables(submissions))
         return
     stale: list[Path] = []
     for page in pages:

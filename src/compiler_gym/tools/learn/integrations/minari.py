@@ -47,7 +47,7 @@ def record_episodes(
         while not ended:
             seen, _, terminated, truncated, _ = recorded.step(choose(env, seen))
             ended = terminated or truncated
-    return _dataset_of(recorded.episodes, dataset_id, box, actions, description)
+    return _make_dataset(recorded.episodes, dataset_id, box, actions, description)
 
 
 def export_collection(
@@ -70,7 +70,7 @@ def export_collection(
         box, actions = _spaces(space, env.action_space)
     place = fields[observation]
     episodes = (_observing(episode, place) for _, episode in collection.episodes())
-    return _dataset_of(
+    return _make_dataset(
         (one for one in episodes if one.steps), dataset_id, box, actions, description
     )
 
@@ -111,7 +111,7 @@ class _Kept(EpisodeStream):
         super().__init__(env)
         self.episodes: list[EpisodeRecord] = []
 
-    def seen(self, observation: Any) -> Any:
+    def keep_observation(self, observation: Any) -> Any:
         """Return the observation."""
         return observation
 
@@ -151,7 +151,7 @@ def _observing(episode: EpisodeRecord, place: int) -> EpisodeRecord:
     return episode
 
 
-def _dataset_of(
+def _make_dataset(
     episodes: Iterable[EpisodeRecord],
     dataset_id: str,
     box: gymnasium.Space[Any],

@@ -137,7 +137,7 @@ def spread_tasks(
         raise InvalidParameterError(f"retries is {retries}: expected at least 0")
     if not ray.is_initialized():
         ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
-    task = ray.remote(num_cpus=cpus, max_retries=retries, scheduling_strategy="SPREAD")(_called)
+    task = ray.remote(num_cpus=cpus, max_retries=retries, scheduling_strategy="SPREAD")(_call)
     waiting = list(items)
     room = in_flight or max(int(2 * ray.cluster_resources().get("CPU", 1) / cpus), 1)
     running: dict[Any, Item] = {}
@@ -188,7 +188,7 @@ def evaluate_actions(job: Job) -> dict[str, Any]:
         return {"reward": reward, "commandline": env.commandline()}
 
 
-def _called(work: Callable[[Item], Result], item: Item) -> Result:
+def _call(work: Callable[[Item], Result], item: Item) -> Result:
     """Return what `work` does of `item`: Ray takes functions, and `work` may be a partial one."""
     return work(item)
 

@@ -71,22 +71,22 @@ def as_sb3(vector: CompilerVectorEnv) -> Any:
             vector.close()
 
         def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-            return [env.get_wrapper_attr(attr_name) for env in self._chosen(indices)]
+            return [env.get_wrapper_attr(attr_name) for env in self._choose_rows(indices)]
 
         def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-            for env in self._chosen(indices):
+            for env in self._choose_rows(indices):
                 env.set_wrapper_attr(attr_name, value)
 
         def env_method(
             self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any
         ) -> list[Any]:
-            envs = self._chosen(indices)
+            envs = self._choose_rows(indices)
             return [env.get_wrapper_attr(method_name)(*args, **kwargs) for env in envs]
 
         def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-            return [_is_wrapped(env, wrapper_class) for env in self._chosen(indices)]
+            return [_is_wrapped(env, wrapper_class) for env in self._choose_rows(indices)]
 
-        def _chosen(self, indices: Any) -> Iterable[Any]:
+        def _choose_rows(self, indices: Any) -> Iterable[Any]:
             return [vector.envs[row] for row in self._get_indices(indices)]
 
     return kinds.VecMonitor(CompilerVecEnv())

@@ -22,7 +22,7 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import InvalidParameterError, RecordingError
 from compiler_gym.files import writing
 from compiler_gym.spaces import action_names
-from compiler_gym.tools.learn.collection import recorded_randomly
+from compiler_gym.tools.learn.collection import record_randomly
 from compiler_gym.wrappers import EpisodeRecord
 
 __all__ = ["StateTransition", "random_transitions", "read_transitions", "write_transitions"]
@@ -62,11 +62,11 @@ def random_transitions(
     if key is None or not names:
         raise InvalidParameterError(f"{env} needs a hash of its program and actions with names")
     kept = [key, *([features] if features else [])]
-    recorded = recorded_randomly(
+    recorded = record_randomly(
         env, programs, kept, episodes=episodes, length=length, rewards=rewards, seed=seed
     )
     for episode in recorded:
-        yield from _transitions_of(episode, names)
+        yield from _make_transitions(episode, names)
 
 
 def write_transitions(
@@ -112,7 +112,7 @@ def read_transitions(path: str | Path) -> Iterator[StateTransition]:
             yield StateTransition(**row)
 
 
-def _transitions_of(episode: EpisodeRecord, names: Sequence[str]) -> Iterator[StateTransition]:
+def _make_transitions(episode: EpisodeRecord, names: Sequence[str]) -> Iterator[StateTransition]:
     for seen, step in episode.transitions():
         if step.error_type is not None:
             return

@@ -35,9 +35,9 @@ from compiler_gym.tools.learn.leaderboard.submission import (
 )
 from compiler_gym.tools.learn.leaderboard.table import (
     leaderboard_table,
-    ranked,
-    tables_of,
+    rank_submissions,
     with_tables,
+    write_tables,
 )
 from compiler_gym.tools.learn.leaderboard.task import (
     TASKS,
@@ -73,12 +73,12 @@ __all__ = [
     "geometric_interval",
     "geometric_mean",
     "leaderboard_table",
-    "ranked",
+    "rank_submissions",
     "read_submission",
     "summarise",
-    "tables_of",
     "task_defaults",
     "verify",
     "with_tables",
     "write_submission",
+    "write_tables",
 ]

@@ -162,12 +162,12 @@ class Evaluation:
     @property
     def walltime(self) -> float:
         """The mean wall time per program in seconds."""
-        return _mean_of(outcome.walltime for outcome in self.outcomes)
+        return _compute_mean(outcome.walltime for outcome in self.outcomes)
 
     @property
     def compilations(self) -> float:
         """The mean number of actions applied per program."""
-        return _mean_of(float(outcome.compilations) for outcome in self.outcomes)
+        return _compute_mean(float(outcome.compilations) for outcome in self.outcomes)
 
 
 def evaluate(
@@ -189,11 +189,11 @@ def evaluate(
     outcomes: list[Outcome] = []
     for uri, repetition in _episodes(chosen):
         key = f"{uri} {repetition}"
-        known = None if run is None else run.result_of(key)
+        known = None if run is None else run.find_result(key)
         if known is not None:
             outcomes.append(Outcome.from_json(known))
             continue
-        outcome = _outcome_of(policy, chosen, uri, repetition)
+        outcome = _measure_outcome(policy, chosen, uri, repetition)
         if learnt_late:
             outcome = replace(outcome, is_late=True)
         outcomes.append(outcome)
@@ -243,7 +243,7 @@ def _task_environment(task: LeaderboardTask) -> CompilerEnv:
     return make(task.environment, **options)
 
 
-def _outcome_of(policy: Policy, task: LeaderboardTask, uri: str, repetition: int) -> Outcome:
+def _measure_outcome(policy: Policy, task: LeaderboardTask, uri: str, repetition: int) -> Outcome:
     with _task_environment(task) as env:
         env.reset(benchmark=uri, seed=task.seed + repetition)
         before, program = env.state, str(env.benchmark)
@@ -318,6 +318,6 @@ def _takes_meter(policy: Policy) -> bool:
     return sum(p.kind in positional and p.default is p.empty for p in parameters) >= 2
 
 
-def _mean_of(values: Iterable[float]) -> float:
+def _compute_mean(values: Iterable[float]) -> float:
     found = list(values)
     return sum(found) / len(found) if found else 0.0

@@ -6,7 +6,7 @@ The leaderboard itself is a compiler's: it is loaded when a policy is evaluated.
 
 from collections.abc import Sequence
 
-from compiler_gym.lazy import named
+from compiler_gym.lazy import load_named
 from compiler_gym.tools.learn.leaderboard.evaluation import Policy
 
 __all__ = ["eval_llvm_instcount_policy"]
@@ -20,4 +20,4 @@ def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None
     `policy` takes an environment at the start of an episode and steps it to where it
     wants to be judged. Options come from the command line (or `argv`): see ``--help``.
     """
-    named(_WHERE)(policy, argv)
+    load_named(_WHERE)(policy, argv)

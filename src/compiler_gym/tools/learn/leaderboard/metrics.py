@@ -42,19 +42,19 @@ class ScoredCost:
     @property
     def share(self) -> float | None:
         """``(C0-C)/(C0-Cb)``; None where the baseline saves nothing."""
-        return self._share_of(self.baseline)
+        return self._compute_share(self.baseline)
 
     @property
     def published_share(self) -> float | None:
         """``(C0-C)/(C0-Cp)``; None where that baseline saves nothing or is not known."""
-        return None if self.published is None else self._share_of(self.published)
+        return None if self.published is None else self._compute_share(self.published)
 
     @property
     def ratio(self) -> float | None:
         """``Cb/C``; None where one of them is nothing."""
         return self.baseline / self.found if self.found > 0 and self.baseline > 0 else None
 
-    def _share_of(self, baseline: float) -> float | None:
+    def _compute_share(self, baseline: float) -> float | None:
         saved = self.initial - baseline
         return (self.initial - self.found) / saved if saved > 0 else None
 
@@ -106,7 +106,7 @@ def summarise(costs: Sequence[ScoredCost], *, seed: int = 0) -> ScoreSummary:
         ratio=ratio,
         saving=None
         if ratio is None
-        else ScoreInterval(*(1 - 1 / value for value in _numbers_of(ratio))),
+        else ScoreInterval(*(1 - 1 / value for value in _list_numbers(ratio))),
         improved=sum(cost.found < cost.baseline for cost in costs) / len(costs) if costs else 0.0,
         outliers=outliers,
         ratio_without_outliers=geometric_interval(kept, seed),
@@ -123,7 +123,7 @@ def geometric_mean(values: Sequence[float]) -> float | None:
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def _numbers_of(interval: ScoreInterval) -> tuple[float, float, float]:
+def _list_numbers(interval: ScoreInterval) -> tuple[float, float, float]:
     return interval.mean, interval.low, interval.high
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import UnknownNameError
-from compiler_gym.lazy import named_in_file, parts
+from compiler_gym.lazy import load_from_file, parts
 from compiler_gym.registration import make
 from compiler_gym.search import ALGORITHMS, Budget, level_sequences, run_search
 from compiler_gym.spaces import action_names, space_name
@@ -136,7 +136,7 @@ def find_policy(name: str) -> Policy:
 
 def _policy_of_file(path: Path, name: str) -> Policy:
     try:
-        found = named_in_file(path, name)
+        found = load_from_file(path, name)
     except FileNotFoundError:
         raise UnknownNameError(f"no file {path}: expected a Python file with a policy") from None
     except AttributeError as error:

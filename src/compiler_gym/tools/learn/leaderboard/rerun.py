@@ -76,7 +76,7 @@ def rerun_errors(
 
 def note_rerun(root: Path | None, folder: Path, digest: str, outcomes: Sequence[Outcome]) -> None:
     """Note that the submission of `digest` in `folder` was reproduced here, by `outcomes`."""
-    file, place = _noted_at(root, folder)
+    file, place = _find_notes(root, folder)
     count = len(outcomes)
     note = Rerun(
         submission=digest,
@@ -97,12 +97,12 @@ def note_rerun(root: Path | None, folder: Path, digest: str, outcomes: Sequence[
 
 def find_rerun(root: Path | None, folder: Path, digest: str) -> Rerun | None:
     """Return what was noted of a submission, as it is now: None where it is another by now."""
-    file, place = _noted_at(root, folder)
+    file, place = _find_notes(root, folder)
     note = _notes(file).get(place)
     return note if note is not None and note.submission == digest else None
 
 
-def _noted_at(root: Path | None, folder: Path) -> tuple[Path, str]:
+def _find_notes(root: Path | None, folder: Path) -> tuple[Path, str]:
     """Return the file of notes and the name in it; it is never derived from where `folder` lies."""
     path = Path(os.path.abspath(folder))
     if root is not None and path.is_relative_to(os.path.abspath(root)):

@@ -25,7 +25,7 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, StateFileError
 from compiler_gym.files import read_regular, write_whole
 from compiler_gym.registration import make
-from compiler_gym.sandbox import require, sandboxed
+from compiler_gym.sandbox import require, use_sandbox
 from compiler_gym.tools.learn.leaderboard.evaluation import Evaluation, Outcome
 from compiler_gym.tools.learn.leaderboard.policies import find_policy
 from compiler_gym.tools.learn.leaderboard.rerun import Rerun, find_rerun, note_rerun, rerun_errors
@@ -155,7 +155,7 @@ def verify(
     runs with your rights. Raises `SandboxError` where there would be none, unless `sandbox` is
     ``"none"``.
     """
-    with sandboxed(require(sandbox, what=f"the submission {submission.name}")):
+    with use_sandbox(require(sandbox, what=f"the submission {submission.name}")):
         return _verify(submission, sample, tuple(rungs), seed, rerun, watch)
 
 

@@ -8,7 +8,7 @@ from compiler_gym.tools.learn.leaderboard.metrics import ScoreInterval
 from compiler_gym.tools.learn.leaderboard.submission import Submission
 from compiler_gym.tools.learn.leaderboard.task import LeaderboardTask
 
-__all__ = ["leaderboard_table", "ranked", "tables_of", "with_tables"]
+__all__ = ["leaderboard_table", "rank_submissions", "with_tables", "write_tables"]
 
 _HEAD = (
     "rank", "policy", "(C0-C)/(C0-Cb)", "(C0-C)/(C0-Cp)", "Cb/C", "(Cb-C)/Cb",
@@ -19,7 +19,7 @@ _TABLE_MARKS = re.compile(
 )
 
 
-def ranked(submissions: Iterable[Submission]) -> list[Submission]:
+def rank_submissions(submissions: Iterable[Submission]) -> list[Submission]:
     """Return submissions by the mean of ``Cb/C``, the best first.
 
     Left out are late ones and those that nobody has reproduced.
@@ -39,7 +39,7 @@ def leaderboard_table(task: LeaderboardTask, submissions: Sequence[Submission]) 
         f"**{task.name}**: {task.description} ({_baseline_rows(task)})", "",
         _markdown_row(_HEAD), _markdown_row(["--:", "---"] + ["--:"] * 8 + ["---"]),
     ]  # fmt: skip
-    for rank, submission in enumerate(ranked(of_task), start=1):
+    for rank, submission in enumerate(rank_submissions(of_task), start=1):
         lines.append(_entry_row(str(rank), submission))
     lines += [_entry_row("-", submission) for submission in _by_ratio(rest)]
     return "\n".join(lines)
@@ -90,7 +90,7 @@ def _escape(name: str) -> str:
     return printable.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
-def tables_of(submissions: Sequence[Submission]) -> str:
+def write_tables(submissions: Sequence[Submission]) -> str:
     """Return the tables of every task that has a submission."""
     tasks = {submission.task.name: submission.task for submission in submissions}
     return "\n\n".join(
@@ -106,7 +106,7 @@ def with_tables(text: str, submissions: Sequence[Submission]) -> str:
 
     def fill(found: re.Match[str]) -> str:
         chosen = [s for s in submissions if found["task"] in (None, s.task.name)]
-        return f"{found[1]}\n{tables_of(chosen)}\n\n{found[3]}"
+        return f"{found[1]}\n{write_tables(chosen)}\n\n{found[3]}"
 
     return _TABLE_MARKS.sub(fill, text)
 

@@ -10,7 +10,7 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import BenchmarkUri
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
 from compiler_gym.lazy import parts
-from compiler_gym.registration import Compiler, compiler_of, default_environment
+from compiler_gym.registration import Compiler, default_environment, find_compiler
 
 __all__ = ["TASKS", "LeaderboardTask", "Limit", "addresses", "find_task", "task_defaults"]
 
@@ -71,7 +71,7 @@ class LeaderboardTask:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        compiler = compiler_of(self.environment)
+        compiler = find_compiler(self.environment)
         for name, usual in task_defaults(compiler).items():
             if not getattr(self, name):
                 object.__setattr__(self, name, usual)

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
-    from compiler_gym.tools.tune.builds._compiled_driver import compiled_driver
+    from compiler_gym.tools.tune.builds._compiled_driver import find_compiled_driver
     from compiler_gym.tools.tune.builds.asked import build_asked
     from compiler_gym.tools.tune.builds.binaries import (
         Binary,
         Input,
         Unit,
         find_binaries,
-        inputs_of,
-        linked_files,
-        objects_of,
+        list_inputs,
+        list_linked_files,
+        list_objects,
     )
     from compiler_gym.tools.tune.builds.configured import configuring
     from compiler_gym.tools.tune.builds.debug_files import (
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from compiler_gym.tools.tune.builds.link_map import (
         LinkedFunction,
         bytes_by_file,
-        linked_functions,
         map_beside,
+        read_linked_functions,
         symbols_beside,
     )
     from compiler_gym.tools.tune.builds.protecting import Protection
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     )
     from compiler_gym.tools.tune.builds.relinking import Driver, Place, run_command
     from compiler_gym.tools.tune.builds.shell import shell_comment, shell_text
-    from compiler_gym.tools.tune.builds.tree import copy_tree, digests_of
+    from compiler_gym.tools.tune.builds.tree import copy_tree, digest_files
 
 __all__ = [
     "WATCH",
@@ -64,18 +64,18 @@ __all__ = [
     "Unit",
     "build_asked",
     "bytes_by_file",
-    "compiled_driver",
     "compiler_variable",
     "configuring",
     "copy_tree",
     "debug_name",
-    "digests_of",
+    "digest_files",
     "find_binaries",
-    "inputs_of",
-    "linked_files",
-    "linked_functions",
+    "find_compiled_driver",
+    "list_inputs",
+    "list_linked_files",
+    "list_objects",
     "map_beside",
-    "objects_of",
+    "read_linked_functions",
     "record_build",
     "run_command",
     "shell_comment",

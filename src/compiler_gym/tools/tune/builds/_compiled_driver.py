@@ -8,10 +8,10 @@ import os
 import shutil
 import sys
 
-__all__ = ["compiled_driver"]
+__all__ = ["find_compiled_driver"]
 
 
-def compiled_driver(verb: str) -> str:
+def find_compiled_driver(verb: str) -> str:
     """Return the path of the driver for C (``cc``) or C++ (``cxx``), or exit without one."""
     name = f"compiler-gym-{verb}"
     folders = [os.path.dirname(sys.argv[0]), os.path.dirname(sys.executable)]

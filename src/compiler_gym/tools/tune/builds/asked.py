@@ -57,7 +57,7 @@ def _of_database(path: Path, project: Path, more: Sequence[str]) -> str:
         words = shell_text([driver, *command.words[1:]], place)
         lines.append(f"(cd {shell_text([str(command.cwd)], place)} && {words})")
         objects += [
-            os.path.relpath(command.output_of(source), project) for source in command.sources
+            os.path.relpath(command.find_output(source), project) for source in command.sources
         ]
     if not lines:
         raise ProjectError(f"{path} lists no command that makes an object of a source")

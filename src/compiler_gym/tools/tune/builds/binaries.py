@@ -18,7 +18,7 @@ from compiler_gym.builds import (
     Source,
     is_archive,
     is_elf,
-    members_of,
+    iterate_members,
 )
 from compiler_gym.tools.tune.builds.recording import Event
 
@@ -28,9 +28,9 @@ __all__ = [
     "Origin",
     "Unit",
     "find_binaries",
-    "inputs_of",
-    "linked_files",
-    "objects_of",
+    "list_inputs",
+    "list_linked_files",
+    "list_objects",
 ]
 
 _WHOLE = {"-Wl,--whole-archive": True, "-Wl,--no-whole-archive": False}
@@ -95,7 +95,7 @@ class Binary:
         """Every source, each once."""
         return tuple(dict.fromkeys(unit for input in self.inputs for unit in input.units))
 
-    def name_of(self, unit: Unit) -> str:
+    def name_unit(self, unit: Unit) -> str:
         """Return where the source of `unit` lies, from the root of the tree."""
         return _name(unit.path.resolve(), self.root)
 
@@ -120,39 +120,41 @@ def find_binaries(events: Iterable[Event], tree: Path) -> list[Binary]:
     for event in events:
         command = CompilerCommand.parse(event.words, event.cwd)
         digests = {command.cwd / name: digest for name, digest in event.made.items()}
-        made |= {digests[path]: (unit,) for path, unit in objects_of(command) if path in digests}
+        made |= {digests[path]: (unit,) for path, unit in list_objects(command) if path in digests}
         if command.mode is not Mode.PROGRAM:
             continue
         if "-r" not in command.link_flags:
             links |= {path.resolve(): (command, digest) for path, digest in digests.items()}
-        elif units := _join_units([input.units for input in inputs_of(command, origin)]):
+        elif units := _join_units([input.units for input in list_inputs(command, origin)]):
             made |= dict.fromkeys(digests.values(), units)
     unchanged = (
-        Binary(_name(path, tree), path, command, tuple(inputs_of(command, origin)), tree.resolve())
+        Binary(
+            _name(path, tree), path, command, tuple(list_inputs(command, origin)), tree.resolve()
+        )
         for path, (command, digest) in links.items()
         if is_elf(path, EXECUTABLE, SHARED) and _digest(path.read_bytes()) == digest
     )
     return [binary for binary in unchanged if binary.units]
 
 
-def objects_of(command: CompilerCommand) -> Iterator[tuple[Path, Unit]]:
+def list_objects(command: CompilerCommand) -> Iterator[tuple[Path, Unit]]:
     """Yield the objects that `command` makes, and the source of each."""
     if command.mode is Mode.OBJECT:
         for source in command.sources:
-            yield command.output_of(source), Unit(command, source)
+            yield command.find_output(source), Unit(command, source)
 
 
-def inputs_of(command: CompilerCommand, origin: Origin) -> Iterable[Input]:
+def list_inputs(command: CompilerCommand, origin: Origin) -> Iterable[Input]:
     """Yield what `command` links, its own sources first."""
     for source in command.sources:
         yield Input(source.name, command.cwd / source.name, (Unit(command, source),))
-    for file in linked_files(command):
-        units = _units_of(file.path, origin)
+    for file in list_linked_files(command):
+        units = _list_units(file.path, origin)
         if units or file.word in command.objects:
             yield replace(file, units=units)
 
 
-def linked_files(command: CompilerCommand) -> Iterator[Input]:
+def list_linked_files(command: CompilerCommand) -> Iterator[Input]:
     """Yield the objects and archives that `command` names, without saying what they are made of."""
     is_whole = False
     folders = _folders(command)
@@ -188,7 +190,7 @@ def _library(word: str, folders: Sequence[Path]) -> Path | None:
     return None
 
 
-def _units_of(path: Path, origin: Origin) -> tuple[Unit, ...]:
+def _list_units(path: Path, origin: Origin) -> tuple[Unit, ...]:
     """Return what `path` was made of; nothing where a part of it is of unknown origin."""
     try:
         data = path.read_bytes()
@@ -197,7 +199,7 @@ def _units_of(path: Path, origin: Origin) -> tuple[Unit, ...]:
     if not is_archive(path):
         return origin(_digest(data))
     return _join_units(
-        [() if member is None else origin(_digest(member)) for member in members_of(data)]
+        [() if member is None else origin(_digest(member)) for member in iterate_members(data)]
     )
 
 

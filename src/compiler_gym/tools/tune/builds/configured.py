@@ -67,7 +67,7 @@ def adapt_configured(source: Path, target: Path) -> None:
         if _STATUS in files:
             for path in Path(folder).rglob("*"):
                 if path.name in _NAMES_PLACES and path.is_file() and not path.is_symlink():
-                    _rewrite(path, _moved(path.read_text("utf-8", "surrogateescape"),
+                    _rewrite(path, _move_paths(path.read_text("utf-8", "surrogateescape"),
                                           source, target))  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _adapt_cache(cache: Path, source: Path, target: Path) -> None:
         if entry is None or _COMPILER.fullmatch(entry[1]):
             continue
         if entry[2] not in ("INTERNAL", "STATIC") or _STAYS.fullmatch(entry[1]):
-            kept.append(_moved(line, source, target))
+            kept.append(_move_paths(line, source, target))
     _rewrite(cache, "\n".join([*kept, ""]))
 
 
@@ -126,7 +126,7 @@ def _meson(folder: Path, source: Path, place: str) -> list[str]:
     return ["meson", "setup", *(f"-D{name}={value}" for name, value in options), place, home]
 
 
-def _moved(text: str, source: Path, target: Path) -> str:
+def _move_paths(text: str, source: Path, target: Path) -> str:
     """Return `text` with places in `source` as those in `target`."""
     for root in dict.fromkeys((os.path.realpath(source), str(source.absolute()))):
         text = re.sub(rf"(?<![\w./-]){re.escape(root)}(?![\w.-])", lambda _: str(target), text)

@@ -30,22 +30,22 @@ def with_debug(binary: Binary) -> Binary:
 
 def with_own_debug(binary: Binary) -> Binary:
     """Return `binary` with as much debug information as its own build keeps: maybe none."""
-    return binary if "-s" in binary.command.link_flags else _with(binary, _asked)
+    return binary if "-s" in binary.command.link_flags else _with(binary, _list_debug_flags)
 
 
 def _with(binary: Binary, words: Callable[[CompilerCommand], tuple[str, ...]]) -> Binary:
-    def debugged(unit: Unit) -> Unit:
+    def add_debug(unit: Unit) -> Unit:
         return replace(unit, command=replace(unit.command, debug=words(unit.command)))
 
     inputs = tuple(
-        replace(input, units=tuple(map(debugged, input.units))) for input in binary.inputs
+        replace(input, units=tuple(map(add_debug, input.units))) for input in binary.inputs
     )
     found = replace(binary, inputs=inputs)
     link = next((unit.command.debug for unit in found.units if unit.command.debug), ())
     return replace(found, command=replace(binary.command, debug=link))
 
 
-def _asked(command: CompilerCommand) -> tuple[str, ...]:
+def _list_debug_flags(command: CompilerCommand) -> tuple[str, ...]:
     words = tuple(word for word in command.words if word.startswith("-g"))
     return () if words[-1:] in ((), ("-g0",)) else words
 

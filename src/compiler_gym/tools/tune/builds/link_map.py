@@ -12,7 +12,13 @@ from pathlib import Path
 
 from compiler_gym.builds import function_sizes
 
-__all__ = ["LinkedFunction", "bytes_by_file", "linked_functions", "map_beside", "symbols_beside"]
+__all__ = [
+    "LinkedFunction",
+    "bytes_by_file",
+    "map_beside",
+    "read_linked_functions",
+    "symbols_beside",
+]
 
 _OUTPUT, _INPUT, _SYMBOL = 0, 8, 16
 """How far lld indents an output section, an input section and a symbol."""
@@ -46,7 +52,7 @@ def symbols_beside(linked: Path) -> Path:
     return linked.with_name(f"{linked.name}.symbols")
 
 
-def linked_functions(linked: Path) -> list[LinkedFunction]:
+def read_linked_functions(linked: Path) -> list[LinkedFunction]:
     """Return the functions of `linked` that have a size; none where nothing is known of them."""
     symbols = symbols_beside(linked)
     if symbols.is_file():
@@ -55,7 +61,7 @@ def linked_functions(linked: Path) -> list[LinkedFunction]:
     file = ""
     for line in _text_lines(map_beside(linked)):
         if line.indent == _INPUT:
-            file = _file_of(line.text)
+            file = _find_file(line.text)
         elif line.indent == _SYMBOL and line.size:
             found.append(LinkedFunction(line.text, line.size, file))
     return found
@@ -66,12 +72,12 @@ def bytes_by_file(linked: Path) -> dict[str, int]:
     found: dict[str, int] = {}
     for line in _text_lines(map_beside(linked)):
         if line.indent == _INPUT:
-            file = _file_of(line.text)
+            file = _find_file(line.text)
             found[file] = found.get(file, 0) + line.size
     return found
 
 
-def _file_of(text: str) -> str:
+def _find_file(text: str) -> str:
     return text.rpartition(":(")[0] or text
 
 

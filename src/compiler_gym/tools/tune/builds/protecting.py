@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from compiler_gym.tools.tune.builds.tree import stamps_of
+from compiler_gym.tools.tune.builds.tree import stamp_files
 
 __all__ = ["Protection"]
 
@@ -36,7 +36,7 @@ class Protection:
         """Return the protection of `folder` as it is now."""
         homes = (os.environ.get("HOME", "/"), tempfile.gettempdir())
         kept = tuple(path.resolve() for path in (*writable, *map(Path, homes)))
-        return cls(folder, kept, stamps_of(folder, leave_out=kept))
+        return cls(folder, kept, stamp_files(folder, leave_out=kept))
 
     def wrap(self, words: Sequence[str]) -> list[str]:
         """Return the command that runs `words` while the folder cannot be written, if one can."""
@@ -50,9 +50,9 @@ class Protection:
                 binds += ["--bind", str(path), str(path)]
         return [tool, *binds, "--", *words]
 
-    def changed(self) -> list[str]:
+    def list_changed(self) -> list[str]:
         """Return the files of the folder that are not what they were, less what we print to."""
-        after = stamps_of(self.folder, leave_out=self.writable)
+        after = stamp_files(self.folder, leave_out=self.writable)
         names = self.before.keys() | after.keys()
         ours = {os.fstat(stream).st_ino for stream in (1, 2) if _is_open(stream)}
         changed = (name for name in names if self.before.get(name) != after.get(name))

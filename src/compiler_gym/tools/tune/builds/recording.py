@@ -91,7 +91,7 @@ def record_build(
     `ProjectError` with the end of what the build printed when it fails.
     """
     recording = Recording(folder, tree)
-    compiler, cxx_compiler = _found(compiler), _found(cxx_compiler)
+    compiler, cxx_compiler = _resolve_command(compiler), _resolve_command(cxx_compiler)
     shims = folder / "compilers"
     shims.mkdir(parents=True, exist_ok=True)
     recording.journal.unlink(missing_ok=True)
@@ -148,7 +148,7 @@ def compiler_variable(name: str) -> str:
     return "CC" if plain in _C else "CXX" if plain in _CXX else ""
 
 
-def _found(words: Sequence[str]) -> list[str]:
+def _resolve_command(words: Sequence[str]) -> list[str]:
     """Return the command with its program's place: on the build's PATH its name is ours."""
     found = shutil.which(words[0])
     if found is None:

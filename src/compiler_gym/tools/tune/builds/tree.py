@@ -16,14 +16,14 @@ from pathlib import Path
 
 from compiler_gym.builds import RELOCATABLE, is_archive, is_bitcode, is_elf
 from compiler_gym.errors import ProjectError
-from compiler_gym.files import sha256_of
+from compiler_gym.files import hash_file
 from compiler_gym.tools.tune.builds.configured import (
     adapt_configured,
     is_generated,
     require_sources_in,
 )
 
-__all__ = ["copy_tree", "digests_of", "stamps_of"]
+__all__ = ["copy_tree", "digest_files", "stamp_files"]
 
 _VERSIONS = {".git", ".hg", ".svn"}
 _LEFT_OUT = {*_VERSIONS, "__pycache__", ".libs", ".deps"}
@@ -52,7 +52,7 @@ def copy_tree(source: Path, target: Path, *, leave_out: Iterable[Path] = ()) -> 
         raise ProjectError(f"cannot copy {source} to {target}: {_reason(error)}") from error
 
 
-def digests_of(source: Path, *, leave_out: Iterable[Path] = ()) -> dict[str, str]:
+def digest_files(source: Path, *, leave_out: Iterable[Path] = ()) -> dict[str, str]:
     """Return what names the contents of every file that `copy_tree` takes, by its path.
 
     What a linker or an archiver made is passed over: it may come and go. Raises `ProjectError`
@@ -68,7 +68,7 @@ def digests_of(source: Path, *, leave_out: Iterable[Path] = ()) -> dict[str, str
         raise ProjectError(f"cannot read {source}: {_reason(error)}") from error
 
 
-def stamps_of(source: Path, *, leave_out: Iterable[Path] = ()) -> dict[str, tuple[int, ...]]:
+def stamp_files(source: Path, *, leave_out: Iterable[Path] = ()) -> dict[str, tuple[int, ...]]:
     """Return what changes of every file in `source` when anybody writes to it, by its path."""
     outside = {os.path.realpath(path) for path in leave_out}
     found: dict[str, tuple[int, ...]] = {}
@@ -100,7 +100,7 @@ def _rule(source: Path, leave_out: Iterable[Path]) -> Callable[[str, list[str]],
     tracked = _list_tracked(source)
     outside = {os.path.realpath(path) for path in leave_out}
 
-    def ignored(folder: str, names: list[str]) -> set[str]:
+    def ignore(folder: str, names: list[str]) -> set[str]:
         here = Path(folder)
         return {
             name
@@ -112,7 +112,7 @@ def _rule(source: Path, leave_out: Iterable[Path]) -> Callable[[str, list[str]],
             or not _is_copied(here / name)
         }
 
-    return ignored
+    return ignore
 
 
 def _is_copied(path: Path) -> bool:
@@ -124,7 +124,7 @@ def _is_copied(path: Path) -> bool:
 def _digest(path: Path) -> str:
     if path.is_symlink():
         return f"-> {os.readlink(path)}"
-    return sha256_of(path)
+    return hash_file(path)
 
 
 def _links_in(folder: Path) -> Iterator[Path]:

@@ -36,7 +36,7 @@ def digest(path: str) -> str:
         return ""
 
 
-def expanded(words: "list[str]") -> "list[str]":
+def expand_response_files(words: "list[str]") -> "list[str]":
     """Return the words with those of response files in their places: these may be deleted."""
     import shlex
 
@@ -44,7 +44,7 @@ def expanded(words: "list[str]") -> "list[str]":
     for word in words:
         if word.startswith("@") and os.path.isfile(word[1:]):
             with open(word[1:], errors="surrogateescape") as file:
-                found += expanded(shlex.split(file.read()))
+                found += expand_response_files(shlex.split(file.read()))
         else:
             found.append(word)
     return found
@@ -61,7 +61,7 @@ def main() -> int:
         return 127
     if status:
         return status if status > 0 else 128 - status
-    words = expanded(words)
+    words = expand_response_files(words)
     made = {path: digest(path) for path in outputs(words)}
     made = {path: name for path, name in made.items() if name}
     if made:

@@ -24,7 +24,7 @@ from compiler_gym.tools.tune.commands.driver import become_driver
 from compiler_gym.tools.tune.commands.policies import run_with_policy
 from compiler_gym.tools.tune.commands.recipes import (
     RECORDING_FOLDER,
-    command_of,
+    parse_command,
     run_with_recipe,
 )
 
@@ -83,12 +83,12 @@ def _drive(verb: str, context: typer.Context) -> None:
 
 def _use_recipe(verb: str, name: Path, arguments: list[str]) -> None:
     """Compile and link as a recipe says."""
-    _keep_and_leave(run_with_recipe(verb, str(name), arguments), command_of(verb, arguments))
+    _keep_and_leave(run_with_recipe(verb, str(name), arguments), parse_command(verb, arguments))
 
 
 def _use_policy(verb: str, name: Path, arguments: list[str]) -> None:
     """Compile and link as the recipe of a policy says: nothing is chosen by it here."""
-    _keep_and_leave(run_with_policy(verb, str(name), arguments), command_of(verb, arguments))
+    _keep_and_leave(run_with_policy(verb, str(name), arguments), parse_command(verb, arguments))
 
 
 def _keep_and_leave(status: int, command: CompilerCommand) -> None:
@@ -106,10 +106,8 @@ def _check_plan(verb: str, plan: Path, arguments: list[str]) -> None:
     from compiler_gym.tools.tune import driver_facts, read_plan
 
     read = read_plan(plan)
-    tuner = _tuner_of(read)
-    compilers = (
-        (_recorded_compiler("cc"), _recorded_compiler("cxx")) if tuner is None else tuner.compilers
-    )
+    tuner = _find_tuner(read)
+    compilers = (_find_recorder("cc"), _find_recorder("cxx")) if tuner is None else tuner.compilers
     sys.stdout.buffer.write(driver_facts(read, compilers))
     sys.stdout.buffer.flush()
 
@@ -119,7 +117,7 @@ def _apply_plan(verb: str, plan: Path, words: list[str]) -> None:
     from compiler_gym.tools.tune import apply_plan, read_plan
 
     read = read_plan(plan)
-    tuner = _tuner_of(read)
+    tuner = _find_tuner(read)
     if tuner is not None:
         try:
             apply_plan(read, tuner, words, Path.cwd(), say=_say)
@@ -141,12 +139,12 @@ _NAMED = {"--recipe": "small", "--policy": "size"}
 """What a name follows, and an example of one."""
 
 
-def _tuner_of(plan: "BuildPlan") -> "Tuner | None":
+def _find_tuner(plan: "BuildPlan") -> "Tuner | None":
     """Return the tuner that applies `plan`; print why and return None if none can."""
-    from compiler_gym.tools.tune import tuner_of
+    from compiler_gym.tools.tune import find_tuner
 
     try:
-        return tuner_of(plan)
+        return find_tuner(plan)
     except UnknownNameError:
         _say(f"the plan is for {plan.compiler}, which nothing here can apply")
         return None
@@ -163,10 +161,10 @@ def _exact_arguments(verb: str, context: typer.Context) -> list[str]:
 
 def _compiler(verb: str) -> list[str]:
     named = os.environ.get(_COMPILERS[verb])
-    return shlex.split(named) if named else _recorded_compiler(verb)
+    return shlex.split(named) if named else _find_recorder(verb)
 
 
-def _recorded_compiler(verb: str) -> list[str]:
+def _find_recorder(verb: str) -> list[str]:
     recorder = _recorder()
     names = recorder.COMMANDS if verb == "cc" else recorder.CXX_COMMANDS
     found = next((name for name in names if shutil.which(name)), None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compiler_gym.cli.kit.output import Json, heading, output, print_json, show, styled, table
+from compiler_gym.cli.kit.output import Json, heading, output, print_json, show, style_text, table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -86,9 +86,9 @@ def _sizes(difference: "PlanDifference") -> "Table":
             colour = "yellow" if said.endswith("larger") else "green"
             style = "bold" if measure is binary.measure else ""
             cells = (
-                styled(text, style) for text in (measure.label, *map(_number, (first, second)))
+                style_text(text, style) for text in (measure.label, *map(_number, (first, second)))
             )
-            rows.add_row(name, *cells, styled(said, colour))
+            rows.add_row(name, *cells, style_text(said, colour))
             name = ""
     return rows
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from compiler_gym.cli.kit.interrupts import Interrupts
-from compiler_gym.cli.kit.output import styled
+from compiler_gym.cli.kit.output import style_text
 from compiler_gym.tools.tune import Allowance, Goal, Measure, Tried, TuningWatcher
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class TuningDisplay(TuningWatcher):
         now = time.monotonic()
         if is_new or now >= row.next_line:
             row.next_line = now + _LINE_EVERY
-            self._print(f"{binary}: {stage}: {self._best(row)}, {_spent(row)}")
+            self._print(f"{binary}: {stage}: {self._best(row)}, {_write_spent(row)}")
 
     def _print(self, line: str) -> None:
         if self._live is None and not self._is_quiet:
@@ -104,7 +104,7 @@ class TuningDisplay(TuningWatcher):
     def _best(self, row: _Row) -> str:
         if math.isinf(row.best):
             return "nothing measured yet"
-        text = f"best {self._goal.shown(row.best)}"
+        text = f"best {self._goal.format_cost(row.best)}"
         fair = list(row.rivals.values() or [0])[-1]
         if not fair or not self._goal.counts_bytes:
             return text
@@ -146,7 +146,7 @@ class TuningDisplay(TuningWatcher):
                 name,
                 "done" if row.is_done else row.stage,
                 f"{fair:,}" if fair else "",
-                styled(best if is_known else "", "bold"),
+                style_text(best if is_known else "", "bold"),
                 "" if change is None else _colour(change),
                 "" if row.allowance is None else f"{row.allowance.used:,}",
                 "" if row.is_done else _left(row.allowance),
@@ -155,10 +155,10 @@ class TuningDisplay(TuningWatcher):
 
 
 def _colour(change: float) -> "RenderableType":
-    return styled(f"{change:+.1%}", "green" if change < 0 else "yellow")
+    return style_text(f"{change:+.1%}", "green" if change < 0 else "yellow")
 
 
-def _spent(row: _Row) -> str:
+def _write_spent(row: _Row) -> str:
     used = 0 if row.allowance is None else row.allowance.used
     left = _left(row.allowance)
     return f"{used:,} tried" + (f", {left} left" if left else "")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from compiler_gym.builds import CompilerCommand, Mode
 from compiler_gym.tools.tune.commands.recipes import (
-    command_of,
+    parse_command,
     run_known_compiler,
     run_with_recipe,
     tell,
@@ -39,13 +39,13 @@ _CHECKED = "--never-larger"
 def run_known_policy(verb: str, name: str, arguments: Sequence[str]) -> int | None:
     """Do what a call asks for, and return the status; do nothing where too little is known yet."""
     is_checked, own = _own(arguments)
-    command = command_of(verb, own)
+    command = parse_command(verb, own)
     if _is_linked_by_plan(command) and (policy := policy_file(name)) is not None:
-        compiler = next((name for name, files in _shipped().items() if policy in files), None)
+        compiler = next((name for name, files in _list_shipped().items() if policy in files), None)
         status = _link_by(verb, policy, command, compiler, is_checked=is_checked)
         if status is not None:
             return status
-    return run_known_compiler(verb, "", own, kept_as=_kept_as(name))
+    return run_known_compiler(verb, "", own, kept_as=_name_kept(name))
 
 
 def run_with_policy(verb: str, name: str, arguments: Sequence[str]) -> int:
@@ -54,8 +54,8 @@ def run_with_policy(verb: str, name: str, arguments: Sequence[str]) -> int:
     Raises `UnknownNameError` for a policy that there is not, and `PlanError` for a file that is
     none.
     """
-    recipe = _recipe_of(name)
-    return run_with_recipe(verb, recipe, _own(arguments)[1], kept_as=_kept_as(name))
+    recipe = _name_recipe(name)
+    return run_with_recipe(verb, recipe, _own(arguments)[1], kept_as=_name_kept(name))
 
 
 def run_known_recipe(verb: str, name: str, arguments: Sequence[str]) -> int | None:
@@ -64,7 +64,7 @@ def run_known_recipe(verb: str, name: str, arguments: Sequence[str]) -> int | No
     What is compiled and linked in one call is taken apart, so that each source is compiled as `-c`
     does.
     """
-    command = command_of(verb, arguments)
+    command = parse_command(verb, arguments)
     if command.sources and _is_linked_by_plan(command):
         from compiler_gym.errors import CompilerGymError
         from compiler_gym.tools.tune import recipe_named
@@ -80,10 +80,10 @@ def run_known_recipe(verb: str, name: str, arguments: Sequence[str]) -> int | No
 
 def policy_files() -> dict[str, Path]:
     """Return the files of the policies of every installed compiler, by name."""
-    return {file.stem: file for files in _shipped().values() for file in files}
+    return {file.stem: file for files in _list_shipped().values() for file in files}
 
 
-def _shipped() -> dict[str, list[Path]]:
+def _list_shipped() -> dict[str, list[Path]]:
     """Return the files of the policies that each compiler ships."""
     from importlib.resources import as_file, files
 
@@ -150,7 +150,7 @@ def _link_by(
     return status if status is None or status >= 0 else 128 - status
 
 
-def _recipe_of(name: str) -> str:
+def _name_recipe(name: str) -> str:
     import json
 
     from compiler_gym.errors import PlanError
@@ -162,5 +162,5 @@ def _recipe_of(name: str) -> str:
         raise PlanError(f"cannot read the policy {path}: {error}") from error
 
 
-def _kept_as(name: str) -> str:
+def _name_kept(name: str) -> str:
     return f"policy {os.path.abspath(name) if name.endswith('.json') else name}"

@@ -125,7 +125,7 @@ def _print_verdicts(verdicts: list[Any]) -> None:
     rows = table("Way", "Against", "Code", "Loaded", "Worst", "Larger", "Time", typed=("Way",))
     for one in verdicts:
         rows.add_row(
-            one.arm, one.rival, _percent_of(one.code), _percent_of(one.loaded),
+            one.arm, one.rival, _format_percent(one.code), _format_percent(one.loaded),
             f"{one.worst - 1:+.1%}", f"{one.clearly_larger} of {one.programs}",
             f"{one.seconds.mean:.2f}",
         )  # fmt: skip
@@ -136,7 +136,7 @@ def _print_verdicts(verdicts: list[Any]) -> None:
         output().print(f"not linked: {name}", soft_wrap=True)
 
 
-def _percent_of(ratio: Any) -> str:
+def _format_percent(ratio: Any) -> str:
     return f"{ratio.mean - 1:+.1%} [{ratio.low - 1:+.1%}, {ratio.high - 1:+.1%}]"
 
 

@@ -44,26 +44,26 @@ def recipe(
     compiler-gym recipe show small
     """
     from compiler_gym.errors import InvalidParameterError
-    from compiler_gym.tools.tune import recipe_named, shipped_recipes
+    from compiler_gym.tools.tune import list_shipped_recipes, recipe_named
 
     if action is _Action.SHOW:
         if name is None:
             raise InvalidParameterError(
                 "which recipe? expected a name, as in `compiler-gym recipe show "
-                f"{shipped_recipes()[0].name}`"
+                f"{list_shipped_recipes()[0].name}`"
             )
         _show_recipe(recipe_named(name), is_json=json)
     elif name is not None:
         raise InvalidParameterError(f"to see {name}: `compiler-gym recipe show {name}`")
     elif json:
-        print_json({"recipes": [_recipe_as_json(each) for each in shipped_recipes()]})
+        print_json({"recipes": [_recipe_as_json(each) for each in list_shipped_recipes()]})
     else:
         rows = table("Recipe", "Goal", "Compiler", "Machine", "What it does", typed=("Recipe",))
-        for each in shipped_recipes():
+        for each in list_shipped_recipes():
             rows.add_row(each.name, each.goal, each.compiler, each.known.machine, each.known.about)
         show(rows)
         output().print(
-            "Show one:", heading(f"compiler-gym recipe show {shipped_recipes()[0].name}")
+            "Show one:", heading(f"compiler-gym recipe show {list_shipped_recipes()[0].name}")
         )
 
 

@@ -18,14 +18,14 @@ from pathlib import Path
 from compiler_gym.builds import QUESTION_MARKS, SET_APART, CompilerCommand, Mode
 from compiler_gym.errors import PlanError
 from compiler_gym.files import cache_path
-from compiler_gym.tools.tune.builds import compiled_driver
+from compiler_gym.tools.tune.builds import find_compiled_driver
 from compiler_gym.version import __version__
 
 __all__ = [
     "RECORDING_FOLDER",
-    "command_of",
+    "find_kept_file",
     "keep_templates",
-    "kept_file",
+    "parse_command",
     "run_known_compiler",
     "run_with_recipe",
     "tell",
@@ -55,11 +55,11 @@ def run_known_compiler(
 
     What is known is kept under the name of the recipe, or as `kept_as`.
     """
-    command = command_of(verb, arguments)
+    command = parse_command(verb, arguments)
     kind = _usual_kind(command)
     if os.environ.get(RECORDING_FOLDER) or kind is None:
         return None
-    templates = _kept_templates(kept_file(kept_as or name, command.is_cxx))
+    templates = _read_kept(find_kept_file(kept_as or name, command.is_cxx))
     if templates is None:
         return None
     return _run_compiler(verb, command, _with_arguments(templates, kind, command), templates)
@@ -67,7 +67,7 @@ def run_known_compiler(
 
 def run_with_recipe(verb: str, name: str, arguments: Sequence[str], *, kept_as: str = "") -> int:
     """Do what a call asks for by a recipe, and return the status; see `words_with_recipe`."""
-    command = command_of(verb, arguments)
+    command = parse_command(verb, arguments)
     words = words_with_recipe(verb, name, arguments, kept_as=kept_as)
     templates = _templates(name, command.is_cxx) if _usual_kind(command) == _PROGRAM else None
     return _run_compiler(verb, command, words, templates)
@@ -81,12 +81,12 @@ def words_with_recipe(
     It is kept under the name of the recipe, or as `kept_as`. Raises `UnknownNameError` for a
     recipe that there is not, and `PlanError` for one of another machine.
     """
-    command = command_of(verb, arguments)
+    command = parse_command(verb, arguments)
     kind = _usual_kind(command)
     if kind is None:
-        return _made_anew(name, command)
+        return _make_anew(name, command)
     templates = _templates(name, command.is_cxx)
-    keep_templates(kept_file(kept_as or name, command.is_cxx), templates)
+    keep_templates(find_kept_file(kept_as or name, command.is_cxx), templates)
     return _with_arguments(templates, kind, command)
 
 
@@ -117,7 +117,7 @@ def _run_compiler(
         tell(verb, f"{made}: linked without the recipe, by {linker}: only lld can apply it")
     if command.mode is Mode.OBJECT:
         option = "--compile-quietly" if command.is_question else "--compile"
-        words = [compiled_driver(verb), option, *words]
+        words = [find_compiled_driver(verb), option, *words]
     if os.environ.get(RECORDING_FOLDER):
         return subprocess.run(words, check=False).returncode
     sys.stderr.flush()
@@ -139,7 +139,7 @@ def _usual_kind(command: CompilerCommand) -> str | None:
     return None if asks_linker or command.uses_header else _NOTHING
 
 
-def command_of(verb: str, arguments: Sequence[str]) -> CompilerCommand:
+def parse_command(verb: str, arguments: Sequence[str]) -> CompilerCommand:
     """Return the call of ``cc`` or ``cxx`` with `arguments`, taken apart."""
     return CompilerCommand.parse(["cc" if verb == "cc" else "c++", *arguments], Path.cwd())
 
@@ -149,7 +149,7 @@ def _with_arguments(templates: Templates, kind: str, command: CompilerCommand) -
     return [*before, *command.words[1:], *after]
 
 
-def _made_anew(name: str, command: CompilerCommand) -> list[str]:
+def _make_anew(name: str, command: CompilerCommand) -> list[str]:
     from compiler_gym.tools.tune import recipe_named, tuner_named
 
     recipe = recipe_named(name)
@@ -166,13 +166,13 @@ def _templates(name: str, is_cxx: bool) -> Templates:
     found: dict[str, tuple[list[str], list[str]]] = {}
     for kind, usual in _USUAL.items():
         driver = "c++" if is_cxx else "cc"
-        words = _made_anew(name, CompilerCommand.parse([driver, _MARK, *usual]))
+        words = _make_anew(name, CompilerCommand.parse([driver, _MARK, *usual]))
         at = words.index(_MARK)
         found[kind] = words[:at], words[at + 1 + len(usual) :]
     return found
 
 
-def kept_file(name: str, is_cxx: bool) -> Path:
+def find_kept_file(name: str, is_cxx: bool) -> Path:
     """Return the file that keeps what comes of the recipe, or of `kept_as`, `name`."""
     told = [__version__, name, "c++" if is_cxx else "cc"]
     told += [os.environ.get(which, "") for which in ("PATH", "COMPILER_GYM_CLANG")]
@@ -180,7 +180,7 @@ def kept_file(name: str, is_cxx: bool) -> Path:
     return cache_path(f"recipe-words/{digest}")
 
 
-def _kept_templates(kept: Path) -> Templates | None:
+def _read_kept(kept: Path) -> Templates | None:
     """Return what was kept, None where it is damaged or something changed that it came from."""
     try:
         files, set_apart, marks, *words = _lists_in(kept.read_bytes())

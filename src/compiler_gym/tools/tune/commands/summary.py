@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compiler_gym.cli.kit.output import heading, output, print_command, show, styled, table
+from compiler_gym.cli.kit.output import heading, output, print_command, show, style_text, table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -63,8 +63,8 @@ def _sizes(binary: "BinarySummary") -> "Table":
         against = "" if is_tuned else share(sizes[key], tuned[key])
         colour = "green" if against.endswith("smaller") else "yellow"
         rows.add_row(
-            styled(name, style), *(styled(f"{sizes[one.key]:,}", style) for one in shown),
-            styled(against, colour),
+            style_text(name, style), *(style_text(f"{sizes[one.key]:,}", style) for one in shown),
+            style_text(against, colour),
         )  # fmt: skip
     return rows
 
@@ -79,8 +79,8 @@ def _front(binary: "BinarySummary") -> "Table":
         between = "" if low is None else f"{low:.3f} to {high:.3f}"
         name = f"{row.name} (recommended)" if row.is_recommended else row.name
         rows.add_row(
-            styled(name, style), styled(f"{row.code:,}", style),
-            styled(f"{row.speed['speedup']:.3f}", style), styled(between, style),
+            style_text(name, style), style_text(f"{row.code:,}", style),
+            style_text(f"{row.speed['speedup']:.3f}", style), style_text(between, style),
         )  # fmt: skip
     return rows
 
@@ -129,7 +129,7 @@ def _show_next(summary: "TuningSummary") -> None:
     rows.add_row("tuned.toml", "every decision, to read, keep and compare")
     rows.add_row("reproduce.sh", "the same bytes without this library")
     show(rows, console)
-    console.print(styled("Next:", "bold"))
+    console.print(style_text("Next:", "bold"))
     for command in _commands(summary, folder):
         print_command(command, console)
     if summary.rebuild:

@@ -70,7 +70,7 @@ def tune(
         output=request.output.resolve(),
         jobs=request.jobs or available_jobs(),
     )
-    summary = _tuned(request, tuner_named(compiler), is_quiet=json)
+    summary = _tune(request, tuner_named(compiler), is_quiet=json)
     if json:
         print_json(summary.to_json())
     else:
@@ -83,7 +83,7 @@ def tune(
         raise typer.Exit(NOT_BETTER)
 
 
-def _tuned(request: Request, tuner: "Tuner", *, is_quiet: bool) -> "TuningSummary":
+def _tune(request: Request, tuner: "Tuner", *, is_quiet: bool) -> "TuningSummary":
     """Return what was found, or raise `KeyboardInterrupt` where the user stopped before."""
     from compiler_gym.tools.tune import TuningJob, write_report
     from compiler_gym.tools.tune.commands.display import TuningDisplay

@@ -11,12 +11,12 @@ from compiler_gym.tools.tune import (
     BinaryPlan,
     Choice,
     RunCommand,
+    list_sources,
     require_among,
     require_nothing_in,
-    sources_of,
 )
 from compiler_gym.tools.tune.gcc.choices import CHOICES, FAST, FRONT, FRONT_BASE
-from compiler_gym.tools.tune.gcc.flags import option_of
+from compiler_gym.tools.tune.gcc.flags import find_option
 from compiler_gym.tools.tune.gcc.making import FASTEST, GccMaker
 from compiler_gym.tools.tune.gcc.profiling import counting_flags, pack
 from compiler_gym.tools.tune.gcc.size import LINKER
@@ -64,14 +64,14 @@ class GccFastDecisions:
         """Where the profile is put."""
         return [str(self._profile)]
 
-    def option_of(self, word: str) -> str:
+    def find_option(self, word: str) -> str:
         """Return what `word` sets."""
-        return option_of(word)
+        return find_option(word)
 
     def plain(self) -> BinaryPlan:
         """Return the plan that makes the fair rival."""
         binary = self.maker.binary
-        sources = sources_of(binary, binary.units)
+        sources = list_sources(binary, binary.units)
         return BinaryPlan(binary.name, FASTEST, linker=LINKER, sources=sources)
 
     def build(self, plan: BinaryPlan, *, jobs: int) -> Path:
@@ -79,7 +79,7 @@ class GccFastDecisions:
         key = self.maker.key([*plan.flags, *plan.linker, plan.profile])
         return self.maker.make_plan(f"fast-{key}", plan, jobs=jobs)
 
-    def trained(self, by: RunCommand, notes: list[str]) -> Path | None:
+    def train_profile(self, by: RunCommand, notes: list[str]) -> Path | None:
         """Return a profile of the command `by`; None, with a note, where there is none."""
         raw = self._profile.with_name("raw")
         shutil.rmtree(raw.parent, ignore_errors=True)
@@ -100,7 +100,7 @@ class GccFastDecisions:
             return None
         return self._profile
 
-    def given(self, file: Path, notes: list[str]) -> Path:
+    def read_profile(self, file: Path, notes: list[str]) -> Path:
         """Raise `ProjectError`: counts of GCC's fit only the build that wrote them."""
         raise ProjectError(
             f"{file}: with GCC no profile from production can be used, because its counts fit only "
@@ -111,7 +111,7 @@ class GccFastDecisions:
     def with_callers(self, plan: BinaryPlan, by: RunCommand, notes: list[str]) -> None:
         """Return None: GCC's counts do not know who called."""
 
-    def laid_out(self, plan: BinaryPlan, by: RunCommand, notes: list[str]) -> None:
+    def lay_out(self, plan: BinaryPlan, by: RunCommand, notes: list[str]) -> None:
         """Return None: the linked file stays as GNU ld lays it out."""
 
     def require_possible(self, plan: BinaryPlan) -> None:
@@ -123,7 +123,7 @@ class GccFastDecisions:
         return self.maker.folder / _TRAINED / "program.gcda.tar"
 
     def _is_free(self, choice: Choice) -> bool:
-        return not any(option_of(flag) in self.decided for flag in choice.flags)
+        return not any(find_option(flag) in self.decided for flag in choice.flags)
 
 
 def require_fast(plan: BinaryPlan) -> None:

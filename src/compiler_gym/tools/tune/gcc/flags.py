@@ -17,7 +17,7 @@ __all__ = [
     "REFUSED",
     "SECTIONS",
     "choices",
-    "option_of",
+    "find_option",
     "possible",
 ]
 
@@ -195,8 +195,8 @@ def choices(
     ]
     flags = _flags(known, states)
     return (
-        tuple(flag for flag in flags if option_of(flag) not in decided),
-        tuple(param for param in params if option_of(param) not in decided),
+        tuple(flag for flag in flags if find_option(flag) not in decided),
+        tuple(param for param in params if find_option(param) not in decided),
     )
 
 
@@ -213,10 +213,10 @@ def possible() -> frozenset[str]:
     return frozenset((*LEVELS, *LINK_TIME, *SECTIONS, *flags, *off, *params))
 
 
-def option_of(flag: str) -> str:
+def find_option(flag: str) -> str:
     """Return what `flag` sets: of two flags with the same, only the last counts.
 
-    >>> option_of("-fno-gcse"), option_of("--param=max-hoist-depth=1"), option_of("-Oz")
+    >>> find_option("-fno-gcse"), find_option("--param=max-hoist-depth=1"), find_option("-Oz")
     ('-fgcse', '--param=max-hoist-depth', '-O')
     """
     if flag.startswith("-O"):

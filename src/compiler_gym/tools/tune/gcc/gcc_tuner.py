@@ -23,17 +23,17 @@ from compiler_gym.tools.tune import (
     SourceFile,
     State,
     TuningSubject,
-    layout_of,
+    choose_layout,
+    choose_unwinding,
+    list_sources,
     require_among,
     require_honoured,
     require_nothing_in,
-    sources_of,
-    tuned_by_runs,
-    unwinding_of,
+    tune_by_runs,
 )
 from compiler_gym.tools.tune.builds import Binary, Unit
 from compiler_gym.tools.tune.gcc.fast import FAST_RIVALS, GccFastDecisions, require_fast
-from compiler_gym.tools.tune.gcc.flags import SECTIONS, choices, option_of, possible
+from compiler_gym.tools.tune.gcc.flags import SECTIONS, choices, find_option, possible
 from compiler_gym.tools.tune.gcc.making import (
     BASE,
     FASTEST,
@@ -41,11 +41,11 @@ from compiler_gym.tools.tune.gcc.making import (
     SMALLEST,
     GccMaker,
     Tools,
-    flags_of,
+    list_flags,
 )
 from compiler_gym.tools.tune.gcc.meanings import meaning
-from compiler_gym.tools.tune.gcc.script import script_of
-from compiler_gym.tools.tune.gcc.size import LINKER, Flags, ordered, told
+from compiler_gym.tools.tune.gcc.script import write_script
+from compiler_gym.tools.tune.gcc.size import LINKER, Flags, order_flags, split_flags
 
 __all__ = ["FAIR", "GccTuner"]
 
@@ -53,7 +53,7 @@ FAIR = "gcc -Os -flto, --gc-sections"
 _RIVALS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "gcc -Os": ((BASE,), ()),
     "gcc -Os -flto": ((BASE, "-flto"), ()),
-    FAIR: ((BASE, *ordered(("-flto", *SECTIONS))), LINKER),
+    FAIR: ((BASE, *order_flags(("-flto", *SECTIONS))), LINKER),
 }
 """Flags of the compiler and of the linker, the fair rival last."""
 _STATE = re.compile(r"^\s*(-f\S+)\s+\[(enabled|disabled)\]", re.MULTILINE)
@@ -84,28 +84,28 @@ class GccTuner:
     def tune(self, subject: TuningSubject) -> Found:
         """Return the smallest, or the fastest, of what the search and the rivals make."""
         binary = subject.binary
-        require_honoured(binary, _refused)
+        require_honoured(binary, _list_refused)
         maker = GccMaker(self._tools, binary, subject.folder)
         is_by_size = subject.goal.counts_bytes
         if not is_by_size:
             subject.allowance.begin()
-        decisions = GccFastDecisions(maker, decided_by(binary) - {option_of(BASE)})
+        decisions = GccFastDecisions(maker, find_decided(binary) - {find_option(BASE)})
         if subject.profile is not None:
-            decisions.given(subject.profile, [])
+            decisions.read_profile(subject.profile, [])
         wanted = _RIVALS if is_by_size else FAST_RIVALS
         rivals = _rivals(maker, wanted, subject.jobs)
         subject.watch_rivals(rivals)
         if is_by_size:
             found = self._small(subject, maker, rivals)
         else:
-            found = tuned_by_runs(decisions, subject, rivals)
+            found = tune_by_runs(decisions, subject, rivals)
         plain_flags, _ = next(iter(wanted.values()))
         return _with_functions(found, maker, plain_flags, subject)
 
     def _small(self, subject: TuningSubject, maker: GccMaker, rivals: Mapping[str, Path]) -> Found:
         binary = subject.binary
-        moves, parameters = choices(self._spec.options, self._states(), decided_by(binary))
-        sources = sources_of(binary, binary.units)
+        moves, parameters = choices(self._spec.options, self._states(), find_decided(binary))
+        sources = list_sources(binary, binary.units)
         search = SizeSearch(
             Flags(
                 maker,
@@ -121,7 +121,12 @@ class GccTuner:
                 subject.folder / JOURNAL,
                 self._key(binary, sources, subject.measure),
                 require_possible=lambda flags: self.require_possible(
-                    BinaryPlan(binary.name, SMALLEST, flags=told(flags)[0], linker=told(flags)[1])
+                    BinaryPlan(
+                        binary.name,
+                        SMALLEST,
+                        flags=split_flags(flags)[0],
+                        linker=split_flags(flags)[1],
+                    )
                 ),
             ),
             subject.watch,
@@ -131,7 +136,7 @@ class GccTuner:
         name = min(_RIVALS, key=lambda rival: subject.measure.of(rivals[rival]))
         plan, path, gains = _plan_of_rival(name, binary, sources), rivals[name], dict[str, int]()
         if best.cost < subject.measure.of(path):
-            flags, linker = told(best.actions)
+            flags, linker = split_flags(best.actions)
             plan = BinaryPlan(binary.name, SMALLEST, flags=flags, linker=linker, sources=sources)
             path = maker.make_plan("tuned", plan, jobs=subject.jobs)
             gains = dict(search.gains)
@@ -185,20 +190,20 @@ class GccTuner:
                 f"the plan of {plan.name} has a profile of its sources, which fits no others: see "
                 "reproduce.sh beside it"
             )
-        return [self._tools.gcc, *flags_of(plan), *plan.linker, "-s"]
+        return [self._tools.gcc, *list_flags(plan), *plan.linker, "-s"]
 
     def command_with(self, plan: BinaryPlan, command: CompilerCommand) -> Sequence[str]:
         """Return GCC's call for `command`."""
         self.plain_words(plan)
         makes_code = command.mode in (Mode.OBJECT, Mode.PROGRAM)
-        flags = [*flags_of(plan), *(plan.linker if command.mode is Mode.PROGRAM else ())]
+        flags = [*list_flags(plan), *(plan.linker if command.mode is Mode.PROGRAM else ())]
         compiler = self.compilers[command.is_cxx]
         return [*compiler, *command.words[1:], *(flags if makes_code else [])]
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return GCC's own commands that make the same bytes."""
         self.require_possible(plan)
-        return script_of(self._tools, binary, plan)
+        return write_script(self._tools, binary, plan)
 
     @property
     def _spec(self) -> GccSpec:
@@ -219,7 +224,7 @@ class GccTuner:
 def _rivals(
     maker: GccMaker, wanted: Mapping[str, tuple[Sequence[str], Sequence[str]]], jobs: int
 ) -> dict[str, Path]:
-    own = {"own flags": maker.stripped("own", maker.folder / "original")}
+    own = {"own flags": maker.strip_file("own", maker.folder / "original")}
     return own | {
         name: maker.make(f"rival-{number}", flags, linker, jobs=jobs)
         for number, (name, (flags, linker)) in enumerate(wanted.items())
@@ -250,13 +255,13 @@ def _with_functions(
     maker.forget([plain_flags])
     objects = maker.objects(plain_flags)
     return replace(
-        found, objects={subject.binary.name_of(unit): path for unit, path in objects.items()}
+        found, objects={subject.binary.name_unit(unit): path for unit, path in objects.items()}
     )
 
 
 def _layout_words(subject: TuningSubject) -> list[str]:
-    words = layout_of(subject.binary, old_loaders=subject.old_loaders)
-    return words + unwinding_of(subject.binary, is_dispensable=subject.no_unwind_tables)
+    words = choose_layout(subject.binary, old_loaders=subject.old_loaders)
+    return words + choose_unwinding(subject.binary, is_dispensable=subject.no_unwind_tables)
 
 
 def _start(subject: TuningSubject) -> State | None:
@@ -264,15 +269,15 @@ def _start(subject: TuningSubject) -> State | None:
     if start is None:
         return None
     linker = (word for word in start.linker if word not in LINKER)
-    return ordered((*SECTIONS, *start.flags, *linker))
+    return order_flags((*SECTIONS, *start.flags, *linker))
 
 
-def decided_by(binary: Binary) -> set[str]:
+def find_decided(binary: Binary) -> set[str]:
     """Return the options that the project sets itself: their author had a reason."""
-    return {option_of(flag) for unit in binary.units for flag in unit.command.flags}
+    return {find_option(flag) for unit in binary.units for flag in unit.command.flags}
 
 
-def _refused(unit: Unit) -> list[str]:
+def _list_refused(unit: Unit) -> list[str]:
     return [word for word in unit.command.words if word.startswith(_DECIDING)]
 
 

@@ -13,13 +13,22 @@ from pathlib import Path
 from threading import Lock
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.files import sha256_of
+from compiler_gym.files import hash_file
 from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import Binary, Driver, Input, Unit, run_command, symbols_beside
 from compiler_gym.tools.tune.gcc.choices import FAST
-from compiler_gym.tools.tune.gcc.profiling import names_of, profile_flags, unit_words, unpack
+from compiler_gym.tools.tune.gcc.profiling import name_units, profile_flags, unit_words, unpack
 
-__all__ = ["BASE", "FASTEST", "LEFT_OUT", "SMALLEST", "GccMaker", "Tools", "flags_of", "steps_of"]
+__all__ = [
+    "BASE",
+    "FASTEST",
+    "LEFT_OUT",
+    "SMALLEST",
+    "GccMaker",
+    "Tools",
+    "build_steps",
+    "list_flags",
+]
 
 BASE = "-Os"
 """What a plan for size without a decision compiles with."""
@@ -83,12 +92,12 @@ class Steps:
     link: Step
 
 
-def flags_of(plan: BinaryPlan) -> list[str]:
+def list_flags(plan: BinaryPlan) -> list[str]:
     """Return what the compiler is told by `plan`, but for its profile."""
     return [*(FAST if plan.method == FASTEST else (BASE,)), *plan.flags]
 
 
-def steps_of(
+def build_steps(
     tools: Tools,
     binary: Binary,
     flags: Sequence[str],
@@ -100,7 +109,7 @@ def steps_of(
     strip: bool = True,
 ) -> Steps:
     """Return what makes `output` of `binary` with `flags`, by way of `objects`."""
-    told, names = _object_flags(flags), names_of(binary)
+    told, names = _object_flags(flags), name_units(binary)
     compiled = {
         unit: Step(
             tools.driver.compile_words(
@@ -145,7 +154,7 @@ class GccMaker:
 
     def make_plan(self, name: str, plan: BinaryPlan, *, jobs: int = 1) -> Path:
         """Return the stripped binary of `plan`, in the folder `name`."""
-        return self.make(name, self._told(plan), plan.linker, jobs=jobs)
+        return self.make(name, self._list_flags(plan), plan.linker, jobs=jobs)
 
     def make(
         self, name: str, flags: Sequence[str], linker: Sequence[str], *, jobs: int = 1
@@ -161,7 +170,7 @@ class GccMaker:
     def keep_symbols(self, name: str, plan: BinaryPlan, *, jobs: int = 1) -> None:
         """Link what `plan` made in the folder `name` once more, with symbols, beside it."""
         output = symbols_beside(self._output(name))
-        self._make(output, self._told(plan), plan.linker, jobs, strip=False)
+        self._make(output, self._list_flags(plan), plan.linker, jobs, strip=False)
 
     def objects(self, flags: Sequence[str]) -> dict[Unit, Path]:
         """Return where the object of each source lies that is compiled with `flags`."""
@@ -169,14 +178,14 @@ class GccMaker:
         units = self.binary.units
         return {unit: kept / f"{n}-{unit.path.stem}.o" for n, unit in enumerate(units)}
 
-    def _told(self, plan: BinaryPlan) -> list[str]:
+    def _list_flags(self, plan: BinaryPlan) -> list[str]:
         """Return what the compiler is told by `plan`; its profile is where GCC can read it."""
-        flags = flags_of(plan)
+        flags = list_flags(plan)
         if not plan.profile:
             return flags
         profile = Path(plan.profile)
         try:
-            folder = self.folder / "profiles" / sha256_of(profile)[:24]
+            folder = self.folder / "profiles" / hash_file(profile)[:24]
         except OSError as error:
             raise ProjectError(
                 f"{profile} is missing, which {plan.name} is built with: keep the folder "
@@ -202,7 +211,7 @@ class GccMaker:
         output.parent.mkdir(parents=True, exist_ok=True)
         objects = self.objects(flags)
         kept = self.folder / "objects" / self.key(flags)
-        steps = steps_of(
+        steps = build_steps(
             self.tools, self.binary, flags, linker, objects,
             folder=output.parent, output=output, strip=strip,
         )  # fmt: skip
@@ -228,7 +237,7 @@ class GccMaker:
             if folder.name not in wanted:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def stripped(self, name: str, linked: Path) -> Path:
+    def strip_file(self, name: str, linked: Path) -> Path:
         """Return a copy of the file `linked` without symbols."""
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)

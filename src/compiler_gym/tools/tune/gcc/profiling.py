@@ -20,7 +20,7 @@ from compiler_gym.tools.tune.builds import Binary, Unit
 __all__ = [
     "COUNTING",
     "counting_flags",
-    "names_of",
+    "name_units",
     "pack",
     "profile_flags",
     "unit_words",
@@ -45,12 +45,12 @@ def profile_flags(folder: Path) -> list[str]:
     return [f"{_USING}{folder}", "-Wno-coverage-mismatch"]
 
 
-def names_of(binary: Binary) -> dict[Unit, str]:
+def name_units(binary: Binary) -> dict[Unit, str]:
     """Return a name for each source of `binary`, the same wherever the project lies."""
     found: dict[Unit, str] = {}
     counts = Counter[str]()
     for unit in binary.units:
-        path = binary.name_of(unit)
+        path = binary.name_unit(unit)
         # One source may be compiled more than once, with other flags.
         counts[path] += 1
         text = f"{counts[path]} {path}".encode(errors="surrogateescape")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import Binary, shell_comment, shell_text
-from compiler_gym.tools.tune.gcc.making import Step, Tools, flags_of, steps_of
+from compiler_gym.tools.tune.gcc.making import Step, Tools, build_steps, list_flags
 from compiler_gym.tools.tune.gcc.profiling import profile_flags
 
-__all__ = ["script_of"]
+__all__ = ["write_script"]
 
 _OUT = "/@OUT@"
 """Stands for the folder of what is made until all words are quoted."""
@@ -16,14 +16,14 @@ _HERE = "/@HERE@"
 """Stands for the folder of the script."""
 
 
-def script_of(tools: Tools, binary: Binary, plan: BinaryPlan) -> str:
+def write_script(tools: Tools, binary: Binary, plan: BinaryPlan) -> str:
     """Return the script for one binary: commands of a shell that know ROOT, OUT and HERE."""
     out = Path(_OUT)
     folder, target = out / "made" / binary.name, out / binary.name
     counts = folder / "profile"
     objects = {unit: folder / f"{n}-{unit.path.stem}.o" for n, unit in enumerate(binary.units)}
-    flags = [*flags_of(plan), *(profile_flags(counts) if plan.profile else ())]
-    steps = steps_of(tools, binary, flags, plan.linker, objects, folder=folder, output=target)
+    flags = [*list_flags(plan), *(profile_flags(counts) if plan.profile else ())]
+    steps = build_steps(tools, binary, flags, plan.linker, objects, folder=folder, output=target)
     made = [str(folder), str(target.parent)]
     profile = list[list[str]]()
     if plan.profile:

@@ -16,10 +16,10 @@ from functools import partial
 
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import Allowance, Measure, SizeSearch, State, Tried, Work
-from compiler_gym.tools.tune.gcc.flags import LEVELS, LINK_TIME, SECTIONS, option_of
+from compiler_gym.tools.tune.gcc.flags import LEVELS, LINK_TIME, SECTIONS, find_option
 from compiler_gym.tools.tune.gcc.making import BASE, GccMaker
 
-__all__ = ["LINKER", "Flags", "ordered", "told"]
+__all__ = ["LINKER", "Flags", "order_flags", "split_flags"]
 
 LINKER = ("-Wl,--gc-sections",)
 """What GNU ld can leave out. It folds no functions: GCC does, before the link."""
@@ -66,7 +66,7 @@ class Flags:
 
     def forget(self, keep: Collection[State]) -> None:
         """Delete the objects of every state that is none of `keep`, but for the plain ones."""
-        self.maker.forget([(BASE,), *((BASE, *told(state)[0]) for state in keep)])
+        self.maker.forget([(BASE,), *((BASE, *split_flags(state)[0]) for state in keep)])
 
     def without(self, state: State) -> Mapping[str, State]:
         """Return `state` without each of its flags."""
@@ -86,7 +86,7 @@ class Flags:
         name = f"try-{self.maker.key((*state, 'linked'))}-{'+'.join(state[-1:])[-20:]}"
         name = "".join(letter if letter.isalnum() else "-" for letter in name)
         try:
-            flags, linker = told(state)
+            flags, linker = split_flags(state)
             return float(self.measure.of(self.maker.make(name, (BASE, *flags), linker)))
         except ProjectError:
             return math.inf
@@ -105,7 +105,7 @@ class Flags:
 
         def draw() -> State | None:
             for _ in range(_MOST_KNOWN if moves and next(left, None) is not None else 0):
-                state = _mixed(search.best.actions, chance, moves)
+                state = _mix(search.best.actions, chance, moves)
                 if search.journal.cost(state) is None:
                     return state
             return None
@@ -113,7 +113,7 @@ class Flags:
         search.try_drawn(stage, part, draw)
 
 
-def told(state: State) -> tuple[State, tuple[str, ...]]:
+def split_flags(state: State) -> tuple[State, tuple[str, ...]]:
     """Return what the compiler is told, and what the linker."""
     words = tuple(word for word in state if word.startswith(_LINKER_WORD))
     return tuple(word for word in state if word not in words), (*LINKER, *words)
@@ -121,18 +121,18 @@ def told(state: State) -> tuple[State, tuple[str, ...]]:
 
 def _levels() -> list[State]:
     scopes = [(), LINK_TIME[:1], LINK_TIME]
-    states = [ordered((*scope, *SECTIONS)) for scope in scopes]
+    states = [order_flags((*scope, *SECTIONS)) for scope in scopes]
     return states + [
-        ordered((level, *scope, *SECTIONS)) for level in LEVELS for scope in scopes[:0:-1]
+        order_flags((level, *scope, *SECTIONS)) for level in LEVELS for scope in scopes[:0:-1]
     ]
 
 
-def _mixed(best: State, chance: random.Random, moves: Sequence[str]) -> State:
+def _mix(best: State, chance: random.Random, moves: Sequence[str]) -> State:
     fixed = {*LINK_TIME, *SECTIONS}
     chosen = [f for f in best if f not in fixed and not f.startswith(_LINKER_WORD)]
     count = min(len(chosen), chance.randint(0, _MOST_DROPPED))
     dropped = set(chance.sample(chosen, count))
-    state = ordered([flag for flag in best if flag not in dropped])
+    state = order_flags([flag for flag in best if flag not in dropped])
     for flag in chance.sample(list(moves), min(len(moves), chance.randint(1, _MOST_DROPPED))):
         state = with_flag(state, flag)
     return state
@@ -140,11 +140,11 @@ def _mixed(best: State, chance: random.Random, moves: Sequence[str]) -> State:
 
 def with_flag(state: Sequence[str], flag: str) -> State:
     """Return `state` with `flag` in the place of what sets the same option."""
-    kept = [other for other in state if option_of(other) != option_of(flag)]
-    return ordered((*kept, flag))
+    kept = [other for other in state if find_option(other) != find_option(flag)]
+    return order_flags((*kept, flag))
 
 
-def ordered(flags: Sequence[str]) -> State:
+def order_flags(flags: Sequence[str]) -> State:
     """Return the flags, each once, in an order of which equal states are equal.
 
     >>> ordered(["-fno-gcse", "-flto", "-O2"])

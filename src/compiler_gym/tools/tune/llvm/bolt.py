@@ -12,7 +12,7 @@ from pathlib import Path
 from compiler_gym.envs.llvm.toolchain import require_tool
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import BinaryPlan, RunCommand
-from compiler_gym.tools.tune.llvm.link_time import BOLT, build_plan, linked_for_bolt
+from compiler_gym.tools.tune.llvm.link_time import BOLT, build_plan, link_for_bolt
 from compiler_gym.tools.tune.llvm.linking import Linker, run
 
 __all__ = ["layouts_in", "with_layout"]
@@ -32,7 +32,7 @@ def with_layout(
     raw = folder / "raw"
     try:
         tool = require_tool("llvm-bolt", "to lay out the linked file", error=ProjectError)
-        linked = linked_for_bolt(linker, plan)
+        linked = link_for_bolt(linker, plan)
         run(
             [tool, str(linked), "-instrument", "-instrumentation-file-append-pid",
              f"-instrumentation-file={raw}", "-o", str(counted)],

@@ -3,7 +3,7 @@
 
 from compiler_gym.tools.tune import Choice
 
-__all__ = ["CHOICES", "COLD", "FRONT", "FRONT_BASE", "option_of"]
+__all__ = ["CHOICES", "COLD", "FRONT", "FRONT_BASE", "find_option"]
 
 
 def _both(option: str) -> Choice:
@@ -43,7 +43,7 @@ CHOICES = (
 """In the order in which they are tried. None changes what machine the program needs."""
 
 
-def _joined(*choices: Choice) -> Choice:
+def _join(*choices: Choice) -> Choice:
     return Choice(
         tuple(word for choice in choices for word in choice.flags),
         tuple(word for choice in choices for word in choice.linker),
@@ -52,7 +52,7 @@ def _joined(*choices: Choice) -> Choice:
 
 def _hot(millionths: int) -> Choice:
     """Make small what is not among the functions of the most frequent counts, so many of all."""
-    return _joined(COLD, _both(f"-profile-summary-cutoff-cold={millionths}"))
+    return _join(COLD, _both(f"-profile-summary-cutoff-cold={millionths}"))
 
 
 COLD = Choice(("-mllvm=-pgo-cold-func-opt=minsize",))
@@ -61,13 +61,13 @@ _LEAST = _late("-disable-lsr", "-disable-machine-licm", "-apply-ext-tsp-for-size
 _OUTLINED = _late("-enable-machine-outliner=conservative-pgo")
 """Takes sequences out of cold code alone."""
 FRONT = {
-    "hot-99": _joined(_hot(990_000), _OUTLINED),
+    "hot-99": _join(_hot(990_000), _OUTLINED),
     "hot-all": COLD,
-    "Oz": _joined(Choice(("-Oz",)), _LEAST),
-    "hot-90": _joined(_hot(900_000), _OUTLINED),
-    "hot-99.9": _joined(_hot(999_000), _OUTLINED),
-    "hot-99-O2": _joined(Choice(("-O2",)), _hot(990_000), _OUTLINED),
-    "hot-90-Os": _joined(Choice(("-Os",)), _hot(900_000), _LEAST, _OUTLINED),
+    "Oz": _join(Choice(("-Oz",)), _LEAST),
+    "hot-90": _join(_hot(900_000), _OUTLINED),
+    "hot-99.9": _join(_hot(999_000), _OUTLINED),
+    "hot-99-O2": _join(Choice(("-O2",)), _hot(990_000), _OUTLINED),
+    "hot-90-Os": _join(Choice(("-Os",)), _hot(900_000), _LEAST, _OUTLINED),
 }
 """What a front is chosen of, besides the profile alone: how much of a profile is hot. In the order
 in which they are built, as time may not do for all."""
@@ -75,10 +75,10 @@ FRONT_BASE = "hot-all"
 """The one that a search for the fastest begins with: what it makes small never runs."""
 
 
-def option_of(word: str) -> str:
+def find_option(word: str) -> str:
     """Return the option that `word` sets, for clang or by way of it for LLVM.
 
-    >>> option_of("-Wl,-mllvm,-align-loops=32"), option_of("-O2")
+    >>> find_option("-Wl,-mllvm,-align-loops=32"), find_option("-O2")
     ('-align-loops', '-O2')
     """
     for prefix in ("-mllvm=", "-Wl,-mllvm,"):

@@ -16,9 +16,24 @@ from compiler_gym.session import CommandlineSpec
 from compiler_gym.tools.tune import BinaryPlan, State
 
 __all__ = [
-    "BASE", "DEFAULT_PASSES", "FLAG", "LATE", "LINKER", "SAVINGS", "SPACE", "UNSAFE",
-    "choices", "items", "of_modules", "ordered", "plan_of",
-    "split", "state_of", "with_action", "without", "without_outliner",
+    "BASE",
+    "DEFAULT_PASSES",
+    "FLAG",
+    "LATE",
+    "LINKER",
+    "SAVINGS",
+    "SPACE",
+    "UNSAFE",
+    "choices",
+    "items",
+    "make_plan",
+    "make_state",
+    "of_modules",
+    "order_actions",
+    "split",
+    "with_action",
+    "without",
+    "without_outliner",
 ]  # fmt: skip
 
 SPACE = "PassesAndCodegen"
@@ -70,19 +85,21 @@ def split(actions: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     return passes, {n: v for n, _, v in chosen if v != codegen_options.DEFAULT and n != _FIXED}
 
 
-def ordered(actions: Iterable[str]) -> State:
+def order_actions(actions: Iterable[str]) -> State:
     """Return the passes, then each option once, then flags and what the linker is told."""
     actions = list(actions)
     passes, options = split(actions)
     chosen = (f"{name}={value}" for name, value in sorted(options.items()))
-    return (*passes, *chosen, *_told(actions, FLAG), *_told(actions, LINKER))
+    return (*passes, *chosen, *_list_told(actions, FLAG), *_list_told(actions, LINKER))
 
 
 def with_action(state: State, action: str) -> State:
     """Return `state` with an option, a flag or a word for the linker instead of what sets it."""
     actions = (_OUTLINED, action) if action in SAVINGS else (action,)
     names = {each.partition("=")[0] for each in actions}
-    return ordered((*(each for each in state if each.partition("=")[0] not in names), *actions))
+    return order_actions(
+        (*(each for each in state if each.partition("=")[0] not in names), *actions)
+    )
 
 
 def without(state: State) -> dict[str, State]:
@@ -103,7 +120,7 @@ def without_outliner(state: State) -> State:
     return tuple(action for action in state if action not in (_OUTLINED, *SAVINGS))
 
 
-def plan_of(state: State, plan: BinaryPlan) -> BinaryPlan:
+def make_plan(state: State, plan: BinaryPlan) -> BinaryPlan:
     """Return `plan` with the decisions of `state`."""
     passes, options = split(state)
     # Of no passes one that does nothing, as nothing means the default.
@@ -112,12 +129,12 @@ def plan_of(state: State, plan: BinaryPlan) -> BinaryPlan:
         plan,
         passes="" if pipeline == DEFAULT_PASSES else pipeline,
         options=options,
-        flags=tuple(word.removeprefix(FLAG) for word in _told(state, FLAG)),
-        linker=tuple(word.removeprefix(LINKER) for word in _told(state, LINKER)),
+        flags=tuple(word.removeprefix(FLAG) for word in _list_told(state, FLAG)),
+        linker=tuple(word.removeprefix(LINKER) for word in _list_told(state, LINKER)),
     )
 
 
-def state_of(plan: BinaryPlan) -> State:
+def make_state(plan: BinaryPlan) -> State:
     """Return the state of which `plan` is made; raise `PlanError` for a pass that is no action."""
     names = {text: name for name, text in items().items()}
     steps = split_passes(plan.passes or DEFAULT_PASSES)
@@ -130,7 +147,7 @@ def state_of(plan: BinaryPlan) -> State:
     options = (option for option in options if option not in LATE)
     flags = (f"{FLAG}{flag}" for flag in plan.flags)
     linker = (f"{LINKER}{word}" for word in plan.linker)
-    return ordered((*(names[step] for step in steps), *options, *flags, *linker))
+    return order_actions((*(names[step] for step in steps), *options, *flags, *linker))
 
 
 def of_modules(options: Mapping[str, str]) -> dict[str, str]:
@@ -152,5 +169,5 @@ def choices(refused: Collection[str] = ()) -> Iterator[str]:
     yield from (f"{name}={value}" for _, name, value in ranked)
 
 
-def _told(actions: Iterable[str], kind: str) -> list[str]:
+def _list_told(actions: Iterable[str], kind: str) -> list[str]:
     return list(dict.fromkeys(action for action in actions if action.startswith(kind)))

@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler_gym.tools.tune import BinaryPlan, Choice, RunCommand, sources_of
+from compiler_gym.tools.tune import BinaryPlan, Choice, RunCommand, list_sources
 from compiler_gym.tools.tune.llvm.bolt import layouts_in, with_layout
-from compiler_gym.tools.tune.llvm.choices import CHOICES, FRONT, FRONT_BASE, option_of
+from compiler_gym.tools.tune.llvm.choices import CHOICES, FRONT, FRONT_BASE, find_option
 from compiler_gym.tools.tune.llvm.link_time import build_plan
 from compiler_gym.tools.tune.llvm.linking import FAST, FOLDING, SAMPLED, Linker
 from compiler_gym.tools.tune.llvm.possible import require_possible
@@ -46,36 +46,36 @@ class LlvmFastDecisions:
         """Where BOLT's counts are put."""
         return layouts_in(self.linker.folder)
 
-    def option_of(self, word: str) -> str:
+    def find_option(self, word: str) -> str:
         """Return what `word` sets."""
-        return option_of(word)
+        return find_option(word)
 
     def plain(self) -> BinaryPlan:
         """Return the plan that makes the fair rival."""
         binary = self.linker.binary
-        sources = sources_of(binary, binary.units)
+        sources = list_sources(binary, binary.units)
         return BinaryPlan(binary.name, FAST, linker=FOLDING, sources=sources)
 
     def build(self, plan: BinaryPlan, *, jobs: int) -> Path:
         """Return the stripped binary of `plan`."""
         return build_plan(replace(self.linker, jobs=jobs), plan)
 
-    def trained(self, by: RunCommand, notes: list[str]) -> Path | None:
+    def train_profile(self, by: RunCommand, notes: list[str]) -> Path | None:
         """Return a profile of the command `by`; None, with a note, where there is none."""
-        return Profiler(self.linker, notes).trained(by)
+        return Profiler(self.linker, notes).train_profile(by)
 
-    def given(self, file: Path, notes: list[str]) -> Path:
+    def read_profile(self, file: Path, notes: list[str]) -> Path:
         """Return the profile `file` from production as clang reads it."""
-        return Profiler(self.linker, notes).given(file, self.linker.binary.path)
+        return Profiler(self.linker, notes).read_profile(file, self.linker.binary.path)
 
     def with_callers(self, plan: BinaryPlan, by: RunCommand, notes: list[str]) -> BinaryPlan | None:
         """Return `plan` with a profile of calls on top of its own; None for a sampled one."""
         if plan.profile.endswith(SAMPLED):
             return None
-        path = Profiler(self.linker, notes).trained(by, Path(plan.profile))
+        path = Profiler(self.linker, notes).train_profile(by, Path(plan.profile))
         return None if path is None else replace(plan, profile=str(path))
 
-    def laid_out(self, plan: BinaryPlan, by: RunCommand, notes: list[str]) -> BinaryPlan | None:
+    def lay_out(self, plan: BinaryPlan, by: RunCommand, notes: list[str]) -> BinaryPlan | None:
         """Return `plan` laid out by BOLT; None, with a note, where that fails."""
         return with_layout(self.linker, plan, by, notes)
 

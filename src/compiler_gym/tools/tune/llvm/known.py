@@ -10,15 +10,15 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-from compiler_gym.tools.tune import PACKED, BinaryPlan, Goal, SourceFile, shipped_recipes
+from compiler_gym.tools.tune import PACKED, BinaryPlan, Goal, SourceFile, list_shipped_recipes
 from compiler_gym.tools.tune.llvm import policies
 from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, SMALL
 from compiler_gym.tools.tune.llvm.policies import read_policy
 
-__all__ = ["known_plans"]
+__all__ = ["list_known_plans"]
 
 
-def known_plans(
+def list_known_plans(
     name: str, sources: tuple[SourceFile, ...], words: Collection[str], *, compiler: str
 ) -> list[BinaryPlan]:
     """Return every plan for the file `name`, of which only `words` may decide how it is laid out.
@@ -27,7 +27,7 @@ def known_plans(
     them packed. A policy or a recipe of another machine or `compiler` is left out.
     """
     made: list[BinaryPlan] = []
-    for plan in _shipped(compiler):
+    for plan in _list_shipped(compiler):
         plain = replace(plan, name=name, sources=sources, flags=())
         plain = replace(plain, linker=tuple(word for word in plan.linker if word != PACKED))
         packed = ((), (PACKED,)) if PACKED in words else ((),)
@@ -38,9 +38,9 @@ def known_plans(
     return made
 
 
-def _shipped(compiler: str) -> Iterator[BinaryPlan]:
+def _list_shipped(compiler: str) -> Iterator[BinaryPlan]:
     yield BinaryPlan("program", SMALL, linker=FOLDING)
-    recipes = [recipe for recipe in shipped_recipes() if recipe.fits(Goal.SIZE, compiler)]
+    recipes = [recipe for recipe in list_shipped_recipes() if recipe.fits(Goal.SIZE, compiler)]
     yield from (recipe.plan for recipe in recipes)
     names = {recipe.name for recipe in recipes}
     for policy in map(read_policy, _policy_files()):

@@ -13,7 +13,7 @@ from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import Unit
 from compiler_gym.tools.tune.llvm.linking import Linker, late_flags, link_time_flags, run
 
-__all__ = ["BOLT", "RELOCATIONS", "bolt_words", "build_plan", "build_plans", "linked_for_bolt"]
+__all__ = ["BOLT", "RELOCATIONS", "bolt_words", "build_plan", "build_plans", "link_for_bolt"]
 
 BOLT = "bolt"
 """What a plan says where llvm-bolt lays out the linked file."""
@@ -32,16 +32,16 @@ def build_plan(linker: Linker, plan: BinaryPlan) -> Path:
 
     Objects are compiled again only for other flags. Raises `ProjectError` where it fails.
     """
-    for kept in plan.kept().values():
+    for kept in plan.list_files().values():
         if not Path(kept).is_file():
             raise ProjectError(
                 f"{kept} is missing, which {plan.name} is built with: keep the folder "
                 "profiles beside the plan"
             )
     if BOLT not in plan.after:
-        return _linked(linker, plan, late_flags(plan))
+        return _link(linker, plan, late_flags(plan))
     tool = require_tool("llvm-bolt", f"to lay out {plan.name}", error=ProjectError)
-    linked = linked_for_bolt(linker, plan)
+    linked = link_for_bolt(linker, plan)
     output = linked.parent / "laid" / linked.name
     output.parent.mkdir(exist_ok=True)
     run(bolt_words(tool, linked, plan.after_profile, output), output.parent)
@@ -71,9 +71,9 @@ def build_plans(linker: Linker, plans: Sequence[BinaryPlan]) -> list[tuple[Binar
     return [(plan, path) for plan, path in zip(plans, linked, strict=True) if path is not None]
 
 
-def linked_for_bolt(linker: Linker, plan: BinaryPlan) -> Path:
+def link_for_bolt(linker: Linker, plan: BinaryPlan) -> Path:
     """Return the binary of `plan` before BOLT, with symbols and relocations."""
-    return _linked(linker, plan, (*late_flags(plan), RELOCATIONS), strip=False)
+    return _link(linker, plan, (*late_flags(plan), RELOCATIONS), strip=False)
 
 
 def bolt_words(tool: str, linked: Path, profile: str, output: Path) -> list[str]:
@@ -81,7 +81,7 @@ def bolt_words(tool: str, linked: Path, profile: str, output: Path) -> list[str]
     return [tool, str(linked), f"-data={profile}", *_BOLT, "-o", str(output)]
 
 
-def _linked(linker: Linker, plan: BinaryPlan, words: Sequence[str], *, strip: bool = True) -> Path:
+def _link(linker: Linker, plan: BinaryPlan, words: Sequence[str], *, strip: bool = True) -> Path:
     flags = link_time_flags(plan)
     made = linker.compile(f"fast-{_short(flags)}-o", flags)
     return linker.link(f"fast-{_short([*flags, *words])}", made, [*flags, *words], strip=strip)

@@ -14,9 +14,9 @@ from pathlib import Path
 from threading import Lock
 
 from compiler_gym.builds import SET_APART, CompilerCommand, Mode, is_listed
-from compiler_gym.envs.llvm.toolchain import clang_command, package_of, tool_name
+from compiler_gym.envs.llvm.toolchain import clang_command, name_package, tool_name
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune import BinaryPlan, Measure, asked_for
+from compiler_gym.tools.tune import BinaryPlan, Measure, is_requested
 from compiler_gym.tools.tune.builds import Binary, Driver, Input, Place, Unit, map_beside
 from compiler_gym.tools.tune.builds import run_command as run
 
@@ -33,17 +33,17 @@ __all__ = [
     "SMALL",
     "TAILS",
     "Linker",
+    "choose_front_end_flags",
+    "choose_lld_layout",
     "command_with",
     "compile_words",
     "frame_words",
-    "front_end_flags_of",
     "late_flags",
     "link_time_flags",
     "link_words",
-    "lld_layout_of",
+    "list_refused_flags",
     "plain_words",
     "profile_flags",
-    "refused_flags",
     "run",
 ]
 
@@ -83,7 +83,7 @@ _LINK_TIME = "-flto"
 """A plan decides it: the build's own is left out."""
 
 
-def refused_flags(unit: Unit) -> list[str]:
+def list_refused_flags(unit: Unit) -> list[str]:
     """Return the flags of `unit` that a plan cannot honour."""
     return [word for word in unit.command.words if is_listed(word)]
 
@@ -97,7 +97,7 @@ class Linker:
     jobs: int = 1
     _locks: dict[str, Lock] = field(default_factory=dict[str, Lock])
 
-    def kept(self, name: str, make: Callable[[Path], object]) -> Path:
+    def keep_file(self, name: str, make: Callable[[Path], object]) -> Path:
         """Return the file `name`, which `make` writes if it is not there, once for all threads."""
         path = self.folder / "kept" / name
         with self._locks.setdefault(name, Lock()):
@@ -139,7 +139,7 @@ class Linker:
         self, name: str, objects: Mapping[Unit, Path], flags: Sequence[str], *, strip: bool = True
     ) -> Path:
         """Return the file linked of `objects`, one for each source, stripped unless told."""
-        return self._link(name, lambda input: _words_of(input, objects), flags, strip=strip)
+        return self._link(name, lambda input: _list_arguments(input, objects), flags, strip=strip)
 
     def link_one(self, name: str, module: Path, flags: Sequence[str]) -> Path:
         """Return the stripped file linked of the one object `module`, which holds all sources."""
@@ -148,7 +148,7 @@ class Linker:
             name, lambda input: [str(module)] if input is first else [], flags
         )  # fmt: skip
 
-    def stripped(self, name: str, linked: Path) -> Path:
+    def strip_file(self, name: str, linked: Path) -> Path:
         """Return a copy of the file `linked` without symbols."""
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -174,14 +174,14 @@ def compile_words(unit: Unit, flags: Sequence[str], output: Path) -> list[str]:
     return _driver().compile_words(unit, flags, output)
 
 
-def lld_layout_of(binary: Binary, measure: Measure) -> list[str]:
+def choose_lld_layout(binary: Binary, measure: Measure) -> list[str]:
     """Return what of `LLD_LAYOUT` is worth a try."""
     sorted_too = measure is Measure.COMPRESSED
     words = [word for word in LLD_LAYOUT if sorted_too or word not in _SORTED]
-    return [word for word in words if not asked_for(binary, word)]
+    return [word for word in words if not is_requested(binary, word)]
 
 
-def front_end_flags_of(binary: Binary) -> list[str]:
+def choose_front_end_flags(binary: Binary) -> list[str]:
     """Return what of `FRONT_END_FLAGS` changes nothing that `binary` may rely on.
 
     Without stubs all functions are looked up at the start: a library may lack one that it never
@@ -294,11 +294,12 @@ def _strips() -> list[str]:
     found = [path for path in map(shutil.which, (tool_name("llvm-strip"), "strip")) if path]
     if not found:
         raise ProjectError(
-            f"expected {tool_name('llvm-strip')} or strip: `apt install {package_of('llvm-strip')}`"
+            f"found neither {tool_name('llvm-strip')} nor strip; install one with "
+            f"`apt install {name_package('llvm-strip')}`"
         )
     return found
 
 
-def _words_of(input: Input, objects: Mapping[Unit, Path]) -> list[str]:
+def _list_arguments(input: Input, objects: Mapping[Unit, Path]) -> list[str]:
     paths = [str(objects[unit]) for unit in dict.fromkeys(input.units)]
     return ["-Wl,--start-lib", *paths, "-Wl,--end-lib"] if input.is_lazy else paths

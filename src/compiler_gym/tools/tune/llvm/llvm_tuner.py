@@ -30,17 +30,17 @@ from compiler_gym.tools.tune import (
     SourceFile,
     State,
     TuningSubject,
-    layout_of,
+    choose_layout,
+    choose_unwinding,
+    list_sources,
     recipe_for,
     require_honoured,
-    sources_of,
-    tuned_by_runs,
-    unwinding_of,
+    tune_by_runs,
 )
 from compiler_gym.tools.tune.builds import Binary, Unit
-from compiler_gym.tools.tune.llvm.deciding import FLAG, LINKER, UNSAFE, items, state_of
+from compiler_gym.tools.tune.llvm.deciding import FLAG, LINKER, UNSAFE, items, make_state
 from compiler_gym.tools.tune.llvm.fast import FAIR_FAST, LlvmFastDecisions
-from compiler_gym.tools.tune.llvm.known import known_plans
+from compiler_gym.tools.tune.llvm.known import list_known_plans
 from compiler_gym.tools.tune.llvm.link_time import build_plan, build_plans
 from compiler_gym.tools.tune.llvm.linking import (
     FAST,
@@ -48,16 +48,16 @@ from compiler_gym.tools.tune.llvm.linking import (
     PROGRAM,
     SMALL,
     Linker,
+    choose_front_end_flags,
+    choose_lld_layout,
     command_with,
-    front_end_flags_of,
-    lld_layout_of,
+    list_refused_flags,
     plain_words,
-    refused_flags,
 )
 from compiler_gym.tools.tune.llvm.making import LlvmMaker
 from compiler_gym.tools.tune.llvm.meanings import meaning
 from compiler_gym.tools.tune.llvm.possible import require_possible, require_tried
-from compiler_gym.tools.tune.llvm.script import script_of
+from compiler_gym.tools.tune.llvm.script import write_script
 from compiler_gym.tools.tune.llvm.size import SizeDecisions
 from compiler_gym.tools.tune.llvm.slowdown import Slowdown
 from compiler_gym.tools.tune.llvm.whole import Whole, make_whole
@@ -90,7 +90,7 @@ class LlvmTuner:
 
     def tune(self, subject: TuningSubject) -> Found:
         """Return the smallest, or the fastest, of what the search and the rivals make."""
-        require_honoured(subject.binary, refused_flags)
+        require_honoured(subject.binary, list_refused_flags)
         binary, is_by_size = subject.binary, subject.goal.counts_bytes
         linker = Linker(binary, subject.folder, subject.jobs)
         if not is_by_size:
@@ -104,9 +104,9 @@ class LlvmTuner:
         elif is_by_size:
             found = _small(linker, subject, rivals)
         else:
-            found = tuned_by_runs(LlvmFastDecisions(linker), subject, rivals)
+            found = tune_by_runs(LlvmFastDecisions(linker), subject, rivals)
         return replace(
-            found, objects={binary.name_of(unit): made for unit, made in objects.items()}
+            found, objects={binary.name_unit(unit): made for unit, made in objects.items()}
         )
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
@@ -132,7 +132,7 @@ class LlvmTuner:
 
     def actions(self, plan: BinaryPlan) -> tuple[str, ...]:
         """Return the passes and the options of `plan` that one module can have."""
-        return tuple(action for action in state_of(plan) if action in items())
+        return tuple(action for action in make_state(plan) if action in items())
 
     def meaning(self, decision: str) -> Meaning:
         """Return what `decision` does, out of the tables that it is from."""
@@ -156,7 +156,7 @@ class LlvmTuner:
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return a shell script of LLVM's own tools that makes the same bytes."""
         require_possible(plan)
-        return script_of(binary, plan)
+        return write_script(binary, plan)
 
 
 def _compiler_commands() -> tuple[list[str], list[str]]:
@@ -174,14 +174,16 @@ def _llvm_version() -> str:
 def _small(linker: Linker, subject: TuningSubject, rivals: Mapping[str, Path]) -> Found:
     binary, measure = subject.binary, subject.measure
     whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
-    sources = sources_of(binary, whole.units)
+    sources = list_sources(binary, whole.units)
     bare = BinaryPlan(binary.name, PROGRAM, scope=_scope(whole), sources=sources)
     maker = LlvmMaker(linker, whole, bare)
     key = f"{subject.goal} {measure} {whole.benchmark().uri}"
     refused = UNSAFE if binary.is_shared or not subject.is_tested else ()
     layout = _layout(subject)
     words = [action.removeprefix(LINKER) for action in layout]
-    known = build_plans(linker, known_plans(binary.name, sources, words, compiler=_llvm_version()))
+    known = build_plans(
+        linker, list_known_plans(binary.name, sources, words, compiler=_llvm_version())
+    )
     rivals = _with_packed(rivals, known)
     begins = min(known, key=lambda pair: measure.of(pair[1]), default=(bare, None))[0]
     decisions = SizeDecisions(
@@ -222,13 +224,13 @@ def _rival_plan(name: str, sources: tuple[SourceFile, ...]) -> BinaryPlan:
 def _layout(subject: TuningSubject) -> list[str]:
     """Return the actions that decide about the file."""
     binary = subject.binary
-    words = layout_of(binary, old_loaders=subject.old_loaders)
-    words += lld_layout_of(binary, subject.measure)
-    unwinding = unwinding_of(binary, is_dispensable=subject.no_unwind_tables)
+    words = choose_layout(binary, old_loaders=subject.old_loaders)
+    words += choose_lld_layout(binary, subject.measure)
+    unwinding = choose_unwinding(binary, is_dispensable=subject.no_unwind_tables)
     return [
         *(f"{FLAG}{flag}" for flag in unwinding),
         *(f"{LINKER}{word}" for word in words),
-        *(f"{FLAG}{flag}" for flag in front_end_flags_of(binary)),
+        *(f"{FLAG}{flag}" for flag in choose_front_end_flags(binary)),
     ]
 
 
@@ -240,7 +242,7 @@ def _beginnings(subject: TuningSubject, known: BinaryPlan) -> list[State]:
     """
     recipe = recipe_for(Goal.SIZE, _llvm_version())
     plans = [subject.start, known, None if recipe is None else recipe.plan]
-    return list(dict.fromkeys(state_of(plan) for plan in plans if plan is not None))
+    return list(dict.fromkeys(make_state(plan) for plan in plans if plan is not None))
 
 
 def _with_packed(
@@ -257,7 +259,7 @@ def _by_recipe(
 ) -> Found:
     """Return what `recipe` makes; where that is no smaller than the fair rival, the rival."""
     binary, fair = subject.binary, subject.measure.of(rivals[FAIR])
-    plan = replace(recipe, sources=sources_of(binary, binary.units))
+    plan = replace(recipe, sources=list_sources(binary, binary.units))
     path, notes = build_plan(linker, plan), tuple[str, ...]()
     rival_plan = _rival_plan(binary.name, plan.sources)
     if subject.measure.of(path) >= fair:
@@ -296,7 +298,7 @@ def _rivals(
 
     with ThreadPoolExecutor(linker.jobs) as pool:
         made = pool.map(link, links.values())
-        own = {"own flags": linker.stripped("own", linker.folder / "original")}
+        own = {"own flags": linker.strip_file("own", linker.folder / "original")}
         return own | dict(zip(links, made, strict=True))
 
 

@@ -50,7 +50,7 @@ class LlvmMaker:
         makers = [self.of(plan) for plan in keep]
         self.linker.forget({name for maker in makers for name in (maker._module, maker._code)})
 
-    def optimised(self) -> bytes:
+    def optimise(self) -> bytes:
         """Return the module after the plan's passes."""
         with make("llvm-v0", action_space="PassesAndCodegen") as env:
             whole = self.whole.with_flags(self.plan.flags)
@@ -65,13 +65,13 @@ class LlvmMaker:
             return env.observation["Bitcode"].tobytes()
 
     def _object(self) -> Path:
-        module = self.linker.kept(self._module, lambda path: path.write_bytes(self.optimised()))
+        module = self.linker.keep_file(self._module, lambda path: path.write_bytes(self.optimise()))
 
         def compile_to(path: Path) -> None:
             words = code_words(self.linker.binary, self.plan.options, module, path)
             run(words, self.linker.folder)
 
-        return self.linker.kept(self._code, compile_to)
+        return self.linker.keep_file(self._code, compile_to)
 
     @property
     def _module(self) -> str:

@@ -37,7 +37,7 @@ class Profiler:
     notes: list[str] = field(default_factory=list[str])
     """What the user should be told."""
 
-    def trained(self, by: RunCommand, used: Path | None = None) -> Path | None:
+    def train_profile(self, by: RunCommand, used: Path | None = None) -> Path | None:
         """Return a profile of the command `by`; None, with a note, where there is none.
 
         With `used`, the profile also knows who called, on top of that profile.
@@ -67,7 +67,7 @@ class Profiler:
             return None
         return output
 
-    def given(self, file: Path, built: Path) -> Path:
+    def read_profile(self, file: Path, built: Path) -> Path:
         """Return the profile `file` from production, as clang reads it.
 
         `built` is the project's own build, which perf's records are looked up in. Raises

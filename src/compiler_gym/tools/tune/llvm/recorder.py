@@ -2,7 +2,7 @@
 """Keeps what clang compiles; loaded from the entry-point group ``compiler_gym.recorders``."""
 
 from compiler_gym.envs.llvm.programs import record
-from compiler_gym.envs.llvm.toolchain import package_of, tool_name
+from compiler_gym.envs.llvm.toolchain import name_package, tool_name
 
 __all__ = ["COMMANDS", "CXX_COMMANDS", "INSTALL", "record"]
 
@@ -10,5 +10,5 @@ COMMANDS = (tool_name("clang"), "clang", "cc")
 """The commands that compile C, the preferred one first."""
 CXX_COMMANDS = (tool_name("clang++"), "clang++", "c++")
 """The same for C++."""
-INSTALL = f"apt install {package_of('clang')}"
+INSTALL = f"apt install {name_package('clang')}"
 """The shell command that installs the first of them."""

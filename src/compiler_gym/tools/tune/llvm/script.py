@@ -25,7 +25,7 @@ from compiler_gym.tools.tune.llvm.linking import (
 from compiler_gym.tools.tune.llvm.making import code_words
 from compiler_gym.tools.tune.llvm.whole import FRONT_END
 
-__all__ = ["script_of"]
+__all__ = ["write_script"]
 
 _OUT = "/@OUT@"
 """Stands for the folder of what is made until all words are quoted."""
@@ -33,7 +33,7 @@ _HERE = "/@HERE@"
 """Stands for the folder of the script."""
 
 
-def script_of(binary: Binary, plan: BinaryPlan) -> str:
+def write_script(binary: Binary, plan: BinaryPlan) -> str:
     """Return the script for one binary: functions of a shell that know ROOT and OUT."""
     out = Path(_OUT)
     target = out / binary.name
@@ -67,7 +67,7 @@ def _link_time(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> lis
 
 
 def _program(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[str]:
-    by_path = {binary.name_of(unit): unit for unit in binary.units}
+    by_path = {binary.name_unit(unit): unit for unit in binary.units}
     units = [by_path[source.path] for source in plan.sources]
     modules = [out / f"{number}.bc" for number in range(len(units))]
     lines = [

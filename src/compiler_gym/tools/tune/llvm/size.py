@@ -27,9 +27,9 @@ from compiler_gym.tools.tune.llvm.deciding import (
     SAVINGS,
     SPACE,
     choices,
+    make_plan,
     of_modules,
-    ordered,
-    plan_of,
+    order_actions,
     split,
     with_action,
     without,
@@ -104,7 +104,7 @@ class SizeDecisions:
 
     def plan(self, state: State) -> BinaryPlan:
         """Return the plan of the binary with the decisions of `state`."""
-        return plan_of(state, self.maker.plan)
+        return make_plan(state, self.maker.plan)
 
     def forget(self, keep: Collection[State]) -> None:
         """Delete the objects of every state that is none of `keep`."""
@@ -121,9 +121,9 @@ class SizeDecisions:
     def _starts(self) -> list[State]:
         folding = tuple(f"{LINKER}{word}" for word in FOLDING)
         levels = [(BASE,), tuple(flag.name for flag in LINK_TIME)]
-        starts = [ordered((*level, *folding)) for level in levels]
+        starts = [order_actions((*level, *folding)) for level in levels]
         # Large programs have time for few tries, and some files grow by what is outlined.
-        for known in [ordered((*state, *folding)) for state in reversed(self.starts)]:
+        for known in [order_actions((*state, *folding)) for state in reversed(self.starts)]:
             unframed = tuple(action for action in known if action != f"{FLAG}{FRAMES}")
             starts = [known, unframed, without_outliner(known), *starts]
         return list(dict.fromkeys(starts))
@@ -181,7 +181,7 @@ class _Watcher:
         chosen = [name for name in names if name.partition("=")[0] not in self.refused]
         best = self.search.best.actions
         rest = [action for action in best if " " in action or action in SAVINGS]
-        self.search.keep(self.stage, ordered((*chosen, *rest)))
+        self.search.keep(self.stage, order_actions((*chosen, *rest)))
 
     def improved(self, improvement: "Improvement") -> None:
         """Keep a better sequence, as it is with what is not to be chosen."""

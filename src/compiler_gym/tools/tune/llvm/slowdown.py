@@ -50,7 +50,7 @@ class Slowdown:
         kept = plan
         for number, decision in enumerate(decisions):
             kept = kept.only([name for name in kept.decisions() if name != decision])
-            path = self._made(kept)
+            path = self._make(kept)
             if not self._is_well(kept, path):
                 continue
             self.notes.append(
@@ -67,14 +67,14 @@ class Slowdown:
         if not plan.passes:
             return kept, path
         before, again = dict(self.speed), replace(kept, passes=plan.passes)
-        other = self._made(again)
+        other = self._make(again)
         if self._is_well(again, other):
             self.notes[-1] += "; the passes were not it, and stay"
             return again, other
         self.speed = before
         return kept, path
 
-    def _made(self, plan: BinaryPlan) -> Path:
+    def _make(self, plan: BinaryPlan) -> Path:
         return LlvmMaker(self.linker, self.whole, plan).make(
             f"within-{len(plan.decisions())}-{bool(plan.passes):d}"
         )

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from compiler_gym.builds import exported_symbols, needed_symbols
+from compiler_gym.builds import read_exported_symbols, read_needed_symbols
 from compiler_gym.datasets import Benchmark
-from compiler_gym.envs.llvm.programs import needed_members
+from compiler_gym.envs.llvm.programs import select_members
 from compiler_gym.envs.llvm.toolchain import run_engine
 from compiler_gym.files import scratch_directory
 from compiler_gym.tools.tune.builds import Binary, Unit
@@ -67,21 +67,23 @@ def make_whole(binary: Binary, reference: Path, *, jobs: int, flags: tuple[str, 
     """
     units = binary.units
 
-    def compiled(unit: Unit) -> bytes:
+    def compile_unit(unit: Unit) -> bytes:
         return _front_end(unit, flags)
 
     with ThreadPoolExecutor(jobs) as pool:
         modules = dict(
-            zip(units, pool.map(compiled, units), strict=True)
+            zip(units, pool.map(compile_unit, units), strict=True)
         )  # fmt: skip
-    needed = set[str]().union(*(needed_symbols(path) for path in binary.unknown if path.is_file()))
+    needed = set[str]().union(
+        *(read_needed_symbols(path) for path in binary.unknown if path.is_file())
+    )
     chosen = _list_linked_units(binary, modules, sorted(needed))
     parts = [modules[unit] for unit in chosen]
     linked = parts[0] if len(parts) == 1 else run_engine("link", parts, timeout=600)[0]
     return Whole(
         linked,
         tuple(chosen),
-        _kept(binary, reference, needed, linked),
+        _find_kept(binary, reference, needed, linked),
         flags,
         lambda other: make_whole(binary, reference, jobs=jobs, flags=other),
     )
@@ -106,7 +108,7 @@ def _list_linked_units(
         if input.is_lazy
     ]
     by_module = {modules[unit]: unit for units in archives for unit in reversed(units)}
-    found = needed_members(
+    found = select_members(
         [modules[unit] for unit in plain],
         [[modules[unit] for unit in units] for units in archives],
         wanted=(*(() if binary.is_shared else ("main",)), *needed),
@@ -115,7 +117,7 @@ def _list_linked_units(
     return list(dict.fromkeys([*plain, *(by_module[module] for module in found)]))
 
 
-def _kept(
+def _find_kept(
     binary: Binary, reference: Path, needed: set[str], module: bytes
 ) -> tuple[str, ...] | None:
     words = binary.command.link_words
@@ -128,4 +130,4 @@ def _kept(
     defined = set(text.decode().partition("\0")[0].split("\n")) - {""}
     # A program without the C library begins at _start; where main is there, it stays anyway.
     begins = {"_start"} if "main" not in defined else set[str]()
-    return tuple(sorted(defined & {*exported_symbols(reference), *needed, *named, *begins}))
+    return tuple(sorted(defined & {*read_exported_symbols(reference), *needed, *named, *begins}))

@@ -69,10 +69,10 @@ def fuzz(seed: int, folder: Path) -> str:
         for _ in range(generator.randint(4, 24)):
             space = env.action_space
             action = draw(space, generator)
-            is_mark = space.mark_of(action) is not None
+            is_mark = space.find_mark(action) is not None
             *_, truncated, info = env.step(action)
             if truncated:
-                assert not is_mark, (space.name_of(action), info)
+                assert not is_mark, (space.find_name(action), info)
                 assert info["error_type"] != "InvalidActionError", info
                 return failed_as_opt_does(env, folder, info)
             now = env.action_space.points

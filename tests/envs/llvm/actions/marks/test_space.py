@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.envs.llvm.actions.marks.space import MarksSpace, command_words_of
+from compiler_gym.envs.llvm.actions.marks.space import MarksSpace, split_command
 from compiler_gym.errors import InvalidActionError, UnknownNameError
 from compiler_gym.spaces import CommandlineFlag
 
@@ -91,7 +91,7 @@ def test_text_becomes_the_actions_it_came_from(space: MarksSpace) -> None:
     with pytest.raises(UnknownNameError, match="dce"):
         space.from_string("dc")
     with pytest.raises(InvalidActionError, match="expected compiler-gym run"):
-        command_words_of("compiler-gym run input.bc dce")
+        split_command("compiler-gym run input.bc dce")
 
 
 def test_copies_are_equal_and_draw_on(space: MarksSpace) -> None:

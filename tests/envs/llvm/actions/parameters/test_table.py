@@ -15,7 +15,7 @@ from compiler_gym.envs.llvm.actions.parameters import (
     SLOTS,
     Form,
     Parameter,
-    setting_of,
+    make_setting,
 )
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.session import CommandlineSpec, DictSpec
@@ -40,8 +40,8 @@ def test_every_pass_with_parameters_is_an_action_and_no_parameter_stands_twice()
 
 def test_an_action_without_values_is_the_plain_pass():
     for name, flag in FLAGS.items():
-        assert setting_of({"pass": name}, FLAGS).pipeline == flag
-        assert setting_of({"pass": name}, FLAGS).options == ()
+        assert make_setting({"pass": name}, FLAGS).pipeline == flag
+        assert make_setting({"pass": name}, FLAGS).options == ()
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.pass_name}-{row.name}")
@@ -49,7 +49,7 @@ def test_llvm_takes_the_first_and_the_last_value_and_reads_back_what_was_written
     module = _llvm.Module(b"define i32 @f(i32 %x) {\n  ret i32 %x\n}\n")
     for value in (row.values[0], row.values[-1]):
         assert row.read(row.text(value)) == value
-        setting = setting_of({"pass": row.pass_name, row.name: value}, FLAGS)
+        setting = make_setting({"pass": row.pass_name, row.name: value}, FLAGS)
         module.run_with(setting.pipeline, setting.options)
 
 
@@ -81,11 +81,11 @@ def test_defaults_of_options_are_those_that_opt_prints():
 
 def test_what_does_not_exist_is_refused():
     with pytest.raises(InvalidActionError, match="expected the name of a pass, found 'licmm'"):
-        setting_of({"pass": "licmm"}, FLAGS)
+        make_setting({"pass": "licmm"}, FLAGS)
     with pytest.raises(InvalidActionError, match="licm has no parameter 'x': expected one of"):
-        setting_of({"pass": "licm", "x": 1}, FLAGS)
+        make_setting({"pass": "licm", "x": 1}, FLAGS)
     with pytest.raises(InvalidActionError, match=r"bonus-inst-threshold = 0\.\.16, found 17"):
-        setting_of({"pass": "simplifycfg", "bonus-inst-threshold": 17}, FLAGS)
+        make_setting({"pass": "simplifycfg", "bonus-inst-threshold": 17}, FLAGS)
     for wrong in (1, "yes", None, 0.5, float("nan"), list[int]()):
         with pytest.raises(InvalidActionError, match="allowspeculation = "):
-            setting_of({"pass": "licm", "allowspeculation": wrong}, FLAGS)
+            make_setting({"pass": "licm", "allowspeculation": wrong}, FLAGS)

@@ -7,9 +7,9 @@ import pytest
 
 from compiler_gym.envs.llvm.toolchain.plugins import (
     Plugin,
+    list_recorded_plugins,
     load_options,
     plugin_source,
-    recorded_plugins,
     require_recorded,
 )
 from compiler_gym.errors import PluginError
@@ -60,8 +60,8 @@ def test_the_options_of_opt_are_quoted() -> None:
 def test_a_recorded_plugin_must_be_there(library: Path) -> None:
     mine = Plugin.read(library)
     version = f"22.1.8+{mine.identity}"
-    assert recorded_plugins(version) == [mine.identity]
-    assert recorded_plugins(None) == recorded_plugins("22.1.8") == []
+    assert list_recorded_plugins(version) == [mine.identity]
+    assert list_recorded_plugins(None) == list_recorded_plugins("22.1.8") == []
     require_recorded(version, [mine])
     require_recorded("22.1.8", [])
     require_recorded(None, [mine])

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.datasets import Benchmark, RunLimits
-from compiler_gym.envs.llvm.validation.build import REFERENCE, built
-from compiler_gym.envs.llvm.validation.generated import Corpus, Effort, corpus, corpus_of
+from compiler_gym.envs.llvm.validation.build import REFERENCE, build_program
+from compiler_gym.envs.llvm.validation.generated import Corpus, Effort, corpus, make_corpus
 from compiler_gym.validation import run_program
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
@@ -19,7 +19,7 @@ FEW = replace(EFFORT, tries=12)
 
 @pytest.fixture(scope="module")
 def found(right: Benchmark) -> Corpus:
-    return corpus_of(right, EFFORT)
+    return make_corpus(right, EFFORT)
 
 
 def test_more_is_reached_than_before(found: Corpus) -> None:
@@ -41,7 +41,7 @@ def test_no_input_makes_the_program_write_where_it_must_not(
     for case in found.cases:
         words = bytes(case.files.get("numbers", b"")).split()  # type: ignore[arg-type]
         assert not any(word.isdigit() and 1_000_000 < int(word) < 2**31 for word in words), case
-    with built(right.contents, flags=REFERENCE) as plain:
+    with build_program(right.contents, flags=REFERENCE) as plain:
         for case in found.cases[:10]:
             ran = run_program(plain, case, limits=RunLimits())
             assert ran.exit_status in (0, 2, 3)
@@ -52,30 +52,30 @@ def test_the_same_is_made_again_after_damage_of_what_is_kept_on_disk_and_other_s
 ) -> None:
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))
     monkeypatch.setattr(corpus, "_memory", {})  # another test may have made the same
-    first = corpus_of(right, FEW)
+    first = make_corpus(right, FEW)
     (path,) = tmp_path.glob("generated-inputs/*.bin")
     monkeypatch.setattr(corpus, "_memory", {})
     with monkeypatch.context() as context:
         context.setattr(corpus, "_make_corpus", None)
-        assert corpus_of(right, FEW) == first
+        assert make_corpus(right, FEW) == first
     path.write_bytes(path.read_bytes()[:-5])
     monkeypatch.setattr(corpus, "_memory", {})
-    assert corpus_of(right, FEW) == first
-    assert corpus_of(right, replace(FEW, seed=1)).cases != first.cases
+    assert make_corpus(right, FEW) == first
+    assert make_corpus(right, replace(FEW, seed=1)).cases != first.cases
 
 
 def test_what_time_has_cut_short_is_not_kept(
     right: Benchmark, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))
-    cut = corpus_of(right, replace(EFFORT, seconds=0.0, seed=7))
+    cut = make_corpus(right, replace(EFFORT, seconds=0.0, seed=7))
     assert (cut.tried, cut.cases) == (0, ())
     assert not list(tmp_path.rglob("*.bin"))
-    assert corpus_of(right, replace(FEW, seed=7)).tried == FEW.tries
+    assert make_corpus(right, replace(FEW, seed=7)).tried == FEW.tries
 
 
 def test_a_program_with_other_inputs_gets_others(right: Benchmark) -> None:
     other = Benchmark(right.uri, right.contents, sources=right.sources, run=right.run)
     assert other.run is not None
     other.run = replace(other.run, cases=other.run.cases[1:])
-    assert corpus_of(other, FEW).cases != corpus_of(right, FEW).cases
+    assert make_corpus(other, FEW).cases != make_corpus(right, FEW).cases

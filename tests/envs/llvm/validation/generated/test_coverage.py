@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from compiler_gym.datasets import RunCase
-from compiler_gym.envs.llvm.validation.generated.coverage import counted, tokens_of
+from compiler_gym.envs.llvm.validation.generated.coverage import build_counted, read_tokens
 
 from ..conftest import program
 
@@ -27,14 +27,16 @@ int main(int argc, char **argv) {
 
 
 def test_more_rounds_and_other_ways_are_more_to_reach() -> None:
-    with counted(program(SOURCE).contents) as one:
+    with build_counted(program(SOURCE).contents) as one:
         runs = {
             words: one.run(RunCase(words), seconds=60)
             for words in ((), ("x",), ("4242",), ("--loop", "1"), ("--loop", "50"))
         }
         reached = {words: bits for words, (_, bits) in runs.items()}
         assert len(set(reached.values())) == 5
-        assert one.taken(reached["--loop", "1"]) == one.taken(reached["--loop", "50"])
+        assert one.count_new_edges(reached["--loop", "1"]) == one.count_new_edges(
+            reached["--loop", "50"]
+        )
         assert one.count(reached[()]) < one.count(reached["4242",]) < one.edges
         assert runs["--loop", "50"][0].stdout == b"a" * 50
         assert runs[()][0].stderr == b"usage\n"
@@ -44,14 +46,14 @@ def test_more_rounds_and_other_ways_are_more_to_reach() -> None:
 
 def test_a_run_that_is_ended_reaches_nothing() -> None:
     source = "#include <stdlib.h>\nint main(int n, char **v) { if (n > 1) abort(); return 0; }"
-    with counted(program(source).contents) as one:
+    with build_counted(program(source).contents) as one:
         ran, reached = one.run(RunCase(("x",)), seconds=60)
         assert (ran.exit_status, reached) == (-6, 0)
         assert one.run(RunCase(), seconds=60)[1] > 0
 
 
 def test_what_the_program_compares_with_is_known() -> None:
-    with counted(program(SOURCE).contents) as one:
+    with build_counted(program(SOURCE).contents) as one:
         assert {b"--loop", b"4242", (4242).to_bytes(4, "little"), b"found"} <= set(one.tokens)
 
 
@@ -68,4 +70,4 @@ def test_what_the_program_compares_with_is_known() -> None:
 def test_tokens_are_short_texts_and_numbers_that_are_compared(
     text: str, wanted: tuple[bytes, ...]
 ) -> None:
-    assert tokens_of(text) == wanted
+    assert read_tokens(text) == wanted

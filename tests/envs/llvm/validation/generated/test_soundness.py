@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from compiler_gym.datasets import Benchmark, RunCase, RunLimits
-from compiler_gym.envs.llvm.validation.build import REFERENCE, built
-from compiler_gym.envs.llvm.validation.generated.soundness import SoundnessJudge, judge_of
+from compiler_gym.envs.llvm.validation.build import REFERENCE, build_program
+from compiler_gym.envs.llvm.validation.generated.soundness import SoundnessJudge, build_judge
 from compiler_gym.validation import run_program
 
 from ..conftest import program
@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
 @pytest.fixture(scope="module")
 def judged() -> Iterator[tuple[SoundnessJudge, Benchmark]]:
     benchmark = program(SOURCE)
-    with judge_of(benchmark) as judge:
+    with build_judge(benchmark) as judge:
         yield judge, benchmark
 
 
@@ -71,7 +71,7 @@ def test_only_what_is_defined_is_sound(
 ) -> None:
     judge, benchmark = judged
     case = RunCase(words)
-    with built(benchmark.contents, flags=REFERENCE) as plain:
+    with build_program(benchmark.contents, flags=REFERENCE) as plain:
         found = run_program(plain, case, limits=RunLimits())
     assert judge.is_sound(case, found, seconds=60) is verdict
 
@@ -80,11 +80,11 @@ def test_without_its_source_only_memory_is_watched() -> None:
     known = program(SOURCE)
     benchmark = Benchmark("benchmark://user-v0/no-source", known.contents)
     benchmark.run = known.run
-    with judge_of(benchmark) as judge:
+    with build_judge(benchmark) as judge:
         assert not judge.knows_source
         for words, verdict in ((("i", "4"), False), (("u", "0"), False), (("s", "32"), True)):
             case = RunCase(words)
-            with built(benchmark.contents, flags=REFERENCE) as plain:
+            with build_program(benchmark.contents, flags=REFERENCE) as plain:
                 found = run_program(plain, case, limits=RunLimits())
             assert judge.is_sound(case, found, seconds=60) is verdict, words
 
@@ -92,5 +92,5 @@ def test_without_its_source_only_memory_is_watched() -> None:
 def test_source_that_needs_unknown_flags_counts_as_unknown() -> None:
     benchmark = program("int main(void) { return 0; }")
     benchmark.add_source(("other.c", b'#include "nowhere.h"\n'))
-    with judge_of(benchmark) as judge:
+    with build_judge(benchmark) as judge:
         assert not judge.knows_source

@@ -21,7 +21,7 @@ from compiler_gym.envs.loop_tool.state.reference import (
     random_inputs,
     reference_outputs,
 )
-from compiler_gym.envs.loop_tool.state.tree import Loop, Path, Tree, initial_tree, settled
+from compiler_gym.envs.loop_tool.state.tree import Loop, Path, Tree, initial_tree, settle_nodes
 from compiler_gym.envs.loop_tool.toolchain.code.compiled import compile_nest, nest_ir
 from compiler_gym.envs.loop_tool.toolchain.code.cpu import lower
 from tests.effort import examples
@@ -41,7 +41,7 @@ def nest(program: Program, *loops: Loop) -> Tree:
             loop.dim, 0, loop.step, (node,),
             unroll=loop.unroll, vectorise=loop.vectorise, parallel=loop.parallel, packs=loop.packs,
         )  # fmt: skip
-    return Tree(program, settled((node,), program.dims))
+    return Tree(program, settle_nodes((node,), program.dims))
 
 
 def matmul_tree(

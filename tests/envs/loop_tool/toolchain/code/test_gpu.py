@@ -16,7 +16,7 @@ from compiler_gym.envs.loop_tool.jit import compile_ir
 from compiler_gym.envs.loop_tool.state.descriptions import KINDS, describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.envs.loop_tool.state.reference import compare, random_inputs, reference_outputs
-from compiler_gym.envs.loop_tool.state.tree import Loop, Tree, initial_tree, settled
+from compiler_gym.envs.loop_tool.state.tree import Loop, Tree, initial_tree, settle_nodes
 from compiler_gym.envs.loop_tool.toolchain.code.gpu import Launch, lower_gpu, ptx
 
 from .test_cpu import some_tree
@@ -27,7 +27,7 @@ def matmul(*loops: Loop) -> Tree:
     node: Loop | int = 0
     for loop in reversed(loops):
         node = Loop(loop.dim, 0, loop.step, (node,), unroll=loop.unroll, parallel=loop.parallel)
-    return Tree(program, settled((node,), program.dims))
+    return Tree(program, settle_nodes((node,), program.dims))
 
 
 def test_two_parallel_loops_are_blocks_and_threads() -> None:

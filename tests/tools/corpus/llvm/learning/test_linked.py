@@ -7,13 +7,13 @@ import pytest
 
 from compiler_gym.datasets import SPLITS
 from compiler_gym.errors import UnknownNameError
-from compiler_gym.tools.corpus.llvm.learning import CorpusChoice, open_corpus, programs_of
+from compiler_gym.tools.corpus.llvm.learning import CorpusChoice, list_programs, open_corpus
 
 SAMPLE = "debian-sample-v0"
 
 
 def test_a_program_is_its_modules_with_the_words_that_link_them(tmp_path: Path) -> None:
-    programs = programs_of(open_corpus(SAMPLE, tmp_path))
+    programs = list_programs(open_corpus(SAMPLE, tmp_path))
     program = next(one for one in programs if len(one.parts) > 1)
     binary = program.binary(tmp_path / "modules")
     assert len(binary.units) == len(program.parts)
@@ -25,10 +25,10 @@ def test_programs_are_chosen_by_split_package_and_size_and_come_smallest_first(
     tmp_path: Path,
 ) -> None:
     sample = open_corpus(SAMPLE, tmp_path)
-    every = programs_of(sample)
+    every = list_programs(sample)
     assert [one.instructions for one in every] == sorted(one.instructions for one in every)
     assert {one.split for one in every} <= {*SPLITS, "shared"}
-    chosen = programs_of(sample, CorpusChoice(("train",), per_package=1, most=4000))
+    chosen = list_programs(sample, CorpusChoice(("train",), per_package=1, most=4000))
     packages = [one.package for one in chosen]
     assert packages
     assert len(packages) == len(set(packages))
@@ -38,7 +38,7 @@ def test_programs_are_chosen_by_split_package_and_size_and_come_smallest_first(
 
 
 def test_a_program_of_another_dataset_is_one_module(tmp_path: Path) -> None:
-    programs = programs_of(open_corpus("cbench-v1", tmp_path))
+    programs = list_programs(open_corpus("cbench-v1", tmp_path))
     crc = next(one for one in programs if one.name.endswith("/crc32"))
     (module,) = crc.modules()
     assert module[:2] == b"BC"
@@ -46,7 +46,7 @@ def test_a_program_of_another_dataset_is_one_module(tmp_path: Path) -> None:
 
 
 def test_of_a_generator_the_first_programs_are_taken(tmp_path: Path) -> None:
-    programs = programs_of(open_corpus("generator://csmith-v0", tmp_path))
+    programs = list_programs(open_corpus("generator://csmith-v0", tmp_path))
     assert [one.name.rpartition("/")[2] for one in programs[:2]] == ["0", "1"]
     assert len(programs) == 30
 

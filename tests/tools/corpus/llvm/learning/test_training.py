@@ -54,8 +54,8 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Corpus:
         return [float(next(modules)), *[float(is_shared)] * (len(FEATURES) - 1)]
 
     monkeypatch.setattr(training, "open_corpus", always(None))
-    monkeypatch.setattr(training, "programs_of", always(programs))
-    monkeypatch.setattr(training, "features_of", features)
+    monkeypatch.setattr(training, "list_programs", always(programs))
+    monkeypatch.setattr(training, "compute_features", features)
 
     def measured(by_basic: Callable[[int], int]) -> Path:
         path = tmp_path / "outcomes.jsonl"
@@ -83,21 +83,21 @@ def test_what_depends_on_the_program_is_learnt(corpus: Corpus) -> None:
     assert seen["chosen"].mean == pytest.approx(seen["the best of them"].mean, abs=0.5)
     assert seen["chosen"].mean < seen["always recipe"].mean < -1.5
     few, many = ([number] + [0.0] * (len(FEATURES) - 1) for number in (5.0, 55.0))
-    assert made.policy.ranked(few)[0].name == "recipe"
-    assert made.policy.ranked(many)[0].name == "regalloc=basic"
+    assert made.policy.rank_plans(few)[0].name == "recipe"
+    assert made.policy.rank_plans(many)[0].name == "regalloc=basic"
 
 
 def test_one_plan_for_all_is_the_choice_where_no_feature_helps(corpus: Corpus) -> None:
     made = learnt(corpus(lambda number: -300 if number % 3 else 100))
     assert made.policy.is_constant
-    assert made.policy.ranked([0.0] * len(FEATURES))[0].name == "regalloc=basic"
+    assert made.policy.rank_plans([0.0] * len(FEATURES))[0].name == "regalloc=basic"
     assert made.against_plain["chosen, never larger"].larger == 0.0
 
 
 def test_a_rare_large_loss_counts_for_more_than_frequent_small_gains(corpus: Corpus) -> None:
     path = corpus(lambda number: 3000 if number % 5 == 0 else -10)
     by_regret, by_accuracy = (
-        learnt(path, loss).policy.ranked([30.0] + [0.0] * (len(FEATURES) - 1))[0].name
+        learnt(path, loss).policy.rank_plans([30.0] + [0.0] * (len(FEATURES) - 1))[0].name
         for loss in (Loss.REGRET, Loss.ACCURACY)
     )
     assert by_regret == "recipe"

@@ -18,7 +18,7 @@ from compiler_gym.errors import (
     PolicyLoadError,
     PolicyTimeoutError,
 )
-from compiler_gym.sandbox import sandboxed
+from compiler_gym.sandbox import use_sandbox
 from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES
 from compiler_gym.tools.inline.llvm.policies import heuristic_policy, heuristics, interface_text
 
@@ -69,7 +69,7 @@ def test_a_shared_object_is_a_heuristic_too(
     (tmp_path / "any.c").write_text(source)
     command = ["clang-22", "-shared", "-fPIC", "any.c", "-o", "rule.so", *flags]
     subprocess.run(command, cwd=tmp_path, check=True)
-    with sandboxed(sandbox):
+    with use_sandbox(sandbox):
         assert decided(tmp_path / "rule.so")
 
 

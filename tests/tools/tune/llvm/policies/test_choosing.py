@@ -23,8 +23,8 @@ def policy(*rows: tuple[float, ...]) -> Policy:
 def test_the_plan_with_the_highest_score_is_the_first() -> None:
     larger_is_second = policy((0.0,) * COUNT + (0.0,), (1.0,) + (0.0,) * COUNT)
     few, many = ([size] + [1.0] * (COUNT - 1) for size in (0.0, 2.0))
-    assert [plan.name for plan in larger_is_second.ranked(few)] == ["0", "1"]
-    assert [plan.name for plan in larger_is_second.ranked(many)] == ["1", "0"]
+    assert [plan.name for plan in larger_is_second.rank_plans(few)] == ["0", "1"]
+    assert [plan.name for plan in larger_is_second.rank_plans(many)] == ["1", "0"]
 
 
 def test_a_policy_is_what_was_written(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from compiler_gym.errors import BenchmarkInitError
-from compiler_gym.tools.tune.llvm.policies import FEATURES, features_of
+from compiler_gym.tools.tune.llvm.policies import FEATURES, compute_features
 
 ADDS = b"""
 define i32 @add(i32 %x) {
@@ -19,7 +19,7 @@ define i32 @add(i32 %x) {
 
 
 def named(modules: list[bytes], *, is_shared: bool = False) -> dict[str, float]:
-    return dict(zip(FEATURES, features_of(modules, is_shared=is_shared), strict=True))
+    return dict(zip(FEATURES, compute_features(modules, is_shared=is_shared), strict=True))
 
 
 def test_instructions_are_counted_as_shares() -> None:
@@ -37,4 +37,4 @@ def test_modules_are_summed() -> None:
 
 def test_what_is_no_module_is_refused() -> None:
     with pytest.raises(BenchmarkInitError, match="Invalid bitcode signature"):
-        features_of([b"BC\xc0\xdenothing"], is_shared=False)
+        compute_features([b"BC\xc0\xdenothing"], is_shared=False)

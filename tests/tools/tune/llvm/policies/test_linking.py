@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import CompilerCommand, sizes_of
+from compiler_gym.builds import CompilerCommand, measure_sizes
 from compiler_gym.tools.tune import BinaryPlan, recipe_named
 from compiler_gym.tools.tune.llvm.policies import FEATURES, Policy, link, write_policy
 
@@ -110,7 +110,9 @@ def test_functions_get_frame_pointers_at_the_link(project: Path) -> None:
 def test_without_a_comparison_the_plan_stays(project: Path) -> None:
     status, said = linked(project, LARGE, "main.o", "part.o", "-o", "run", is_checked=False)
     assert status == 0
-    assert said == [f"run: {sizes_of(project / 'run').loaded:,} loaded bytes with the plan large"]
+    assert said == [
+        f"run: {measure_sizes(project / 'run').loaded:,} loaded bytes with the plan large"
+    ]
 
 
 @pytest.mark.parametrize("is_checked", [True, False])

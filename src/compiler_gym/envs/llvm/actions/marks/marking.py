@@ -42,7 +42,7 @@ class Marking:
         space = structs.replace(self._steps, items=(*self._steps.items, ids, *items))
         return structs.replace(self._declared, space=space)
 
-    def mark_of(self, action: int) -> MarkedPoint:
+    def find_mark(self, action: int) -> MarkedPoint:
         """Return the mark that `action` is, or raise `InvalidActionError`."""
         number = action - len(self._steps.items)
         mark = mark_at(max(number, 0))

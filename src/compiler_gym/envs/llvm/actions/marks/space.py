@@ -23,7 +23,7 @@ from compiler_gym.envs.llvm.actions.marks.choices import (
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.spaces import ActionPart, CommandlineFlag, Decision, Discrete, NamedDiscrete
 
-__all__ = ["DecisionPoint", "MarksSpace", "command_words_of"]
+__all__ = ["DecisionPoint", "MarksSpace", "split_command"]
 
 _COMMAND = ("compiler-gym", "run", "--action-space")
 _OUTPUT = ("--write-bitcode", "output.bc", "--")
@@ -135,12 +135,12 @@ class MarksSpace(Discrete):
         """What each pass and level does."""
         return [item.description for item in self.items]
 
-    def mark_of(self, action: SupportsIndex) -> Mark | None:
+    def find_mark(self, action: SupportsIndex) -> Mark | None:
         """Return the mark that `action` is; None for a pass or level."""
         number = int(action.__index__()) - len(self.items)
         return mark_at(number) if number >= 0 else None
 
-    def action_of(self, mark: Mark) -> int:
+    def find_action(self, mark: Mark) -> int:
         """Return the number of `mark`."""
         return len(self.items) + mark.number
 
@@ -148,12 +148,12 @@ class MarksSpace(Discrete):
         """Return the number of a pass, level or mark, a member now or not; None if it is none."""
         mark = mark_named(name)
         if mark is not None:
-            return self.action_of(mark)
+            return self.find_action(mark)
         return self._passes[name] if name in self._passes.names else None
 
-    def name_of(self, action: int) -> str:
+    def find_name(self, action: int) -> str:
         """Return what `action` is called."""
-        mark = self.mark_of(action)
+        mark = self.find_mark(action)
         return self.items[action].name if mark is None else str(mark)
 
     def __getitem__(self, name: str) -> int:
@@ -191,7 +191,7 @@ class MarksSpace(Discrete):
         for point in self.points:
             marks = [m for m in point.marks if not CHOICES[m.kind][m.choice].startswith("peel")]
             names = tuple(f"{m.kind} {CHOICES[m.kind][m.choice]}" for m in marks)
-            choices = tuple(self.action_of(mark) for mark in marks)
+            choices = tuple(self.find_action(mark) for mark in marks)
             found.append(Decision(point.name, choices, names, _groups(point)))
         return (*(decision for decision in found if len(decision.choices) > 1), *self._settings())
 
@@ -202,13 +202,18 @@ class MarksSpace(Discrete):
             choices = tuple(actions)  # the table has the default first
             kinds = tuple(self.items[action].name for action in choices)
             yield Decision(
-                option, choices, kinds, ("codegen",), codegen_options.gains_of(option), is_late=True
+                option,
+                choices,
+                kinds,
+                ("codegen",),
+                codegen_options.read_gains(option),
+                is_late=True,
             )
 
     def legal(self) -> NDArray[np.int64]:
         """Return the numbers of all actions that there are now, in order."""
         if self._legal is None:
-            marks = [self.action_of(m) for p in self._listed.values() for m in p.marks]
+            marks = [self.find_action(m) for p in self._listed.values() for m in p.marks]
             self._legal = np.array([*range(len(self.items)), *sorted(marks)], np.int64)
         return self._legal
 
@@ -240,7 +245,7 @@ class MarksSpace(Discrete):
         """Return the command that applies `actions` to `program`; see `LlvmEnv.write_marked`
         for one of ``opt``."""
         several = [actions] if isinstance(actions, SupportsIndex) else list(actions)
-        words = [self.name_of(int(action.__index__())) for action in several]
+        words = [self.find_name(int(action.__index__())) for action in several]
         return shlex.join([*_COMMAND, self.name, *_OUTPUT, program, *words])
 
     def from_string(self, string: str) -> list[int]:
@@ -249,11 +254,11 @@ class MarksSpace(Discrete):
         Whether the program has what is marked shows when they are applied. Raises
         `UnknownNameError` for a name that nothing has.
         """
-        return [self[word] for word in command_words_of(string)]
+        return [self[word] for word in split_command(string)]
 
     def _refusal(self, action: int) -> str | None:
         """Return why `action`, a number in the range, is no member now."""
-        mark = self.mark_of(action)
+        mark = self.find_mark(action)
         if mark is None:
             return None
         point = self._listed.get(mark.point)
@@ -306,11 +311,11 @@ class _Names(Sequence[str]):
     def __getitem__(self, index: slice) -> list[str]: ...
     def __getitem__(self, index: int | slice) -> str | list[str]:
         if isinstance(index, slice):
-            return [self._space.name_of(number) for number in range(*index.indices(len(self)))]
-        return self._space.name_of(index)
+            return [self._space.find_name(number) for number in range(*index.indices(len(self)))]
+        return self._space.find_name(index)
 
     def __iter__(self) -> Iterator[str]:
-        return map(self._space.name_of, range(len(self)))
+        return map(self._space.find_name, range(len(self)))
 
     def __contains__(self, value: object) -> bool:
         found = self._space.find(value) if isinstance(value, str) else None
@@ -324,10 +329,10 @@ class _Names(Sequence[str]):
         return found
 
 
-def command_words_of(text: str) -> list[str]:
+def split_command(text: str) -> list[str]:
     """Return the actions that a command, or names alone, spell.
 
-    >>> command_words_of("compiler-gym run --action-space Marks -- main.bc call:1=never -Oz")
+    >>> split_command("compiler-gym run --action-space Marks -- main.bc call:1=never -Oz")
     ['call:1=never', '-Oz']
     """
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers

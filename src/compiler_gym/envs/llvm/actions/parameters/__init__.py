@@ -14,7 +14,7 @@ from compiler_gym.envs.llvm.actions.parameters.table import (
     Form,
     Parameter,
     Setting,
-    setting_of,
+    make_setting,
 )
 
-__all__ = ["NAME", "PARAMETERS", "SLOTS", "STYLE", "Form", "Parameter", "Setting", "setting_of"]
+__all__ = ["NAME", "PARAMETERS", "SLOTS", "STYLE", "Form", "Parameter", "Setting", "make_setting"]

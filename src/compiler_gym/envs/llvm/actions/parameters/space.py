@@ -22,7 +22,7 @@ from compiler_gym.envs.llvm.actions.parameters.table import (
     Parameter,
     Setting,
     Value,
-    setting_of,
+    make_setting,
 )
 from compiler_gym.envs.llvm.toolchain.commands import (
     is_opt,
@@ -97,7 +97,7 @@ class ParameterSpace(Dict):
 
     def from_plain(self, action: Mapping[str, Any]) -> dict[str, Any]:
         """Return the numbers of an action by name, or raise `InvalidActionError`."""
-        setting_of(action, self.flags)
+        make_setting(action, self.flags)
         name = cast("str", action["pass"])
         values = np.full(SLOTS, -1, np.float32)
         for slot, parameter in enumerate(PARAMETERS.get(name, ())):
@@ -112,7 +112,7 @@ class ParameterSpace(Dict):
         Raises `InvalidActionError` for what is no action.
         """
         if "values" not in action:
-            setting_of(action, self.flags)
+            make_setting(action, self.flags)
             name: str = action["pass"]
             known = {p.name: p for p in PARAMETERS.get(name, ())}
             set_ = {n: p.values[p.index(action[n])] for n, p in known.items() if n in action}
@@ -129,7 +129,7 @@ class ParameterSpace(Dict):
         """Return whether `x` is an action, by number or by name."""
         if isinstance(x, dict) and "pass" in x and "values" not in x:
             try:
-                setting_of(cast("dict[str, Any]", x), self.flags)
+                make_setting(cast("dict[str, Any]", x), self.flags)
             except InvalidActionError:
                 return False
             return True
@@ -139,7 +139,7 @@ class ParameterSpace(Dict):
         """Return what is wrong with `x`, which is no action."""
         if isinstance(x, dict) and "pass" in x and "values" not in x:
             try:
-                setting_of(cast("dict[str, Any]", x), self.flags)
+                make_setting(cast("dict[str, Any]", x), self.flags)
             except InvalidActionError as error:
                 return str(error)
         return (
@@ -151,7 +151,7 @@ class ParameterSpace(Dict):
 
     def setting(self, action: Mapping[str, Any]) -> Setting:
         """Return what LLVM runs for an action."""
-        return setting_of(self.to_plain(self._checked(action)), self.flags)
+        return make_setting(self.to_plain(self._check(action)), self.flags)
 
     def pipeline(self, action: Mapping[str, Any]) -> str:
         """Return the pass pipeline of one action; its options are in `setting`."""
@@ -194,7 +194,7 @@ class ParameterSpace(Dict):
             actions += [self._read(part, options) for part in passes]
         return actions
 
-    def _checked(self, action: Any) -> Mapping[str, Any]:
+    def _check(self, action: Any) -> Mapping[str, Any]:
         if not self.contains(action):
             raise InvalidActionError(self.why_refused(action))
         return action

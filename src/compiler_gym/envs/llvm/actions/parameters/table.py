@@ -14,7 +14,7 @@ from typing import Any, cast
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.errors.nearest import did_you_mean
 
-__all__ = ["NAME", "PARAMETERS", "SLOTS", "STYLE", "Form", "Parameter", "Setting", "setting_of"]
+__all__ = ["NAME", "PARAMETERS", "SLOTS", "STYLE", "Form", "Parameter", "Setting", "make_setting"]
 
 NAME = "Parameters"
 """The action space."""
@@ -101,7 +101,7 @@ class Setting:
     """Names and values of LLVM's options that hold while it runs."""
 
 
-def setting_of(action: Mapping[str, Any], flags: Mapping[str, str]) -> Setting:
+def make_setting(action: Mapping[str, Any], flags: Mapping[str, str]) -> Setting:
     """Return what an action runs: ``{"pass": NAME, PARAMETER: VALUE, ...}``.
 
     `flags` has the pipeline of each pass. Raises `InvalidActionError` for a pass, a parameter
@@ -109,7 +109,7 @@ def setting_of(action: Mapping[str, Any], flags: Mapping[str, str]) -> Setting:
 
     >>> flags = {"licm": "function(loop-mssa(licm))"}
     >>> action = {"pass": "licm", "allowspeculation": False, "licm-control-flow-hoisting": True}
-    >>> setting_of(action, flags).pipeline, setting_of(action, flags).options
+    >>> make_setting(action, flags).pipeline, make_setting(action, flags).options
     ('function(loop-mssa(licm<no-allowspeculation>))', (('licm-control-flow-hoisting', 'true'),))
     """
     name = action.get("pass")

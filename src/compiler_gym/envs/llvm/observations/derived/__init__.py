@@ -13,12 +13,12 @@ from compiler_gym.envs.llvm.observations.derived.inst2vec import inst2vec_observ
 from compiler_gym.envs.llvm.observations.derived.structure import structure_observations
 from compiler_gym.spaces import Box, Dict, Scalar
 
-__all__ = ["derived_observations"]
+__all__ = ["list_derived_observations"]
 
 _DENSITIES = tuple(name.replace("Count", "Density") for name in INST_COUNT_FEATURES[1:])
 
 
-def derived_observations() -> tuple[DerivedObservation, ...]:
+def list_derived_observations() -> tuple[DerivedObservation, ...]:
     """Return the derived observation spaces of LLVM."""
     return (
         _dictionary("AutophaseDict", "Autophase", AUTOPHASE_FEATURES, int),

@@ -133,11 +133,11 @@ def _vocabulary() -> Vocabulary:
             f"{VARIABLE} to the wheel of CompilerGym 0.2.5 (`pip download --no-deps "
             "compiler_gym==0.2.5`), or to a folder with dictionary.pickle and embeddings.pickle"
         )
-    return _cached(Path(folder).expanduser())
+    return _read_cached(Path(folder).expanduser())
 
 
 @lru_cache(maxsize=2)
-def _cached(folder: Path) -> Vocabulary:
+def _read_cached(folder: Path) -> Vocabulary:
     return read_vocabulary(folder)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium.spaces import GraphInstance
 
 from compiler_gym._columns import taken, texts
-from compiler_gym.core import DerivedObservation, uncollected
+from compiler_gym.core import DerivedObservation, pause_collection
 from compiler_gym.envs.llvm.observations.names import (
     EDGE_KINDS,
     NODE_KINDS,
@@ -88,7 +88,7 @@ def structure_observations() -> tuple[DerivedObservation, ...]:
 
 
 def _to_networkx(graph: dict[str, Any]) -> Any:
-    with uncollected():
+    with pause_collection():
         return networkx_graph(graph, "Programl", "ProgramlArrays, ProgramlGraph or ProgramlJson")
 
 

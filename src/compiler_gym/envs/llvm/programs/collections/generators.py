@@ -9,10 +9,10 @@ import shutil
 from pathlib import Path
 
 from compiler_gym.datasets import Benchmark, CsmithBenchmark, CsmithPrograms, SeededDataset
-from compiler_gym.envs.llvm.programs.kept import kept
+from compiler_gym.envs.llvm.programs.kept import make_cached
 from compiler_gym.envs.llvm.programs.source import ClangInvocation
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
-from compiler_gym.envs.llvm.toolchain.tools import package_of, tool_name
+from compiler_gym.envs.llvm.toolchain.tools import name_package, tool_name
 from compiler_gym.files import tool_identity
 
 __all__ = ["CsmithBenchmark", "CsmithDataset", "LlvmStressDataset"]
@@ -31,11 +31,11 @@ class CsmithDataset(CsmithPrograms):
         """The command that installs the generator, and clang."""
         return f"{self.install_command}; clang"
 
-    def contents_of(self, source: bytes) -> bytes:
+    def make_contents(self, source: bytes) -> bytes:
         """Return the bitcode of what csmith wrote."""
         flags = ("-I", str(self.csmith_includes), "-x", "c", "-")
         made_from = ("csmith", tool_identity(clang_command()[0]), *flags, source)
-        return kept(made_from, lambda: ClangInvocation(flags, timeout=300).run(source))
+        return make_cached(made_from, lambda: ClangInvocation(flags, timeout=300).run(source))
 
 
 class LlvmStressDataset(SeededDataset):
@@ -47,7 +47,7 @@ class LlvmStressDataset(SeededDataset):
     """
 
     tool = tool_name("llvm-stress")
-    install_command = f"apt install {package_of('llvm-stress')}"
+    install_command = f"apt install {name_package('llvm-stress')}"
     _suffix = ".ll"
 
     def __init__(

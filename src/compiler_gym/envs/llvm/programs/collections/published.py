@@ -21,7 +21,7 @@ from compiler_gym.datasets import (
     published_archives,
 )
 from compiler_gym.envs.llvm.programs.collections import archives
-from compiler_gym.envs.llvm.programs.kept import kept
+from compiler_gym.envs.llvm.programs.kept import make_cached
 from compiler_gym.envs.llvm.programs.source import ClangInvocation
 from compiler_gym.envs.llvm.toolchain.clang import OLD_C, clang_command
 from compiler_gym.envs.llvm.toolchain.engine import run_engine
@@ -102,11 +102,11 @@ class PublishedSource(PublishedDataset):
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the program at `uri`; raise `BenchmarkInitError` if it does not compile."""
         self.install()
-        path = self.path_of(uri)
+        path = self.find_path(uri)
         source = path.read_bytes()
         clang = tool_identity(clang_command()[0])
         made_from = (self.tar_sha256 or "", uri.path, clang, *self.flags, source)
-        contents = kept(made_from, lambda: self._compile(path, source))
+        contents = make_cached(made_from, lambda: self._compile(path, source))
         return BenchmarkWithSource.create(uri, contents, path.name, source, run=self.archive.run)
 
     def compile_all(self) -> int:
@@ -261,5 +261,5 @@ def _strip(program: Benchmark) -> Benchmark:
     def strip() -> bytes:
         return run_engine("strip", [program.contents])[0]
 
-    contents = kept(("strip_noop_bitcasts", program.contents), strip)
+    contents = make_cached(("strip_noop_bitcasts", program.contents), strip)
     return Benchmark.from_file_contents(program.uri, contents, run=program.run)

@@ -8,7 +8,7 @@ program, not of the corpus.
 from compiler_gym.builds import IR_SUFFIXES, SOURCE_LANGUAGES
 from compiler_gym.datasets import Benchmark, BenchmarkUri, BenchmarkWithSource, CorpusProgram
 from compiler_gym.envs.llvm.programs.collections.published import OPENCL, POJ104Dataset
-from compiler_gym.envs.llvm.programs.kept import kept
+from compiler_gym.envs.llvm.programs.kept import make_cached
 from compiler_gym.envs.llvm.programs.source import ClangInvocation, clang_command
 from compiler_gym.envs.llvm.toolchain.clang import OLD_C
 from compiler_gym.errors import BenchmarkInitError
@@ -24,7 +24,7 @@ def read_stored(uri: BenchmarkUri, program: CorpusProgram) -> Benchmark:
     if program.suffix in IR_SUFFIXES:
         return Benchmark.from_file_contents(uri, program.contents)
     source = program.contents
-    flags = _flags_of(program.suffix)
+    flags = _choose_flags(program.suffix)
     if program.suffix == ".cpp" and program.key.endswith(".txt"):
         # The shape of POJ-104, whose solutions are no whole programs.
         source = POJ104Dataset.as_program(source)
@@ -39,12 +39,12 @@ def read_stored(uri: BenchmarkUri, program: CorpusProgram) -> Benchmark:
     def compile_source() -> bytes:
         return ClangInvocation(flags, timeout=_COMPILE_SECONDS, is_own=False).run(source)
 
-    contents = kept(made_from, compile_source)
+    contents = make_cached(made_from, compile_source)
     name = f"source{program.suffix}"
     return BenchmarkWithSource.create(uri, contents, name, program.contents)
 
 
-def _flags_of(suffix: str) -> tuple[str, ...] | None:
+def _choose_flags(suffix: str) -> tuple[str, ...] | None:
     if suffix == ".cl":
         return (*OPENCL, "-")
     language = SOURCE_LANGUAGES.get(suffix)

@@ -8,10 +8,10 @@ shares its LLVM with them.
 
 from compiler_gym.envs.llvm.toolchain.plugins.plugin import (
     Plugin,
+    list_recorded_plugins,
     load_options,
     plugin_source,
-    recorded_plugins,
     require_recorded,
 )
 
-__all__ = ["Plugin", "load_options", "plugin_source", "recorded_plugins", "require_recorded"]
+__all__ = ["Plugin", "list_recorded_plugins", "load_options", "plugin_source", "require_recorded"]

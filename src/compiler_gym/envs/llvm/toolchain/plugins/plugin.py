@@ -17,7 +17,7 @@ from compiler_gym.errors import PluginError
 from compiler_gym.files import read_regular
 from compiler_gym.service import SessionSource
 
-__all__ = ["Plugin", "load_options", "plugin_source", "recorded_plugins", "require_recorded"]
+__all__ = ["Plugin", "list_recorded_plugins", "load_options", "plugin_source", "require_recorded"]
 
 _SESSION = "compiler_gym.envs.llvm.toolchain.plugins.session:PluginSession"
 _ELF = b"\x7fELF"
@@ -95,10 +95,10 @@ def load_options(plugins: Iterable[Plugin]) -> str:
     return " ".join(shlex.quote(f"-load-pass-plugin={plugin.path}") for plugin in plugins)
 
 
-def recorded_plugins(version: str | None) -> list[str]:
+def list_recorded_plugins(version: str | None) -> list[str]:
     """Return the identities of the plug-ins in a compiler's version.
 
-    >>> recorded_plugins("22.1.8+libMy.so@01234567")
+    >>> list_recorded_plugins("22.1.8+libMy.so@01234567")
     ['libMy.so@01234567']
     """
     return (version or "").split("+")[1:]
@@ -107,7 +107,7 @@ def recorded_plugins(version: str | None) -> list[str]:
 def require_recorded(version: str | None, plugins: Sequence[Plugin]) -> None:
     """Raise `PluginError` if a plug-in of a recorded version is not among `plugins`."""
     here = [plugin.identity for plugin in plugins]
-    for identity in recorded_plugins(version):
+    for identity in list_recorded_plugins(version):
         if identity in here:
             continue
         name, _, digits = identity.partition("@")

@@ -19,7 +19,7 @@ import msgspec
 
 import compiler_gym
 from compiler_gym.envs.llvm.toolchain.plugins.plugin import Plugin
-from compiler_gym.envs.llvm.toolchain.tools import package_of
+from compiler_gym.envs.llvm.toolchain.tools import name_package
 from compiler_gym.errors import (
     CompilerFatalError,
     EnvironmentNotSupported,
@@ -57,7 +57,7 @@ class PluginSession(CompilerSession):
         """
         plugins = msgspec.json.decode(options["plugins"], type=list[Plugin])
         passes = msgspec.json.decode(options["passes"], type=list[str])
-        engine = _shared_engine()
+        engine = _load_shared_engine()
         _refuse_known(engine, passes)
         for plugin in plugins:
             _require_same(plugin, str(engine.LLVM_VERSION))
@@ -66,7 +66,7 @@ class PluginSession(CompilerSession):
         return _session_with(items, plugins)
 
 
-def _shared_engine() -> Any:
+def _load_shared_engine() -> Any:
     """Load the engine that shares LLVM in the place of the usual one."""
     loaded = sys.modules.get(_ENGINE)
     if loaded is not None:
@@ -80,15 +80,15 @@ def _shared_engine() -> Any:
     for folder, suffix in product(compiler_gym.__path__, EXTENSION_SUFFIXES):
         path = Path(folder) / "_shared" / f"_llvm{suffix}"
         if path.is_file():
-            return _loaded(path)
+            return _load_library(path)
     raise EnvironmentNotSupported(
         "plug-ins need an engine that shares LLVM with them, and this installation has none: "
-        f"`apt install {package_of('dev')}`, then install this package from its sources "
+        f"`apt install {name_package('dev')}`, then install this package from its sources "
         "(`make setup` in a checkout)"
     )
 
 
-def _loaded(path: Path) -> Any:
+def _load_library(path: Path) -> Any:
     spec = spec_from_file_location(_ENGINE, path)
     assert spec is not None
     assert spec.loader is not None

@@ -6,6 +6,6 @@ makes the inputs and keeps them, ``check`` is the rung that runs them.
 """
 
 from compiler_gym.envs.llvm.validation.generated.check import check_generated, has_inputs
-from compiler_gym.envs.llvm.validation.generated.corpus import Corpus, Effort, corpus_of
+from compiler_gym.envs.llvm.validation.generated.corpus import Corpus, Effort, make_corpus
 
-__all__ = ["Corpus", "Effort", "check_generated", "corpus_of", "has_inputs"]
+__all__ = ["Corpus", "Effort", "check_generated", "has_inputs", "make_corpus"]

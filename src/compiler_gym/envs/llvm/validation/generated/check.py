@@ -3,15 +3,15 @@
 
 from dataclasses import replace
 
-from compiler_gym.envs.llvm.validation.generated.corpus import Effort, corpus_of
-from compiler_gym.envs.llvm.validation.runs import compare_module, module_of
+from compiler_gym.envs.llvm.validation.generated.corpus import Effort, make_corpus
+from compiler_gym.envs.llvm.validation.runs import compare_module, make_module
 from compiler_gym.envs.llvm.validation.sanitizers import runtime_needed
 from compiler_gym.validation import (
     Compared,
     Finding,
     Subject,
     Verdict,
-    chosen_cases,
+    choose_cases,
     is_mutable,
 )
 
@@ -21,7 +21,7 @@ __all__ = ["check_generated", "has_inputs"]
 def has_inputs(subject: Subject) -> bool:
     """Return whether the program has an input that may be changed."""
     spec = subject.benchmark.run
-    return spec is not None and spec.generated > 0 and any(map(is_mutable, chosen_cases(spec)))
+    return spec is not None and spec.generated > 0 and any(map(is_mutable, choose_cases(spec)))
 
 
 def check_generated(subject: Subject) -> Finding:
@@ -29,11 +29,11 @@ def check_generated(subject: Subject) -> Finding:
     spec = subject.benchmark.run
     assert spec is not None
     with runtime_needed():
-        corpus = corpus_of(subject.benchmark, Effort(tries=spec.generated))
+        corpus = make_corpus(subject.benchmark, Effort(tries=spec.generated))
     if not corpus.cases:
         return Finding.unknown(f"none of {corpus.tried} inputs that were made may be judged")
     finding = compare_module(
-        subject.benchmark, module_of(subject), corpus.cases, compared=Compared.EVERYTHING
+        subject.benchmark, make_module(subject), corpus.cases, compared=Compared.EVERYTHING
     )
     if finding.verdict is Verdict.FAILED and not corpus.knows_source:
         return Finding.unknown(

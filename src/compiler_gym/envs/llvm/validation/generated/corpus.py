@@ -27,13 +27,13 @@ from compiler_gym.datasets import (
 )
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.validation.build import find_opt
-from compiler_gym.envs.llvm.validation.generated.coverage import Counted, counted
-from compiler_gym.envs.llvm.validation.generated.soundness import SoundnessJudge, judge_of
+from compiler_gym.envs.llvm.validation.generated.coverage import Counted, build_counted
+from compiler_gym.envs.llvm.validation.generated.soundness import SoundnessJudge, build_judge
 from compiler_gym.files import keep, tool_identity
 from compiler_gym.files.paths import cache_path
-from compiler_gym.validation import CaseMutator, Draw, chosen_cases
+from compiler_gym.validation import CaseMutator, Draw, choose_cases
 
-__all__ = ["Corpus", "Effort", "corpus_of"]
+__all__ = ["Corpus", "Effort", "make_corpus"]
 
 _CORPUS_VERSION = 2
 _SEED_COUNT = 64
@@ -87,7 +87,7 @@ class Corpus:
         )
 
 
-def corpus_of(benchmark: Benchmark, effort: Effort | None = None) -> Corpus:
+def make_corpus(benchmark: Benchmark, effort: Effort | None = None) -> Corpus:
     """Return the inputs of `benchmark`, made now or kept from an earlier time.
 
     Raises `BenchmarkInitError` if it cannot be built with the checks that this needs.
@@ -95,14 +95,14 @@ def corpus_of(benchmark: Benchmark, effort: Effort | None = None) -> Corpus:
     effort = effort or Effort()
     spec = benchmark.run
     assert spec is not None
-    known = _known(spec)
+    known = _list_known(spec)
     key = _corpus_key(benchmark, spec, known, effort)
     with _locks(key):
         corpus = _memory.get(key) or _load_corpus(key)
         if corpus is None:
             corpus = _make_corpus(benchmark, spec, known, effort)
             if corpus.tried == effort.tries:  # what time has cut short would stay so
-                keep(_corpus_path(key), _packed(corpus))
+                keep(_corpus_path(key), _pack(corpus))
         _memory[key] = corpus
         while len(_memory) > _MOST_KEPT:
             _memory.pop(next(iter(_memory)))
@@ -117,9 +117,9 @@ def _locks(key: str) -> threading.RLock:
     return threading.RLock()
 
 
-def _known(spec: RunSpec) -> list[RunCase]:
+def _list_known(spec: RunSpec) -> list[RunCase]:
     more = [spec.more(number) for number in range(_SEED_COUNT)] if spec.more is not None else []
-    return [*chosen_cases(spec), *more]
+    return [*choose_cases(spec), *more]
 
 
 def _corpus_key(benchmark: Benchmark, spec: RunSpec, known: list[RunCase], effort: Effort) -> str:
@@ -136,7 +136,7 @@ def _corpus_path(key: str) -> Path:
     return cache_path("generated-inputs") / f"{key}.bin"
 
 
-def _packed(corpus: Corpus) -> bytes:
+def _pack(corpus: Corpus) -> bytes:
     facts = asdict(corpus) | {"cases": len(corpus.cases)}
     return json.dumps(facts).encode() + b"\n" + pack_run(RunSpec(corpus.cases))
 
@@ -157,8 +157,8 @@ def _make_corpus(
     if spec.reference is not None:
         right = Benchmark(benchmark.uri, spec.reference, sources=benchmark.sources)
     with (
-        counted(right.contents, spec.link) as program,
-        judge_of(right, spec.link) as judge,
+        build_counted(right.contents, spec.link) as program,
+        build_judge(right, spec.link) as judge,
     ):
         hunt = _Hunt(program, judge, effort)
         before = hunt.begin(known)
@@ -223,7 +223,7 @@ class _Hunt:
                 return number
             draw = Draw(f"parent {self._effort.seed} {number}")
             some = self._parents[-len(self._parents) // 3 :] if draw.below(2) else self._parents
-            self._try(mutator.mutated(draw.choice(some), number), is_kept=number % _ANYWAY == 0)
+            self._try(mutator.mutate(draw.choice(some), number), is_kept=number % _ANYWAY == 0)
         return self._effort.tries
 
     def best(self) -> tuple[RunCase, ...]:
@@ -233,7 +233,10 @@ class _Hunt:
 
     def _try(self, case: RunCase, *, is_kept: bool) -> None:
         ran, reached = self._run(case)
-        new, rare = reached & ~self.reached, self._program.taken(reached) & ~self._taken[-1]
+        new, rare = (
+            reached & ~self.reached,
+            self._program.count_new_edges(reached) & ~self._taken[-1],
+        )
         if (
             ran is None
             or not (new or rare or is_kept)
@@ -243,7 +246,7 @@ class _Hunt:
         if not self._is_sound(case, ran, reached):
             self._unsound[new | rare] += 1
             return
-        first = self._program.taken(reached) & ~self._taken[0]
+        first = self._program.count_new_edges(reached) & ~self._taken[0]
         self._take(reached)
         self._found.append(_Found(case, first.bit_count(), rare.bit_count(), new.bit_count()))
         if new or rare:
@@ -252,7 +255,7 @@ class _Hunt:
     def _take(self, reached: int) -> None:
         """Count one more input for every edge of `reached`."""
         self.reached |= reached
-        edges = self._program.taken(reached)
+        edges = self._program.count_new_edges(reached)
         for number, taken in enumerate(self._taken):
             self._taken[number] = taken | edges
             edges &= taken

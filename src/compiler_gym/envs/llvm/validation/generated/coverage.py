@@ -21,7 +21,7 @@ from compiler_gym.envs.llvm.validation.build import (
 from compiler_gym.files import scratch_directory
 from compiler_gym.validation import run_program
 
-__all__ = ["Counted", "counted", "tokens_of"]
+__all__ = ["Counted", "build_counted", "read_tokens"]
 
 _EDGES_FILE = "compiler_gym-edges"
 _COVERAGE_PASSES = (
@@ -78,7 +78,7 @@ class Counted:
         bits = ran.files.get(_EDGES_FILE, b"").translate(_BITS)
         return replace(ran, files=files), int.from_bytes(bits, "little")
 
-    def taken(self, reached: int) -> int:
+    def count_new_edges(self, reached: int) -> int:
         """Return one bit for each edge that `reached` holds, however often it was taken."""
         return int.from_bytes(reached.to_bytes(self.edges, "little").translate(_ONCE), "little")
 
@@ -88,7 +88,7 @@ class Counted:
 
 
 @contextmanager
-def counted(module: bytes, link: Sequence[str] = ()) -> Generator[Counted]:
+def build_counted(module: bytes, link: Sequence[str] = ()) -> Generator[Counted]:
     """Lend the counted program of `module`, in a directory that is removed afterwards."""
     with scratch_directory("edges") as name:
         folder = Path(name)
@@ -104,13 +104,13 @@ def counted(module: bytes, link: Sequence[str] = ()) -> Generator[Counted]:
             link=(str(folder / "writer.c"), *link),
             flags=REFERENCE,
         )
-        yield Counted(program, tokens_of(words), sum(map(int, sizes)))
+        yield Counted(program, read_tokens(words), sum(map(int, sizes)))
 
 
-def tokens_of(text: str) -> tuple[bytes, ...]:
+def read_tokens(text: str) -> tuple[bytes, ...]:
     """Return the short strings and the numbers that a module in textual IR compares with.
 
-    >>> tokens_of('@.s = private constant [3 x i8] c"-x\\\\00"')
+    >>> read_tokens('@.s = private constant [3 x i8] c"-x\\\\00"')
     (b'-x',)
     """
     found: dict[bytes, None] = {}

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler_gym.datasets import Benchmark, RunCase, RunLimits, RunReport
-from compiler_gym.envs.llvm.validation.build import built
+from compiler_gym.envs.llvm.validation.build import build_program
 from compiler_gym.envs.llvm.validation.sanitizers import (
     SANITIZERS,
     Sanitizer,
-    instrumented,
-    marked,
+    compile_for_sanitizer,
+    instrument,
 )
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.validation import run_program
 
-__all__ = ["SoundnessJudge", "judge_of"]
+__all__ = ["SoundnessJudge", "build_judge"]
 
 _STRICT = {
     "ASAN_OPTIONS": "exitcode=99:detect_leaks=0:allocator_may_return_null=0"
@@ -65,13 +65,13 @@ class SoundnessJudge:
 
 
 @contextmanager
-def judge_of(benchmark: Benchmark, link: Sequence[str] = ()) -> Generator[SoundnessJudge]:
+def build_judge(benchmark: Benchmark, link: Sequence[str] = ()) -> Generator[SoundnessJudge]:
     """Lend the judge of the unchanged `benchmark`; its programs are removed afterwards."""
     with ExitStack() as stack:
         first, module = _instrument(benchmark)
-        memory = instrumented(_MSAN, marked(_MSAN, benchmark), *_STRICT_PASSES)
+        memory = instrument(_MSAN, compile_for_sanitizer(_MSAN, benchmark), *_STRICT_PASSES)
         programs = tuple(
-            stack.enter_context(built(checked, link=(*link, one.flag)))
+            stack.enter_context(build_program(checked, link=(*link, one.flag)))
             for one, checked in ((first, module), (_MSAN, memory))
         )
         yield SoundnessJudge(programs, first is _BOTH)
@@ -81,7 +81,7 @@ def _instrument(benchmark: Benchmark) -> tuple[Sanitizer, bytes]:
     """Return the program with both checks if its source is there and can be compiled."""
     if benchmark.sources:
         try:
-            return _BOTH, marked(_BOTH, benchmark)
+            return _BOTH, compile_for_sanitizer(_BOTH, benchmark)
         except BenchmarkInitError:
             pass  # it needs flags or headers that are not known
-    return _ASAN, instrumented(_ASAN, marked(_ASAN, benchmark))
+    return _ASAN, instrument(_ASAN, compile_for_sanitizer(_ASAN, benchmark))

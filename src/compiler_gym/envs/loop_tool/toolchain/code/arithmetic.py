@@ -118,20 +118,20 @@ def _exponential(function: Function, value: str, width: int) -> str:
     def constant(value: float) -> str:
         return splat(function, number(value), width)
 
-    def fused(left: str, right: str, total: str) -> str:
+    def fuse(left: str, right: str, total: str) -> str:
         return multiply_add(function, left, right, total, width)
 
     low = _select_value(function, "ogt", value, constant(_LEAST), width)
     inside = _select_value(function, "olt", low, constant(_MOST), width)
     scaled = function.set(f"fmul {kind} {inside}, {constant(_LOG2E)}")
     power = function.set(f"call {kind} @llvm.rint.{_suffix(width)}({kind} {scaled})")
-    rest = fused(power, constant(-_LN2_HIGH), inside)
-    rest = fused(power, constant(-_LN2_LOW), rest)
+    rest = fuse(power, constant(-_LN2_HIGH), inside)
+    rest = fuse(power, constant(-_LN2_LOW), rest)
     total = constant(_POLYNOMIAL[0])
     for coefficient in _POLYNOMIAL[1:]:
-        total = fused(total, rest, constant(coefficient))
+        total = fuse(total, rest, constant(coefficient))
     square = function.set(f"fmul {kind} {rest}, {rest}")
-    total = fused(total, square, rest)
+    total = fuse(total, square, rest)
     total = function.set(f"fadd {kind} {total}, {constant(1.0)}")
     # 2^n in two factors, since n may be 128.
     exponent = function.set(f"fptosi {kind} {power} to {whole}")

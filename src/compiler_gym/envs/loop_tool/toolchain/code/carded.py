@@ -94,7 +94,7 @@ def _find_architecture() -> str:
 def _run_nest(nest: CardedNest, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
     memory = tensor_memory(nest.program, inputs)
     arrays = list(memory.values())
-    with open_card().loaded(nest.kernels, nest.text, arrays) as loaded:
+    with open_card().load(nest.kernels, nest.text, arrays) as loaded:
         loaded.seconds()
         loaded.copy_back(arrays)
     return {tensor.name: memory[tensor.name] for tensor in nest.program.outputs}
@@ -106,7 +106,7 @@ def _sample_nests(
     card = open_card()
     with ExitStack() as stack:
         loaded = [
-            stack.enter_context(card.loaded(nest.kernels, nest.text, _drawn(nest)))
+            stack.enter_context(card.load(nest.kernels, nest.text, _draw_arrays(nest)))
             for nest in nests
         ]
         return _samples(loaded, seconds, noise)
@@ -138,7 +138,7 @@ def _noise(samples: Sequence[float]) -> float:
     return (found.high - found.low) / (2 * found.center) if found.center else inf
 
 
-def _drawn(nest: CardedNest) -> list[Floats]:
+def _draw_arrays(nest: CardedNest) -> list[Floats]:
     return list(tensor_memory(nest.program, random_inputs(nest.program)).values())
 
 

@@ -56,7 +56,7 @@ class Place:
     strides: Mapping[int, int] | None = None
     """For a packed part: how far an iteration of each loop goes, by the loop's identity."""
 
-    def moved(self, distance: int) -> "Place":
+    def move(self, distance: int) -> "Place":
         """Return the place `distance` elements on."""
         return replace(self, offset=self.offset + distance) if distance else self
 
@@ -188,29 +188,29 @@ class Lowering:
         size, tail = divmod(scope.extents[nest.dim], nest.step)
         if nest.is_flat or size <= 1:
             for number_ in range(size):
-                self.nodes(nest.body, self.packed(nest, self.shifted(nest, scope, number_, size)))
+                self.nodes(nest.body, self.pack(nest, self.shift(nest, scope, number_, size)))
         elif nest.is_parallel and not self.is_parallel:
             self.spread(nest, scope, size)
         else:
             saved = dict(self.loaded)
             with self.function.loop(str(size)) as counter:
-                self.nodes(nest.body, self.packed(nest, self.advanced(nest, scope, counter)))
+                self.nodes(nest.body, self.pack(nest, self.advance(nest, scope, counter)))
             self.loaded = saved
         if tail:
-            last = self.shifted(nest, scope, size, size + 1)
+            last = self.shift(nest, scope, size, size + 1)
             covered = {**scope.extents, nest.dim: tail}
-            self.nodes(nest.body, self.packed(nest, replace(last, extents=covered)))
+            self.nodes(nest.body, self.pack(nest, replace(last, extents=covered)))
 
-    def shifted(self, nest: Nest, scope: Scope, iteration: int, size: int) -> Scope:
+    def shift(self, nest: Nest, scope: Scope, iteration: int, size: int) -> Scope:
         """Return the scope of an iteration whose number is known."""
         places = {
-            at: place.moved(iteration * self.stride(nest, at, place))
+            at: place.move(iteration * self.stride(nest, at, place))
             for at, place in scope.places.items()
         }
         extents = {**scope.extents, nest.dim: nest.step}
         return Scope(places, extents, scope.copy * size + iteration)
 
-    def advanced(self, nest: Nest, scope: Scope, counter: str) -> Scope:
+    def advance(self, nest: Nest, scope: Scope, counter: str) -> Scope:
         """Return the scope of the iteration `counter`: pointers are moved."""
         inside = set(nest.leaves)
         places = dict(scope.places)
@@ -253,21 +253,21 @@ class Lowering:
         }
         self.function, self.loaded, self.is_parallel = body, {}, True
         with body.loop("%end", "%begin") as counter:
-            each = self.advanced(nest, replace(scope, places=places), counter)
-            self.nodes(nest.body, self.packed(nest, each))
+            each = self.advance(nest, replace(scope, places=places), counter)
+            self.nodes(nest.body, self.pack(nest, each))
         body.add("ret void")
         self.done.append(body)
         self.function, self.loaded, self.is_parallel = outside, loaded, False
 
     # -- packed operands ------------------------------------------------------------------------
 
-    def packed(self, nest: Nest, scope: Scope) -> Scope:
+    def pack(self, nest: Nest, scope: Scope) -> Scope:
         """Copy the operands that `nest` packs, and return the scope that reads the copies."""
         for tensor in nest.packs:
-            scope = self.copied(nest, tensor, scope)
+            scope = self.copy_operand(nest, tensor, scope)
         return scope
 
-    def copied(self, nest: Nest, tensor: str, scope: Scope) -> Scope:
+    def copy_operand(self, nest: Nest, tensor: str, scope: Scope) -> Scope:
         """Copy one operand in the order in which the loops inside go through it."""
         paths = _paths(nest, tensor, self.program.statements)
         leaf, access, path = paths[0]
@@ -306,8 +306,8 @@ class Lowering:
         goes = distance[id(nest)]
         if not inner and stride == 1 == goes and size <= MOST_CHUNKS * self.plan.width:
             for offset, width in chunks(size, self.plan.width):
-                value = self.load(source.moved(offset), width, 1)
-                self.store(part.moved(offset), value, width, 1)
+                value = self.load(source.move(offset), width, 1)
+                self.store(part.move(offset), value, width, 1)
             return
         if size > 1:
             saved = dict(self.loaded)
@@ -317,15 +317,15 @@ class Lowering:
                     f"getelementptr inbounds float, ptr {part.pointer}, i64 {each}"
                 )
                 marker = Nest(nest.dim, nest.step, nest.extent, [at[0]])
-                inside = self.advanced(marker, scope, counter)
+                inside = self.advance(marker, scope, counter)
                 self.copy(inner, at, inside, replace(part, pointer=pointer))
             self.loaded = saved
         elif size:
-            self.copy(inner, at, self.shifted(nest, scope, 0, 1), part)
+            self.copy(inner, at, self.shift(nest, scope, 0, 1), part)
         if tail:
-            last = self.shifted(nest, scope, size, size + 1)
+            last = self.shift(nest, scope, size, size + 1)
             covered = {**scope.extents, nest.dim: tail}
-            self.copy(inner, at, replace(last, extents=covered), part.moved(size * goes))
+            self.copy(inner, at, replace(last, extents=covered), part.move(size * goes))
 
     # -- vectors --------------------------------------------------------------------------------
 
@@ -340,7 +340,7 @@ class Lowering:
             block = Nest(nest.dim, step, size, nest.body)
             saved = dict(self.loaded)
             with self.function.loop(str(whole)) as counter:
-                inside = self.advanced(block, scope, counter)
+                inside = self.advance(block, scope, counter)
                 self.chunks(nest, inside, chunks(step, width))
             self.loaded = saved
             begin = whole * step
@@ -351,7 +351,7 @@ class Lowering:
         """Write the statements of an innermost loop for some vectors of its iterations."""
         for at, (offset, width) in enumerate(parts):
             places = {
-                key: place.moved(offset * self.stride(nest, key, place))
+                key: place.move(offset * self.stride(nest, key, place))
                 for key, place in scope.places.items()
             }
             copy = scope.copy * len(parts) + at
@@ -374,9 +374,9 @@ class Lowering:
             self.accumulate(leaf, statement, scope, lanes)
         else:
             total = self.load(out, width, stride, keep=False)
-            self.store(out, self.added(leaf, statement, total, scope, lanes), width, stride)
+            self.store(out, self.add_step(leaf, statement, total, scope, lanes), width, stride)
 
-    def added(
+    def add_step(
         self, leaf: int, statement: Statement, total: str, scope: Scope, lanes: _Lanes | None
     ) -> str:
         """Write one step of a reduction and return the new total."""
@@ -424,8 +424,8 @@ class Lowering:
                 begin = self.load(replace(total.base, offset=out.offset), width, stride, keep=False)
             self.function.lines = before
             accumulators.types[key], accumulators.values[key] = vector(width), begin
-        current = self.function.carried(accumulators, key)
-        accumulators.values[key] = self.added(leaf, statement, current, scope, lanes)
+        current = self.function.carry(accumulators, key)
+        accumulators.values[key] = self.add_step(leaf, statement, current, scope, lanes)
 
     def finish(self, leaf: int, total: _Sum, nest: Nest) -> None:
         """Write the totals of a reduction to memory: partial ones together, lanes together."""
@@ -491,7 +491,7 @@ class Lowering:
         else:
             value = "poison"
             for lane in range(width):
-                one = self.load(place.moved(lane * stride), 1, 0, keep=keep)
+                one = self.load(place.move(lane * stride), 1, 0, keep=keep)
                 value = function.set(
                     f"insertelement {vector(width)} {value}, float {one}, i64 {lane}"
                 )
@@ -506,7 +506,7 @@ class Lowering:
             return
         for lane in range(width):
             one = self.function.set(f"extractelement {vector(width)} {value}, i64 {lane}")
-            self.store(place.moved(lane * stride), one, 1, 1)
+            self.store(place.move(lane * stride), one, 1, 1)
 
 
 def _paths(

@@ -92,13 +92,13 @@ class Card:
 
         Returns the seconds of one run, the mean of `repeats` in a row, without the copies.
         """
-        with self.loaded(kernels, ptx(kernels, self.architecture), arrays) as loaded:
+        with self.load(kernels, ptx(kernels, self.architecture), arrays) as loaded:
             seconds = loaded.seconds(repeats)
             loaded.copy_back(arrays)
         return seconds
 
     @contextmanager
-    def loaded(
+    def load(
         self, kernels: Kernels, text: str, arrays: Sequence[NDArray[np.float32]]
     ) -> Generator["Loaded"]:
         """Hold the PTX of kernels and copies of arrays on the card."""
@@ -107,9 +107,9 @@ class Card:
         self.call("cuModuleLoadData", ctypes.byref(module), text.encode() + b"\0")
         try:
             for array in arrays:
-                memory.append(self.copied(array))
+                memory.append(self.copy_array(array))
             addresses = np.array([address.value for address in memory], np.uint64)
-            memory.append(self.copied(addresses))
+            memory.append(self.copy_array(addresses))
             functions = [
                 self.function(module, launch.kernel.encode()) for launch in kernels.launches
             ]
@@ -119,7 +119,7 @@ class Card:
                 self.call("cuMemFree_v2", address)
             self.call("cuModuleUnload", module)
 
-    def copied(self, array: NDArray[Any]) -> ctypes.c_uint64:
+    def copy_array(self, array: NDArray[Any]) -> ctypes.c_uint64:
         """Return the address of a copy of an array on the card."""
         address, size = ctypes.c_uint64(), ctypes.c_size_t(array.nbytes)
         self.call("cuMemAlloc_v2", ctypes.byref(address), size)
@@ -136,7 +136,7 @@ class Card:
         self.call("cuModuleGetFunction", ctypes.byref(found), module, name)
         return found
 
-    def timed(
+    def time_kernels(
         self,
         kernels: Kernels,
         functions: Sequence[ctypes.c_void_p],
@@ -185,7 +185,7 @@ class Loaded:
 
     def seconds(self, repeats: int = 1) -> float:
         """Run the kernels `repeats` times in a row and return the seconds of one."""
-        return self.card.timed(self.kernels, self.functions, self.memory[-1], repeats)
+        return self.card.time_kernels(self.kernels, self.functions, self.memory[-1], repeats)
 
     def copy_back(self, arrays: Sequence[NDArray[np.float32]]) -> None:
         """Copy what the card holds into arrays."""

@@ -109,7 +109,7 @@ class _GpuLowering(Lowering):
         elements = self.program.tensors[statement.out.tensor].elements
         pointer = self.begin("fill")[statement.out.tensor]
         threads = min(elements, _MOST_THREADS)
-        with self.shared(elements, "both") as counter:
+        with self.share_iterations(elements, "both") as counter:
             at = self.function.set(f"getelementptr float, ptr {pointer}, i64 {counter}")
             value = number(IDENTITY[statement.reduction])
             self.function.add(f"store float {value}, ptr {at}, align 4")
@@ -147,21 +147,21 @@ class _GpuLowering(Lowering):
         size, tail = divmod(scope.extents[nest.dim], nest.step)
         saved = dict(self.loaded)
         if size:
-            with self.shared(size, way) as counter:
-                self.nodes(nest.body, self.advanced(nest, scope, counter))
+            with self.share_iterations(size, way) as counter:
+                self.nodes(nest.body, self.advance(nest, scope, counter))
             self.loaded = dict(saved)
         if tail:
-            last = self.shifted(nest, scope, size, size + 1)
+            last = self.shift(nest, scope, size, size + 1)
             covered = {**scope.extents, nest.dim: tail}
-            with self.shared(1, way):
+            with self.share_iterations(1, way):
                 self.nodes(nest.body, replace(last, extents=covered))
             self.loaded = saved
 
-    def packed(self, nest: Nest, scope: Scope) -> Scope:
+    def pack(self, nest: Nest, scope: Scope) -> Scope:
         """Read operands where they are."""
         return scope
 
-    def shared(self, size: int, way: str) -> "_Share":
+    def share_iterations(self, size: int, way: str) -> "_Share":
         """Return a loop over this thread's share of `size` iterations, which may be none."""
         return _Share(self.function, size, way)
 

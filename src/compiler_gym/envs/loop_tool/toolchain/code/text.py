@@ -109,7 +109,7 @@ class Function:
         yield opened
         self.open.remove(opened)
 
-    def carried(self, accumulators: Accumulators, key: Key) -> str:
+    def carry(self, accumulators: Accumulators, key: Key) -> str:
         """Return what an accumulator is now, carried through every loop that is being written."""
         value = accumulators.values[key]
         for frame in accumulators.frames:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
         by_plan,
         by_policy,
         judge,
-        verdict_of,
+        judge_arm,
     )
     from compiler_gym.tools.corpus.llvm.learning.linked import (
         CorpusChoice,
         CorpusProgram,
+        list_programs,
         open_corpus,
-        programs_of,
     )
     from compiler_gym.tools.corpus.llvm.learning.outcomes import (
         OUTCOMES,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         Outcomes,
         PlanOutcome,
         measure,
-        outcomes_of,
+        measure_outcomes,
     )
     from compiler_gym.tools.corpus.llvm.learning.plans import FAIR, PLAIN, plan_key, plans_around
     from compiler_gym.tools.corpus.llvm.learning.training import Loss, Training, train
@@ -58,15 +58,15 @@ __all__ = [
     "by_plan",
     "by_policy",
     "judge",
+    "judge_arm",
+    "list_programs",
     "measure",
+    "measure_outcomes",
     "open_corpus",
-    "outcomes_of",
     "plan_key",
     "plans_around",
-    "programs_of",
     "read_policy",
     "train",
-    "verdict_of",
     "write_policy",
 ]
 

@@ -14,13 +14,13 @@ from pathlib import Path
 from compiler_gym.tools.corpus.llvm.learning.linked import (
     CorpusChoice,
     CorpusProgram,
-    chosen_programs,
+    choose_programs,
 )
-from compiler_gym.tools.corpus.llvm.learning.outcomes import Outcomes, PlanOutcome, outcomes_of
+from compiler_gym.tools.corpus.llvm.learning.outcomes import Outcomes, PlanOutcome, measure_outcomes
 from compiler_gym.tools.corpus.llvm.learning.plans import FAIR, PLAIN
 from compiler_gym.tools.learn.leaderboard import ScoreInterval, geometric_interval
 from compiler_gym.tools.tune import BinaryPlan, recipe_named
-from compiler_gym.tools.tune.llvm.policies import features_of, read_policy
+from compiler_gym.tools.tune.llvm.policies import compute_features, read_policy
 
 __all__ = [
     "JUDGED",
@@ -31,7 +31,7 @@ __all__ = [
     "by_plan",
     "by_policy",
     "judge",
-    "verdict_of",
+    "judge_arm",
 ]
 
 Arm = Callable[[CorpusProgram, Outcomes], PlanOutcome]
@@ -83,7 +83,7 @@ def by_plan(plan: BinaryPlan) -> Arm:
     """Return what compiles every program by `plan`."""
 
     def compile_by_plan(program: CorpusProgram, kept: Outcomes) -> PlanOutcome:
-        return outcomes_of(program, [plan], kept, is_counted=True)[0]
+        return measure_outcomes(program, [plan], kept, is_counted=True)[0]
 
     return compile_by_plan
 
@@ -93,8 +93,8 @@ def by_policy(path: Path) -> Arm:
     policy = read_policy(path)
 
     def compile_by_choice(program: CorpusProgram, kept: Outcomes) -> PlanOutcome:
-        features = features_of(program.modules(), is_shared=program.is_shared)
-        return by_plan(policy.ranked(features)[0])(program, kept)
+        features = compute_features(program.modules(), is_shared=program.is_shared)
+        return by_plan(policy.rank_plans(features)[0])(program, kept)
 
     return compile_by_choice
 
@@ -115,7 +115,7 @@ def judge(
         arms: The ways to compile that are judged, by name.
         watch: Told how many programs are done, and of how many.
     """
-    programs = chosen_programs(corpus, folder, choice)
+    programs = choose_programs(corpus, folder, choice)
     kept = Outcomes(folder / JUDGED)
     every = {**{name: arm_named(name) for name in RIVALS}, **arms}
     rows = defaultdict[str, list[PlanOutcome]](list)
@@ -124,14 +124,14 @@ def judge(
             rows[name].append(arm(program, kept))
         watch(done, len(programs))
     return [
-        verdict_of(name, rows[name], rival, rows[rival])
+        judge_arm(name, rows[name], rival, rows[rival])
         for rival in RIVALS
         for name in every
         if name not in RIVALS or (name, rival) == ("fair", "plain")
     ]
 
 
-def verdict_of(
+def judge_arm(
     arm: str, ours: Sequence[PlanOutcome], rival: str, theirs: Sequence[PlanOutcome]
 ) -> Judgement:
     """Return how the rows `ours` compare with `theirs`, program by program."""
@@ -149,21 +149,21 @@ def verdict_of(
         means = [geometric_interval(values) for values in by_package.values()]
         return geometric_interval([found.mean for found in means if found is not None])
 
-    def known(found: ScoreInterval | None) -> ScoreInterval:
+    def find_interval(found: ScoreInterval | None) -> ScoreInterval:
         return ScoreInterval(1.0, 0.0, float("inf")) if found is None else found
 
     return Judgement(
         arm, rival, len(pairs), len({one.package for one, _ in pairs}),
-        code=known(mean(lambda row: row.code)),
-        loaded=known(mean(lambda row: row.loaded)),
-        file=known(mean(lambda row: row.file)),
+        code=find_interval(mean(lambda row: row.code)),
+        loaded=find_interval(mean(lambda row: row.loaded)),
+        file=find_interval(mean(lambda row: row.file)),
         left=mean(lambda row: row.left),
         best=min(ratios, default=(1.0, ""))[0],
         worst=max(ratios, default=(1.0, ""))[0],
         worst_program=max(ratios, default=(1.0, ""))[1],
         larger=sum(ratio > 1 for ratio, _ in ratios),
         clearly_larger=sum(ratio > _LITTLE for ratio, _ in ratios),
-        never_larger=known(mean(lambda row: row.loaded, most=1.0)),
-        seconds=known(mean(lambda row: row.seconds)),
+        never_larger=find_interval(mean(lambda row: row.loaded, most=1.0)),
+        seconds=find_interval(mean(lambda row: row.seconds)),
         failed=tuple(one.program for one, other in every if not (one.code and other.code)),
     )  # fmt: skip

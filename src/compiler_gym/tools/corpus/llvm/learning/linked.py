@@ -15,13 +15,13 @@ from pathlib import Path
 from compiler_gym.builds import CompilerCommand
 from compiler_gym.datasets import CorpusDataset, Dataset
 from compiler_gym.envs.llvm import make_datasets
-from compiler_gym.envs.llvm.programs import shapes_of
+from compiler_gym.envs.llvm.programs import find_shapes
 from compiler_gym.errors import DatasetInitError, UnknownNameError, unknown_name
 from compiler_gym.registration import make
 from compiler_gym.tools.corpus.packages import gather, holds_packages
 from compiler_gym.tools.tune.builds import Binary, Input, Unit
 
-__all__ = ["CorpusChoice", "CorpusProgram", "chosen_programs", "open_corpus", "programs_of"]
+__all__ = ["CorpusChoice", "CorpusProgram", "choose_programs", "list_programs", "open_corpus"]
 
 _PROGRAM, _LIBRARY = "program", "library"
 _LIBRARIES = ("-lm", "-lpthread", "-ldl", "-lrt")
@@ -115,7 +115,7 @@ def open_corpus(named: str, folder: Path) -> Dataset:
         gathered = folder / _GATHERED
         if not gathered.is_file():
             folder.mkdir(parents=True, exist_ok=True)
-            gather(path, gathered, name=f"{path.name}-v0", shapes=shapes_of)
+            gather(path, gathered, name=f"{path.name}-v0", shapes=find_shapes)
         return CorpusDataset(gathered)
     known = {dataset.name.removeprefix("benchmark://"): dataset for dataset in make_datasets()}
     name = named.removeprefix("benchmark://")
@@ -125,12 +125,12 @@ def open_corpus(named: str, folder: Path) -> Dataset:
     return known[name]
 
 
-def chosen_programs(corpus: str, folder: Path, choice: CorpusChoice) -> list[CorpusProgram]:
-    """Return the programs of a corpus, as `open_corpus` and `programs_of` do.
+def choose_programs(corpus: str, folder: Path, choice: CorpusChoice) -> list[CorpusProgram]:
+    """Return the programs of a corpus, as `open_corpus` and `list_programs` do.
 
     Raises `DatasetInitError` where `choice` takes none.
     """
-    found = programs_of(open_corpus(corpus, folder), choice)
+    found = list_programs(open_corpus(corpus, folder), choice)
     if not found:
         splits = " or ".join(filter(None, choice.splits)) or "any"
         least = f" with at most {choice.most:,} instructions" if choice.most else ""
@@ -141,7 +141,7 @@ def chosen_programs(corpus: str, folder: Path, choice: CorpusChoice) -> list[Cor
     return found
 
 
-def programs_of(dataset: Dataset, choice: CorpusChoice = ALL) -> list[CorpusProgram]:
+def list_programs(dataset: Dataset, choice: CorpusChoice = ALL) -> list[CorpusProgram]:
     """Return the linked programs of `dataset` that `choice` takes, the smallest first.
 
     The programs of a dataset that is no corpus of packages count as linked: of one that generates
@@ -163,7 +163,7 @@ def _all_programs(dataset: Dataset) -> Iterator[CorpusProgram]:
         yield from (CorpusProgram(uri, uri, dataset) for uri in uris)
         return
     for stored in dataset.programs():
-        facts = dataset.facts_of(stored)
+        facts = dataset.read_facts(stored)
         if _PROGRAM in facts.kinds or _LIBRARY in facts.kinds:
             yield CorpusProgram(
                 f"{dataset.name}/{stored.key}", facts.places[0].package, dataset,

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import msgspec
 
-from compiler_gym.builds import Sizes, sizes_of
+from compiler_gym.builds import Sizes, measure_sizes
 from compiler_gym.envs.llvm.toolchain import run_engine
 from compiler_gym.errors import CacheError, ProjectError
 from compiler_gym.files import append_line, scratch_directory, whole_lines
 from compiler_gym.tools.corpus.llvm.learning.linked import (
     CorpusChoice,
     CorpusProgram,
-    chosen_programs,
+    choose_programs,
 )
 from compiler_gym.tools.corpus.llvm.learning.plans import is_plain, plan_key, plans_around
 from compiler_gym.tools.tune import BinaryPlan, recipe_named
@@ -32,9 +32,9 @@ from compiler_gym.tools.tune.llvm.linking import (
     late_flags,
     link_time_flags,
 )
-from compiler_gym.tools.tune.llvm.policies import functions_of
+from compiler_gym.tools.tune.llvm.policies import list_functions
 
-__all__ = ["OUTCOMES", "Bench", "Outcomes", "PlanOutcome", "measure", "outcomes_of"]
+__all__ = ["OUTCOMES", "Bench", "Outcomes", "PlanOutcome", "measure", "measure_outcomes"]
 
 OUTCOMES = "outcomes.jsonl"
 """How the file is called."""
@@ -78,19 +78,19 @@ class Bench:
 
         Raises `ProjectError` where it fails.
         """
-        flags, late = self._words_of(plan)
+        flags, late = self._make_flags(plan)
         if flags not in self._objects:
             began = _processor_time()
             made = self._linker.compile(f"objects-{len(self._objects)}", flags)
             self._objects[flags] = made, _processor_time() - began
         objects, seconds = self._objects[flags]
         began = _processor_time()
-        sizes = sizes_of(self._linker.link("linked", objects, late))
+        sizes = measure_sizes(self._linker.link("linked", objects, late))
         return sizes, seconds + _processor_time() - began
 
     def instructions(self, plan: BinaryPlan) -> int:
         """Return how many instructions the passes of `plan` leave, of all modules together."""
-        flags, late = self._words_of(plan)
+        flags, late = self._make_flags(plan)
         if is_plain(plan):
             paths = list(self._linker.compile("optimised", [*flags, "-emit-llvm"]).values())
         else:
@@ -99,14 +99,14 @@ class Bench:
         counts = run_engine("counts", [path.read_bytes() for path in paths])
         return sum(msgspec.json.decode(count, type=list[int])[0] for count in counts)
 
-    def _words_of(self, plan: BinaryPlan) -> tuple[tuple[str, ...], Sequence[str]]:
+    def _make_flags(self, plan: BinaryPlan) -> tuple[tuple[str, ...], Sequence[str]]:
         """Return what compiling and linking are told by `plan`."""
         if is_plain(plan):
             return ("-Oz",), ()
         flags = tuple(link_time_flags(replace(plan, flags=())))
         late = (*flags, *late_flags(plan))
         if FRAMES in plan.flags:  # which means nothing for what is compiled to bitcode already
-            functions = functions_of(unit.path.read_bytes() for unit in self._binary.units)
+            functions = list_functions(unit.path.read_bytes() for unit in self._binary.units)
             late = (*late, *frame_words(functions, self._folder / "frames.csv"))
         return flags, late
 
@@ -138,7 +138,7 @@ class Outcomes:
             raise CacheError(f"cannot write {self.path}: {error.strerror}") from error
 
 
-def outcomes_of(
+def measure_outcomes(
     program: CorpusProgram,
     plans: Sequence[BinaryPlan],
     kept: Outcomes,
@@ -162,7 +162,7 @@ def outcomes_of(
             bench = Bench(program.binary(folder / "modules"), folder)
             for plan in plans:
                 if not is_known(plan):
-                    row = _measured(program, plan, bench, is_counted=is_counted)
+                    row = _measure_outcome(program, plan, bench, is_counted=is_counted)
                     kept.add(row)
                     watch(row)
     found = (kept.find(program.name, plan) for plan in plans)
@@ -186,15 +186,15 @@ def measure(
         watch: Told how many programs are done, and of how many.
     """
     plans = plans_around(recipe_named(recipe).plan)
-    programs = chosen_programs(corpus, folder, choice)
+    programs = choose_programs(corpus, folder, choice)
     kept = Outcomes(folder / OUTCOMES)
     for done, program in enumerate(programs, start=1):
-        outcomes_of(program, plans, kept)
+        measure_outcomes(program, plans, kept)
         watch(done, len(programs))
     return kept
 
 
-def _measured(
+def _measure_outcome(
     program: CorpusProgram, plan: BinaryPlan, bench: Bench, *, is_counted: bool
 ) -> PlanOutcome:
     sizes, seconds, error, left = Sizes(0, 0, 0), 0.0, "", 0

@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.tools.corpus.llvm.learning.linked import CorpusProgram, open_corpus, programs_of
+from compiler_gym.tools.corpus.llvm.learning.linked import CorpusProgram, list_programs, open_corpus
 from compiler_gym.tools.corpus.llvm.learning.outcomes import Outcomes
 from compiler_gym.tools.corpus.llvm.learning.plans import FAIR, plans_around
 from compiler_gym.tools.tune import BinaryPlan, TuningRecipe, recipe_named
-from compiler_gym.tools.tune.llvm.policies import Policy, features_of
+from compiler_gym.tools.tune.llvm.policies import Policy, compute_features
 
 __all__ = ["Estimate", "Loss", "Training", "train"]
 
@@ -110,7 +110,7 @@ def train(
     kept = Outcomes(outcomes)
     programs = [
         one
-        for one in programs_of(open_corpus(corpus, outcomes.parent))
+        for one in list_programs(open_corpus(corpus, outcomes.parent))
         if one.split in (_TRAIN, _VALIDATION) and _measure_loaded(kept, one, base.plan)
     ]
     learnt_from = [one for one in programs if one.split == _TRAIN]
@@ -122,7 +122,7 @@ def train(
     plans = _portfolio(kept, learnt_from, base.plan, count)
     whole = [one for one in programs if all(_measure_loaded(kept, one, plan) for plan in plans)]
     examples = _Examples(
-        np.array([features_of(one.modules(), is_shared=one.is_shared) for one in whole]),
+        np.array([compute_features(one.modules(), is_shared=one.is_shared) for one in whole]),
         _log_costs(kept, whole, plans),
         _log_costs(kept, whole, [base.plan, FAIR])[:, 1],
         [one.package for one in whole],
@@ -233,7 +233,7 @@ def _fit(rows: _Examples, decay: float, loss: Loss) -> Model:
     weights = _weights(rows.packages)
     centre = weights @ rows.features
     scale = np.sqrt(weights @ (rows.features - centre) ** 2) + 1e-9
-    seen = _seen(rows.features, centre, scale)
+    seen = _scale_features(rows.features, centre, scale)
     costs = 100 * rows.costs
     best = np.eye(costs.shape[1])[costs.argmin(1)]
     found = np.zeros((costs.shape[1], seen.shape[1]))
@@ -256,14 +256,14 @@ def _fit(rows: _Examples, decay: float, loss: Loss) -> Model:
     return found, centre, scale
 
 
-def _seen(features: Matrix, centre: Matrix, scale: Matrix) -> Matrix:
+def _scale_features(features: Matrix, centre: Matrix, scale: Matrix) -> Matrix:
     return np.column_stack([(features - centre) / scale, np.ones(len(features))])
 
 
 def _choices(features: Matrix, model: Model) -> Choices:
     """Return the plan that the model chooses for each program."""
     weights, centre, scale = model
-    return (_seen(features, centre, scale) @ weights.T).argmax(1)
+    return (_scale_features(features, centre, scale) @ weights.T).argmax(1)
 
 
 def _estimate_of_packages(costs: Matrix, packages: Sequence[str], seed: int) -> Estimate:

@@ -75,7 +75,7 @@ class FeaturePolicy:
         """Return what decides in one compilation: it answers a truth, or raises `PolicyError`."""
         with self._begin() as decide:
 
-            def decided(features: NDArray[np.int64]) -> bool:
+            def decide_features(features: NDArray[np.int64]) -> bool:
                 try:
                     answer = decide(features)
                 except CompilerGymError:
@@ -84,12 +84,12 @@ class FeaturePolicy:
                     raise PolicyCrashedError(
                         f"the policy raised {type(error).__name__}: {error}"
                     ) from error
-                inline = _truth_of(answer)
+                inline = _read_truth(answer)
                 self.asked += 1
                 self.agreed += inline == bool(features[-1])
                 return inline
 
-            yield decided
+            yield decide_features
 
 
 def llvms_own(features: NDArray[np.int64]) -> bool:
@@ -97,7 +97,7 @@ def llvms_own(features: NDArray[np.int64]) -> bool:
     return bool(features[-1])
 
 
-def _truth_of(answer: object) -> bool:
+def _read_truth(answer: object) -> bool:
     if isinstance(answer, (int, np.bool_, np.integer)):
         number = int(answer)  # pyright: ignore[reportUnknownArgumentType]  # of whatever width
         if number in (0, 1):

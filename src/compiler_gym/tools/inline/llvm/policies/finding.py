@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.errors import PolicyLoadError
-from compiler_gym.lazy import named_in_file
+from compiler_gym.lazy import load_from_file
 from compiler_gym.tools.inline.llvm.policies.deciding import FeaturePolicy, llvms_own
 from compiler_gym.tools.inline.llvm.policies.heuristics import SUFFIXES, heuristic_policy
 
@@ -34,13 +34,13 @@ def find_feature_policy(name: str) -> FeaturePolicy:
         raise PolicyLoadError(
             f"no policy {name!r}: expected {_OWN}, FILE.py, FILE.py:NAME, FILE.c or FILE.so"
         )
-    found = _named_in(Path(path), attribute or _USUAL)
+    found = _load_from(Path(path), attribute or _USUAL)
     return found if isinstance(found, FeaturePolicy) else FeaturePolicy.of(found)
 
 
-def _named_in(path: Path, name: str) -> Any:
+def _load_from(path: Path, name: str) -> Any:
     try:
-        found = named_in_file(path, name)
+        found = load_from_file(path, name)
     except FileNotFoundError:
         raise PolicyLoadError(f"no file {path}: expected a Python file with a policy") from None
     except Exception as error:

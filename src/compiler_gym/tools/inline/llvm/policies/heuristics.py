@@ -29,7 +29,7 @@ from compiler_gym.errors import (
     PolicyTimeoutError,
 )
 from compiler_gym.files import KeptDirectory, scratch_directory
-from compiler_gym.sandbox import RunLimits, Workplace, chosen, run_boxed, run_tool_boxed
+from compiler_gym.sandbox import RunLimits, Workplace, choose_tier, run_boxed, run_tool_boxed
 from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES
 from compiler_gym.tools.inline.llvm.policies.deciding import FeaturePolicy
 
@@ -158,7 +158,7 @@ class _Process:
     def __init__(self, program: Path, library: Path) -> None:
         self._program = program
         self._libraries = [library] if library.exists() else []
-        self._tier = chosen()
+        self._tier = choose_tier()
         reads, self._asks = os.pipe()
         self._answers, writes = os.pipe()
         self._stopped, self._stop = os.pipe()

@@ -105,4 +105,4 @@ def _answer_questions(
             return
         if isinstance(question, CompilerQuestion):
             features = np.concatenate([tensor.ravel() for tensor in question.tensors])
-            pipes.answer(header.advice.packed(decide(features)))
+            pipes.answer(header.advice.pack(decide(features)))

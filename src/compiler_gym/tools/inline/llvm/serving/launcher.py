@@ -37,10 +37,10 @@ def _run_with(client: socket.socket, kind: str, address: str, words: list[str]) 
         client.connect(address)
         client.sendall(f"{kind}\n".encode())
     except OSError as error:
-        return _failed(name, f"no policy answers at {address}: {error.strerror}")
+        return _report_failure(name, f"no policy answers at {address}: {error.strerror}")
     said = _line_from(client)
     if not said:
-        return _failed(name, "the policy's server ended")
+        return _report_failure(name, "the policy's server ended")
     child = os.posix_spawn(real, [real, *said.split("\0"), *arguments], os.environ)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: os.kill(child, number))
@@ -53,7 +53,7 @@ def _run_with(client: socket.socket, kind: str, address: str, words: list[str]) 
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) % 256
     why = _line_from(client) or "the policy's server ended"
     _end_compiler(child, ends)
-    return _failed(name, why)
+    return _report_failure(name, why)
 
 
 def _end_compiler(child: int, ends: int) -> None:
@@ -73,7 +73,7 @@ def _line_from(client: socket.socket) -> str:
     return said[:-1].decode(errors="surrogateescape")
 
 
-def _failed(name: str, why: str) -> int:
+def _report_failure(name: str, why: str) -> int:
     sys.stderr.write(f"{name}: error: {why}\n")
     return 1
 

@@ -43,7 +43,7 @@ def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None
     A file of results that is there is replaced, or with ``--resume`` completed. Flags
     that the script itself defines with absl are handed to absl.
     """
-    options = _parsed_arguments(sys.argv[1:] if argv is None else argv)
+    options = _parse_arguments(sys.argv[1:] if argv is None else argv)
     task = LeaderboardTask(
         "llvm-instcount",
         "IR instructions against -Oz",
@@ -56,7 +56,7 @@ def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None
     with make(task.environment) as env:
         uris = list(task.uris(env))[: options.max_benchmarks or None]
     results = Path(options.leaderboard_results)
-    known = _known_results(results, resume=options.resume)
+    known = _read_known_results(results, resume=options.resume)
     print(f"{len(uris)} programs, {task.repetitions} times each; results in {results}")
     with _log_to_file(Path(options.leaderboard_logfile)):
         for number in range(task.repetitions):
@@ -73,7 +73,7 @@ def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None
         _validate_states(known)
 
 
-def _parsed_arguments(argv: Sequence[str]) -> argparse.Namespace:
+def _parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser = _parser()
     options, rest = parser.parse_known_args(list(argv))
     absl: Any = sys.modules.get("absl.flags")
@@ -125,7 +125,7 @@ def _truth(word: str) -> bool:
     return words[word.lower()]
 
 
-def _known_results(results: Path, *, resume: bool) -> list[CompilerEnvState]:
+def _read_known_results(results: Path, *, resume: bool) -> list[CompilerEnvState]:
     """Return the states that need no repetition; without `resume` the file begins anew."""
     if resume and results.is_file():
         return list(CompilerEnvStateReader.read_paths([results]))

@@ -13,15 +13,19 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.tools.tune.llvm.policies.choosing import Policy, read_policy, write_policy
-    from compiler_gym.tools.tune.llvm.policies.features import FEATURES, features_of, functions_of
+    from compiler_gym.tools.tune.llvm.policies.features import (
+        FEATURES,
+        compute_features,
+        list_functions,
+    )
     from compiler_gym.tools.tune.llvm.policies.linking import link
 
 __all__ = [
     "FEATURES",
     "Policy",
-    "features_of",
-    "functions_of",
+    "compute_features",
     "link",
+    "list_functions",
     "read_policy",
     "write_policy",
 ]

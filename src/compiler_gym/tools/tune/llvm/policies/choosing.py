@@ -49,7 +49,7 @@ class Policy:
         """True if it chooses the same plan for every program: no feature was worth a look."""
         return not any(any(row[:-1]) for row in self.weights)
 
-    def ranked(self, features: Sequence[float]) -> list[BinaryPlan]:
+    def rank_plans(self, features: Sequence[float]) -> list[BinaryPlan]:
         """Return the plans for a program with `features`, the best first."""
         seen = [
             *(

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from compiler_gym import _llvm
 
-__all__ = ["FEATURES", "features_of", "functions_of"]
+__all__ = ["FEATURES", "compute_features", "list_functions"]
 
 _SHARES = (
     "Br", "Switch", "Call", "Invoke", "Load", "Store", "Alloca", "GetElementPtr", "ICmp", "FCmp",
@@ -24,10 +24,10 @@ FEATURES = (
     "log2 of instructions", "log2 of functions", "instructions per function",
     "blocks per function", "modules", "is a library", "Float", *_SHARES,
 )  # fmt: skip
-"""The names of what `features_of` returns, in its order."""
+"""The names of what `compute_features` returns, in its order."""
 
 
-def features_of(modules: Iterable[bytes], *, is_shared: bool) -> list[float]:
+def compute_features(modules: Iterable[bytes], *, is_shared: bool) -> list[float]:
     """Return the features of a program that is linked of `modules`, bitcode of a front end.
 
     Raises `BenchmarkInitError` for what the engine cannot read.
@@ -55,8 +55,8 @@ def features_of(modules: Iterable[bytes], *, is_shared: bool) -> list[float]:
     ]
 
 
-def functions_of(modules: Iterable[bytes]) -> list[str]:
-    """Return the names of all functions with a body, each once; raise as `features_of` does."""
+def list_functions(modules: Iterable[bytes]) -> list[str]:
+    """Return the names of all functions with a body, each once; raise like `compute_features`."""
     names = dict[str, None]()
     for data in modules:
         graph = _llvm.call_graph(_llvm.Module(data))

@@ -14,11 +14,22 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.builds import CompilerCommand, bitcode_of, is_archive, members_of, sizes_of
+from compiler_gym.builds import (
+    CompilerCommand,
+    find_bitcode,
+    is_archive,
+    iterate_members,
+    measure_sizes,
+)
 from compiler_gym.envs.llvm.toolchain import clang_command
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.files import scratch_directory
-from compiler_gym.tools.tune.builds import Input, compiled_driver, linked_files, run_command
+from compiler_gym.tools.tune.builds import (
+    Input,
+    find_compiled_driver,
+    list_linked_files,
+    run_command,
+)
 from compiler_gym.tools.tune.llvm.linking import (
     FOLDING,
     FRAMES,
@@ -28,7 +39,7 @@ from compiler_gym.tools.tune.llvm.linking import (
     frame_words,
 )
 from compiler_gym.tools.tune.llvm.policies.choosing import read_policy
-from compiler_gym.tools.tune.llvm.policies.features import features_of, functions_of
+from compiler_gym.tools.tune.llvm.policies.features import compute_features, list_functions
 from compiler_gym.tools.tune.measuring import put
 from compiler_gym.tools.tune.plan import BinaryPlan
 
@@ -84,13 +95,13 @@ class _Link:
         placed = _with_places(self.command, places)
         words = command_with(plan, self.compiler, placed)
         if FRAMES in plan.flags:
-            words += frame_words(functions_of(self.modules()), self.folder / "frames.csv")
+            words += frame_words(list_functions(self.modules()), self.folder / "frames.csv")
         return words
 
     def modules(self) -> Iterator[bytes]:
         """Yield the bitcode among what is linked."""
         for file in self.files:
-            yield from filter(None, map(bitcode_of, _members_in(file.path)))
+            yield from filter(None, map(find_bitcode, _members_in(file.path)))
 
 
 def link(
@@ -113,7 +124,7 @@ def link(
         compiled = _with_objects(command, compiler, Path(name))
         if not isinstance(compiled, CompilerCommand):
             return compiled
-        todo = _Link(compiled, compiler, tuple(linked_files(compiled)), Path(name))
+        todo = _Link(compiled, compiler, tuple(list_linked_files(compiled)), Path(name))
         if not any(todo.modules()):
             plan = _PLAIN if command.sources else None  # compiled already, each apart
             return plan and (0 if todo.by(plan) else todo.plainly(plan, say))
@@ -121,7 +132,7 @@ def link(
             return 0 if todo.by(chosen_by) else todo.plainly(chosen_by, say)
         is_shared = "-shared" in command.link_flags
         seen = () if chosen_by.is_constant else todo.modules()
-        plan = chosen_by.ranked(features_of(seen, is_shared=is_shared))[0]
+        plan = chosen_by.rank_plans(compute_features(seen, is_shared=is_shared))[0]
         return (
             _link_and_compare(todo, plan, say)
             if _can_check(todo, is_checked)
@@ -133,7 +144,7 @@ def _link_once(todo: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int
     if not todo.by(plan):
         return todo.plainly(plan, say)
     if todo.output.is_file():
-        made = _loaded_bytes(todo.output)
+        made = _measure_loaded(todo.output)
         say(f"{todo.output.name}: {made:,} loaded bytes with the plan {plan.name}")
     return 0
 
@@ -149,7 +160,7 @@ def _link_and_compare(todo: _Link, plan: BinaryPlan, say: Callable[[str], None])
     if error is not None:
         say(f"{todo.output.name}: {plan.name}, not compared with -Oz -flto: {error}")
         return 0
-    made, least = _loaded_bytes(todo.output), _loaded_bytes(plain)
+    made, least = _measure_loaded(todo.output), _measure_loaded(plain)
     if made > least:
         put(plain, todo.output)
         say(
@@ -170,12 +181,12 @@ def _link_plainly(todo: _Link, output: Path) -> None:
     places: dict[str, list[str]] = {}
     for number, file in enumerate(todo.files):
         contents = list(_members_in(file.path))
-        if not any(map(bitcode_of, contents)):
+        if not any(map(find_bitcode, contents)):
             continue
         parts: list[str] = []
         for data in contents:
             part = todo.folder / f"{number}-{len(parts)}.o"
-            bitcode = bitcode_of(data)
+            bitcode = find_bitcode(data)
             part.write_bytes(bitcode or data)
             if bitcode:
                 made = part.with_suffix(".plain.o")
@@ -206,7 +217,7 @@ def _with_objects(
         made = folder / f"unit-{number}.o"
         words = ["cc", *own, "-c", source.name, "-o", str(made)]
         unit = CompilerCommand.parse(words, command.cwd)
-        driver = compiled_driver("cxx" if command.is_cxx else "cc")
+        driver = find_compiled_driver("cxx" if command.is_cxx else "cc")
         compile = [driver, "--compile", *command_with(_RAW, compiler, unit)]
         quiet = [*compile, "-Qunused-arguments"]
         if status := subprocess.run(quiet, cwd=command.cwd, check=False).returncode:
@@ -243,13 +254,13 @@ def _members_in(path: Path) -> Iterator[bytes]:
     except OSError:
         return
     if is_archive(path):
-        yield from (member for member in members_of(data) if member is not None)
+        yield from (member for member in iterate_members(data) if member is not None)
     else:
         yield data
 
 
-def _loaded_bytes(path: Path) -> int:
+def _measure_loaded(path: Path) -> int:
     try:
-        return sizes_of(path).loaded
+        return measure_sizes(path).loaded
     except CompilerGymError:
         return 0  # no ELF file, as a script of the linker may ask for
