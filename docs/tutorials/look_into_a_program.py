@@ -5,8 +5,8 @@
 # %% [markdown]
 # # Look into a program
 #
-# An agent chooses actions by its observations. This tutorial shows you three kinds of them:
-# counts, functions and graphs.
+# An agent chooses actions by its observations. This tutorial shows you how to observe counts,
+# functions and graphs.
 
 # %%
 import matplotlib.pyplot as plt
