@@ -39,7 +39,6 @@ from compiler_gym.files.paths import cache_path
 ROOT = Path(__file__).parents[1]
 FILE = Path(__file__).with_name("schedules.json")
 PAGE = ROOT / "docs" / "results" / "mlir.md"
-GUIDE = ROOT / "docs" / "guide" / "mlir.md"
 ROUNDS = 5
 LONG = 1.0
 """Seconds from which on a run is timed twice only."""
@@ -138,7 +137,7 @@ def main(words: Sequence[str] | None = None) -> None:
         except TimeIsUpError:
             print(f"time is up: the same command continues from {options.file}")
     for name, table in tables(kept.data).items():
-        write_table(name, table, GUIDE if name == "steps" else PAGE)
+        write_table(name, table, PAGE)
 
 
 def _measure_all(kept: Kept, options: argparse.Namespace) -> None:

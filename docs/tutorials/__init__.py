@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The tutorials: a text that runs (``NAME.py``) and its results (``results/NAME.ipynb``).
+"""The tutorials: texts that run (``NAME.py``) and their results (``results/NAME.ipynb``).
 
-The results are kept, so that the site needs neither a compiler nor PyTorch to be built.
-``python -m docs.tutorials [NAME ...]`` makes them again, which takes minutes.
+The results are committed, so building the site needs neither a compiler nor PyTorch.
+``python -m docs.tutorials [NAME ...]`` creates them again, which takes minutes.
 """
 
 import ast
@@ -28,32 +28,32 @@ NAMES = (
     "miscompile",
     "add_a_compiler",
 )
-"""In the order to read them."""
+"""Tutorials in reading order."""
 _LEARNING = ("train_ppo", "graph_network")
 OWN = "compiler_gym"
-"""Where a notebook's metadata says what its results belong to."""
+"""Key of a notebook's metadata that stores the digests of its text and its interface."""
 
 
 def install_line(name: str) -> str:
-    """Return what the first cell of a notebook runs, where the library is not installed yet."""
+    """Return the first line of a notebook, which installs the library."""
     extras = "plot,rl" if name in _LEARNING else "plot"
     return f"%pip install --quiet {install_hint(extras).removeprefix('pip install ')}"
 
 
 def text(name: str) -> str:
-    """Return a tutorial as it is written."""
+    """Return the text of a tutorial."""
     return (FOLDER / f"{name}.py").read_text(encoding="utf-8")
 
 
 def results(name: str) -> Path:
-    """Return the file of a tutorial's results: a notebook."""
+    """Return the path of a tutorial's results, a notebook."""
     return FOLDER / "results" / f"{name}.ipynb"
 
 
 def belonging(written: str) -> dict[str, str]:
-    """Return what results have to fit: the text, and the signatures of what it uses.
+    """Return the digests that results must match: of the text, and of the signatures it uses.
 
-    What stands above the first cell is for tools, and no part of the text.
+    The lines above the first cell are for tools and do not count.
     """
     written = written[written.find("# %%") :]
     used = "\n".join(sorted(_used(written)))
@@ -65,7 +65,7 @@ def _digest(text: str) -> str:
 
 
 def _used(written: str) -> Iterator[str]:
-    """Yield a line for every public name of the package that a text imports, and its signature."""
+    """Yield each public name of the package that a text imports, with its signature."""
     yield from _described("compiler_gym", "CompilerEnv")
     for node in ast.walk(ast.parse(written)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("compiler_gym"):
@@ -87,7 +87,7 @@ def _described(module: str, name: str) -> Iterator[str]:
 
 
 def _signature(found: Any) -> str:
-    """Return the names of the parameters: what a call depends on, and no version of Python."""
+    """Return the names of the parameters, which do not depend on the version of Python."""
     try:
         return str(tuple(inspect.signature(found).parameters))
     except (TypeError, ValueError):

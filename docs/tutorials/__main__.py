@@ -3,7 +3,7 @@
 # Jupytext and nbformat are partially typed:
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false
-"""Run tutorials and keep their results: ``python -m docs.tutorials [NAME ...]``."""
+"""Run tutorials and store their results: ``python -m docs.tutorials [NAME ...]``."""
 
 import argparse
 import os
@@ -22,7 +22,7 @@ LONGEST = 120
 
 
 def run(name: str, folder: Path, timeout: int = 600) -> float:
-    """Run a tutorial in `folder`, keep its results there, and return its seconds."""
+    """Run a tutorial, store its results in `folder`, and return its seconds."""
     written = text(name)
     notebook = jupytext.reads(written, fmt="py:percent")
     notebook.metadata["kernelspec"] = {

@@ -4,9 +4,9 @@
 # %% [markdown]
 # # Add a compiler
 #
-# Anything that turns a program into a better one can be an environment.
-# Ours is tiny: a program is an arithmetic expression in Python, and the rules simplify it.
-# It takes one class, the *session*; the library does the rest.
+# This tutorial shows you how to turn anything that improves programs into an environment.
+# The example is tiny: a program is an arithmetic expression in Python, and rules simplify it.
+# You write one class, the *session*; the library does the rest.
 
 # %%
 import os
@@ -19,9 +19,9 @@ import matplotlib.pyplot as plt
 # %% [markdown]
 # ## The session
 #
-# A session holds one program. It says what can be done (`action_spaces`) and seen
-# (`observation_spaces`), does it, and shows it. It runs in a process of its own,
-# so it lives in a file that this process can import, too.
+# A session holds one program. It declares actions (`action_spaces`) and observations
+# (`observation_spaces`), applies the actions, and returns the observations. It runs in a separate
+# process, so we store it in a file that this process can import.
 
 # %%
 SESSION = '''
@@ -97,7 +97,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join([str(folder), os.environ.get("PYTHONP
 # %% [markdown]
 # ## The environment
 #
-# There is one environment class for every compiler. A cost and a program make it whole.
+# All compilers share one environment class. Add a program and a cost:
 
 # %%
 from compiler_gym import CompilerEnv
@@ -122,10 +122,10 @@ for name in ("one", "fold", "one", "zero", "zero"):
     print(f"{name:5} earned {reward:4.0f}: {text}")
 
 # %% [markdown]
-# Note the order: `one` found little before `fold` had worked, and `zero` had to wait for both.
-# That is the whole problem of this library, in small.
+# The order matters: `one` found little before `fold` had run, and `zero` had to wait for both.
+# This is the problem that the whole library is about, on a small scale.
 #
-# Everything else works now as it does for LLVM: forks, replay, wrappers, searches.
+# Everything else works as it does for LLVM: forks, replay, wrappers, searches.
 
 # %%
 with env.fork() as copy:
@@ -147,5 +147,6 @@ plt.ylabel("nodes")
 plt.show()
 
 # %% [markdown]
-# **Next:** [the guide](../guide/add-a-compiler.md) makes a package of it, which `compiler_gym.make`
-# finds by name, and a public suite checks it. `compiler-gym new NAME` writes the skeleton.
+# **Next:** [the guide](../guide/add-a-compiler.md) turns this into a package that
+# `compiler_gym.make` finds by name, and checks it with a public test suite.
+# `compiler-gym new NAME` writes such a package.

@@ -4,7 +4,7 @@
 # %% [markdown]
 # # First steps
 #
-# Make an environment, take a few steps, and see what they did.
+# This tutorial shows you how to create an environment, take a few steps, and see their effect.
 # You need the library, and matplotlib for the picture
 # (`pip install 'compiler-gym-next[plot]'`). It takes seconds.
 
@@ -14,10 +14,10 @@ import matplotlib.pyplot as plt
 import compiler_gym
 
 # %% [markdown]
-# An environment is a compiler that waits for you to say what comes next.
+# An environment is a compiler that waits for your decisions.
 # This one optimises `crc32`, a small C program that comes with the library.
-# It tells us 56 numbers about the program (`Autophase`), and rewards what we save,
-# measured against what `clang -Oz` saves.
+# Its observation is 56 numbers about the program (`Autophase`), and its reward is the saving,
+# relative to that of `clang -Oz`.
 
 # %%
 env = compiler_gym.make(
@@ -30,20 +30,20 @@ observation, info = env.reset()
 print(observation.shape, env.observation["IrInstructionCount"], "instructions")
 
 # %% [markdown]
-# An action is a pass of LLVM. There are many; each has a name.
+# An action is an LLVM pass. There are many, and each has a name.
 
 # %%
 print(env.action_space.n, "actions, such as", env.action_space.names[:5])
 
 # %% [markdown]
-# `sroa` moves variables from memory to registers. It is a good first move.
+# `sroa` moves variables from memory into registers. It is a good first move.
 
 # %%
 observation, reward, terminated, truncated, info = env.step(env.action_space["sroa"])
 print(f"reward {reward:.2f}:", env.observation["IrInstructionCount"], "instructions are left")
 
 # %% [markdown]
-# A reward of 1 in an episode means: as small as `-Oz` makes it. Let us take some more.
+# A total reward of 1 means that the program is as small as `-Oz` makes it. Let us run more passes.
 
 # %%
 passes = ["early-cse", "simplifycfg", "instcombine", "gvn", "simplifycfg", "globaldce"]
@@ -54,13 +54,13 @@ for name in passes:
 print(f"earned {env.episode_reward:.2f} of what -Oz saves, with {len(env.actions)} passes")
 
 # %% [markdown]
-# `commandline()` gives the same module without this library: run it with LLVM's own `opt`.
+# `commandline()` returns a command that produces the same module with LLVM's own `opt`.
 
 # %%
 print(env.commandline())
 
 # %% [markdown]
-# The picture shows the way. Where the blue line is flat, a pass found nothing to do.
+# The picture shows the size after each pass. Where the line is flat, a pass found nothing to do.
 
 # %%
 oz = env.observation["IrInstructionCountOz"]

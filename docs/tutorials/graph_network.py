@@ -7,8 +7,8 @@
 # %% [markdown]
 # # A graph network that predicts
 #
-# Can a network tell from the graph of a program how small `-Oz` will make it, without `-Oz`?
-# You need PyTorch: the extra `rl`.
+# This tutorial shows you how to predict from a program's graph how small `-Oz` will make it,
+# without running `-Oz`. You need PyTorch: the extra `rl`.
 
 # %%
 import matplotlib.pyplot as plt
@@ -19,15 +19,15 @@ from torch import nn
 import compiler_gym
 
 torch.manual_seed(0)
-torch.set_num_threads(1)  # small graphs are quickest so
+torch.set_num_threads(1)  # fastest for graphs this small
 random = np.random.default_rng(0)
 
 # %% [markdown]
 # ## Data
 #
-# Each bundled program is seen in eight states: as it is, and after more and more random passes.
-# `ProgramlArrays` is the graph as arrays. A fork of the environment runs `-Oz` and tells the truth.
-# Every fifth program is kept for the test: no state of it is trained on.
+# We observe each bundled program in eight states: unoptimised, and after more and more random
+# passes. `ProgramlArrays` is the graph as arrays. A fork of the environment runs `-Oz` to get the
+# size to predict. Every fifth program is held out for the test in all of its states.
 
 # %%
 graphs = []
@@ -52,14 +52,14 @@ print(len(graphs), "graphs of", len(programs), "programs;", words, "words")
 # %% [markdown]
 # ## Network
 #
-# Each node begins as a vector for its word. In each of two rounds it hears the mean of its
-# neighbours, one message for each kind of edge. Then every node says how much of it will be left,
-# and that is added up. So a program twice as long is twice as large, without learning that.
+# Each node starts as a vector for its word. In each of two rounds it receives the mean of its
+# neighbours' messages, separately for each kind of edge. Then the network predicts how much of each
+# node will be left, and adds this up, so twice the program has twice the size without learning.
 
 
 # %%
 class GraphNetwork(nn.Module):
-    """Two rounds of messages, then what is left of each node."""
+    """Predicts a size with two rounds of messages and a sum over all nodes."""
 
     def __init__(self, words: int, width: int = 16, kinds: int = 4) -> None:
         super().__init__()
@@ -96,7 +96,7 @@ optimiser = torch.optim.AdamW(network.parameters(), lr=3e-3, weight_decay=0.05)
 # %% [markdown]
 # ## Training
 #
-# The loss is the error of the logarithm: 10 % too much counts the same in every program.
+# The loss is the squared error of the logarithm: 10 % too much counts the same in every program.
 
 # %%
 losses = []
@@ -115,7 +115,7 @@ print(f"loss {losses[0]:.3f} after the first round, {losses[-1]:.4f} after the l
 # %% [markdown]
 # ## Test
 #
-# On programs that were never seen, against a guess from the number of nodes alone.
+# We compare with a guess from the number of nodes alone, on the held-out programs.
 
 # %%
 with torch.no_grad():

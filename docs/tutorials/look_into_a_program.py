@@ -5,7 +5,8 @@
 # %% [markdown]
 # # Look into a program
 #
-# An agent chooses by what it sees. Here is what there is to see: counts, functions and graphs.
+# An agent chooses actions by its observations. This tutorial shows you how to observe counts,
+# functions and graphs.
 
 # %%
 import matplotlib.pyplot as plt
@@ -24,7 +25,7 @@ env.reset()
 # %% [markdown]
 # ## The text
 #
-# `Ir` is the program itself, as LLVM writes it. This is where its first function begins.
+# `Ir` is the program itself, as LLVM writes it. Its first function begins like this:
 
 # %%
 text = env.observation["Ir"]
@@ -33,7 +34,7 @@ print("\n".join(text[text.index("define") :].splitlines()[:9]))
 # %% [markdown]
 # ## Counts
 #
-# `AutophaseDict` has names for its 56 numbers. We look before and after the level `-Oz`.
+# `AutophaseDict` has names for its 56 numbers. Compare them before and after the level `-Oz`:
 
 # %%
 before = env.observation["AutophaseDict"]
@@ -45,7 +46,7 @@ for name in ("TotalInsts", "NumLoadInst", "NumStoreInst", "TotalBlocks"):
 # %% [markdown]
 # ## Functions
 #
-# Some observations have a row for each function.
+# Some observations have a row for each function:
 
 # %%
 table = env.observation["FunctionFeatures"]
@@ -54,8 +55,8 @@ print(len(table["names"]), "functions:", ", ".join(table["names"][:6]))
 # %% [markdown]
 # ## The graph
 #
-# A ProGraML graph has nodes for instructions, values and types.
-# Edges say what follows what (control), which value is used where (data) and who calls whom.
+# A ProGraML graph has nodes for instructions, values and types. Its edges show the order of
+# execution (control), the uses of values (data) and the calls of functions (call).
 
 # %%
 graph = env.observation["Programl"]
@@ -65,8 +66,8 @@ for *_, flow in graph.edges(data="flow"):
 print(graph.number_of_nodes(), "nodes; edges:", kinds)
 
 # %% [markdown]
-# The whole graph is too much for one picture. We draw the instructions of one function
-# and what follows what. A square is where the function begins, a curve leads back: a loop.
+# The whole graph is too large for one picture, so we draw the instructions of one function and
+# the control flow between them. The square is the first instruction; a curve back is a loop.
 
 # %%
 functions = dict(graph.nodes(data="function"))

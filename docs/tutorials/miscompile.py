@@ -5,8 +5,9 @@
 # %% [markdown]
 # # Validate and reduce a miscompile
 #
-# A pass with a bug makes programs small, fast and wrong. Rewards do not notice. Validation does.
-# Here we write a pass that is wrong on purpose, catch it, and find the one action to blame.
+# A pass with a bug makes programs small, fast and wrong, and still earns rewards.
+# This tutorial shows you how validation catches a pass that is wrong on purpose, and how to find
+# the action that is to blame.
 # You need LLVM 22's headers and a C++ compiler: `apt install llvm-22-dev g++`.
 
 # %%
@@ -22,7 +23,7 @@ from compiler_gym.search import minimize_trajectory_iteratively
 # %% [markdown]
 # ## The bug
 #
-# The pass replaces `x * 8` by a shift. It should shift by 3, and shifts by 4.
+# The pass replaces `x * 8` with a shift. It should shift by 3, but shifts by 4.
 
 # %%
 SOURCE = r"""
@@ -64,9 +65,10 @@ command = ["g++", *options.split(), "wrong.cpp", "-o", "libWrong.so"]
 subprocess.run(command, cwd=folder, check=True)
 
 # %% [markdown]
-# ## A program, and how to tell what it should do
+# ## A program and its expected output
 #
-# The program multiplies by 8. It is run once as it is; what it prints then is right.
+# The program multiplies by 8. Its expected output is recorded from a run of the unoptimised
+# program.
 
 # %%
 from compiler_gym.datasets import RunCase, RunSpec
@@ -88,10 +90,10 @@ program = make_benchmark_from_source(
 )
 
 # %% [markdown]
-# ## Caught
+# ## Catch the bug
 #
-# Twelve passes, and the wrong one among them. `validate()` plays them again in a fresh process,
-# builds the program, runs it, and compares.
+# We run twelve passes, with the wrong one among them. `validate()` replays them in a new process,
+# builds the program, runs it, and compares its output.
 
 # %%
 env = compiler_gym.make(
@@ -103,7 +105,7 @@ env = compiler_gym.make(
 env.reset(benchmark=program)
 names = "sroa early-cse instcombine simplifycfg reassociate gvn".split()
 actions = [*names, "wrong-shift", "licm", "adce", "simplifycfg", "dce", "globaldce"]
-# Instcombine makes the shift itself, and rightly; so it has to come later.
+# Instcombine would create the shift itself, correctly, so it has to come later.
 actions.remove("instcombine")
 actions.append("instcombine")
 env.multistep([env.action_space[name] for name in actions])
@@ -114,10 +116,10 @@ for rung in result.rungs:
     print(f"{rung.name:10} {rung.verdict.value:8} {rung.reason[:70]}")
 
 # %% [markdown]
-# ## Reduced
+# ## Reduce the failure
 #
-# Which of the actions are needed for the failure? We take some away, ask again, and keep what
-# still fails. The environment ends up with the shortest list.
+# Which of the actions are needed for the failure? The search removes some, validates again, and
+# keeps the shorter list if it still fails. The environment ends up with the shortest list.
 
 # %%
 lengths = [len(env.actions)]
@@ -132,8 +134,8 @@ for shorter in minimize_trajectory_iteratively(env, is_wrong):
     print(len(shorter.actions), [env.action_space.names[action] for action in shorter.actions])
 
 # %% [markdown]
-# One action is left: ours. `compiler-gym reduce --keep failure` does all this from a shell, and
-# reduces the program, too: [validation](../guide/validation.md#smaller-bugs).
+# One action is left: ours. In a shell, `compiler-gym reduce --keep failure` does all this, and
+# also reduces the program: see [validation](../guide/validation.md#smaller-bugs).
 
 # %%
 plt.figure(figsize=(6, 2.8), layout="constrained")

@@ -5,8 +5,9 @@
 # %% [markdown]
 # # Search beats -Oz
 #
-# `-Oz` is one list of passes for every program. A search finds a list for *this* program.
-# It needs no learning: it tries, and keeps what is better.
+# This tutorial shows you how to find a list of passes that suits one program better than `-Oz`,
+# which is the same list for every program. A search needs no learning: it tries lists and keeps
+# the better ones.
 
 # %%
 import matplotlib.pyplot as plt
@@ -17,8 +18,8 @@ from compiler_gym.search import Budget, run_search
 PROGRAMS = ["cbench-v1/crc32", "cbench-v1/bitcount", "cbench-v1/qsort", "cbench-v1/sha"]
 
 # %% [markdown]
-# A search makes environments for itself, so we hand it a function.
-# The reward is the number of instructions that were saved.
+# A search creates several environments, so it takes a function.
+# The reward is the number of instructions saved.
 
 
 # %%
@@ -29,8 +30,8 @@ def make_env():
 
 
 # %% [markdown]
-# `Budget(steps=...)` counts passes that were run. The same seed then finds the same again.
-# `Budget(seconds=...)` ends by the clock.
+# `Budget(steps=...)` counts the passes that are run: the same seed then gives the same result.
+# `Budget(seconds=...)` limits the time.
 
 # %%
 found = run_search(make_env, PROGRAMS, budget=Budget(steps=800), jobs=2, seed=0)
@@ -38,7 +39,7 @@ for one in found:
     print(f"{one.benchmark:32} saved {one.reward:.0f} with {len(one.actions)} actions")
 
 # %% [markdown]
-# What was found is a list of actions. We play it from the start, and compare with `-Oz`.
+# The result is a list of actions. We replay it from the start, and compare it with `-Oz`.
 
 # %%
 sizes, levels = [], []
@@ -52,7 +53,7 @@ for program, size, level in zip(PROGRAMS, sizes, levels, strict=True):
     print(f"{program:20} -Oz {level:5}   found {size:5}   {100 * (1 - size / level):.1f} % smaller")
 
 # %% [markdown]
-# These are the actions of the first program. Another program gets others.
+# These are the actions for the first program; other programs have different ones.
 
 # %%
 print(found[0].action_names)

@@ -6,8 +6,8 @@
 # %% [markdown]
 # # Write a wrapper and a reward
 #
-# Your question is rarely the one that came in the box. You change what is earned with a *reward*,
-# and how an episode goes with a *wrapper*. Both are small classes.
+# This tutorial shows you how to study your own question: a *reward* changes the goal, and a
+# *wrapper* changes the course of an episode. Both are small classes.
 
 # %%
 import matplotlib.pyplot as plt
@@ -20,13 +20,13 @@ from compiler_gym.wrappers import CompilerEnvWrapper, TimeLimit
 # ## A reward
 #
 # Small code is good, but not at any price: we want few instructions *and* few branches.
-# A reward names what it wants to see (`observation_spaces`). `start` gets that at reset,
-# `update` after each action, and returns what was earned.
+# A reward names the observations it needs (`observation_spaces`). `start` receives them at reset;
+# `update` receives them after each action and returns the reward.
 
 
 # %%
 class SmallAndStraight(Reward):
-    """Instructions saved, and five more for each basic block that went."""
+    """Instructions saved, and five more for each basic block removed."""
 
     def __init__(self):
         super().__init__("SmallAndStraight", observation_spaces=["AutophaseDict"])
@@ -52,13 +52,13 @@ for name in ("sroa", "simplifycfg"):
 # %% [markdown]
 # ## A wrapper
 #
-# An environment goes in, an environment comes out. `handle_step` sees every step.
-# This one ends an episode when nothing was earned three times in a row.
+# A wrapper is an environment around another environment. Its `handle_step` handles every step.
+# This one ends an episode after three actions in a row without a reward.
 
 
 # %%
 class GiveUp(CompilerEnvWrapper):
-    """Truncate after `patience` actions that earned nothing."""
+    """Truncates an episode after `patience` actions without a reward."""
 
     def __init__(self, env, patience=3):
         super().__init__(env)
@@ -75,8 +75,8 @@ class GiveUp(CompilerEnvWrapper):
 
 
 # %% [markdown]
-# Wrappers stack. A `TimeLimit` around ours is the emergency brake.
-# We let a random agent play with and without patience, each with the same seed.
+# Wrappers can be combined: a `TimeLimit` around ours limits the length in any case.
+# A random agent plays with and without our wrapper, with the same seeds.
 
 
 # %%

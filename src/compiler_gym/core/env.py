@@ -550,6 +550,9 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         """
         return replaying.read_actions(state, self.episode.selection, self.commandline_to_actions)
 
+    actions_of = actions_from
+    """The earlier name of `actions_from`."""
+
     def validate(self, state: CompilerEnvState | None = None) -> Any:
         """Replay `state` (default: the current one) and return a `ValidationResult`."""
         raise UnknownNameError(f"{type(self).__name__} has no validator")

@@ -121,6 +121,9 @@ class RunFolder:
         line = self._done.get(key)
         return None if line is None else line["result"]
 
+    result_of = find_result
+    """The earlier name of `find_result`."""
+
     def record(
         self, key: str, result: Mapping[str, Any], state: CompilerEnvState | None = None
     ) -> None:

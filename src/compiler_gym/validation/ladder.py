@@ -97,6 +97,9 @@ class Finding:
         """Return what is wrong."""
         return cls(Verdict.FAILED, reason, tuple(errors))
 
+    failed = fail
+    """The earlier name of `fail`."""
+
 
 def _always(subject: Subject) -> bool:
     return True

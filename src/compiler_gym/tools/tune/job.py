@@ -338,8 +338,8 @@ class TuningJob:
         if changed:
             self._note(
                 f"{_join_names(changed)} in {self.request.project} itself changed meanwhile. If "
-                "that was not you, a command of the build uses absolute paths, and the files it wrote "
-                "there are not tuned"
+                "that was not you, a command of the build uses absolute paths, and the files it "
+                "wrote there are not tuned"
             )
 
     def _put_back(self, tree: Path) -> None:
