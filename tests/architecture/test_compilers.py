@@ -69,6 +69,7 @@ LEVEL = re.compile(r"-O([0-3sz]|fast|g)")
 DOCUMENTED = "CompilerGym 0.2.5 documents this path or default"
 FORMATS = "a fact of published files: what programs are stored as"
 ALLOWED = {
+    "cli/describe.py": ({"opt"}, "how names of observations at a level end"),
     "sandbox/paths.py": ({"opt"}, "a folder of the system"),
     "compat/old_datasets.py": ({"llvm"}, DOCUMENTED),
     "compat/old_flags.py": ({"CompilerGymV0", "llvm", "llvm-v0"}, DOCUMENTED),

@@ -254,7 +254,7 @@ class Hunt:
             shapes.add(shape)
             new.append(shape)
             found = engine.ask(
-                "examined", bitcode, self._goal.value, seconds=limits.examine_seconds
+                "examine", bitcode, self._goal.value, seconds=limits.examine_seconds
             )
             counts["examined"] += 1
             if found.failure:
@@ -331,7 +331,7 @@ class Hunt:
         """Reduce and prove a candidate; return the facts of the finding, or why it is dropped."""
         goal = self._goal.value
         function = (self.output / "functions" / f"{gap['key']}.bc").read_bytes()
-        answer = engine.ask("attributed", function, decision, goal)
+        answer = engine.ask("attribute_decision", function, decision, goal)
         if answer.failure:
             return Dropped("attribute", answer.failure)
         smallest: str = answer.value
@@ -344,7 +344,7 @@ class Hunt:
         if not is_interesting(whole.encode()):
             return Dropped("cut out", "alone, it does not show")
         # What is plain already needs no test of each attribute.
-        plain = engine.ask("finished", whole.encode(), smallest, goal, least, seconds=60.0)
+        plain = engine.ask("finish", whole.encode(), smallest, goal, least, seconds=60.0)
         seconds = max(min(self._limits.reduce_seconds, deadline - time.monotonic()), 10.0)
         reduced = reduce_ir(plain.value or whole, is_interesting, seconds=seconds)
         facts: dict[str, Any] = {"decision": smallest, "seen_as": [decision, smallest]}
@@ -355,7 +355,7 @@ class Hunt:
             if back > len(reduced.texts):
                 break
             text = reduced.texts[-back].encode()
-            answer = engine.ask("finished", text, smallest, goal, least, seconds=60.0)
+            answer = engine.ask("finish", text, smallest, goal, least, seconds=60.0)
             short = answer.value or reduced.texts[-back]
             size = len(short.splitlines())
             if size > self._limits.lines:
@@ -404,8 +404,8 @@ class Hunt:
             both, goal = [facts["decision"], other["decision"]], self._goal.value
             if both[0] == both[1]:
                 continue
-            mine = engine.ask("compared", facts["text"].encode(), both, goal).value
-            theirs = engine.ask("compared", other["text"].encode(), both, goal).value
+            mine = engine.ask("compare_decisions", facts["text"].encode(), both, goal).value
+            theirs = engine.ask("compare_decisions", other["text"].encode(), both, goal).value
             if mine and theirs and mine[1] >= mine[0] > 0 and theirs[0] >= theirs[1] > 0:
                 return str(other["key"])
         return ""
