@@ -48,6 +48,7 @@ def find_wide_pages(pages: Iterable[Path], width: int, browser: Any) -> Iterator
     """
     with browser.new_context(viewport={"width": width, "height": 800}) as context:
         window = context.new_page()
+        window.set_default_timeout(120_000)
         errors: list[str] = []
 
         def note(error: Exception) -> None:
