@@ -5,7 +5,6 @@ Needs Debian's ``chromium``, ``playwright``, ``pillow`` and the extra ``web``. A
 again and fails if the explorer no longer looks like the stored pictures.
 """
 
-import shutil
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.tools.explorer import Server, Settings
+from docs.browser import start_browser
 
 __all__ = ["IMAGES", "main", "take_pictures"]
 
@@ -29,7 +29,7 @@ def main() -> None:
 
 def take_pictures(folder: Path) -> None:
     """Write every picture to `folder`."""
-    with _serve() as address, _start_browser() as browser:
+    with _serve() as address, start_browser() as browser:
         _take_light(browser, address, folder)
         _take_dark(browser, address, folder)
         _take_narrow(browser, address, folder)
@@ -105,18 +105,6 @@ def _save(page: Any, path: Path) -> None:
     with Image.open(BytesIO(page.screenshot())) as picture:
         few = picture.convert("RGB").quantize(64, dither=Image.Dither.NONE)
         few.save(path, optimize=True)
-
-
-@contextmanager
-def _start_browser() -> Generator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        yield browser
-        browser.close()
 
 
 @contextmanager

@@ -28,8 +28,8 @@ ROOTS = ("trixie:python3.13", "sid:python3.14", "sid:python3.15")
 
 def of_version(root: Path) -> Iterator[str]:
     """Return what is wrong with the version and with what the changelog says of it."""
-    if not re.fullmatch(r"\d+\.\d+\.\d+", __version__):
-        yield f"version.py: expected a version such as 1.2.3, found {__version__}"
+    if not re.fullmatch(r"\d+\.\d+\.\d+(rc\d+)?", __version__):
+        yield f"version.py: expected a version such as 1.2.3 or 1.2.3rc1, found {__version__}"
     page = root / "CHANGELOG.md"
     released = rf"^## {re.escape(__version__)} \(\d{{4}}-\d\d-\d\d\)$"
     if not page.exists() or not re.search(released, page.read_text(encoding="utf-8"), re.MULTILINE):

@@ -38,7 +38,7 @@ def section(version: str, date: str, changes: list[Fragment]) -> str:
     for kind in _KINDS:
         sentences = [f"- {sentence}" for one, sentence in changes if one == kind]
         if sentences:
-            lines += [f"**{kind.capitalize()}**", "", *sentences, ""]
+            lines += [f"### {kind.capitalize()}", "", *sentences, ""]
     return "\n".join(lines)
 
 

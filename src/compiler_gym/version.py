@@ -3,7 +3,7 @@
 
 __all__ = ["DISTRIBUTION", "__version__", "install_hint"]
 
-__version__ = "1.0.0"
+__version__ = "1.0.0rc1"
 
 DISTRIBUTION = "compiler-gym-next"
 """What package indexes call this library; there, ``compiler_gym`` is CompilerGym 0.2.5."""

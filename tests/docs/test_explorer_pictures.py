@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
 """The screenshots in the explorer's guide show the explorer as it is."""
 
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from docs.browser import CHROMIUM
 from docs.explorer_pictures import IMAGES, take_pictures
 
 image = pytest.importorskip("PIL.Image", reason="pillow is missing")
 pytest.importorskip("playwright.sync_api", reason="playwright is missing")
 pytestmark = [
     pytest.mark.docs,
-    pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is missing"),
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is missing"),
 ]
 
 _LARGEST_DIFFERENCE = 0.004

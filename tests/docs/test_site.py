@@ -2,6 +2,7 @@
 """The site builds without a warning, is complete, and its helpers see what is wrong."""
 
 import importlib
+import importlib.util
 import json
 import re
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from compiler_gym.core import CompilerEnv
 from compiler_gym.search import Budget
 from compiler_gym.wrappers import TimeLimit
+from docs.browser import CHROMIUM, start_browser
 from docs.site import release
 from docs.site.__main__ import publish
 from docs.site.api_pages import doors, names, signature_of, undocumented
@@ -20,6 +22,7 @@ from docs.site.links import broken
 from docs.site.markdown_copies import copy_of
 from docs.site.navigation import marked
 from docs.site.repository_links import offer
+from docs.site.widths import DESKTOP, PHONE, find_wide_pages
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.timeout(900)  # of which a build takes one minute of processor time
@@ -118,6 +121,43 @@ def test_the_navigation_shows_the_way_to_the_page(site: Path) -> None:
         '<li class="toctree-l2 current current-page">'
         '<a class="current reference internal" href="#">A</a></li></ul></li></ul>'
     )
+
+
+_WANTS_CHROMIUM = pytest.mark.skipif(
+    CHROMIUM is None or importlib.util.find_spec("playwright") is None,
+    reason="chromium or playwright is missing",
+)
+
+
+@pytest.mark.docs
+@_WANTS_CHROMIUM
+def test_no_page_scrolls_sideways_on_a_phone_or_a_desktop(site: Path) -> None:
+    pages = sorted(site.rglob("*.html"))
+    with start_browser() as browser:
+        wide = [*find_wide_pages(pages, PHONE, browser)]
+        wide += find_wide_pages(pages[::8], DESKTOP, browser)
+    assert wide == []
+
+
+@pytest.mark.docs
+@_WANTS_CHROMIUM
+def test_a_page_that_scrolls_sideways_is_named_with_its_widest_element(tmp_path: Path) -> None:
+    wide = "<code style='white-space: nowrap'>" + "wide " * 99 + "</code>"
+    bodies = {
+        "a.html": f"<p>short</p><p class='culprit'>{wide}</p>",
+        "b.html": f"<div style='overflow-x: auto'>{wide}</div>",
+        "c.html": "<script>undefined_name</script>",
+    }
+    frame = "<style>html { overflow-x: hidden } .content { overflow-x: auto }</style>"
+    for name, body in bodies.items():
+        text = f"<!doctype html>{frame}<body><div class='content'>{body}</div>"
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    pages = sorted(tmp_path.glob("*.html"))
+    with start_browser() as browser:
+        for width in PHONE, DESKTOP:
+            sideways, broken_script = find_wide_pages(pages, width, browser)
+            assert sideways.startswith(f"{pages[0]}: at {width} px: <code> 'wide wide")
+            assert broken_script.startswith(f"{pages[2]}: undefined_name is not defined")
 
 
 def test_the_newest_settled_release_is_the_front_door(tmp_path: Path) -> None:

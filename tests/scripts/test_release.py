@@ -191,8 +191,10 @@ def test_a_release_without_its_changelog_or_version_is_seen(
     (found,) = release.of_version(tmp_path)
     assert "expected WHAT.KIND.md" in found
     (tmp_path / "changelog.d" / "a.better.md").unlink()
-    monkeypatch.setattr(release, "__version__", "1.0.0.dev0")
-    assert "expected a version such as 1.2.3" in next(iter(release.of_version(tmp_path)))
+    for version, is_release in (("1.0.0", True), ("1.0.0rc1", True), ("1.0.0.dev0", False)):
+        monkeypatch.setattr(release, "__version__", version)
+        first = next(iter(release.of_version(tmp_path)), "")
+        assert ("expected a version such as 1.2.3" not in first) == is_release
 
 
 def test_a_wheel_of_the_other_name_has_its_one_module_and_no_program(tmp_path: Path) -> None:
