@@ -39,5 +39,5 @@ def test_a_profile_from_production_is_learnt_from_instead_of_a_run(tmp_path: Pat
     samples.write_text(SAMPLES)
     asked = request(project, goal="speed", profile=str(samples))
     (result,) = TuningJob(asked, LlvmTuner()).run()
-    assert any("2 of 3 functions are in the profile" in note for note in result.found.notes)
+    assert any("covers 2 of 3 functions" in note for note in result.found.notes)
     assert BY_HAND in result.sizes
