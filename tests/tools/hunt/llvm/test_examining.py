@@ -21,7 +21,7 @@ def scan(corpus: Path, engine: Engine) -> bytes:
 
 
 def test_a_gap_is_found_and_begins_again_from_the_function(scan: bytes, engine: Engine) -> None:
-    found = engine.ask("examined", scan, "instructions").value
+    found = engine.ask("examine", scan, "instructions").value
     assert found["gaps"]
     for gap in found["gaps"]:
         level, decided = engine.ask("gap", scan, gap["decision"], "instructions").value
@@ -30,9 +30,9 @@ def test_a_gap_is_found_and_begins_again_from_the_function(scan: bytes, engine: 
 
 
 def test_the_smallest_decision_is_the_one_that_is_told(scan: bytes, engine: Engine) -> None:
-    useful = engine.ask("examined", scan, "instructions").value["gaps"][0]["decision"]
+    useful = engine.ask("examine", scan, "instructions").value["gaps"][0]["decision"]
     longer = f"function(adce),{useful},function(adce)"
-    smallest = engine.ask("attributed", scan, longer, "instructions").value
+    smallest = engine.ask("attribute_decision", scan, longer, "instructions").value
     assert len(smallest) <= len(useful)
     assert "adce" not in smallest
 
@@ -53,8 +53,8 @@ def test_what_a_reduction_likes_to_put_in_is_refused(nonsense: str, engine: Engi
 
 
 def test_a_finished_function_is_plain(scan: bytes, engine: Engine) -> None:
-    decision = engine.ask("examined", scan, "instructions").value["gaps"][0]["decision"]
-    text = engine.ask("finished", scan, decision, "instructions", 1.0).value
+    decision = engine.ask("examine", scan, "instructions").value["gaps"][0]["decision"]
+    text = engine.ask("finish", scan, decision, "instructions", 1.0).value
     assert "define i32 @f(ptr %0) minsize optsize {" in text
     assert not any(word in text for word in ("!tbaa", "attributes #", "source_filename", "noundef"))
     assert text.startswith(HEAD.splitlines()[0])
@@ -64,12 +64,12 @@ def test_names_and_numbers_are_no_part_of_a_fingerprint(scan: bytes, engine: Eng
     facts = engine.ask("facts", scan, "default<Oz>,function(gvn)", "size").value
     assert set(facts["sizes"]) == {"x86_64", "aarch64", "riscv64"}
     assert all(isinstance(sizes, list) for sizes in facts["sizes"].values())
-    found = engine.ask("examined", scan, "size").value["gaps"]
+    found = engine.ask("examine", scan, "size").value["gaps"]
     assert not any("%rdi" in one or "_Z" in one for gap in found for one in gap["removed"])
 
 
 def test_cycles_are_a_goal_too(scan: bytes, engine: Engine) -> None:
-    assert engine.ask("examined", scan, "cycles", seconds=60.0).value["base"] > 0
+    assert engine.ask("examine", scan, "cycles", seconds=60.0).value["base"] > 0
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_each_step_says_why_it_drops_a_candidate(
     limits = patched.get("limits", HuntLimits(lines=60))
     hunt = Hunt(str(corpus), examined, goal="instructions", limits=limits)
     proof = patched.get("proof", HuntProof("execution", judged=100, reached="1 of 1"))
-    monkeypatch.setattr(hunt_module, "proved", always(proof))
+    monkeypatch.setattr(hunt_module, "prove_finding", always(proof))
     failed = [VersionSize(7, failure="opt crashed")]
     monkeypatch.setattr(
         hunt_module, "sizes_by_version", always(failed if "failure" in patched else [])
@@ -127,7 +127,7 @@ def test_a_gap_in_cycles_is_a_finding_with_the_cycles_of_each_version(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proof = HuntProof("execution", judged=100, reached="1 of 1")
-    monkeypatch.setattr(hunt_module, "proved", always(proof))
+    monkeypatch.setattr(hunt_module, "prove_finding", always(proof))
     monkeypatch.setattr(
         hunt_module,
         "reduce_ir",
