@@ -142,7 +142,7 @@ def test_a_gap_in_cycles_is_a_finding_with_the_cycles_of_each_version(
     for row in finding["versions"][-1:]:  # where LLVM's tools are installed
         assert (row["level"], row["decided"]) == (before, after)
     draft = (tmp_path / "findings" / "01" / "README.md").read_text()
-    assert f"leaves less: {before:g} to {after:g} cycles" in draft
+    assert f"improves the code: {before:g} to {after:g} cycles" in draft
     assert f"| cycles in LLVM's model, x86-64 | {before:g} | {after:g} |" in draft
     assert f"{before:g} → {after:g}" in (tmp_path / "report.html").read_text()
 

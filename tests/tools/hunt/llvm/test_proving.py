@@ -106,7 +106,7 @@ def test_attributes_with_parentheses_hide_no_argument() -> None:
         ("define <4 x i32> @f(i32 %0) {", "it returns"),
         ("define i32 @f([2 x i64] %0) {", "it takes"),
         ("define i32 @f(ptr byval(i64) %0) {", "it takes"),
-        ("@state = global i32 0\ndefine i32 @f(i32 %0) {", "the state state"),
+        ("@state = global i32 0\ndefine i32 @f(i32 %0) {", "the global variable state"),
     ],
 )
 def test_what_cannot_be_called_is_refused(line: str, said: str) -> None:

@@ -52,10 +52,10 @@ def write_title(finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     before, after = before_and_after(finding, document["goal"])
     saved = f"{before:g} to {after:g} {document['unit']}"
     if decision.codegen:
-        return f"[{level}] --{decision.codegen[0]} leaves less code: {saved}"
+        return f"[{level}] --{decision.codegen[0]} improves the code: {saved}"
     extra = ",".join(name for name in decision.passes if name != document["level"])
     position = "before" if decision.passes[-1] == document["level"] else "after"
-    return f"[{level}] {extra} {position} {level} leaves less: {saved}"
+    return f"[{level}] {extra} {position} {level} improves the code: {saved}"
 
 
 def _level_name(document: Mapping[str, Any]) -> str:

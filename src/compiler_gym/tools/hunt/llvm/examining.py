@@ -112,9 +112,9 @@ def _apply_decision(
 
 
 def _with_cleaning(
-    decision: HuntedDecision, module: _llvm.Module, known: dict[bytes, float]
+    decision: HuntedDecision, module: _llvm.Module, costs: dict[bytes, float]
 ) -> Iterator[tuple[HuntedDecision, _llvm.Module]]:
-    if module.ir_hash() in known:
+    if module.ir_hash() in costs:
         return
     data = module.bitcode()
     for longer in then_cleaned(decision):
@@ -510,5 +510,5 @@ def _plain_assembly(module: _llvm.Module) -> str:
 
 def fingerprint(data: bytes, decision: str, goal: str) -> list[str]:
     """Return the expressions that a decision removes from a function; see `_find_removed`."""
-    chosen = HuntGoal(goal)
-    return _find_removed(_at_level(data, chosen), _make_module(data, decision, chosen))
+    target = HuntGoal(goal)
+    return _find_removed(_at_level(data, target), _make_module(data, decision, target))

@@ -42,19 +42,19 @@ def find_grown(
         )
     path = output / _ROWS
     drop_cut_line(path)
-    done = {row["program"]: row for row in lines(path) if row["versions"] == list(versions)}
+    rows = {row["program"]: row for row in lines(path) if row["versions"] == list(versions)}
     for number, program in enumerate(programs):
         if is_interrupted() or time.monotonic() > deadline:
             break
-        if program.name not in done:
+        if program.name not in rows:
             says(f"compiling {number + 1} of {len(programs)}: {program.package}")
-            done[program.name] = row = _with_each_version(program, engine, versions)
+            rows[program.name] = row = _with_each_version(program, engine, versions)
             append_line(path, row, sync=False)
-    document = _document([*done.values()], versions)
-    if done and not any(row["sizes"] for row in done.values()):
+    document = _document([*rows.values()], versions)
+    if rows and not any(row["sizes"] for row in rows.values()):
         path.unlink()  # so that the same command tries again
         raise BenchmarkInitError(
-            f"no version can compile any of the {len(done)} programs; the first failure: "
+            f"no version can compile any of the {len(rows)} programs; the first failure: "
             f"{document['failures'][0]['failure']}"
         )
     write_json(output / "grown.json", document)

@@ -336,17 +336,17 @@ class Hunt:
             return Dropped("attribute", answer.failure)
         smallest: str = answer.value
         least = self._least(gap["base"])
-        whole = engine.ask("prepare_for_reduction", function).value or ""
+        original = engine.ask("prepare_for_reduction", function).value or ""
 
         def is_interesting(data: bytes) -> bool:
             return bool(engine.ask("is_interesting", data, smallest, goal, least).value)
 
-        if not is_interesting(whole.encode()):
+        if not is_interesting(original.encode()):
             return Dropped("cut out", "the function alone does not show the gap")
         # Remove attributes first, so that they need not be tested one by one.
-        plain = engine.ask("finish", whole.encode(), smallest, goal, least, seconds=60.0)
+        plain = engine.ask("finish", original.encode(), smallest, goal, least, seconds=60.0)
         seconds = max(min(self._limits.reduce_seconds, deadline - time.monotonic()), 10.0)
-        reduced = reduce_ir(plain.value or whole, is_interesting, seconds=seconds)
+        reduced = reduce_ir(plain.value or original, is_interesting, seconds=seconds)
         facts: dict[str, Any] = {"decision": smallest, "seen_as": [decision, smallest]}
         facts |= {"tests": reduced.tests, "is_reduction_finished": reduced.is_finished}
         dropped = Dropped("reduce", "nothing remains")

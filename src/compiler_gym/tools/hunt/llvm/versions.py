@@ -119,19 +119,19 @@ def _compile_with(version: int, text: str, decision: HuntedDecision, *, code: bo
             pipeline = pipeline.replace("<no-verify-fixpoint>", "")  # new in LLVM 18
         (folder / "f.ll").write_text(text, encoding="utf-8")
         pointers = [_POINTERS[version]] if version in _POINTERS else []
-        output = "made.bc" if code else "made.ll"
-        words = [f"opt-{version}", *pointers, f"-passes={pipeline}", "f.ll", "-o", output]
-        _run_checked(words if code else [*words, "-S"], folder)
+        ir = "made.bc" if code else "made.ll"
+        command = [f"opt-{version}", *pointers, f"-passes={pipeline}", "f.ll", "-o", ir]
+        _run_checked(command if code else [*command, "-S"], folder)
         if code:
             options = [f"--{option}" for option in decision.codegen]
-            words = [f"llc-{version}", *pointers, "-filetype=obj", *options, output, "-o", "made.o"]
-            _run_checked(words, folder)
-        return (folder / ("made.o" if code else output)).read_bytes()
+            command = [f"llc-{version}", *pointers, "-filetype=obj", *options, ir, "-o", "made.o"]
+            _run_checked(command, folder)
+        return (folder / ("made.o" if code else ir)).read_bytes()
 
 
-def _run_checked(words: list[str], folder: Path) -> None:
+def _run_checked(command: list[str], folder: Path) -> None:
     subprocess.run(
-        words, cwd=folder, check=True, capture_output=True, timeout=_SECONDS,
+        command, cwd=folder, check=True, capture_output=True, timeout=_SECONDS,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
 
@@ -173,8 +173,8 @@ def describe_versions(sizes: Sequence[VersionSize] | Sequence[Mapping[str, objec
         text = f"missed in every version that was tried ({names})"
     else:
         first = next(i for i, row in enumerate(usable) if row.is_missed)
-        before = f", not in {usable[first - 1].version}" if first else ""
-        text = f"missed since {usable[first].version}{before}"
+        earlier = f", not in {usable[first - 1].version}" if first else ""
+        text = f"missed since {usable[first].version}{earlier}"
         fixed = [row.version for row in usable[first:] if not row.is_missed]
         text += f"; not missed in {', '.join(map(str, fixed))}" if fixed else ""
     grew = [(old, new) for old, new in pairwise(usable) if new.level > old.level]

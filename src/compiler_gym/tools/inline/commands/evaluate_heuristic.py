@@ -62,7 +62,7 @@ def evaluate_heuristic(
     with use_sandbox(require(sandbox, what=f"the heuristic {heuristic}")):
         policy = heuristics.heuristic_policy(heuristic, _macros(define or []))
         evaluation = evaluate(
-            policy, task, programs=programs, watch=_say_nothing if json else print_outcome
+            policy, task, programs=programs, watch=_print_nothing if json else print_outcome
         )
     if output_dir is not None:
         facts = {"name": name or heuristic.stem, "policy": str(heuristic)}
@@ -84,8 +84,8 @@ def evaluate_heuristic(
         raise typer.Exit(1)
 
 
-def _say_nothing(outcome: "Outcome") -> None:
-    """Print nothing."""
+def _print_nothing(outcome: "Outcome") -> None:
+    """Ignore `outcome`, because the result is printed as JSON."""
 
 
 def _list_programs(corpus: list[str], most: int | None, task: "LeaderboardTask") -> list[str]:

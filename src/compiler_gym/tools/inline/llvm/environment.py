@@ -53,14 +53,14 @@ class InlineCommandLine(Commandline):
 
         Raises `InvalidActionError` if `string` is neither.
         """
-        words = split_command(string)
-        if words[1:3] == ["-m", _MODULE]:
-            options = [word for word in words[3:] if word.startswith(_DECISIONS)]
+        arguments = split_command(string)
+        if arguments[1:3] == ["-m", _MODULE]:
+            options = [argument for argument in arguments[3:] if argument.startswith(_DECISIONS)]
             letters = options[0].removeprefix(_DECISIONS) if options else ""
-            is_invalid = len(options) > 1 or len(words) - len(options) not in (7, 4)
+            is_invalid = len(options) > 1 or len(arguments) - len(options) not in (7, 4)
         else:
-            letters = words[0] if words else ""
-            is_invalid = len(words) > 1
+            letters = arguments[0] if arguments else ""
+            is_invalid = len(arguments) > 1
         unknown = sorted(set(letters) - set(self.flags))
         if is_invalid or unknown:
             raise InvalidActionError(

@@ -210,17 +210,17 @@ class GccMaker:
     ) -> None:
         output.parent.mkdir(parents=True, exist_ok=True)
         objects = self.objects(flags)
-        kept = self.folder / "objects" / self.key(flags)
+        shared = self.folder / "objects" / self.key(flags)
         steps = build_steps(
             self.tools, self.binary, flags, linker, objects,
             folder=output.parent, output=output, strip=strip,
         )  # fmt: skip
-        with self._locks.setdefault(kept.name, Lock()):
-            if not (kept / "done").is_file():
-                kept.mkdir(parents=True, exist_ok=True)
+        with self._locks.setdefault(shared.name, Lock()):
+            if not (shared / "done").is_file():
+                shared.mkdir(parents=True, exist_ok=True)
                 with ThreadPoolExecutor(jobs) as pool:
                     list(pool.map(_run, steps.compile.values()))
-                (kept / "done").touch()
+                (shared / "done").touch()
         for step in steps.archive:
             Path(step.words[2]).unlink(missing_ok=True)
             _run(step)

@@ -81,11 +81,11 @@ def bolt_words(tool: str, linked: Path, profile: str, output: Path) -> list[str]
     return [tool, str(linked), f"-data={profile}", *_BOLT, "-o", str(output)]
 
 
-def _link(linker: Linker, plan: BinaryPlan, words: Sequence[str], *, strip: bool = True) -> Path:
+def _link(linker: Linker, plan: BinaryPlan, extra: Sequence[str], *, strip: bool = True) -> Path:
     flags = link_time_flags(plan)
     objects = linker.compile(f"fast-{_short(flags)}-o", flags)
-    return linker.link(f"fast-{_short([*flags, *words])}", objects, [*flags, *words], strip=strip)
+    return linker.link(f"fast-{_short([*flags, *extra])}", objects, [*flags, *extra], strip=strip)
 
 
-def _short(words: Sequence[str]) -> str:
-    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:12]
+def _short(arguments: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(arguments).encode()).hexdigest()[:12]

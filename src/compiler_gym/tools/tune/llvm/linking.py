@@ -164,8 +164,8 @@ class Linker:
     def _link(self, name: str, place: Place, flags: Sequence[str], *, strip: bool = True) -> Path:
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)
-        words = link_words(self.binary, place, flags, output, strip=strip)
-        run([*words, f"-Wl,-Map={map_beside(output)}"], self.binary.command.cwd)
+        command = link_words(self.binary, place, flags, output, strip=strip)
+        run([*command, f"-Wl,-Map={map_beside(output)}"], self.binary.command.cwd)
         return output
 
 
@@ -187,7 +187,7 @@ def choose_front_end_flags(binary: Binary) -> list[str]:
     Without stubs all functions are resolved at load time. A library may refer to a function that
     does not exist and is never called, unless its build already requests eager binding.
     """
-    is_early = any("now" in word.split(",") for word in binary.command.link_flags)
+    is_early = any("now" in item.split(",") for item in binary.command.link_flags)
     return [flag for flag in FRONT_END_FLAGS if flag == FRAMES or is_early or not binary.is_shared]
 
 

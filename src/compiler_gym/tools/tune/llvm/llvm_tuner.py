@@ -234,22 +234,22 @@ def _layout(subject: TuningSubject) -> list[str]:
     ]
 
 
-def _list_starts(subject: TuningSubject, known: BinaryPlan) -> list[State]:
-    """Return the states to start from: the plan of an older version, the best `known` plan, and the
+def _list_starts(subject: TuningSubject, best: BinaryPlan) -> list[State]:
+    """Return the states to start from: the plan of an older version, the `best` known plan, and the
     recipe.
 
     Options that only the linker accepts are omitted.
     """
     recipe = recipe_for(Goal.SIZE, _llvm_version())
-    plans = [subject.start, known, None if recipe is None else recipe.plan]
+    plans = [subject.start, best, None if recipe is None else recipe.plan]
     return list(dict.fromkeys(make_state(plan) for plan in plans if plan is not None))
 
 
 def _with_packed(
-    rivals: Mapping[str, Path], known: Sequence[tuple[BinaryPlan, Path]]
+    rivals: Mapping[str, Path], built: Sequence[tuple[BinaryPlan, Path]]
 ) -> dict[str, Path]:
     """Return `rivals` with a packed build of the fair rival inserted before the last."""
-    packed = next((path for plan, path in known if plan.linker == (*FOLDING, PACKED)), None)
+    packed = next((path for plan, path in built if plan.linker == (*FOLDING, PACKED)), None)
     *preceding, fair = rivals.items()
     return dict([*preceding, *([(FAIR_PACKED, packed)] if packed else []), fair])
 

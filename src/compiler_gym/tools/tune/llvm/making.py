@@ -68,8 +68,8 @@ class LlvmMaker:
         module = self.linker.keep_file(self._module, lambda path: path.write_bytes(self.optimise()))
 
         def compile_to(path: Path) -> None:
-            words = code_words(self.linker.binary, self.plan.options, module, path)
-            run(words, self.linker.folder)
+            command = code_words(self.linker.binary, self.plan.options, module, path)
+            run(command, self.linker.folder)
 
         return self.linker.keep_file(self._code, compile_to)
 
@@ -85,12 +85,12 @@ class LlvmMaker:
 
 def code_words(binary: Binary, options: Mapping[str, str], module: Path, output: Path) -> list[str]:
     """Return the command that compiles the optimised `module` to an object."""
-    words = [*clang_command(), *QUIET, *machine_flags(binary), "-Oz", *SECTIONS]
-    words += ["-Xclang", "-disable-llvm-passes"]
+    command = [*clang_command(), *QUIET, *machine_flags(binary), "-Oz", *SECTIONS]
+    command += ["-Xclang", "-disable-llvm-passes"]
     for name, value in options.items():
         if name != _NO_OPTION:
-            words += ["-mllvm", f"-{name}={value}"]
-    return [*words, "-x", "ir", "-c", str(module), "-o", str(output)]
+            command += ["-mllvm", f"-{name}={value}"]
+    return [*command, "-x", "ir", "-c", str(module), "-o", str(output)]
 
 
 def machine_flags(binary: Binary) -> list[str]:
@@ -100,5 +100,5 @@ def machine_flags(binary: Binary) -> list[str]:
     return [flag for flag in units[0].command.flags if flag in shared and flag[:2] in ("-f", "-m")]
 
 
-def _key(words: Sequence[str]) -> str:
-    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:24]
+def _key(parts: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]

@@ -81,9 +81,9 @@ def _require_small(plan: BinaryPlan) -> None:
     require_among(plan, "linker option", plan.linker, _LINKER)
 
 
-def _require_options(plan: BinaryPlan, others: Collection[str] = ()) -> None:
+def _require_options(plan: BinaryPlan, late: Collection[str] = ()) -> None:
     options = [f"{name}={value}" for name, value in plan.options.items()]
-    require_among(plan, "option", options, {*_options(), *others})
+    require_among(plan, "option", options, {*_options(), *late})
 
 
 def require_tried(name: str, actions: tuple[str, ...]) -> None:

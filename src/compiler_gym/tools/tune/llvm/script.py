@@ -61,9 +61,9 @@ def _link_time(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> lis
     if BOLT not in plan.after:
         return [*lines, _at(binary.command.cwd, link_words(binary, place, late, target), binary)]
     linked = target.with_name(f"{target.name}.linked")
-    words = link_words(binary, place, [*late, RELOCATIONS], linked, strip=False)
+    command = link_words(binary, place, [*late, RELOCATIONS], linked, strip=False)
     layout = bolt_words(tool_name("llvm-bolt"), linked, f"{_HERE}/{plan.after_profile}", target)
-    return [*lines, _at(binary.command.cwd, words, binary), _shell(layout, binary)]
+    return [*lines, _at(binary.command.cwd, command, binary), _shell(layout, binary)]
 
 
 def _program(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[str]:
@@ -86,25 +86,25 @@ def _program(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[
     lines.append(_shell([*optimise, "-o", str(module)], binary))
     lines.append(_shell(code_words(binary, plan.options, module, code), binary))
     first = next(input for input in binary.inputs if input.units)
-    words = link_words(
+    command = link_words(
         binary, lambda input: [str(code)] if input is first else [], plan.linker, target
     )
-    return [*lines, _at(binary.command.cwd, words, binary)]
+    return [*lines, _at(binary.command.cwd, command, binary)]
 
 
-def _in(unit: Unit, words: Sequence[str], binary: Binary) -> str:
-    return _at(unit.command.cwd, words, binary)
+def _in(unit: Unit, command: Sequence[str], binary: Binary) -> str:
+    return _at(unit.command.cwd, command, binary)
 
 
-def _at(folder: Path, words: Sequence[str], binary: Binary) -> str:
-    return f"(cd {_shell([str(folder)], binary)} && {_shell(words, binary)})"
+def _at(folder: Path, command: Sequence[str], binary: Binary) -> str:
+    return f"(cd {_shell([str(folder)], binary)} && {_shell(command, binary)})"
 
 
-def _shell(words: Sequence[str], binary: Binary) -> str:
-    arguments = [_tool(word) for word in words]
+def _shell(command: Sequence[str], binary: Binary) -> str:
+    arguments = [_tool(word) for word in command]
     return shell_text(arguments, {str(binary.root): "ROOT", _OUT: "OUT", _HERE: "HERE"})
 
 
-def _tool(word: str) -> str:
-    name = Path(word).name
-    return name if word.startswith("/") and name == tool_name("clang") else word
+def _tool(argument: str) -> str:
+    name = Path(argument).name
+    return name if argument.startswith("/") and name == tool_name("clang") else argument

@@ -30,8 +30,8 @@ def main(words: list[str]) -> int:
         return _run_with(client, kind, address, [real, *arguments])
 
 
-def _run_with(client: socket.socket, kind: str, address: str, words: list[str]) -> int:
-    real, *arguments = words
+def _run_with(client: socket.socket, kind: str, address: str, command: list[str]) -> int:
+    real, *arguments = command
     name = os.path.basename(real)
     try:
         client.connect(address)

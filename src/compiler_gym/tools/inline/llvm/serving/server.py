@@ -127,8 +127,8 @@ class PolicyServer:
             if real is None:
                 continue
             kind = "opt" if tool == _OPT else "driver"
-            words = [sys.executable, "-IS", launcher.__file__, self._address, kind, real]
-            text = f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n'
+            command = [sys.executable, "-IS", launcher.__file__, self._address, kind, real]
+            text = f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n'
             for name in (tool, tool_name(tool)):
                 (self.bin / name).write_text(text)
                 (self.bin / name).chmod(0o755)
@@ -159,8 +159,8 @@ class PolicyServer:
         try:
             with client, Pipes(base) as pipes:
                 kind = client.recv(_LONGEST_KIND)
-                words = words_to_ask(base, is_driver=kind != b"opt\n")
-                client.sendall("\0".join(words).encode() + b"\n")
+                flags = words_to_ask(base, is_driver=kind != b"opt\n")
+                client.sendall("\0".join(flags).encode() + b"\n")
                 answer_compilers(pipes, self._compilation, wakes=client.fileno(), refuse=refuse)
         except (CompilerGymError, OSError) as error:
             self.failures += [error] if isinstance(error, CompilerGymError) else []

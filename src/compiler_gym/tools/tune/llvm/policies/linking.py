@@ -72,7 +72,7 @@ class _Link:
 
     def link_with(self, plan: BinaryPlan) -> bool:
         """Link with `plan`, and return whether this succeeds; print warnings only in this case."""
-        command = self.words(plan, {})
+        command = self.make_command(plan, {})
         result = subprocess.run(command, cwd=self.command.cwd, check=False, capture_output=True)
         if result.returncode == 0:
             sys.stdout.write(result.stdout.decode(errors="replace"))
@@ -90,13 +90,13 @@ class _Link:
             say(f"{self.output.name}: plan '{plan.name}' failed; linked without it")
         return status.returncode
 
-    def words(self, plan: BinaryPlan, places: Mapping[str, Sequence[str]]) -> list[str]:
+    def make_command(self, plan: BinaryPlan, places: Mapping[str, Sequence[str]]) -> list[str]:
         """Return the link command for `plan`."""
         placed = _with_places(self.command, places)
-        words = command_with(plan, self.compiler, placed)
+        command = command_with(plan, self.compiler, placed)
         if FRAMES in plan.flags:
-            words += frame_words(list_functions(self.modules()), self.folder / "frames.csv")
-        return words
+            command += frame_words(list_functions(self.modules()), self.folder / "frames.csv")
+        return command
 
     def modules(self) -> Iterator[bytes]:
         """Yield the bitcode modules among the linked files."""
@@ -196,7 +196,7 @@ def _link_plainly(task: _Link, output: Path) -> None:
             parts.append(str(part))
         lazy = ["-Wl,--start-lib", *parts, "-Wl,--end-lib"] if file.is_lazy else parts
         places.setdefault(file.word, lazy)
-    words = [*task.words(_PLAIN, places), "-o", str(output)]
+    words = [*task.make_command(_PLAIN, places), "-o", str(output)]
     run_command(words, task.command.cwd)
 
 
@@ -215,8 +215,8 @@ def _with_objects(
     places: dict[str, list[str]] = {}
     for number, source in enumerate(command.sources):
         output = folder / f"unit-{number}.o"
-        words = ["cc", *options, "-c", source.name, "-o", str(output)]
-        unit = CompilerCommand.parse(words, command.cwd)
+        arguments = ["cc", *options, "-c", source.name, "-o", str(output)]
+        unit = CompilerCommand.parse(arguments, command.cwd)
         driver = find_compiled_driver("cxx" if command.is_cxx else "cc")
         compile_command = [driver, "--compile", *command_with(_RAW, compiler, unit)]
         quiet_command = [*compile_command, "-Qunused-arguments"]
