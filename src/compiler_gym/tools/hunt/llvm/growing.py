@@ -38,7 +38,7 @@ def find_grown(
     versions = list_versions()
     if len(versions) < 2:
         raise EnvironmentNotSupported(
-            f"opt and llc of two versions are needed; install one besides {name_package('opt')}"
+            f"opt and llc of two versions are needed; install another besides {name_package('opt')}"
         )
     path = output / _ROWS
     drop_cut_line(path)
