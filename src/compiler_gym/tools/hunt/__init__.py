@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Find what a compiler's own level misses in real code.
+"""Find optimisations that a compiler misses in real code.
 
-``llvm`` hunts with LLVM, and ``commands`` has the command.
+``llvm`` hunts with LLVM, and ``commands`` contains the command.
 """
 
 from compiler_gym.lazy import door

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Decide what stock compilers inline: an environment, and a server for their questions.
+"""Make inlining decisions: in an environment, or as a server for stock compilers.
 
-``llvm`` has both for LLVM, and heuristics for them. ``commands`` has the commands.
+``llvm`` implements both for LLVM, together with heuristics; ``commands`` contains the commands.
 """
 
 from compiler_gym.lazy import door

@@ -26,7 +26,7 @@ def test_a_hunt_prints_what_survived_and_writes_a_report(cli: Run, tmp_path: Pat
     assert (tmp_path / "found" / "report.html").is_file()
     shown = cli(*command)
     assert shown.status == 0
-    assert "1 different functions of 2 of 2 programs" in shown.output
+    assert "1 different functions of 2 of 2 programs examined" in shown.output
 
 
 def test_what_cannot_be_hunted_is_refused(cli: Run) -> None:

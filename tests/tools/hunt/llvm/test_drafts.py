@@ -35,14 +35,14 @@ DOCUMENT: dict[str, Any] = {
 def test_a_draft_holds_what_a_tracker_asks_for() -> None:
     text = draft(FINDING, DOCUMENT)
     assert write_title(FINDING, DOCUMENT) == (
-        "[-Oz] function(gvn) after -Oz leaves less: 20 to 16 bytes"
+        "[-Oz] function(gvn) after -Oz improves the code: 20 to 16 bytes"
     )
     for part in (
         "4 functions of 3 packages", "define i32 @f", "opt-22 -passes='default<Oz>' f.ll",
         "opt-22 -passes='default<Oz>,function(gvn)' f.ll", "| bytes of code, x86-64 | 20 | 16 |",
         "| bytes of code, RISC-V 64 | - | cannot be made |", "| 19 | - | - | opt-19 crashed |",
         "missed since 22, not in 16", "regression from 16 (16) to 22 (20)",
-        "By execution, not for every input", "- [ ] ",
+        "By execution, not for all inputs", "- [ ] ",
     ):  # fmt: skip
         assert part in text
 

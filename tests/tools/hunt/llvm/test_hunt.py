@@ -70,7 +70,7 @@ def test_a_planted_pattern_is_found_reduced_proven_and_counted(
         draft = (examined / "findings" / f"{number:02}" / "README.md").read_text()
         assert "godbolt.org/clientstate/" in draft
         assert "opt-22 -passes=" in draft
-        assert "- [ ] Is it known?" in draft
+        assert "- [ ] Is it already known?" in draft
     twins = [row["decision"] for row in document["findings"]]
     assert len(set(twins)) == len(twins)
     assert "<h1>" in (examined / "report.html").read_text()
@@ -142,8 +142,8 @@ def test_a_gap_in_cycles_is_a_finding_with_the_cycles_of_each_version(
     for row in finding["versions"][-1:]:  # where LLVM's tools are installed
         assert (row["level"], row["decided"]) == (before, after)
     draft = (tmp_path / "findings" / "01" / "README.md").read_text()
-    assert f"leaves less: {before:g} to {after:g} cycles" in draft
-    assert f"| cycles by LLVM's model, x86-64 | {before:g} | {after:g} |" in draft
+    assert f"improves the code: {before:g} to {after:g} cycles" in draft
+    assert f"| cycles in LLVM's model, x86-64 | {before:g} | {after:g} |" in draft
     assert f"{before:g} → {after:g}" in (tmp_path / "report.html").read_text()
 
 
@@ -179,7 +179,7 @@ def test_a_folder_of_another_hunt_is_refused(corpus: Path, examined: Path) -> No
 
 
 def test_a_path_without_programs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BenchmarkNotFoundError, match="no program is in"):
+    with pytest.raises(BenchmarkNotFoundError, match="no programs in"):
         Hunt(str(tmp_path), tmp_path / "hunt").run(seconds=1)
     with pytest.raises(BenchmarkNotFoundError, match="no such file"):
         Hunt(str(tmp_path / "missing"), tmp_path / "hunt").run(seconds=1)

@@ -41,7 +41,7 @@ def test_a_wrong_program_is_found(engine: Engine) -> None:
 def test_what_never_ends_by_itself_is_not_proven(engine: Engine) -> None:
     body = "  store i8 1, ptr inttoptr (i64 8 to ptr)\n  ret void\n"
     text = f"{HEAD}define void @f(ptr %0) {{\n{body}}}\n"
-    assert "ends by itself on 0" in prove_finding(engine, text, LEVEL, "size").reason
+    assert "terminates on only 0" in prove_finding(engine, text, LEVEL, "size").reason
 
 
 def test_memory_that_was_never_written_is_not_judged(engine: Engine) -> None:
@@ -106,7 +106,7 @@ def test_attributes_with_parentheses_hide_no_argument() -> None:
         ("define <4 x i32> @f(i32 %0) {", "it returns"),
         ("define i32 @f([2 x i64] %0) {", "it takes"),
         ("define i32 @f(ptr byval(i64) %0) {", "it takes"),
-        ("@state = global i32 0\ndefine i32 @f(i32 %0) {", "the state state"),
+        ("@state = global i32 0\ndefine i32 @f(i32 %0) {", "the global variable state"),
     ],
 )
 def test_what_cannot_be_called_is_refused(line: str, said: str) -> None:

@@ -31,7 +31,7 @@ def test_a_heuristic_is_judged_and_becomes_an_entry(cli: Run, rule: Path, tmp_pa
     ran = cli("evaluate-heuristic", str(rule), *words, "--output", str(folder))
     assert ran.status == 0, ran.errors
     assert "smaller: 0, equal: 2, larger: 0" in ran.output
-    assert "of 69 decisions are the compiler's own" in ran.output
+    assert "of 69 decisions as the compiler's own" in ran.output
     entry = read_submission(folder)
     assert entry.task.name == "llvm-inline-heuristic"
     assert [outcome.state.reward for outcome in entry.outcomes] == [1.0, 1.0]
@@ -63,8 +63,8 @@ def test_a_heuristic_that_fails_is_told_and_fails_the_command(cli: Run, rule: Pa
 def test_what_cannot_be_judged_is_refused(cli: Run, rule: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for words, expected in (
-        (["--define", "1=2"], "expected NAME=VALUE"),
-        (["--most", "0"], "expected a number >= 1"),
+        (["--define", "1=2"], "needs NAME=VALUE"),
+        (["--most", "0"], "--most must be at least 1 (got 0)"),
         (["--corpus", str(tmp_path / "empty")], "no program is below"),
     ):
         ran = cli("evaluate-heuristic", str(rule), *words)

@@ -25,7 +25,7 @@ def test_a_command_compiles_with_the_policy_and_its_status_is_ours(
     build = ["sh", "-c", 'clang -Oz -c two.c && "$CC" -Oz -c two.c -o again.o && exit 7']
     ran = cli("serve-policy", "default", "--", *build)
     assert ran.status == 7
-    assert "4 decisions, 4 of them as LLVM's" in ran.errors
+    assert "4 decisions; 4 match LLVM's own" in ran.errors
     assert (tmp_path / "two.o").read_bytes() == (tmp_path / "again.o").read_bytes()
 
 
@@ -43,4 +43,4 @@ def test_a_policy_that_fails_fails_the_command(
 def test_a_policy_that_there_is_not_is_refused(cli: Run) -> None:
     ran = cli("serve-policy", "nothing", "--", "true")
     assert ran.status == 2
-    assert "expected default, FILE.py, FILE.py:NAME, FILE.c or FILE.so" in ran.errors
+    assert "use default, FILE.py, FILE.py:NAME, FILE.c or FILE.so" in ran.errors

@@ -8,8 +8,8 @@ from compiler_gym.tools.tune.gcc.flags import REFUSED, find_option
 from compiler_gym.tools.tune.gcc.meanings import meaning
 from tests.tools.tune.gcc.projects import GCC, needed
 
-_FOR_PROFILES = "needs a profile, or patches code as it runs"
-_SLOWER = "only makes code larger, or none"
+_FOR_PROFILES = "needs a profile, or patches running code"
+_SLOWER = "only makes code larger, or has no effect"
 
 
 def words() -> list[str]:

@@ -52,7 +52,7 @@ def test_a_front_is_handed_over_with_a_plan_and_a_script_each(tmp_path: Path) ->
 def test_a_run_that_leaves_no_counts_is_told(tmp_path: Path) -> None:
     decisions, notes = GccFastDecisions(maker(tmp_path)), list[str]()
     binary = decisions.maker.binary
-    for text, said in {"true": "left no counts", "exit 3": "ended with status 3"}.items():
+    for text, said in {"true": "wrote no profile", "exit 3": "exited with status 3"}.items():
         run = RunCommand(text, binary.path.parent, binary.path)
         assert decisions.train_profile(run, notes) is None
         assert said in notes[-1]

@@ -24,7 +24,7 @@ def test_every_decision_has_one_sentence_and_a_link() -> None:
 def test_the_compilers_own_help_says_what_a_flag_does() -> None:
     on, off = meaning("gcc", "flag -fgcse"), meaning("gcc", "flag -fno-gcse")
     assert "common subexpression" in on.sentence
-    assert off.sentence == f"Without: {on.sentence}"
+    assert off.sentence == f"Disables: {on.sentence}"
     assert on.link.endswith("#index-fgcse")
     assert meaning("gcc", "flag --param=max-hoist-depth=1").sentence.endswith(": 1.")
     assert meaning("gcc", "flag -o/etc/passwd").sentence == ""

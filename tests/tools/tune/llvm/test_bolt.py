@@ -55,7 +55,7 @@ def test_a_run_that_fails_gives_no_layout(tmp_path: Path) -> None:
     linker = linker_of(make_project(tmp_path / "project"))
     notes: list[str] = []
     assert with_layout(linker, PLAN, run_of(linker.binary, "exit 5"), notes) is None
-    assert "ended with status 5" in notes[0]
+    assert "exited with status 5" in notes[0]
 
 
 def test_without_bolt_the_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,5 +35,5 @@ def test_every_decision_has_one_sentence_and_a_link() -> None:
 
 def test_a_setting_is_told_with_its_value() -> None:
     said = meaning("linker -Wl,-mllvm,-inline-threshold=500").sentence
-    assert said == "How large a function may be to be copied into its callers: 500."
+    assert said == "Maximum cost of a function to inline: 500."
     assert meaning("flag -fplugin=x").sentence == ""

@@ -47,15 +47,15 @@ def test_a_profile_from_elsewhere_is_used_whatever_wrote_it(linker: Linker, tmp_
     found = [profiler.read_profile(file, linker.binary.path) for file in (made, raw, samples)]
     assert [path.suffix for path in found] == [".profdata", ".profdata", ".afdo"]
     assert {str(path) for path in found} <= set(profiles_in(linker.folder))
-    assert profiler.notes[0] == f"3 of 3 functions are in the profile {made.name}"
+    assert profiler.notes[0] == f"the profile {made.name} covers 3 of 3 functions"
     assert "2 of 3 functions" in profiler.notes[2]
 
 
 def test_a_run_that_fails_or_runs_something_else_leaves_no_profile(linker: Linker) -> None:
     profiler = Profiler(linker)
     for text, said in (
-        ("./program 100; exit 3", "ended with status 3"),
-        ("true", "left 0 profiles: it runs another file"),
+        ("./program 100; exit 3", "exited with status 3"),
+        ("true", "wrote no profile; it must run the program"),
     ):
         assert profiler.train_profile(run_of(linker.binary, text)) is None
         assert said in profiler.notes[-1]
@@ -64,7 +64,7 @@ def test_a_run_that_fails_or_runs_something_else_leaves_no_profile(linker: Linke
 def test_a_profile_of_another_program_is_refused(linker: Linker, tmp_path: Path) -> None:
     samples = tmp_path / "other.txt"
     samples.write_text("elsewhere:9000:1\n 3: 1000\n")
-    with pytest.raises(ProjectError, match=r"nothing in the profile .*of 3 functions"):
+    with pytest.raises(ProjectError, match=r"the profile .* matches none of .* 3 functions"):
         Profiler(linker).read_profile(samples, linker.binary.path)
 
 

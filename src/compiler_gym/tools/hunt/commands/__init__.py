@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command that hunts."""
+"""The ``hunt`` command."""
 
 from compiler_gym.cli.kit.rows import Row, Topic
 

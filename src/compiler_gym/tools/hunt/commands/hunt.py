@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym hunt``: what a compiler's level misses in real code."""
+"""``compiler-gym hunt``: find optimisations that the compiler misses in real code."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -29,18 +29,18 @@ class Goal(Enum):
 
 
 class Hunter(Protocol):
-    """The hunt that a compiler's registration names.
+    """The hunt that a compiler registers.
 
-    It is made from where the programs are and an output folder, and by keyword the ``goal``, what
-    it ``says`` as it goes, and whether it ``is_interrupted``.
+    Its constructor takes the location of the programs and an output folder, and the keywords
+    ``goal``, ``says`` (prints progress) and ``is_interrupted`` (returns True to stop the hunt).
     """
 
     def run(self, *, seconds: float) -> dict[str, Any]:
-        """Hunt for `seconds` or go on, write what was found, and return it as plain values."""
+        """Start or continue a hunt for `seconds`; write the findings and return a document."""
         ...
 
     def compare_versions(self, *, seconds: float) -> dict[str, Any]:
-        """Compile every program with each version, and return which functions grew."""
+        """Compile every program with each version, and return the functions that grew."""
         ...
 
 
@@ -83,7 +83,7 @@ def hunt(
             where,
             output_dir,
             goal=goal.value,
-            says=_says,
+            says=_print_progress,
             is_interrupted=lambda: interrupts.requested,
         )
         document = (hunter.compare_versions if versions else hunter.run)(seconds=seconds)
@@ -97,7 +97,7 @@ def hunt(
         raise typer.Exit(INTERRUPTED)
 
 
-def _says(line: str) -> None:
+def _print_progress(line: str) -> None:
     errors().print(line, style="dim", markup=False, highlight=False)
 
 
@@ -106,7 +106,7 @@ def _show_findings(document: Mapping[str, Any], folder: Path) -> None:
     console.print(heading(f"{document['level']} in {document['where']}"), soft_wrap=True)
     console.print(
         f"{figures['examined']:,} different functions of {figures['programs_examined']:,} of "
-        f"{figures['programs']:,} programs, {figures['with_gap']:,} with a gap"
+        f"{figures['programs']:,} programs examined, {figures['with_gap']:,} with a gap"
     )
     rows = table(
         "", "Decision", "Functions", "Packages", "Saved",
@@ -120,25 +120,25 @@ def _show_findings(document: Mapping[str, Any], folder: Path) -> None:
     if document["findings"]:
         show(rows, console)
     more = len(document["findings"]) - _SHOWN
-    found = f"{len(document['findings'])} findings"
-    console.print(f"{found}{f', {more} not shown' if more > 0 else ''}")
+    count = f"{len(document['findings'])} findings"
+    console.print(f"{count}{f', {more} not shown' if more > 0 else ''}")
     for step, reasons in figures["dropped"].items():
         console.print(f"dropped at {step}: {sum(reasons.values())}")
-    console.print(f"drafts and report.html in {folder}", soft_wrap=True)
+    console.print(f"wrote drafts and report.html to {folder}", soft_wrap=True)
 
 
 def _show_grown(document: Mapping[str, Any], folder: Path) -> None:
     console = output()
     console.print(heading(f"functions that grew in {document['where']}"), soft_wrap=True)
-    versions = [str(one) for one in document["versions"]]
+    versions = [str(version) for version in document["versions"]]
     rows = table("Function", "Package", *versions, right=(*versions,), typed=("Function",))
     for row in document["grown"][:_SHOWN]:
-        sizes = (row["sizes"].get(one, "-") for one in versions)
+        sizes = (row["sizes"].get(version, "-") for version in versions)
         rows.add_row(row["function"], row["package"], *map(str, sizes))
     if document["grown"]:
         show(rows, console)
     console.print(
         f"{len(document['grown']):,} of {document['compared']:,} functions; "
-        f"{len(document['failures']):,} programs failed with a version"
+        f"{len(document['failures']):,} failed compilations"
     )
-    console.print(f"all in {folder / 'grown.json'}", soft_wrap=True)
+    console.print(f"wrote all results to {folder / 'grown.json'}", soft_wrap=True)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Find what a level of LLVM misses in real code, and hand it over as evidence.
+"""Find optimisations that a level of LLVM misses in real code, and document the evidence.
 
-A hunt is a journal of rows, one for each step of each function: examined, reduced, proven,
-counted, compared among versions, drafted. ``hunt`` holds the order of the steps, ``decisions``
-what is tried, ``engine`` the process that compiles, ``examining`` what runs in it, ``reducing``,
-``proving``, ``versions`` and ``growing`` the steps that need other tools, ``drafts`` and ``page``
-what a reader gets. Nothing is ever sent anywhere.
+A hunt examines functions, then reduces, proves, counts and drafts each candidate, and records every
+step in a journal. ``hunt`` runs the steps, ``decisions`` lists the decisions to try, ``engine`` is
+the process that compiles, and ``examining`` contains the functions that run in it. ``reducing``,
+``proving``, ``versions`` and ``growing`` are steps that need other tools; ``drafts`` and ``page``
+write reports. Nothing is ever sent anywhere.
 """

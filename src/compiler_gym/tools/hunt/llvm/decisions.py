@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What is tried beside a level: one more pass, another order, one option of the code generator.
+"""Decisions to try in addition to a level: an extra pass, or a code generator option.
 
-A decision is a text, ``PIPELINE`` or ``PIPELINE | OPTIONS``, where the pipeline holds the level's
-own: what ``opt`` runs, and what ``llc`` is told. Nothing is compiled here.
+The text of a decision is ``PIPELINE`` or ``PIPELINE | OPTIONS``: the passes for ``opt``, including
+the level itself, and the options for ``llc``. Nothing is compiled here.
 """
 
 import shlex
@@ -17,11 +17,11 @@ from compiler_gym.envs.llvm.toolchain import split_pipeline
 __all__ = ["HuntGoal", "HuntedDecision", "decisions_for"]
 
 _FIRST = ("loop-simplify", "lcssa", "break-crit-edges", "instcombine", "simplifycfg", "early-cse")
-"""Passes that others run first: what these do by themselves is not put down to the others."""
+"""Passes that others run first; they are tried first, so that they get the credit."""
 _KINDS = ("function", "loop", "loopnest")
 _CLEANING = ("function(instcombine<no-verify-fixpoint>)", "function(simplifycfg)", "function(gvn)")
 _NEVER_SMALLER = ("vectorize", "unroll", "versioning", "interchange", "irce", "unswitch<", "<O3")
-"""Parts of names of passes that grow code, or do nothing at this level but what others do first."""
+"""Parts of the names of passes that grow code, or that only run other passes first."""
 _BLAMED = (
     *("apply-ext-tsp-for-size=true", "disable-block-placement=true", "aggressive-ext-opt=true"),
     *("disable-lsr=true", "lsr-drop-solution=true", "lsr-insns-cost=false"),
@@ -30,12 +30,12 @@ _BLAMED = (
     *("phi-elim-split-all-critical-edges=true", "x86-br-merging-base-cost=-1"),
     *("x86-cmov-converter-force-all=true", "x86-early-ifcvt=true"),
 )
-"""Options of the code generator that take one choice from one pass. Left out are schedulers and
-allocators, of which each wins here and loses there, and what moves bytes from code to tables."""
+"""Code generator options that override one choice of one pass. Schedulers and allocators, which
+help some functions and hurt others, are excluded, as are options that move code to tables."""
 
 
 class HuntGoal(Enum):
-    """What a level is to leave little of."""
+    """The cost that a hunt minimises."""
 
     SIZE = "size"
     INSTRUCTIONS = "instructions"
@@ -43,17 +43,17 @@ class HuntGoal(Enum):
 
     @property
     def level(self) -> str:
-        """The pipeline that the goal is measured against."""
+        """The pipeline to compare with."""
         return "default<O3>" if self is HuntGoal.CYCLES else "default<Oz>"
 
     @property
     def least(self) -> float:
-        """The saving below which nothing is a finding: bytes, instructions, or a share of time."""
+        """The smallest saving of a finding: bytes, instructions, or a fraction of the cycles."""
         return {HuntGoal.SIZE: 3.0, HuntGoal.INSTRUCTIONS: 1.0, HuntGoal.CYCLES: 0.05}[self]
 
     @property
     def unit(self) -> str:
-        """What is counted."""
+        """The unit of the cost."""
         return {
             HuntGoal.SIZE: "bytes",
             HuntGoal.INSTRUCTIONS: "IR instructions",
@@ -63,7 +63,7 @@ class HuntGoal(Enum):
 
 @dataclass(frozen=True, slots=True)
 class HuntedDecision:
-    """What ``opt`` runs, the level among it, and what ``llc`` is told.
+    """The passes for ``opt``, including the level, and the options for ``llc``.
 
     >>> str(HuntedDecision(("default<Oz>",), ("disable-lsr=true",)))
     'default<Oz> | disable-lsr=true'
@@ -74,7 +74,7 @@ class HuntedDecision:
 
     @classmethod
     def read(cls, text: str) -> "HuntedDecision":
-        """Return the decision that `str` wrote."""
+        """Return the decision with the text `text`, as written with `str`."""
         pipeline, _, options = text.partition(" | ")
         return cls(tuple(split_pipeline(pipeline)), tuple(options.split()))
 
@@ -83,17 +83,17 @@ class HuntedDecision:
 
     @property
     def pipeline(self) -> str:
-        """What ``opt -passes`` takes."""
+        """The argument of ``opt -passes``."""
         return ",".join(self.passes)
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """What the engine runs, one after the other."""
-        return (self.pipeline, *(f"codegen<{one}>" for one in self.codegen))
+        """The steps that the engine runs, in order."""
+        return (self.pipeline, *(f"codegen<{option}>" for option in self.codegen))
 
     def command(self, program: str, *, version: str = "") -> str:
-        """Return the shell command that makes an object of `program`."""
-        options = "".join(f" --{one}" for one in self.codegen)
+        """Return the shell command that compiles `program` to an object."""
+        options = "".join(f" --{option}" for option in self.codegen)
         return (
             f"opt{version} -passes={shlex.quote(self.pipeline)} {program} -o - | "
             f"llc{version} -filetype=obj{options} -o {program.removesuffix('.ll')}.o"
@@ -101,28 +101,28 @@ class HuntedDecision:
 
 
 def decisions_for(goal: HuntGoal) -> Iterator[HuntedDecision]:
-    """Yield what is tried alone, the simplest first."""
-    for one in _passes():
-        yield HuntedDecision((goal.level, one))
-    for one in _passes():
-        yield HuntedDecision((one, goal.level))
+    """Yield the decisions to try for `goal`, the simplest first."""
+    for name in _passes():
+        yield HuntedDecision((goal.level, name))
+    for name in _passes():
+        yield HuntedDecision((name, goal.level))
     if goal is not HuntGoal.INSTRUCTIONS:
-        for one in _BLAMED:
-            yield HuntedDecision((goal.level,), (one,))
+        for option in _BLAMED:
+            yield HuntedDecision((goal.level,), (option,))
 
 
 def then_cleaned(decision: HuntedDecision) -> Iterator[HuntedDecision]:
-    """Yield `decision` with one pass more that may clean up behind it."""
-    for one in _CLEANING:
-        if decision.passes[-1] != one:
-            yield HuntedDecision((*decision.passes, one), decision.codegen)
+    """Yield variants of `decision` with an additional clean-up pass."""
+    for cleaner in _CLEANING:
+        if decision.passes[-1] != cleaner:
+            yield HuntedDecision((*decision.passes, cleaner), decision.codegen)
 
 
 @cache
 def _passes() -> tuple[str, ...]:
     text = files("compiler_gym.envs.llvm").joinpath("passes.tsv").read_text(encoding="utf-8")
     rows = [line.split("\t") for line in text.splitlines() if line and line[0] != "#"][1:]
-    found = [
+    passes = [
         row[2]
         for row in rows
         if row[1] in _KINDS
@@ -130,4 +130,4 @@ def _passes() -> tuple[str, ...]:
         and not any(part in row[0] for part in _NEVER_SMALLER)
     ]
     first = [f"function({name})" for name in _FIRST]
-    return tuple(sorted(dict.fromkeys(found), key=lambda one: (one not in first, len(one))))
+    return tuple(sorted(dict.fromkeys(passes), key=lambda text: (text not in first, len(text))))

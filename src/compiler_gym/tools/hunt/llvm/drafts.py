@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a reader gets: a folder for each finding, figures as JSON, and one page.
+"""Write the results of a hunt: a folder for each finding, a JSON document, and an HTML page.
 
-A draft is a report that somebody may send to LLVM's tracker after reading its check list. Nothing
-is sent from here, and the link to Compiler Explorer is built without asking it.
+A draft is a report that the user can submit to LLVM's issue tracker after going through its
+checklist. Nothing is sent from here, and links to Compiler Explorer are built offline.
 """
 
 import base64
@@ -24,38 +24,38 @@ __all__ = ["draft", "explorer_link", "write_findings", "write_title"]
 
 _MACHINES = {"x86_64": "x86-64", "aarch64": "AArch64", "riscv64": "RISC-V 64"}
 _CHECKS = (
-    "Is it known? Search LLVM's issues for the pass and for the pattern.",
-    "Does the newest LLVM show it? The link runs the development version.",
-    "Is the pattern what the source meant, not something that the reduction made up?",
-    "Is there a proof for every input (Alive2), or only for the inputs that were run?",
-    "One issue for one pattern: say what is left, what should be left, and in which packages.",
-    "Would the change cost compile time, or make other programs larger?",
+    "Is it already known? Search LLVM's issues for the pass and for the pattern.",
+    "Does the newest LLVM still miss it? The link runs the development version.",
+    "Does the pattern come from the source, rather than from the reduction?",
+    "Is the proof for all inputs (Alive2), or only for the inputs that were run?",
+    "Is it one issue for one pattern, with actual code, expected code and affected packages?",
+    "Would the change cost compile time or make other programs larger?",
 )
 
 
 def write_findings(output: Path, document: Mapping[str, Any]) -> None:
-    """Write all findings of a hunt into its folder, and take away what is none any more."""
+    """Write all findings of a hunt to its folder, and delete outdated ones."""
     with writing(output, CacheError), replace_directory(output / "findings") as folder:
         for number, finding in enumerate(document["findings"], start=1):
-            place = folder / f"{number:02}"
-            place.mkdir()
-            (place / "f.ll").write_text(finding["text"], encoding="utf-8")
-            (place / "README.md").write_text(draft(finding, document), encoding="utf-8")
+            target = folder / f"{number:02}"
+            target.mkdir()
+            (target / "f.ll").write_text(finding["text"], encoding="utf-8")
+            (target / "README.md").write_text(draft(finding, document), encoding="utf-8")
     write_json(output / "findings.json", document)
     write_whole(output / "report.html", page(document).encode())
 
 
 def write_title(finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    """Return one line that says what is missed."""
+    """Return a one-line summary of the missed optimisation."""
     level = _level_name(document)
     decision = HuntedDecision.read(finding["decision"])
     before, after = before_and_after(finding, document["goal"])
     saved = f"{before:g} to {after:g} {document['unit']}"
     if decision.codegen:
-        return f"[{level}] --{decision.codegen[0]} leaves less code: {saved}"
-    extra = ",".join(one for one in decision.passes if one != document["level"])
-    place = "before" if decision.passes[-1] == document["level"] else "after"
-    return f"[{level}] {extra} {place} {level} leaves less: {saved}"
+        return f"[{level}] --{decision.codegen[0]} improves the code: {saved}"
+    extra = ",".join(name for name in decision.passes if name != document["level"])
+    position = "before" if decision.passes[-1] == document["level"] else "after"
+    return f"[{level}] {extra} {position} {level} improves the code: {saved}"
 
 
 def _level_name(document: Mapping[str, Any]) -> str:
@@ -63,7 +63,7 @@ def _level_name(document: Mapping[str, Any]) -> str:
 
 
 def draft(finding: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    """Return the report of one finding in Markdown."""
+    """Return the draft of one finding in Markdown."""
     return "\n".join(_parts(finding, document))
 
 
@@ -76,12 +76,12 @@ def _parts(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[
         f"Found in `{finding['function']}` of the package {finding['package']}.\n"
         f"The pattern is in {finding['functions']:,} functions of {finding['packages']} packages "
         f"({', '.join(names[:6])}{more}), where the decision saves {finding['saved']:g} "
-        f"{document['unit']} in all.\n"
+        f"{document['unit']} in total.\n"
         f"{document['figures']['examined']:,} different functions were examined.\n"
     )
     yield f"```llvm\n{finding['text']}```\n"
     suffix = f"-{MAJOR}"
-    yield "What the level makes, and what one more decision makes:\n"
+    yield "Compile it with the level alone, and with the decision:\n"
     yield (
         f"```console\n$ {level.command('f.ll', version=suffix)}\n"
         f"$ {decision.command('f.ll', version=suffix)}\n```\n"
@@ -92,11 +92,11 @@ def _parts(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[
     yield f"## Proof\n\n{_proof(finding['proof'])}\n"
     before, after = finding["assembly"]
     yield f"## Machine code\n\nBefore:\n\n```asm\n{before}\n```\n\nAfter:\n\n```asm\n{after}\n```\n"
-    yield f"## Which pass could do it\n\n{_pass(decision, document)}\n"
+    yield f"## Responsible pass\n\n{_pass(decision, document)}\n"
     if finding["remarks"]:
-        said = "\n".join(f"- {one}" for one in finding["remarks"])
-        yield f"What LLVM's passes say of it at {_level_name(document)}:\n\n{said}\n"
-    yield "## Before it is sent\n\n" + "\n".join(f"- [ ] {one}" for one in _CHECKS) + "\n"
+        remarks = "\n".join(f"- {remark}" for remark in finding["remarks"])
+        yield f"Remarks of LLVM's passes at {_level_name(document)}:\n\n{remarks}\n"
+    yield "## Before you submit it\n\n" + "\n".join(f"- [ ] {text}" for text in _CHECKS) + "\n"
 
 
 def _sizes(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[str]:
@@ -105,7 +105,7 @@ def _sizes(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[
     yield f"| IR instructions | {before} | {after} |"
     if document["goal"] == HuntGoal.CYCLES.value:
         before, after = finding["costs"]
-        yield f"| cycles by LLVM's model, x86-64 | {before:g} | {after:g} |"
+        yield f"| cycles in LLVM's model, x86-64 | {before:g} | {after:g} |"
     for machine, sizes in finding["sizes"].items():
         name = f"bytes of code, {_MACHINES[machine]}"
         if isinstance(sizes, str):
@@ -117,16 +117,16 @@ def _sizes(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[
 
 def _versions(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[str]:
     if not finding["versions"]:
-        yield "## Versions\n\nNo `opt` and `llc` are installed: only the engine's own was tried.\n"
+        yield "## Versions\n\n`opt` and `llc` are not installed; only the bundled LLVM was tried.\n"
         return
-    said = describe_versions(finding["versions"])
+    summary = describe_versions(finding["versions"])
     yield (
-        f"## Versions\n\nIt is {said}.\n"
-        if said.startswith("missed")
-        else f"## Versions\n\n{said}\n"
+        f"## Versions\n\nIt is {summary}.\n"
+        if summary.startswith("missed")
+        else f"## Versions\n\n{summary}\n"
     )
     if document["goal"] == HuntGoal.CYCLES.value:
-        yield "Cycles after the passes of each, by the code generator and model of this one.\n"
+        yield "Cycles after each version's passes, with the bundled code generator and model.\n"
     yield "| LLVM | level | decision | |\n|---|---:|---:|---|"
     for row in finding["versions"]:
         if row["failure"]:
@@ -138,33 +138,33 @@ def _versions(finding: Mapping[str, Any], document: Mapping[str, Any]) -> Iterat
 
 def _proof(proof: Mapping[str, Any]) -> str:
     if proof["kind"] == "alive2":
-        return "By Alive2, for every input."
+        return "By Alive2, for all inputs."
     return (
-        f"By execution, not for every input: on {proof['judged']:,} generated inputs the function "
-        "as it is, the level's and the decision's left the same memory, made the same calls and "
-        f"returned the same. The inputs take {proof['reached']} edges of it. The address and the "
-        "memory sanitizer report nothing on inputs that were judged; overflow that IR calls poison "
-        "is not looked for."
+        f"By execution, not for all inputs: on {proof['judged']:,} generated inputs the original "
+        "function and both compiled versions left the same memory, made the same calls and "
+        f"returned the same value. The inputs cover {proof['reached']} edges. The address and "
+        "memory sanitizers report nothing on these inputs; overflow that IR defines as poison is "
+        "not checked."
     )
 
 
 def _pass(decision: HuntedDecision, document: Mapping[str, Any]) -> str:
-    extra = [f"`{one}`" for one in decision.passes if one != document["level"]]
+    extra = [f"`{name}`" for name in decision.passes if name != document["level"]]
     if decision.codegen:
-        return f"The code generator: `--{decision.codegen[0]}` takes the choice away from a pass."
+        return f"The code generator: `--{decision.codegen[0]}` overrides the choice of a pass."
     if decision.passes[-1] == document["level"]:
-        return f"{', '.join(extra)} prepares what the level's own passes then finish: an order."
-    return f"{', '.join(extra)} does it there: the level's passes end without it."
+        return f"{', '.join(extra)} enables the level's own passes to finish the job: pass order."
+    return f"{', '.join(extra)} can still do it after the level's own passes."
 
 
 def explorer_link(text: str, level: HuntedDecision, decision: HuntedDecision) -> str:
-    """Return the address that opens a function in Compiler Explorer with both decisions."""
+    """Return a link that opens the function in Compiler Explorer with both decisions."""
     compilers = [
-        {"id": "opttrunk", "options": f"-passes={shlex.quote(one.pipeline)} -S"}
-        for one in (level, decision)
+        {"id": "opttrunk", "options": f"-passes={shlex.quote(each.pipeline)} -S"}
+        for each in (level, decision)
     ]
     if decision.codegen:
-        options = " ".join(f"--{one}" for one in decision.codegen)
+        options = " ".join(f"--{option}" for option in decision.codegen)
         compilers = [{"id": "llctrunk", "options": ""}, {"id": "llctrunk", "options": options}]
     session = {"id": 1, "language": "llvm", "source": text, "compilers": compilers}
     state = json.dumps({"sessions": [session]}, separators=(",", ":")).encode()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""LLVM in a process of its own, which forks for every question.
+"""LLVM in a separate process, which forks for every request.
 
-A pass that crashes or hangs ends the fork alone: its question is answered with the reason. The
-engine is loaded once. `Engine` is the side that asks, `main` the process.
+If a pass crashes or hangs, only the fork ends, and the answer contains the reason. The engine is
+loaded only once. `Engine` is the client, and `main` runs the process.
 """
 
 import os
@@ -29,26 +29,26 @@ _MEMORY_BYTES = 4 << 30
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a question."""
+    """The answer to a request."""
 
     value: Any = None
     failure: str = ""
-    """Why there is no value: a crash, too much time, or what LLVM said."""
+    """The reason for a missing value: a crash, a timeout, or an error message of LLVM."""
 
 
 class Engine:
-    """The process that compiles. For one thread; a context manager that ends it."""
+    """The process that compiles, for one thread; a context manager that ends it."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "compiler_gym.tools.hunt.llvm.engine"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            start_new_session=True,  # a Ctrl-C is for the hunt, which ends after the step
+            start_new_session=True,  # only the hunt itself handles Ctrl-C
         )
 
     def ask(self, operation: str, *arguments: Any, seconds: float = 20.0) -> Answer:
-        """Return what the function `operation` of ``examining`` makes of `arguments`."""
+        """Call the function `operation` of ``examining`` with `arguments`; return the answer."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         _send(self._process.stdin, [operation, seconds, arguments])
@@ -85,7 +85,7 @@ def _receive(stream: IO[bytes]) -> Any:
 
 
 def main() -> None:
-    """Answer questions until nobody asks any more."""
+    """Answer requests until the client closes the connection."""
     from compiler_gym.tools.hunt.llvm import examining
 
     parent = os.getppid()
@@ -97,7 +97,7 @@ def main() -> None:
 
 
 def _in_fork(function: Callable[[], Any], seconds: float) -> tuple[Any, str]:
-    """Return what `function` returns in a fork, or why it does not."""
+    """Call `function` in a fork; return its result and the reason if there is none."""
     reader, writer = os.pipe()
     origin = os.getpid()
     child = os.fork()
@@ -127,10 +127,10 @@ def _answer_in_fork(function: Callable[[], Any], writer: int, origin: int) -> No
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         silent = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(silent, 2)  # what LLVM prints before it crashes
+        os.dup2(silent, 2)  # suppress the stack dump of a crash
         try:
             answer = (function(), "")
-        except Exception as error:  # the border of a process: every error becomes an answer
+        except Exception as error:  # a process boundary: every error becomes an answer
             answer = (None, f"{type(error).__name__}: {str(error).strip()[:300]}")
         with open(writer, "wb") as stream:
             stream.write(msgspec.msgpack.encode(answer))
@@ -140,8 +140,8 @@ def _answer_in_fork(function: Callable[[], Any], writer: int, origin: int) -> No
 
 def _read_until(reader: int, deadline: float) -> bytes | None:
     parts: list[bytes] = []
-    while (left := deadline - time.monotonic()) > 0:
-        if select.select([reader], [], [], left)[0]:
+    while (remaining := deadline - time.monotonic()) > 0:
+        if select.select([reader], [], [], remaining)[0]:
             part = os.read(reader, 1 << 16)
             if not part:
                 return b"".join(parts)

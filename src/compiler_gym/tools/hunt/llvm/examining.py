@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the engine is asked: how much a level leaves of a function, and what leaves less.
+"""Functions of the engine: measure the code of a level, and find decisions that improve on it.
 
-Runs in forks of the process of ``engine``: every function here takes and returns plain values.
+They run in forks of the ``engine`` process, so every function takes and returns plain values.
 """
 
 import re
@@ -37,56 +37,56 @@ _UNSOUND = re.compile(
     r"\bundef\b|\bpoison\b|\bunreachable\b|\basm\b|, ptr (?:null|inttoptr)|br i1 (?:true|false)|"
     r"(?:load|store volatile|load volatile) [^\n]*ptr null"
 )
-"""What a reduction likes to put into a program, and what says nothing of real code."""
+"""Constructs that reductions tend to introduce, and that are irrelevant for real code."""
 _VOLATILE = re.compile(r" volatile\b")
 
 
 def list_functions(module: bytes, least: int, most: int) -> list[tuple[str, bytes, int, int]]:
-    """Return the functions of a module after -Oz, each in a module: name, bitcode, shape, size."""
-    whole = _llvm.Module(module)
-    whole.apply_level("Oz")
-    found: list[tuple[str, bytes, int, int]] = []
-    for name, part in _llvm.split_functions(whole.bitcode()):
+    """Return each function of a module after -Oz, as name, bitcode, shape and size."""
+    optimised = _llvm.Module(module)
+    optimised.apply_level("Oz")
+    functions: list[tuple[str, bytes, int, int]] = []
+    for name, part in _llvm.split_functions(optimised.bitcode()):
         if not name:
             continue
         table = _llvm.function_shapes(_llvm.Module(part))
         (size,) = memoryview(table["instructions"]).cast("q")[:1] or (0,)
         if least <= size <= most:
-            found.append((name, part, memoryview(table["shapes"]).cast("q")[0], size))
-    return found
+            functions.append((name, part, memoryview(table["shapes"]).cast("q")[0], size))
+    return functions
 
 
 def examine(function: bytes, goal: str) -> dict[str, Any]:
-    """Return what the level leaves of a function, and each decision that leaves less.
+    """Return the cost of a function at the level, and each decision that costs less.
 
-    Decisions that end in the same program are one: the first. A pass that changed something is
-    tried with one that cleans up, too.
+    Of decisions that lead to the same program, only the first is returned. A pass that changes the
+    program is also tried with a clean-up pass.
     """
-    chosen = HuntGoal(goal)
-    base = _at_level(function, chosen)
-    start, after = _cost(base, chosen), base.bitcode()
+    target = HuntGoal(goal)
+    base = _at_level(function, target)
+    start, after = _cost(base, target), base.bitcode()
     tried = 0
-    known: dict[bytes, float] = {base.ir_hash(): start}
+    costs: dict[bytes, float] = {base.ir_hash(): start}
     seen: set[bytes] = set()
     gaps: list[dict[str, Any]] = []
-    for decision in decisions_for(chosen):
+    for decision in decisions_for(target):
         tried += 1
         try:
-            module = _apply_decision(function, after, decision, chosen, seen)
+            module = _apply_decision(function, after, decision, target, seen)
             candidates = [(decision, module)] if module is not None else []
-            if module is not None and not decision.codegen and decision.passes[0] == chosen.level:
-                candidates += _with_cleaning(decision, module, known)
+            if module is not None and not decision.codegen and decision.passes[0] == target.level:
+                candidates += _with_cleaning(decision, module, costs)
             enough = start
-            for one, made in candidates:
-                digest = made.ir_hash()
-                if digest in known:
+            for candidate, result in candidates:
+                digest = result.ir_hash()
+                if digest in costs:
                     continue
-                known[digest] = cost = _cost(made, chosen)
-                if cost < enough and _is_gap(start, cost, chosen) and _has_no_more_data(base, made):
-                    removed = _find_removed(base, made)
-                    gaps.append({"decision": str(one), "cost": cost, "removed": removed})
-                    enough = cost  # what cleans up behind it must leave less still
-        except Exception:  # a pass that refuses this function says nothing of the others
+                costs[digest] = cost = _cost(result, target)
+                if cost < enough and _is_gap(start, cost, target) and _adds_no_data(base, result):
+                    removed = _find_removed(base, result)
+                    gaps.append({"decision": str(candidate), "cost": cost, "removed": removed})
+                    enough = cost  # a clean-up pass must improve further
+        except Exception:  # a pass may fail on this function; try the others
             continue
     gaps.sort(key=lambda gap: gap["cost"])
     return {"base": start, "tried": tried, "gaps": gaps}
@@ -95,15 +95,15 @@ def examine(function: bytes, goal: str) -> dict[str, Any]:
 def _apply_decision(
     function: bytes, after: bytes, decision: HuntedDecision, goal: HuntGoal, seen: set[bytes]
 ) -> _llvm.Module | None:
-    """Return what a decision makes of a function, None where it is what another one makes.
+    """Return a function after a decision, or None if another decision has the same result.
 
-    `seen` are hashes of programs that passes before the level have made.
+    `seen` contains the hashes of earlier programs with a pass before the level.
     """
     if decision.codegen or decision.passes[0] == goal.level:
         module = _llvm.Module(after)
         steps = [*decision.passes[1:], *decision.steps[1:]]
         return module if [step for step in steps if module.run(step)] else None
-    module = _prepare_task(function, goal)
+    module = _prepare_module(function, goal)
     if not module.run(decision.passes[0]) or module.ir_hash() in seen:
         return None
     seen.add(module.ir_hash())
@@ -112,9 +112,9 @@ def _apply_decision(
 
 
 def _with_cleaning(
-    decision: HuntedDecision, module: _llvm.Module, known: dict[bytes, float]
+    decision: HuntedDecision, module: _llvm.Module, costs: dict[bytes, float]
 ) -> Iterator[tuple[HuntedDecision, _llvm.Module]]:
-    if module.ir_hash() in known:
+    if module.ir_hash() in costs:
         return
     data = module.bitcode()
     for longer in then_cleaned(decision):
@@ -124,32 +124,32 @@ def _with_cleaning(
 
 
 def gap(function: bytes, decision: str, goal: str) -> tuple[float, float]:
-    """Return what the level leaves and what the decision leaves, each from the beginning."""
-    chosen = HuntGoal(goal)
-    return _cost(_at_level(function, chosen), chosen), _cost(
-        _make_module(function, decision, chosen), chosen
+    """Return the costs with the level and with the decision, both from the beginning."""
+    target = HuntGoal(goal)
+    return _cost(_at_level(function, target), target), _cost(
+        _make_module(function, decision, target), target
     )
 
 
 def attribute_decision(function: bytes, decision: str, goal: str) -> str:
-    """Return the smallest part of a decision that still leaves less than the level: one or more."""
-    chosen, whole = HuntGoal(goal), HuntedDecision.read(decision)
+    """Return the smallest part of a decision that still keeps most of its saving."""
+    target, original = HuntGoal(goal), HuntedDecision.read(decision)
     start, cost = gap(function, decision, goal)
-    parts = [one for one in whole.passes if one != chosen.level]
-    for left_out in range(len(parts) if len(parts) + len(whole.codegen) > 1 else 0):
-        dropped = list(whole.passes)
-        dropped.remove(parts[left_out])
-        shorter = HuntedDecision(tuple(dropped), whole.codegen)
+    parts = [name for name in original.passes if name != target.level]
+    for index in range(len(parts) if len(parts) + len(original.codegen) > 1 else 0):
+        remaining = list(original.passes)
+        remaining.remove(parts[index])
+        shorter = HuntedDecision(tuple(remaining), original.codegen)
         try:
             if gap(function, str(shorter), goal)[1] <= cost + (start - cost) / 2:
                 return attribute_decision(function, str(shorter), goal)
-        except Exception:  # what fails without a pass needs it
+        except Exception:  # the removed pass is needed
             continue
     return decision
 
 
 def is_interesting(data: bytes, decision: str, goal: str, least: float) -> bool:
-    """Return whether a program that a reduction made still shows the gap and is no nonsense."""
+    """Return whether a reduced program still shows the gap and is meaningful."""
     module = _llvm.Module(data)
     module.verify()
     text = module.text()
@@ -167,59 +167,59 @@ def is_interesting(data: bytes, decision: str, goal: str, least: float) -> bool:
         return False
     if HuntGoal(goal) is not HuntGoal.SIZE or " | x86-" in decision:
         return True
-    return _is_elsewhere(data, decision, HuntGoal(goal))
+    return _shrinks_elsewhere(data, decision, HuntGoal(goal))
 
 
 def _never_ends(text: str) -> bool:
-    """Return whether nothing that a loop computes decides when it ends."""
+    """Return whether no loop condition depends on a computed value."""
     body = text[text.index("\ndefine ") :]
     depends: dict[str, str] = {}
-    for name, rest in re.findall(r"^  (%\d+) = (.*)$", body, re.MULTILINE):
-        depends[name] = rest
+    for name, expression in re.findall(r"^  (%\d+) = (.*)$", body, re.MULTILINE):
+        depends[name] = expression
     conditions = re.findall(r"^  (?:br i1|switch i\d+) (%\d+),", body, re.MULTILINE)
-    return _goes_back(body) and not any(_is_computed(one, depends) for one in conditions)
+    return _goes_back(body) and not any(_is_computed(value, depends) for value in conditions)
 
 
 def _goes_back(body: str) -> bool:
-    """Return whether a block jumps to itself or to an earlier one: they are numbered in order."""
+    """Return whether a block jumps to itself or to an earlier block, by their numbers."""
     here = 0
     for line in body.splitlines():
         if label := re.match(r"(\d+):", line):
             here = int(label[1])
-        elif here and any(int(one) <= here for one in re.findall(r"label %(\d+)", line)):
+        elif here and any(int(block) <= here for block in re.findall(r"label %(\d+)", line)):
             return True
     return False
 
 
 def _is_computed(name: str, depends: dict[str, str]) -> bool:
-    """Return whether a value comes from a phi with a value of its own, a load or a call."""
+    """Return whether a value depends on a load, a call, or a phi of computed values."""
     seen: set[str] = set()
-    left = [name]
-    while left:
-        value = left.pop()
-        rest = depends.get(value, "")
-        if value in seen or not rest:
+    pending = [name]
+    while pending:
+        value = pending.pop()
+        expression = depends.get(value, "")
+        if value in seen or not expression:
             continue
         seen.add(value)
-        if rest.startswith("phi"):
-            if any(depends.get(one) for one in re.findall(r"\[ (%\d+),", rest)):
+        if expression.startswith("phi"):
+            if any(depends.get(operand) for operand in re.findall(r"\[ (%\d+),", expression)):
                 return True
-        elif re.match(r"load|(?:tail )?call", rest):
+        elif re.match(r"load|(?:tail )?call", expression):
             return True
-        left += re.findall(r"%\d+", rest)
+        pending += re.findall(r"%\d+", expression)
     return False
 
 
-def _is_elsewhere(data: bytes, decision: str, goal: HuntGoal) -> bool:
-    """Return whether the IR shrinks too, or the code of another machine."""
-    base, made = _at_level(data, goal), _make_module(data, decision, goal)
-    if made.instruction_count() < base.instruction_count():
+def _shrinks_elsewhere(data: bytes, decision: str, goal: HuntGoal) -> bool:
+    """Return whether the IR or the code for another machine shrinks as well."""
+    base, decided = _at_level(data, goal), _make_module(data, decision, goal)
+    if decided.instruction_count() < base.instruction_count():
         return True
     for machine in _COMPARED[1:]:
         try:
             if _size_on(machine, data, decision, goal) < _size_on(machine, data, "", goal):
                 return True
-        except Exception:  # it cannot be made for that machine
+        except Exception:  # it cannot be compiled for that machine
             continue
     return False
 
@@ -228,7 +228,7 @@ _COMPARED = ("x86_64", "aarch64", "riscv64")
 
 
 def _size_on(machine: str, data: bytes, decision: str, goal: HuntGoal) -> int:
-    module = _prepare_task(data, goal)
+    module = _prepare_module(data, goal)
     module.retarget(machine)
     for step in HuntedDecision.read(decision).steps if decision else (goal.level,):
         module.run(step)
@@ -236,7 +236,7 @@ def _size_on(machine: str, data: bytes, decision: str, goal: HuntGoal) -> int:
 
 
 def prepare_for_reduction(data: bytes) -> str:
-    """Return the text that a reduction begins with: nothing of it is somebody else's."""
+    """Return the text to reduce, with all definitions local and without our metadata."""
     text = _llvm.Module(data).text()
     text = re.sub(r"^(@\S+ = )available_externally (?:hidden )?", r"\1private ", text, flags=re.M)
     return re.sub(r"^!compiler_gym.*$", "", text, flags=re.M)
@@ -246,12 +246,12 @@ _TIDYING = ("function(adce)", "function(instsimplify)", "strip-dead-prototypes,g
 
 
 def finish(data: bytes, decision: str, goal: str, least: float) -> str:
-    """Return the text that a report shows: named ``f``, marked for the goal, without the rest."""
+    """Return the text for a report: the function is named ``f``, and noise is removed."""
     for step in _TIDYING:
         module = _llvm.Module(data)
         if module.run(step) and _still(module.text(), decision, goal, least):
             data = module.text().encode()
-    text = _without_noise(_prepare_task(data, HuntGoal(goal)).text())
+    text = _without_noise(_prepare_module(data, HuntGoal(goal)).text())
     for plainer in (_plainest, _without_hints):
         shorter = plainer(text, HuntGoal(goal))
         if _still(shorter, decision, goal, least):
@@ -262,7 +262,7 @@ def finish(data: bytes, decision: str, goal: str, least: float) -> str:
 def _still(text: str, decision: str, goal: str, least: float) -> bool:
     try:
         return is_interesting(text.encode(), decision, goal, least)
-    except Exception:  # what was taken away was needed
+    except Exception:  # the removed part was needed
         return False
 
 
@@ -279,7 +279,7 @@ def _without_noise(text: str, name: str = "f") -> str:
 
 
 def _without_hints(text: str, goal: HuntGoal) -> str:
-    """Return `text` with no attribute group but the level's."""
+    """Return `text` without attribute groups, except the attributes of the level."""
     marks = " minsize optsize" if goal is not HuntGoal.CYCLES else ""
     text = re.sub(r"^attributes #.*\n", "", text, flags=re.M)
     text = re.sub(r"(?: #\d+)+( \{)?$", lambda m: m[1] or "", text, flags=re.M)
@@ -295,30 +295,30 @@ _HINTS = re.compile(
 
 
 def _plainest(text: str, goal: HuntGoal) -> str:
-    """Return `text` without anything that only promises something."""
+    """Return `text` without attributes that only provide guarantees."""
     text = _HINTS.sub("", _HINTS.sub("", _without_hints(text, goal)))
     return re.sub(r"^\$.* = comdat.*\n", "", text, flags=re.M)
 
 
 def readable_by_all(module: bytes) -> str:
-    """Return a whole module as text that older versions can read, too, marked for size."""
-    text = _without_noise(_prepare_task(module, HuntGoal.SIZE).text(), name="")
+    """Return a whole module, marked for size, as text that older versions can read."""
+    text = _without_noise(_prepare_module(module, HuntGoal.SIZE).text(), name="")
     return _plainest(_MARKERS.sub("", text), HuntGoal.SIZE)
 
 
 _MARKERS = re.compile(r"^(?:declare|  ).* @llvm\.(?:lifetime|dbg)\..*\n", re.MULTILINE)
-"""Calls that only say something, in words that changed from version to version."""
+"""Marker intrinsics, whose syntax differs between versions."""
 
 
 def make_versions(data: bytes, decision: str, goal: str) -> list[bytes]:
-    """Return a function before, after the level and after the decision."""
-    chosen = HuntGoal(goal)
-    made = (
-        _prepare_task(data, chosen),
-        _at_level(data, chosen),
-        _make_module(data, decision, chosen),
+    """Return a function before optimisation, after the level and after the decision."""
+    target = HuntGoal(goal)
+    modules = (
+        _prepare_module(data, target),
+        _at_level(data, target),
+        _make_module(data, decision, target),
     )
-    return [one.bitcode() for one in made]
+    return [module.bitcode() for module in modules]
 
 
 _COUNTING = [
@@ -332,16 +332,16 @@ _CHECKING = {
 
 
 def proof_objects(text: str, decision: str, goal: str, glue: str) -> dict[str, bytes]:
-    """Return the objects that a proof by execution links."""
-    chosen = HuntGoal(goal)
+    """Return the objects to link for a proof by execution."""
+    target = HuntGoal(goal)
     before, level, decided = (text.replace("@f(", f"@f{which}(") for which in range(3))
     counted = _llvm.Module(before.encode())
     counted.run_with("sancov-module", _COUNTING)
-    found = {
+    objects = {
         "glue": _llvm.Module(glue.encode()).object_code(),
         "counted": counted.object_code(),
-        "level": _at_level(level.encode(), chosen).object_code(),
-        "decided": _make_module(decided.encode(), decision, chosen).object_code(),
+        "level": _at_level(level.encode(), target).object_code(),
+        "decided": _make_module(decided.encode(), decision, target).object_code(),
     }
     for name, (passes, mark, options) in _CHECKING.items():
         for part, source in (("", before), ("glue-", glue)):
@@ -349,37 +349,37 @@ def proof_objects(text: str, decision: str, goal: str, glue: str) -> dict[str, b
             module = _llvm.Module(marked.encode())
             if not part or name == "memory":
                 module.run_with(passes, options)
-            found[f"{part}{name}"] = module.object_code()
-    return found
+            objects[f"{part}{name}"] = module.object_code()
+    return objects
 
 
 def facts(data: bytes, decision: str, goal: str) -> dict[str, Any]:
-    """Return what a report says of a function: sizes on each machine, remarks, fingerprint."""
-    chosen = HuntGoal(goal)
-    base, made = _at_level(data, chosen), _make_module(data, decision, chosen)
+    """Return the facts for a report: sizes on each machine, remarks, fingerprint and so on."""
+    target = HuntGoal(goal)
+    base, decided = _at_level(data, target), _make_module(data, decision, target)
     sizes: dict[str, list[int] | str] = {}
     for machine in _COMPARED:
         try:
-            sizes[machine] = [_size_on(machine, data, text, chosen) for text in ("", decision)]
-        except Exception as error:  # a row that says why
+            sizes[machine] = [_size_on(machine, data, text, target) for text in ("", decision)]
+        except Exception as error:  # report the reason
             sizes[machine] = f"{type(error).__name__}: {str(error)[:120]}"
-    recorded = _prepare_task(data, chosen)
-    remarks = _llvm.run_recorded(recorded, chosen.level)["remarks"]
+    recorded = _prepare_module(data, target)
+    remarks = _llvm.run_recorded(recorded, target.level)["remarks"]
     return {
         "sizes": sizes,
-        "instructions": [base.instruction_count(), made.instruction_count()],
-        "costs": [round(_cost(one, chosen), 2) for one in (base, made)],
-        "remarks": [f"{name} ({kind}): {said}" for kind, name, _, _, said in remarks][:8],
-        "removed": _find_removed(base, made),
+        "instructions": [base.instruction_count(), decided.instruction_count()],
+        "costs": [round(_cost(module, target), 2) for module in (base, decided)],
+        "remarks": [f"{name} ({kind}): {message}" for kind, name, _, _, message in remarks][:8],
+        "removed": _find_removed(base, decided),
         "shape": memoryview(_llvm.function_shapes(_llvm.Module(data))["shapes"]).cast("q")[0],
         "before": base.text(),
-        "after": made.text(),
-        "assembly": [_write_assembly(base), _write_assembly(made)],
+        "after": decided.text(),
+        "assembly": [_write_assembly(base), _write_assembly(decided)],
     }
 
 
 def _write_assembly(module: _llvm.Module) -> str:
-    """Return the instructions and labels of the machine code."""
+    """Return the machine code as text, with only instructions and labels."""
     lines = module.assembly().decode(errors="replace").expandtabs(8).splitlines()
     return "\n".join(
         line for line in lines if re.match(r"\.LBB|        [a-z]", line) and ".file" not in line
@@ -387,39 +387,39 @@ def _write_assembly(module: _llvm.Module) -> str:
 
 
 def estimate_cycles(text: bytes, options: list[str]) -> float:
-    """Return the cycles of IR that passes of some version made, by this code generator."""
+    """Return the cycles of optimised IR from any version, with this code generator."""
     module = _llvm.Module(text)
-    for one in options:
-        module.run(f"codegen<{one}>")
+    for option in options:
+        module.run(f"codegen<{option}>")
     return round(_cost(module, HuntGoal.CYCLES), 2)
 
 
 def compare_decisions(data: bytes, decisions: list[str], goal: str) -> list[float]:
-    """Return what each of some decisions saves of a function; 0 where it fails."""
-    found: list[float] = []
+    """Return the saving of each decision for a function; 0 if it fails."""
+    savings: list[float] = []
     for decision in decisions:
         try:
             start, cost = gap(data, decision, goal)
-            found.append(start - cost)
+            savings.append(start - cost)
         except Exception:  # it does not apply here
-            found.append(0.0)
-    return found
+            savings.append(0.0)
+    return savings
 
 
-def _prepare_task(data: bytes, goal: HuntGoal) -> _llvm.Module:
+def _prepare_module(data: bytes, goal: HuntGoal) -> _llvm.Module:
     module = _llvm.Module(data)
     module.set_goal("speed" if goal is HuntGoal.CYCLES else "size")
     return module
 
 
 def _at_level(data: bytes, goal: HuntGoal) -> _llvm.Module:
-    module = _prepare_task(data, goal)
+    module = _prepare_module(data, goal)
     module.run(goal.level)
     return module
 
 
 def _make_module(data: bytes, decision: str, goal: HuntGoal) -> _llvm.Module:
-    module = _prepare_task(data, goal)
+    module = _prepare_module(data, goal)
     for step in HuntedDecision.read(decision).steps:
         module.run(step)
     return module
@@ -438,57 +438,57 @@ def _is_gap(start: float, cost: float, goal: HuntGoal) -> bool:
     return start - cost >= least
 
 
-def _has_no_more_data(base: _llvm.Module, made: _llvm.Module) -> bool:
-    """Return whether no bytes went from code to a table."""
-    return made.text().count("\n@") <= base.text().count("\n@")
+def _adds_no_data(base: _llvm.Module, decided: _llvm.Module) -> bool:
+    """Return whether the decision adds no tables."""
+    return decided.text().count("\n@") <= base.text().count("\n@")
 
 
-# What of a program is gone: the fingerprint by which a pattern is found again.
+# The fingerprint of a pattern: the instructions that a decision removes.
 
 _DEFINED = re.compile(r"^  (?:(%[\w.]+) = )?(?:tail |musttail |notail )?(\w+)(.*)$")
 _OPERAND = re.compile(r"%[\w.]+|@[\w.$]+|(?<![\w.])-?\d+\b|\b(?:null|true|false)\b")
 _PLAIN = ("phi", "br", "switch", "call", "ret")
-"""Instructions whose operands say where they stand, not what they are."""
+"""Instructions whose operands depend on their position, not on their kind."""
 _WIDTH = re.compile(r"^([a-z]{3,})[bwlq]\b")
 
 
-def _find_removed(base: _llvm.Module, made: _llvm.Module) -> list[str]:
-    """Return the expressions that a decision took out of a program, each without its names.
+def _find_removed(base: _llvm.Module, decided: _llvm.Module) -> list[str]:
+    """Return the expressions that a decision removes from a program, without names.
 
-    Where it left no fewer in the IR, those of the machine code.
+    If the IR does not shrink, these are machine instructions.
     """
-    gone = _expressions(base.text()) - _expressions(made.text())
-    if not gone or made.instruction_count() >= base.instruction_count():
-        gone = Counter(map(_kind_of_instruction, _plain_assembly(base).splitlines()))
-        gone -= Counter(map(_kind_of_instruction, _plain_assembly(made).splitlines()))
+    gone = _expressions(base.text()) - _expressions(decided.text())
+    if not gone or decided.instruction_count() >= base.instruction_count():
+        gone = Counter(map(_simplify_instruction, _plain_assembly(base).splitlines()))
+        gone -= Counter(map(_simplify_instruction, _plain_assembly(decided).splitlines()))
     return sorted(gone)[:_MOST_SIGNATURE]
 
 
 def _expressions(text: str) -> Counter[str]:
-    """Return each instruction as its opcode and what its operands are, how often it occurs."""
-    found: list[tuple[str, str]] = []
+    """Count the instructions by opcode and kinds of operands."""
+    instructions: list[tuple[str, str]] = []
     defined: dict[str, str] = {}
     for line in text.splitlines():
         match = _DEFINED.match(line.partition(", !")[0])
         if match is not None:
-            name, opcode, rest = match.groups()
+            name, opcode, operands = match.groups()
             defined[name or ""] = opcode
-            found.append((opcode, rest))
+            instructions.append((opcode, operands))
     return Counter(
-        opcode if opcode in _PLAIN else f"{opcode} {_kinds_of_operands(rest, defined)}".strip()
-        for opcode, rest in found
+        opcode if opcode in _PLAIN else f"{opcode} {_classify(operands, defined)}".strip()
+        for opcode, operands in instructions
     )
 
 
-def _kinds_of_operands(rest: str, defined: dict[str, str]) -> str:
+def _classify(text: str, defined: dict[str, str]) -> str:
     kinds = [
-        defined.get(one, "argument") if one[0] == "%" else "global" if one[0] == "@" else "constant"
-        for one in _OPERAND.findall(re.sub(r"align \d+|\[\d+ x|%[\w.]+(?=,? ptr)", "", rest))
+        defined.get(op, "argument") if op[0] == "%" else "global" if op[0] == "@" else "constant"
+        for op in _OPERAND.findall(re.sub(r"align \d+|\[\d+ x|%[\w.]+(?=,? ptr)", "", text))
     ]
     return " ".join(sorted(set(kinds)))
 
 
-def _kind_of_instruction(line: str) -> str:
+def _simplify_instruction(line: str) -> str:
     """Return a machine instruction without the width of its operands."""
     return _WIDTH.sub(r"\1", line.partition(" ")[0])
 
@@ -497,7 +497,7 @@ _REGISTER = re.compile(r"%[a-z][a-z0-9]*")
 
 
 def _plain_assembly(module: _llvm.Module) -> str:
-    """Return the instructions of the machine code, registers and numbers as classes."""
+    """Return the machine instructions, with placeholders for registers and numbers."""
     lines: list[str] = []
     for line in module.assembly().decode(errors="replace").splitlines():
         if line.startswith("\t") and not line.startswith("\t."):
@@ -509,6 +509,6 @@ def _plain_assembly(module: _llvm.Module) -> str:
 
 
 def fingerprint(data: bytes, decision: str, goal: str) -> list[str]:
-    """Return what a decision takes out of a function; see `_find_removed`."""
-    chosen = HuntGoal(goal)
-    return _find_removed(_at_level(data, chosen), _make_module(data, decision, chosen))
+    """Return the expressions that a decision removes from a function; see `_find_removed`."""
+    target = HuntGoal(goal)
+    return _find_removed(_at_level(data, target), _make_module(data, decision, target))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which functions grew from one version of LLVM to the next.
+"""Find functions that grew from one version of LLVM to the next.
 
-Every version gets the same IR, that of this version's clang before any pass: what differs are the
-passes and the code generator, not the front end. What a version cannot read or make is a row.
+Every version compiles the same unoptimised IR from this version's clang, so only the passes and the
+code generator differ, not the front end. Failures of a version are recorded, too.
 """
 
 import subprocess
@@ -34,27 +34,27 @@ def find_grown(
     programs: Sequence[HuntedProgram], engine: Engine, output: Path, *, deadline: float,
     says: Callable[[str], None], is_interrupted: Callable[[], bool],
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the functions of `programs` that the newest version makes larger than an older one."""
+    """Return the functions of `programs` that are larger with the newest version than before."""
     versions = list_versions()
     if len(versions) < 2:
         raise EnvironmentNotSupported(
-            f"needs opt and llc of two versions: install another beside {name_package('opt')}"
+            f"opt and llc of two versions are needed; install another besides {name_package('opt')}"
         )
     path = output / _ROWS
     drop_cut_line(path)
-    done = {row["program"]: row for row in lines(path) if row["versions"] == list(versions)}
+    rows = {row["program"]: row for row in lines(path) if row["versions"] == list(versions)}
     for number, program in enumerate(programs):
         if is_interrupted() or time.monotonic() > deadline:
             break
-        if program.name not in done:
+        if program.name not in rows:
             says(f"compiling {number + 1} of {len(programs)}: {program.package}")
-            done[program.name] = row = _with_each_version(program, engine, versions)
+            rows[program.name] = row = _with_each_version(program, engine, versions)
             append_line(path, row, sync=False)
-    document = _document([*done.values()], versions)
-    if done and not any(row["sizes"] for row in done.values()):
-        path.unlink()  # the same command tries them again
+    document = _document([*rows.values()], versions)
+    if rows and not any(row["sizes"] for row in rows.values()):
+        path.unlink()  # so that the same command tries again
         raise BenchmarkInitError(
-            f"no version compiles any of {len(done)} programs; the first failure: "
+            f"no version can compile any of the {len(rows)} programs; the first failure: "
             f"{document['failures'][0]['failure']}"
         )
     write_json(output / "grown.json", document)
@@ -71,50 +71,50 @@ def _with_each_version(
     try:
         text = engine.ask("readable_by_all", program.read())
     except CompilerGymError as error:
-        row["failures"] = {str(one): f"does not build: {str(error)[:100]}" for one in versions}
+        row["failures"] = {str(v): f"does not build: {str(error)[:100]}" for v in versions}
         return row
     if text.failure:
-        row["failures"] = {str(one): text.failure for one in versions}
+        row["failures"] = {str(version): text.failure for version in versions}
         return row
     for version in versions:
         try:
-            found = function_sizes_with(version, text.value, HuntedDecision(("default<Oz>",)))
-            row["sizes"][str(version)] = found
+            sizes = function_sizes_with(version, text.value, HuntedDecision(("default<Oz>",)))
+            row["sizes"][str(version)] = sizes
         except (subprocess.SubprocessError, OSError, CompilerGymError) as error:
             row["failures"][str(version)] = explain_error(error)
     return row
 
 
 def _document(rows: Sequence[dict[str, Any]], versions: Sequence[int]) -> dict[str, Any]:
-    found: list[dict[str, Any]] = []
+    grown: list[dict[str, Any]] = []
     compared = 0
     totals = dict.fromkeys(map(str, versions), 0)
     for row in rows:
         sizes: dict[str, dict[str, int]] = row["sizes"]
         newest = sizes.get(str(versions[-1]), {})
         for name, size in newest.items():
-            each = {version: those[name] for version, those in sizes.items() if name in those}
-            if len(each) < 2:
+            history = {v: by_name[name] for v, by_name in sizes.items() if name in by_name}
+            if len(history) < 2:
                 continue
             compared += 1
-            if len(each) == len(versions):
-                for version, bytes_of_code in each.items():
+            if len(history) == len(versions):
+                for version, bytes_of_code in history.items():
                     totals[version] += bytes_of_code
-            if size - min(each.values()) >= _LEAST_BYTES:
+            if size - min(history.values()) >= _LEAST_BYTES:
                 program, package = row["program"], row["package"]
-                found.append({"function": name, "program": program, "package": package,
-                              "sizes": each, "grew": size - min(each.values())})  # fmt: skip
-    found.sort(key=lambda one: (-one["grew"], one["program"], one["function"]))
+                grown.append({"function": name, "program": program, "package": package,
+                              "sizes": history, "grew": size - min(history.values())})  # fmt: skip
+    grown.sort(key=lambda item: (-item["grew"], item["program"], item["function"]))
     failures = [
-        {"program": row["program"], "version": version, "failure": said}
+        {"program": row["program"], "version": version, "failure": reason}
         for row in rows
-        for version, said in row["failures"].items()
+        for version, reason in row["failures"].items()
     ]
     return {
         "versions": list(versions),
         "programs": len(rows),
         "compared": compared,
         "totals": totals,
-        "grown": found,
+        "grown": grown,
         "failures": failures,
     }

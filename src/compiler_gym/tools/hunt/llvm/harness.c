@@ -1,6 +1,6 @@
-// Runs one function three times on each of many generated inputs: as it was, as the level makes it,
-// as the decision makes it. Memory, what was called, and what is returned must be the same.
-// Linked with functions that were made for the program under test: hunt_call and its table.
+// Runs three versions of a function on many generated inputs: unoptimised, with the level and with
+// the decision. Memory, calls and return values must be the same for all of them.
+// Linked with functions generated for the program under test: hunt_call and its table.
 
 #include <setjmp.h>
 #include <signal.h>
@@ -39,29 +39,29 @@ void __sanitizer_report_error_summary(const char *summary) {
   reports++;
 }
 
-static uint64_t mixed(uint64_t value) {
+static uint64_t mix(uint64_t value) {
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
   value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
   return value ^ (value >> 31);
 }
 
-static uint64_t draw(void) { return mixed(seed += 0x9e3779b97f4a7c15u); }
+static uint64_t draw(void) { return mix(seed += 0x9e3779b97f4a7c15u); }
 
-void hunt_note(uint64_t value) { history = mixed(history ^ value) + 1; }
+void hunt_note(uint64_t value) { history = mix(history ^ value) + 1; }
 
-static uint64_t place_of(uint64_t value) {
+static uint64_t locate(uint64_t value) {
   if (value - (uint64_t)ARENA < SIZE || value < 4096) return value;
   for (int i = 0; i < hunt_global_count; i++)
     if (value - (uint64_t)hunt_globals[i] < GLOBAL)
       return ((uint64_t)i << 32) + value - (uint64_t)hunt_globals[i];
-  return 1;  // somewhere else: a stack, which each version lays out as it likes
+  return 1;  // elsewhere, such as on the stack, whose layout differs between versions
 }
 
-void hunt_note_pointer(uint64_t value) { hunt_note(place_of(value)); }
+void hunt_note_pointer(uint64_t value) { hunt_note(locate(value)); }
 
-static uint64_t pointer_of(uint64_t bits) { return (uint64_t)ARENA + (bits % (SIZE / 2) & ~7ull); }
+static uint64_t make_pointer(uint64_t bits) { return (uint64_t)ARENA + (bits % (SIZE / 2) & ~7ull); }
 
-static uint64_t number_of(uint64_t bits) {
+static uint64_t make_number(uint64_t bits) {
   switch (bits >> 61) {
   case 0: return bits;
   case 1: return bits % 3;
@@ -72,14 +72,14 @@ static uint64_t number_of(uint64_t bits) {
   }
 }
 
-// What a function outside returns follows from the calls so far, and so does what it writes.
+// The results and writes of an external function depend only on the calls so far.
 uint64_t hunt_answer(int writes, int wants_pointer) {
-  uint64_t bits = mixed(history ^ seed);
+  uint64_t bits = mix(history ^ seed);
   if (writes) ARENA[bits % SIZE] ^= 1;
-  return wants_pointer ? pointer_of(bits) : number_of(bits);
+  return wants_pointer ? make_pointer(bits) : make_number(bits);
 }
 
-// What a pointer to a function may be: how many arguments there are is not known, so none is looked at.
+// The target of function pointers. It reads no arguments, because their number is unknown.
 static uint64_t callback(void) {
   hunt_note(2);
   return hunt_answer(1, history & 1);
@@ -90,14 +90,14 @@ static void leave(int number) {
   siglongjmp(back, 1);
 }
 
-static uint64_t byte_of(uint64_t bits) {
+static uint64_t make_byte(uint64_t bits) {
   if (bits >> 62 && hunt_constant_count) return hunt_constants[bits % hunt_constant_count] & 0xff;
-  return number_of(draw()) & 0xff;
+  return make_number(draw()) & 0xff;
 }
 
-// Pointers, numbers of eight and four bytes, and texts of what the function compares with. Of four
-// inputs one is mostly texts, one mostly what can be called, and one mostly pointers and nulls, as
-// lists are.
+// Fills memory with pointers, numbers of 8 and 4 bytes, and text with the constants that the
+// function compares with. Of four inputs one is mostly text, one mostly function pointers, and one
+// mostly pointers and nulls, like a linked list.
 static void fill(unsigned char *to, int size) {
   int mode = draw() % 4;
   for (int i = 0; i + 8 <= size; i += 8) {
@@ -105,13 +105,13 @@ static void fill(unsigned char *to, int size) {
     int kind = bits >> 8 & 7;
     if (mode < 3 && bits >> 62) kind = mode == 2 ? 8 : mode ? 3 : 7;
     if (kind == 0) {
-      value = number_of(bits);
+      value = make_number(bits);
     } else if (kind < 3) {
-      value = number_of(bits) << 32 | (uint32_t)number_of(draw());
+      value = make_number(bits) << 32 | (uint32_t)make_number(draw());
     } else if (kind < 5) {
-      for (int byte = 0; byte < 8; byte++) value = value << 8 | byte_of(draw());
+      for (int byte = 0; byte < 8; byte++) value = value << 8 | make_byte(draw());
     } else if (kind < 8 || bits & 1) {
-      value = kind == 7 ? (uint64_t)callback : pointer_of(bits >> 16);
+      value = kind == 7 ? (uint64_t)callback : make_pointer(bits >> 16);
     }
     memcpy(to + i, &value, 8);
   }
@@ -132,9 +132,9 @@ static int run(int which, uint64_t number, uint64_t *result) {
     return 0;
   }
   setitimer(ITIMER_VIRTUAL, &soon, NULL);
-  uint64_t found = hunt_call(which, words);
+  uint64_t answer = hunt_call(which, words);
   setitimer(ITIMER_VIRTUAL, &never, NULL);
-  hunt_note(hunt_kinds[0] == 'p' ? place_of(found) : found);
+  hunt_note(hunt_kinds[0] == 'p' ? locate(answer) : answer);
   for (int i = 0; i < SIZE; i += 8) hunt_note(*(uint64_t *)(ARENA + i));
   for (int i = 0; i < hunt_global_count; i++)
     for (int at = 0; at < GLOBAL; at += 8) hunt_note(*(uint64_t *)(hunt_globals[i] + at));
@@ -162,8 +162,8 @@ int main(int argc, char **argv) {
     fill(first, SIZE);
     for (int i = 0; i < WORDS && hunt_kinds[i] && hunt_kinds[i + 1]; i++) {
       uint64_t bits = draw();
-      words[i] = hunt_kinds[i + 1] == 'p' ? (bits >> 60 ? pointer_of(bits) : 0)
-                 : hunt_kinds[i + 1] == 'n' ? pointer_of(bits) : number_of(bits);
+      words[i] = hunt_kinds[i + 1] == 'p' ? (bits >> 60 ? make_pointer(bits) : 0)
+                 : hunt_kinds[i + 1] == 'n' ? make_pointer(bits) : make_number(bits);
     }
     reports = 0;
     if (edges) memset(counters, 0, edges);
@@ -178,8 +178,8 @@ int main(int argc, char **argv) {
         wrong++;
       }
   }
-  long taken = 0;
-  for (long i = 0; i < edges; i++) taken += reached[i];
-  printf("edges %ld %ld\n", taken, edges);
+  long covered = 0;
+  for (long i = 0; i < edges; i++) covered += reached[i];
+  printf("edges %ld %ld\n", covered, edges);
   return wrong != 0;
 }

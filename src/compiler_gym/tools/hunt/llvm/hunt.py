@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""One hunt: its steps, and the journal that it goes on from.
+"""Run a hunt: its steps, and the journal from which it can be resumed.
 
-    journal.jsonl   one row for each program and each candidate, with what dropped it
-    functions/      what of each program showed a gap, as bitcode
-    findings/       a folder for each finding: the draft, and the programs of its two commands
+    journal.jsonl   a row for each program and candidate, with the reason if it was dropped
+    functions/      the functions with a gap, as bitcode
+    findings/       a folder for each finding, with its draft and the reduced function
     findings.json   figures and findings
-    report.html     the same for readers
+    report.html     the same as an HTML page
 
-A program or a candidate has its row when it is done: a kill costs at most one of them.
+A row is written when a program or candidate is done, so a kill loses at most one of them.
 """
 
 import time
@@ -34,53 +34,53 @@ __all__ = ["Hunt", "HuntLimits"]
 _JOURNAL = "journal.jsonl"
 _SHARE_OF_EXAMINING = 0.5
 _FAILURES_OF_A_DECISION = 5
-"""Candidates of one decision that may be dropped one after the other."""
+"""Number of consecutive dropped candidates after which a decision is abandoned."""
 _FINDINGS_OF_A_DECISION = 3
-"""Patterns of one decision that are worth a report each."""
+"""Maximum number of findings for one decision."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A candidate that is no finding: the step that dropped it, and why."""
+    """A dropped candidate: the step that dropped it, and the reason."""
 
     step: str
     reason: str
     text: str = ""
-    """The reduced function, where there is one."""
+    """The reduced function, if there is one."""
     decision: str = ""
-    """The smallest decision that shows the gap, where it was needed."""
+    """The smallest decision that shows the gap, if it is needed."""
 
     def row(self) -> dict[str, str]:
-        """Return the fields of its row in the journal."""
+        """Return the fields for the candidate's row in the journal."""
         fields = {"step": self.step, "text": self.text, "as": self.decision}
         return {"dropped": self.reason} | {key: text for key, text in fields.items() if text}
 
 
 @dataclass(frozen=True, slots=True)
 class HuntLimits:
-    """How far a hunt goes for each function."""
+    """Limits of a hunt."""
 
     least_instructions: int = 4
     most_instructions: int = 300
     functions: int = 16
-    """New functions of one program that are examined, so that all packages have their turn."""
+    """Maximum number of new functions to examine in one program, so all packages are covered."""
     lines: int = 30
-    """Lines of IR that a finding may have."""
+    """Maximum number of lines of IR in a finding."""
     packages: int = 3
-    """Packages in which its pattern must be found: all of them, where there are fewer."""
+    """Minimum number of packages with the pattern; all packages if there are fewer."""
     reduce_seconds: float = 90.0
     examine_seconds: float = 30.0
 
 
 class Hunt:
-    """One hunt in one folder. A later one in the same folder goes on where it ended.
+    """One hunt in one folder; a later hunt in the same folder continues it.
 
     Args:
-        where: A dataset, or a path that `programs_in` takes.
+        where: A dataset, or a path for `programs_in`.
         output: The folder.
-        goal: What is to be less: a value of `HuntGoal`.
-        says: Is told how it goes, a line at a time.
-        is_interrupted: Whether to end after the step that is being done.
+        goal: The cost to minimise: a value of `HuntGoal`.
+        says: Receives progress messages, one line at a time.
+        is_interrupted: Returns True to stop after the current step.
     """
 
     def __init__(
@@ -100,27 +100,27 @@ class Hunt:
         self._least_packages = limits.packages
 
     def run(self, *, seconds: float) -> dict[str, Any]:
-        """Hunt for `seconds`, write what was found, and return it as plain values.
+        """Hunt for `seconds`, write the findings, and return them as a document of plain values.
 
-        Raises `CacheError` where the folder cannot be used, `BenchmarkNotFoundError` where there
-        is no program, `BenchmarkInitError` where none can be read or clang is missing, and
+        Raises `CacheError` if the folder cannot be used, `BenchmarkNotFoundError` if there are no
+        programs, `BenchmarkInitError` if none can be read or clang is missing, and
         `EnvironmentNotSupported` without ``llvm-reduce``.
         """
         # Every proof links a program, and every finding is reduced.
         clang_command()
-        require_tool("llvm-reduce", "to reduce what is found")
+        require_tool("llvm-reduce", "to reduce findings")
         programs = programs_in(self._where)
-        there = len({program.package for program in programs})
-        self._least_packages = min(self._limits.packages, there)
+        packages = len({program.package for program in programs})
+        self._least_packages = min(self._limits.packages, packages)
         with writing(self.output, CacheError):
             self.output.mkdir(parents=True, exist_ok=True)
         lock = FolderLock.take(self.output)
         try:
             self._open()
-            begun = time.monotonic()
+            started = time.monotonic()
             with Engine() as engine:
-                self._examine(engine, programs, begun + _SHARE_OF_EXAMINING * seconds)
-                self._follow(engine, begun + seconds)
+                self._examine(engine, programs, started + _SHARE_OF_EXAMINING * seconds)
+                self._follow(engine, started + seconds)
             self._require_readable()
             return self.write(programs=len(programs))
         finally:
@@ -129,8 +129,8 @@ class Hunt:
     def compare_versions(self, *, seconds: float) -> dict[str, Any]:
         """Compile every program with each installed version; return the functions that grew.
 
-        Written to ``grown.json`` and ``grown.jsonl``, which a later call goes on from. Raises as
-        `run` does, and `EnvironmentNotSupported` without two versions.
+        Writes ``grown.json`` and ``grown.jsonl``; a later call continues from these. Raises like
+        `run`, and `EnvironmentNotSupported` without two versions.
         """
         programs = programs_in(self._where)
         with writing(self.output, CacheError):
@@ -147,32 +147,32 @@ class Hunt:
             lock.release()
 
     def write(self, *, programs: int) -> dict[str, Any]:
-        """Write findings and report from the journal, and return them as plain values."""
-        findings = [self._count_occurrences(row) for row in self._read_stage("finding")]
-        kept = [one for one in findings if one["packages"] >= self._least_packages]
-        kept.sort(key=lambda one: (-one["packages"], -one["functions"], one["key"]))
+        """Write findings and report from the journal, and return them as a document."""
+        counted = [self._count_occurrences(row) for row in self._read_stage("finding")]
+        findings = [row for row in counted if row["packages"] >= self._least_packages]
+        findings.sort(key=lambda row: (-row["packages"], -row["functions"], row["key"]))
         document = {
             "where": _choose_name(self._where),
             "goal": self._goal.value,
             "unit": self._goal.unit,
             "level": self._goal.level,
-            "figures": self._figures(programs, len(kept)),
-            "findings": kept,
+            "figures": self._figures(programs, len(findings)),
+            "findings": findings,
         }
         write_findings(self.output, document)
         return document
 
     def _require_readable(self) -> None:
-        """Raise `BenchmarkInitError` where no program could be read, with the first reason.
+        """Raise `BenchmarkInitError` with the first reason if no program could be read.
 
-        The journal is deleted, so that the same command tries them again.
+        Deletes the journal, so that the same command tries again.
         """
-        dropped = [row.get("dropped") for row in self._read_stage("program")]
-        if dropped and all(dropped):
+        reasons = [row.get("dropped") for row in self._read_stage("program")]
+        if reasons and all(reasons):
             (self.output / _JOURNAL).unlink()
             raise BenchmarkInitError(
-                f"none of the {len(dropped)} programs that were tried in {self._where} can be "
-                f"read; the first one {dropped[0]}"
+                f"cannot read any of the {len(reasons)} programs tried in {self._where}; the first "
+                f"failure: {reasons[0]}"
             )
 
     # The journal.
@@ -184,13 +184,13 @@ class Hunt:
             drop_cut_line(path)
             self._rows = list(lines(path))
         except (OSError, ValueError) as error:
-            raise CacheError(f"{error}: remove that line, or name another folder") from error
+            raise CacheError(f"{error}; remove that line, or use another folder") from error
         if not self._rows:
             self._append(head)
         elif self._rows[0] != head:
             raise CacheError(
-                f"{self.output} holds a hunt of {self._rows[0].get('where')} for "
-                f"{self._rows[0].get('goal')}: expected {self._where} for {self._goal.value}, or "
+                f"{self.output} contains a hunt in {self._rows[0].get('where')} for "
+                f"{self._rows[0].get('goal')}, not in {self._where} for {self._goal.value}; use "
                 "another folder"
             )
 
@@ -222,25 +222,25 @@ class Hunt:
     def _examine_program(
         self, engine: Engine, program: HuntedProgram, shapes: set[int], deadline: float
     ) -> None:
-        """Examine each function; a program that is not finished has no row, and begins again."""
-        said: dict[str, Any] = {"program": program.name, "package": program.package}
-        begun = time.monotonic()
+        """Examine each function; an unfinished program has no row and is examined again later."""
+        base: dict[str, Any] = {"program": program.name, "package": program.package}
+        started = time.monotonic()
         limits = self._limits
         try:
             contents = program.read()
         except CompilerGymError as error:
-            self._note("program", **said, dropped=f"does not build: {str(error)[:200]}")
+            self._note("program", **base, dropped=f"does not build: {str(error)[:200]}")
             return
         sizes = (limits.least_instructions, limits.most_instructions)
         answer = engine.ask("list_functions", contents, *sizes, seconds=120.0)
         if answer.failure:
-            self._note("program", **said, dropped=answer.failure)
+            self._note("program", **base, dropped=answer.failure)
             return
         new: list[int] = []
         counts: Counter[str] = Counter()
-        known = {row["key"] for row in self._read_stage("gap")}
-        # By a hash: which functions are left out says nothing of them.
-        for name, bitcode, shape, instructions in sorted(answer.value, key=lambda one: one[2]):
+        keys = {row["key"] for row in self._read_stage("gap")}
+        # Sort by hash, so that the limit skips functions at random.
+        for name, bitcode, shape, instructions in sorted(answer.value, key=lambda item: item[2]):
             if self._is_interrupted() or time.monotonic() > deadline:
                 shapes.difference_update(new)
                 return
@@ -253,22 +253,22 @@ class Hunt:
                 continue
             shapes.add(shape)
             new.append(shape)
-            found = engine.ask(
+            result = engine.ask(
                 "examine", bitcode, self._goal.value, seconds=limits.examine_seconds
             )
             counts["examined"] += 1
-            if found.failure:
-                counts[f"failed: {found.failure[:60]}"] += 1
-            elif found.value["gaps"]:
+            if result.failure:
+                counts[f"failed: {result.failure[:60]}"] += 1
+            elif result.value["gaps"]:
                 counts["gaps"] += 1
                 key = f"{shape & (1 << 64) - 1:016x}"
-                if key in known:
+                if key in keys:
                     continue
                 write_whole(self.output / "functions" / f"{key}.bc", bitcode)
                 self._note(
-                    "gap", key=key, function=name, instructions=instructions, **said, **found.value
+                    "gap", key=key, function=name, instructions=instructions, **base, **result.value
                 )
-        self._note("program", **said, shapes=new, counts=counts, seconds=time.monotonic() - begun)
+        self._note("program", **base, shapes=new, counts=counts, seconds=time.monotonic() - started)
 
     # Candidates.
 
@@ -280,11 +280,11 @@ class Hunt:
             gap, decision = candidate
             self._says(f"reducing {gap['function']} ({gap['package']}): {decision}")
             result = self._reduce(engine, gap, decision, deadline)
-            found = {"key": gap["key"], "decision": decision, "package": gap["package"]}
+            facts = {"key": gap["key"], "decision": decision, "package": gap["package"]}
             if isinstance(result, Dropped):
-                self._note("candidate", **found, **result.row())
+                self._note("candidate", **facts, **result.row())
             else:
-                self._note("candidate", **found)
+                self._note("candidate", **facts)
                 self._note(
                     "finding", **(result | {"key": gap["key"], "program": gap["program"]}),
                     package=gap["package"], function=gap["function"],
@@ -293,19 +293,19 @@ class Hunt:
     def _next_candidate(self) -> tuple[dict[str, Any], str] | None:
         """Return the smallest function that no finding explains, and its decision.
 
-        What is taken away from it must be taken away in enough packages already.
+        The same instructions must be removed in enough packages.
         """
         tried: dict[str, list[str]] = {}
         for row in self._read_stage("candidate"):
             tried.setdefault(row["decision"], []).append(row.get("dropped", ""))
         done = {(row["key"], row["decision"]) for row in self._read_stage("candidate")}
         findings = list(self._read_stage("finding"))
-        found: dict[str, list[dict[str, Any]]] = {}
+        groups: dict[str, list[dict[str, Any]]] = {}
         for gap in self._read_stage("gap"):
-            for one in gap["gaps"]:
-                found.setdefault(one["decision"], []).append(gap | {"removed": {*one["removed"]}})
+            for row in gap["gaps"]:
+                groups.setdefault(row["decision"], []).append(gap | {"removed": {*row["removed"]}})
         best: tuple[tuple[Any, ...], dict[str, Any], str] | None = None
-        for decision, gaps in found.items():
+        for decision, gaps in groups.items():
             past = tried.get(decision, [])
             if past.count("") >= _FINDINGS_OF_A_DECISION or (
                 len(past) >= _FAILURES_OF_A_DECISION and all(past[-_FAILURES_OF_A_DECISION:])
@@ -313,11 +313,11 @@ class Hunt:
                 continue
             for gap in sorted(gaps, key=lambda gap: (gap["instructions"], gap["key"])):
                 if (gap["key"], decision) in done or any(
-                    _explains(one, {"decision": decision, "removed": gap["removed"]})
-                    for one in findings
+                    _explains(finding, {"decision": decision, "removed": gap["removed"]})
+                    for finding in findings
                 ):
                     continue
-                packages = len({one["package"] for one in gaps if gap["removed"] <= one["removed"]})
+                packages = len({g["package"] for g in gaps if gap["removed"] <= g["removed"]})
                 if packages >= self._least_packages and gap["removed"]:
                     order = (gap["instructions"], past.count(""), " | " in decision, -packages)
                     if best is None or order < best[0]:
@@ -328,7 +328,7 @@ class Hunt:
     def _reduce(
         self, engine: Engine, gap: dict[str, Any], decision: str, deadline: float
     ) -> dict[str, Any] | Dropped:
-        """Reduce and prove a candidate; return the facts of the finding, or why it is dropped."""
+        """Reduce and prove a candidate; return the facts of the finding, or `Dropped`."""
         goal = self._goal.value
         function = (self.output / "functions" / f"{gap['key']}.bc").read_bytes()
         answer = engine.ask("attribute_decision", function, decision, goal)
@@ -336,21 +336,21 @@ class Hunt:
             return Dropped("attribute", answer.failure)
         smallest: str = answer.value
         least = self._least(gap["base"])
-        whole = engine.ask("prepare_for_reduction", function).value or ""
+        original = engine.ask("prepare_for_reduction", function).value or ""
 
         def is_interesting(data: bytes) -> bool:
             return bool(engine.ask("is_interesting", data, smallest, goal, least).value)
 
-        if not is_interesting(whole.encode()):
-            return Dropped("cut out", "alone, it does not show")
-        # What is plain already needs no test of each attribute.
-        plain = engine.ask("finish", whole.encode(), smallest, goal, least, seconds=60.0)
+        if not is_interesting(original.encode()):
+            return Dropped("cut out", "the function alone does not show the gap")
+        # Remove attributes first, so that they need not be tested one by one.
+        plain = engine.ask("finish", original.encode(), smallest, goal, least, seconds=60.0)
         seconds = max(min(self._limits.reduce_seconds, deadline - time.monotonic()), 10.0)
-        reduced = reduce_ir(plain.value or whole, is_interesting, seconds=seconds)
+        reduced = reduce_ir(plain.value or original, is_interesting, seconds=seconds)
         facts: dict[str, Any] = {"decision": smallest, "seen_as": [decision, smallest]}
         facts |= {"tests": reduced.tests, "is_reduction_finished": reduced.is_finished}
-        dropped = Dropped("reduce", "nothing is left")
-        # The smallest may be one that no input runs through: then an earlier one is looked at.
+        dropped = Dropped("reduce", "nothing remains")
+        # The smallest function may not be executable with any input; then try earlier ones.
         for back in (1, 2, 4, 8, 16, 32):
             if back > len(reduced.texts):
                 break
@@ -359,9 +359,9 @@ class Hunt:
             short = answer.value or reduced.texts[-back]
             size = len(short.splitlines())
             if size > self._limits.lines:
-                cut = "" if reduced.is_finished else f" within {seconds:.0f} s"
-                said = Dropped("reduce", f"{size} lines of IR are left{cut}")
-                return said if back == 1 else dropped
+                limit = "" if reduced.is_finished else f" within {seconds:.0f} s"
+                too_long = Dropped("reduce", f"{size} lines of IR remain{limit}")
+                return too_long if back == 1 else dropped
             proof = prove_finding(engine, short, smallest, goal)
             if proof.kind:
                 return self._judge(engine, facts | {"text": short, "proof": asdict(proof)})
@@ -370,7 +370,7 @@ class Hunt:
         return dropped
 
     def _judge(self, engine: Engine, facts: dict[str, Any]) -> dict[str, Any] | Dropped:
-        """Return the facts of a reduced function with counts and versions, or why it is dropped."""
+        """Return the facts of a reduced function with counts and versions, or `Dropped`."""
         goal, text, decision = self._goal.value, facts["text"], facts["decision"]
         answer = engine.ask("facts", text.encode(), decision, goal)
         if answer.failure:
@@ -379,22 +379,22 @@ class Hunt:
         facts["shape"] = f"{facts['shape'] & (1 << 64) - 1:016x}"
         counted = self._count_occurrences(facts)
         if counted["packages"] < self._least_packages:
-            said = f"its pattern is in {counted['packages']} packages"
-            return Dropped("count", said, text, decision)
+            reason = f"the pattern occurs in only {counted['packages']} packages"
+            return Dropped("count", reason, text, decision)
         if twin := self._twin(engine, facts):
-            return Dropped("compare", f"shows what {twin} shows")
-        facts["versions"] = [asdict(one) for one in sizes_by_version(engine, text, decision, goal)]
+            return Dropped("compare", f"duplicate of {twin}")
+        facts["versions"] = [asdict(row) for row in sizes_by_version(engine, text, decision, goal)]
         if facts["versions"]:
             newest = facts["versions"][-1]
             if newest["failure"] or newest["decided"] >= newest["level"]:
-                said = newest["failure"] or "LLVM's own tools do not show it"
-                return Dropped("versions", said, text)
+                reason = newest["failure"] or "LLVM's own tools do not show the gap"
+                return Dropped("versions", reason, text)
         return facts
 
     def _twin(self, engine: Engine, facts: dict[str, Any]) -> str:
-        """Return the key of a finding that is the same; empty where there is none.
+        """Return the key of an equivalent finding, or an empty string.
 
-        Two are, if the same is gone, or if each one's decision does the other's work.
+        Equivalent findings have equal shapes or removals, or decisions that replace each other.
         """
         for other in self._read_stage("finding"):
             if other["shape"] == facts["shape"] or (
@@ -404,9 +404,9 @@ class Hunt:
             both, goal = [facts["decision"], other["decision"]], self._goal.value
             if both[0] == both[1]:
                 continue
-            mine = engine.ask("compare_decisions", facts["text"].encode(), both, goal).value
-            theirs = engine.ask("compare_decisions", other["text"].encode(), both, goal).value
-            if mine and theirs and mine[1] >= mine[0] > 0 and theirs[0] >= theirs[1] > 0:
+            first = engine.ask("compare_decisions", facts["text"].encode(), both, goal).value
+            second = engine.ask("compare_decisions", other["text"].encode(), both, goal).value
+            if first and second and first[1] >= first[0] > 0 and second[0] >= second[1] > 0:
                 return str(other["key"])
         return ""
 
@@ -416,15 +416,15 @@ class Hunt:
     # Figures.
 
     def _count_occurrences(self, finding: dict[str, Any]) -> dict[str, Any]:
-        """Return a finding with where its pattern occurs among the functions that were examined."""
+        """Return a finding with the occurrences of its pattern among the examined functions."""
         saved, packages = 0.0, set[str]()
         functions = 0
         for gap in self._read_stage("gap"):
-            matching = [one for one in gap["gaps"] if _explains(finding, one)]
+            matching = [row for row in gap["gaps"] if _explains(finding, row)]
             if matching:
                 functions += 1
                 packages.add(gap["package"])
-                saved += gap["base"] - min(one["cost"] for one in matching)
+                saved += gap["base"] - min(row["cost"] for row in matching)
         return finding | {
             "functions": functions,
             "packages": len(packages),
@@ -432,7 +432,7 @@ class Hunt:
             "saved": saved,
         }
 
-    def _figures(self, programs: int, kept: int) -> dict[str, Any]:
+    def _figures(self, programs: int, findings: int) -> dict[str, Any]:
         counts: Counter[str] = Counter()
         for row in self._read_stage("program"):
             counts.update(row.get("counts", {}))
@@ -459,12 +459,12 @@ class Hunt:
             "with_gap": counts["gaps"],
             "candidates": counts["candidates"],
             "dropped": dropped,
-            "findings": kept,
+            "findings": findings,
         }
 
 
 def _explains(finding: dict[str, Any], gap: dict[str, Any]) -> bool:
-    """Return whether a gap of a function is one that a finding shows already."""
+    """Return whether a finding already explains a gap of a function."""
     removed = set(finding["removed"])
     return (
         gap["decision"] in finding["seen_as"] and removed != set() and removed <= {*gap["removed"]}
@@ -472,10 +472,10 @@ def _explains(finding: dict[str, Any], gap: dict[str, Any]) -> bool:
 
 
 def _without_numbers(reason: str) -> str:
-    """Return a reason without its numbers, to count it."""
+    """Return a reason with numbers replaced, to count similar ones together."""
     return "".join("N" if letter.isdigit() else letter for letter in reason)[:80]
 
 
 def _choose_name(where: str) -> str:
-    """Return what a report calls the programs in `where`, which may be the folder itself."""
+    """Return a name for the programs in `where`, which may be ``.``."""
     return Path(where).name or Path(where).resolve().name

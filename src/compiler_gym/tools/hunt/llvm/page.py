@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""All findings of a hunt as one HTML file."""
+"""Write all findings of a hunt as one HTML page."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,22 +10,22 @@ from compiler_gym.tools.tune import render_page
 __all__ = ["before_and_after", "page"]
 
 _STEPS = {
-    "programs": "programs there are",
+    "programs": "programs",
     "programs_examined": "programs examined",
-    "programs_unreadable": "of these, unreadable",
+    "programs_unreadable": "unreadable programs",
     "functions": "functions of a suitable size",
-    "duplicates": "of these, duplicates",
-    "left_out": "and left out: enough of one program",
+    "duplicates": "duplicate functions",
+    "left_out": "skipped functions (limit per program)",
     "examined": "functions examined",
-    "with_gap": "with a gap",
-    "candidates": "candidates followed",
+    "with_gap": "functions with a gap",
+    "candidates": "candidates reduced",
     "findings": "findings",
 }
-"""The figures of a hunt, in the order of its steps."""
+"""Labels of the figures of a hunt, in the order of its steps."""
 
 
 def page(document: Mapping[str, Any]) -> str:
-    """Return the page."""
+    """Return the page as HTML."""
     figures, level = document["figures"], document["level"]
 
     def describe(finding: Mapping[str, Any]) -> tuple[str, str]:
@@ -33,7 +33,7 @@ def page(document: Mapping[str, Any]) -> str:
         decision = HuntedDecision.read(finding["decision"])
         if decision.codegen:
             return f"--{decision.codegen[0]}", ""
-        extra = ",".join(one for one in decision.passes if one != level)
+        extra = ",".join(name for name in decision.passes if name != level)
         return extra, "before" if decision.passes[-1] == level else "after"
 
     def change(finding: Mapping[str, Any]) -> str:
@@ -59,7 +59,7 @@ def page(document: Mapping[str, Any]) -> str:
 
 
 def before_and_after(finding: Mapping[str, Any], goal: str) -> tuple[float, float]:
-    """Return the costs of a finding with the level, and with its decision."""
+    """Return the costs of a finding with the level and with its decision."""
     kind = HuntGoal(goal)
     if kind is HuntGoal.CYCLES:
         before, after = finding["costs"]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Prove that a decision kept what a function does, or say why nothing is proven.
+"""Prove that a decision preserves the behaviour of a function.
 
-Alive2 proves it for every input where it is installed. Otherwise the function is run on generated
-inputs: before, after the level and after the decision, on the same memory and with the same answers
-of the functions that it calls. The unoptimised one runs under the address and the memory sanitizer,
-too: an input on which these report is not judged. Everything runs in the sandbox.
+If Alive2 is installed, it proves this for all inputs. Otherwise the function is run on generated
+inputs in three versions: unoptimised, with the level and with the decision, each with the same
+memory and the same results of the functions it calls. The unoptimised version also runs under the
+address and memory sanitizers; inputs they report are ignored. Everything runs in the sandbox.
 """
 
 import re
@@ -31,10 +31,10 @@ _GO_ON = (
     "symbolize=0:halt_on_error=0:exitcode=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0"
     ":handle_sigill=0:allow_user_segv_handler=1:use_sigaltstack=0"
 )
-"""Sanitizers report and go on, and leave signals to the harness."""
+"""Sanitizer options: continue after a report, and let the harness handle signals."""
 _TYPES = re.compile(r"i([1-9]|[1-5][0-9]|6[0-4])|ptr|float|double")
 _ARGUMENTS = r"\(((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*)\)"
-"""A list in parentheses whose attributes have some, too, as ``captures(none)``."""
+"""A parenthesised list, whose attributes may contain parentheses, as in ``captures(none)``."""
 _DEFINE = re.compile(rf"^define [^@]*?(\S+) @([\w.$]+){_ARGUMENTS}(?: [^\n]*)?\{{", re.MULTILINE)
 _DECLARE = re.compile(rf"^declare ([^@]*?)(\S+) @([\w.$]+){_ARGUMENTS}(.*)$", re.MULTILINE)
 _OUTSIDE = re.compile(r"^@([\w.$]+) = external [^\n]*$", re.MULTILINE)
@@ -44,34 +44,34 @@ _CONSTANT = re.compile(r"(?<![\w%@.])-?\d+\b")
 
 @dataclass(frozen=True, slots=True)
 class HuntProof:
-    """What is proven, or why nothing is."""
+    """The result of a proof: its kind, or the reason why there is none."""
 
     kind: str = ""
-    """``alive2`` or ``execution``; empty where nothing is proven."""
+    """``alive2`` or ``execution``; empty if nothing is proven."""
     reason: str = ""
     judged: int = 0
-    """Inputs on which all three did the same."""
+    """Number of inputs on which all three versions behaved the same."""
     reached: str = ""
-    """Edges of the function that these take, of all."""
+    """Covered edges of the function, as ``N of M``."""
 
 
 def prove_finding(engine: Engine, text: str, decision: str, goal: str) -> HuntProof:
-    """Return the strongest proof that there is of a finished function."""
+    """Return the strongest available proof for a finished function."""
     if shutil.which("alive-tv"):
-        made = engine.ask("make_versions", text.encode(), decision, goal)
-        if made.value and all(is_proved(made.value[0], after) for after in made.value[1:]):
+        result = engine.ask("make_versions", text.encode(), decision, goal)
+        if result.value and all(is_proved(result.value[0], after) for after in result.value[1:]):
             return HuntProof("alive2", "alive-tv verified the level's code and the decision's")
     try:
         glue = glue_for(text)
     except ValueError as error:
-        return HuntProof(reason=f"cannot be run: {error}")
+        return HuntProof(reason=f"cannot be executed: {error}")
     return _execute(engine, text, decision, goal, glue)
 
 
 def _execute(engine: Engine, text: str, decision: str, goal: str, glue: str) -> HuntProof:
     answer = engine.ask("proof_objects", text, decision, goal, glue)
     if answer.failure:
-        return HuntProof(reason=f"cannot be run: {answer.failure}")
+        return HuntProof(reason=f"cannot be executed: {answer.failure}")
     with scratch_directory("proof") as name:
         folder = Path(name)
         for part, code in answer.value.items():
@@ -81,24 +81,24 @@ def _execute(engine: Engine, text: str, decision: str, goal: str, glue: str) -> 
             if plain.wrong:
                 return HuntProof(reason=f"differs on input {plain.wrong}")
             if plain.judged < _LEAST_JUDGED:
-                return HuntProof(reason=f"ends by itself on {plain.judged} of {_INPUTS} inputs")
-            taken, edges = plain.edges
-            if taken < _LEAST_REACHED * edges:
-                return HuntProof(reason=f"inputs take {taken} of {edges} edges")
+                return HuntProof(reason=f"terminates on only {plain.judged} of {_INPUTS} inputs")
+            covered, edges = plain.edges
+            if covered < _LEAST_REACHED * edges:
+                return HuntProof(reason=f"the inputs cover only {covered} of {edges} edges")
             for sanitizer in ("address", "memory"):
                 parts = [f"glue-{sanitizer}", sanitizer, "level", "decided"]
                 clean = _run(folder, sanitizer, parts, _CHECKED_INPUTS)
                 if clean.judged < _LEAST_CLEAN:
-                    return HuntProof(reason=f"the {sanitizer} sanitizer reports on its inputs")
+                    return HuntProof(reason=f"the {sanitizer} sanitizer reports errors")
         except (subprocess.SubprocessError, ValueError) as error:
-            return HuntProof(reason=f"cannot be run: {str(error).strip()[:200]}")
-    return HuntProof("execution", "", plain.judged, f"{taken} of {edges}")
+            return HuntProof(reason=f"cannot be executed: {str(error).strip()[:200]}")
+    return HuntProof("execution", "", plain.judged, f"{covered} of {edges}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
     judged: int
-    """Inputs on which it ends by itself, and no sanitizer reports."""
+    """Number of inputs on which the function terminates without sanitizer reports."""
     wrong: str
     edges: tuple[int, int]
 
@@ -118,7 +118,7 @@ def _run(folder: Path, sanitizer: str, parts: list[str], inputs: int) -> _Run:
         environment={"ASAN_OPTIONS": f"{_GO_ON}:detect_leaks=0", "MSAN_OPTIONS": _GO_ON},
     )
     if report.stopped_by is not None or report.exit_status not in (0, 1) or not report.stdout:
-        raise ValueError(f"ended with {report.stopped_by or report.exit_status}")
+        raise ValueError(f"the harness ended with {report.stopped_by or report.exit_status}")
     lines = report.stdout.decode().splitlines()
     last = lines[-1].split()
     wrong = next((line.split()[1] for line in lines if line.startswith("wrong")), "")
@@ -135,7 +135,7 @@ _harnesses: dict[str, bytes] = {}
 
 
 def _harness(sanitizer: str, folder: Path) -> str:
-    """Return the compiled harness, which is compiled once in each process."""
+    """Return the path of the compiled harness, which is compiled once per process."""
     target = folder / f"harness{sanitizer}.o"
     if sanitizer not in _harnesses:
         source = folder / "harness.c"
@@ -149,28 +149,28 @@ def _harness(sanitizer: str, folder: Path) -> str:
 
 
 def glue_for(text: str) -> str:
-    """Return the IR that calls the versions ``f0`` to ``f2`` of a function, and stands in for
-    what is outside it; raise `ValueError` where that cannot be done.
+    """Return IR that calls the versions ``f0`` to ``f2`` of a function, with stubs for its external
+    symbols; raise `ValueError` if this is not possible.
     """
-    found = _DEFINE.search(text)
-    if found is None:
-        raise ValueError("its signature is not one that can be called")
+    definition = _DEFINE.search(text)
+    if definition is None:
+        raise ValueError("its signature is not supported")
     if state := _STATE.search(text):
-        raise ValueError(f"it has the state {state[1]}")
-    result, arguments = found[1], _argument_types(found[3])
+        raise ValueError(f"it uses the global variable {state[1]}")
+    result, arguments = definition[1], _argument_types(definition[3])
     if result != "void" and not _TYPES.fullmatch(result):
         raise ValueError(f"it returns {result}")
     kinds = "".join(
-        "n" if one == "ptr" and re.search(r"nonnull|dereferenceable", whole) else one[0]
-        for one, whole in arguments
+        "n" if kind == "ptr" and re.search(r"nonnull|dereferenceable", full) else kind[0]
+        for kind, full in arguments
     )
     outside = _OUTSIDE.findall(text)
-    constants = sorted({int(one) for one in _CONSTANT.findall(text) if abs(int(one)) < 1 << 62})
+    constants = sorted({int(n) for n in _CONSTANT.findall(text) if abs(int(n)) < 1 << 62})
     shown = f"{'v' if result == 'void' else result[0]}{kinds}"
     lines = [
         *(f"@{name} = global [4096 x i8] zeroinitializer, align 64" for name in outside),
         _table("hunt_globals", [f"ptr @{name}" for name in outside] or ["ptr null"], "ptr"),
-        _table("hunt_constants", [f"i64 {one}" for one in constants] or ["i64 0"], "i64"),
+        _table("hunt_constants", [f"i64 {value}" for value in constants] or ["i64 0"], "i64"),
         f"@hunt_global_count = constant i32 {len(outside)}",
         f"@hunt_constant_count = constant i32 {len(constants)}",
         "@hunt_versions = constant i32 3",
@@ -180,7 +180,7 @@ def glue_for(text: str) -> str:
         "declare i64 @hunt_answer(i32, i32)",
         *(_stand_in(match, number) for number, match in enumerate(_DECLARE.finditer(text))
           if not match[3].startswith("llvm.")),
-        *_calls(result, [one for one, _ in arguments]),
+        *_calls(result, [kind for kind, _ in arguments]),
     ]  # fmt: skip
     head = re.findall(r"^target [^\n]*$", text, re.MULTILINE)
     return "\n".join([*head, *lines]) + "\n"
@@ -191,20 +191,20 @@ def _table(name: str, values: list[str], kind: str) -> str:
 
 
 def _argument_types(text: str) -> list[tuple[str, str]]:
-    """Return each argument's type, and all that is said of it."""
-    found: list[tuple[str, str]] = []
-    for whole in re.split(r",(?![^(]*\))", text):
-        kind = whole.strip().split(" ")[0]
+    """Return the type of each argument, and its full text with attributes."""
+    types: list[tuple[str, str]] = []
+    for argument in re.split(r",(?![^(]*\))", text):
+        kind = argument.strip().split(" ")[0]
         if kind in ("", "..."):
             continue
-        if not _TYPES.fullmatch(kind) or re.search(r"byval|sret|inalloca|preallocated", whole):
-            raise ValueError(f"it takes {whole.strip()}")
-        found.append((kind, whole))
-    return found
+        if not _TYPES.fullmatch(kind) or re.search(r"byval|sret|inalloca|preallocated", argument):
+            raise ValueError(f"it takes {argument.strip()}")
+        types.append((kind, argument))
+    return types
 
 
 def _to_word(kind: str, name: str, at: str) -> str:
-    """Return instructions that make the i64 `at` of a value."""
+    """Return instructions that convert a value to the i64 `at`."""
     if kind == "i64":
         return f"  {at} = add i64 {name}, 0"
     if kind == "ptr":
@@ -229,7 +229,7 @@ def _from_word(kind: str, word: str, at: str) -> str:
 
 
 def _stand_in(match: "re.Match[str]", number: int) -> str:
-    before, result, name, arguments, behind = match.groups()
+    before, result, name, arguments, attributes = match.groups()
     types = _argument_types(arguments)
     if result != "void" and not _TYPES.fullmatch(result):
         raise ValueError(f"{name} returns {result}")
@@ -238,7 +238,7 @@ def _stand_in(match: "re.Match[str]", number: int) -> str:
         lines.append(_to_word(kind, f"%a{i}", f"%w{i}"))
         note = "hunt_note_pointer" if kind == "ptr" else "hunt_note"
         lines.append(f"  call void @{note}(i64 %w{i})")
-    writes = not re.search(r"memory\(|readonly|readnone", behind)
+    writes = not re.search(r"memory\(|readonly|readnone", attributes)
     lines.append(f"  %r = call i64 @hunt_answer(i32 {int(writes)}, i32 {int(result == 'ptr')})")
     if result == "void":
         lines.append("  ret void")
@@ -246,34 +246,34 @@ def _stand_in(match: "re.Match[str]", number: int) -> str:
         lines += [_from_word(result, "%r", "%x"), f"  ret {result} %x"]
     dots = ", ..." if arguments.rstrip().endswith("...") and types else (
         "..." if arguments.strip() == "..." else "")  # fmt: skip
-    given = ", ".join(f"{kind} %a{i}" for i, (kind, _) in enumerate(types))
-    extension = next((one for one in ("zeroext ", "signext ") if one in before), "")
-    return f"define {extension}{result} @{name}({given}{dots}) {{\n" + "\n".join(lines) + "\n}"
+    parameters = ", ".join(f"{kind} %a{i}" for i, (kind, _) in enumerate(types))
+    extension = next((word for word in ("zeroext ", "signext ") if word in before), "")
+    return f"define {extension}{result} @{name}({parameters}{dots}) {{\n" + "\n".join(lines) + "\n}"
 
 
 def _calls(result: str, kinds: list[str]) -> list[str]:
-    taken = [
+    loads = [
         f"  %p{i} = getelementptr i64, ptr %words, i64 {i}\n  %v{i} = load i64, ptr %p{i}\n"
         + _from_word(kind, f"%v{i}", f"%a{i}")
         for i, kind in enumerate(kinds)
     ]
-    given = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(kinds))
+    parameters = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(kinds))
     blocks = [
         f"c{which}:\n"
         + (
-            f"  call void @f{which}({given})\n  ret i64 0"
+            f"  call void @f{which}({parameters})\n  ret i64 0"
             if result == "void"
-            else f"  %r{which} = call {result} @f{which}({given})\n"
+            else f"  %r{which} = call {result} @f{which}({parameters})\n"
             + _to_word(result, f"%r{which}", f"%w{which}")
             + f"\n  ret i64 %w{which}"
         )
         for which in range(3)
     ]
-    declared = [f"declare {result} @f{which}({', '.join(kinds)})" for which in range(3)]
+    declarations = [f"declare {result} @f{which}({', '.join(kinds)})" for which in range(3)]
     return [
-        *declared,
+        *declarations,
         "define i64 @hunt_call(i32 %which, ptr %words) {",
-        *taken,
+        *loads,
         "  switch i32 %which, label %c0 [ i32 1, label %c1\n i32 2, label %c2 ]",
         *blocks,
         "}",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Make a function small with ``llvm-reduce``: what stays shows the gap, and is no nonsense.
+"""Reduce a function with ``llvm-reduce``, keeping the gap and meaningful code.
 
-``llvm-reduce`` runs a script that asks us through two FIFOs: a check costs a fork of the engine,
-not the start of a process that loads LLVM. No program is run here.
+``llvm-reduce`` runs a script that sends each candidate here through two FIFOs, so a check costs a
+fork of the engine instead of starting a process that loads LLVM. No program is run here.
 """
 
 import os
@@ -27,26 +27,26 @@ _SKIPPED = (
     *("arguments-to-return", "instructions-to-return", "volatile", "atomic-ordering"),
     *("syncscopes", "special-globals", "di-metadata", "dbg-records", "distinct-metadata"),
 )
-"""Reductions whose results are refused, or look like nobody's code."""
+"""Reductions whose results would be rejected, or look unlike real code."""
 
 
 class Reduced:
-    """What a reduction came to."""
+    """The result of a reduction."""
 
     def __init__(self, texts: Sequence[str], *, tests: int, is_finished: bool) -> None:
         self.texts = texts
-        """The programs that passed the test, the smallest last; the first one where none did."""
+        """The programs that passed the test, the smallest last; otherwise the original program."""
         self.tests = tests
         self.is_finished = is_finished
-        """True if it ended by itself: time did not end it."""
+        """True if the reduction finished within the time limit."""
 
 
 def reduce_ir(text: str, is_interesting: Callable[[bytes], bool], *, seconds: float) -> Reduced:
-    """Return the smallest that ``llvm-reduce`` makes of `text` within `seconds`.
+    """Reduce `text` with ``llvm-reduce`` for at most `seconds`.
 
-    Raises `BenchmarkInitError` where it is not installed.
+    Raises `BenchmarkInitError` if ``llvm-reduce`` is not installed.
     """
-    tool = require_tool("llvm-reduce", "to make programs small", error=BenchmarkInitError)
+    tool = require_tool("llvm-reduce", "to reduce programs", error=BenchmarkInitError)
     with scratch_directory("reduce") as name:
         folder = Path(name)
         (folder / "test.sh").write_text(_SCRIPT, encoding="utf-8")
@@ -59,17 +59,17 @@ def reduce_ir(text: str, is_interesting: Callable[[bytes], bool], *, seconds: fl
         bound = [setpriv, "--pdeathsig=KILL"] if setpriv else []
         test, *arguments = [*bound, "/bin/sh", "test.sh"]
         command = [
-            *bound, tool, skipped, f"--test={test}", *(f"--test-arg={one}" for one in arguments),
+            *bound, tool, skipped, f"--test={test}", *(f"--test-arg={each}" for each in arguments),
             "input.ll", "-o", "output.ll",
         ]  # fmt: skip
-        # Its messages go nowhere; its group ends with it, the script that waits for us included.
-        # The kernel ends both where this process is killed.
+        # Discard its messages. Its process group, which includes the waiting script, is killed at
+        # the end, and by the kernel if this process is killed.
         process = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         try:
-            return _answering(process, folder, (ask, tell), is_interesting, seconds, text)
+            return _answer_requests(process, folder, (ask, tell), is_interesting, seconds, text)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -78,7 +78,7 @@ def reduce_ir(text: str, is_interesting: Callable[[bytes], bool], *, seconds: fl
             os.close(tell)
 
 
-def _answering(
+def _answer_requests(
     process: "subprocess.Popen[bytes]", folder: Path, pipes: tuple[int, int],
     is_interesting: Callable[[bytes], bool], seconds: float, text: str,
 ) -> Reduced:  # fmt: skip
@@ -90,10 +90,10 @@ def _answering(
             if process.poll() is not None:
                 return Reduced(texts, tests=tests, is_finished=True)
             continue
-        found = (folder / os.read(ask, 4096).decode().strip()).read_bytes()
+        candidate = (folder / os.read(ask, 4096).decode().strip()).read_bytes()
         tests += 1
-        good = is_interesting(found)
-        if good and len(found) <= len(texts[-1].encode()):
-            texts.append(found.decode(errors="replace"))
-        os.write(tell, b"0\n" if good else b"1\n")
+        passes = is_interesting(candidate)
+        if passes and len(candidate) <= len(texts[-1].encode()):
+            texts.append(candidate.decode(errors="replace"))
+        os.write(tell, b"0\n" if passes else b"1\n")
     return Reduced(texts, tests=tests, is_finished=False)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Where the programs of a hunt come from: a dataset, a built corpus, or a project's folder.
+"""List the programs of a hunt: those of a dataset, a built corpus, or a project's folder.
 
-Yields each program with the name of its package, or with the reason why it cannot be read.
+Each program has the name of its package; unreadable ones raise an error when they are read.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,56 +24,56 @@ _DATABASE = "compile_commands.json"
 
 @dataclass(frozen=True, slots=True)
 class HuntedProgram:
-    """One program, read when it is asked for."""
+    """One program, which is read on demand."""
 
     name: str
     package: str
     read: Callable[[], bytes]
-    """Return its bitcode or IR, or raise a `CompilerGymError`."""
+    """Returns the bitcode or IR, or raises a `CompilerGymError`."""
 
 
 def programs_in(where: str) -> list[HuntedProgram]:
-    """Return the programs of a dataset or below a path, packages in turns.
+    """Return the programs of a dataset or below a path, alternating between packages.
 
-    A folder of a built corpus (``packages/NAME/modules``) says what belongs to which package; a
-    ``compile_commands.json`` how a project is compiled; otherwise each folder below is a package.
+    A built corpus (``packages/NAME/modules``) defines its packages, a folder with a
+    ``compile_commands.json`` is one package, and otherwise each subfolder is a package.
 
-    Raises `BenchmarkNotFoundError` where there is none, and `BenchmarkInitError` where they have
-    to be compiled and there is no clang.
+    Raises `BenchmarkNotFoundError` if there are no programs, and `BenchmarkInitError` if they must
+    be compiled but clang is not installed.
     """
     path = Path(where)
     if not path.exists():
         if "/" in where and "://" not in where:
             raise BenchmarkNotFoundError(f"no such file or folder: {where}")
-        found = _of_dataset(where)
+        programs = _list_dataset(where)
     elif (path / _DATABASE).is_file():
-        found = _compile_by_database(path / _DATABASE)
+        programs = _compile_by_database(path / _DATABASE)
     else:
-        found = _files_under(path)
-    if not found:
+        programs = _files_under(path)
+    if not programs:
         raise BenchmarkNotFoundError(
-            f"no program is in {where}: expected a dataset, or a folder with {_DATABASE}, "
-            f"{' '.join(IR_SUFFIXES)} or sources"
+            f"no programs in {where}; name a dataset, or a folder with {_DATABASE}, "
+            f"{' '.join(IR_SUFFIXES)} or source files"
         )
-    return _in_turns(found)
+    return _alternate(programs)
 
 
 def _files_under(path: Path) -> list[HuntedProgram]:
     built = sorted(path.glob("packages/*/modules/*.bc"))
     if built:
-        return [_of_file(file, file.parts[-3].partition("_")[0], path) for file in built]
-    files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
-    found = [one for one in files if one.suffix in (*IR_SUFFIXES, *_SOURCES)]
-    if any(file.suffix in _SOURCES for file in found):
+        return [_read_file(file, file.parts[-3].partition("_")[0], path) for file in built]
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+    programs = [file for file in files if file.suffix in (*IR_SUFFIXES, *_SOURCES)]
+    if any(file.suffix in _SOURCES for file in programs):
         clang_command()
     root = path if path.is_dir() else path.parent
     return [
-        _of_file(one, next(iter(one.relative_to(root).parts[:-1]), root.absolute().name), root)
-        for one in found
+        _read_file(file, next(iter(file.relative_to(root).parts[:-1]), root.absolute().name), root)
+        for file in programs
     ]
 
 
-def _of_file(path: Path, package: str, root: Path) -> HuntedProgram:
+def _read_file(path: Path, package: str, root: Path) -> HuntedProgram:
     def read() -> bytes:
         try:
             if path.suffix in IR_SUFFIXES:
@@ -90,7 +90,7 @@ def _of_file(path: Path, package: str, root: Path) -> HuntedProgram:
 def _compile_by_database(path: Path) -> list[HuntedProgram]:
     clang_command()
     unreadable: list[tuple[str, str]] = []
-    made = make_benchmarks_from_compile_commands(path, unreadable=unreadable)
+    benchmarks = make_benchmarks_from_compile_commands(path, unreadable=unreadable)
     package = path.absolute().parent.name
 
     def failing(reason: str) -> Callable[[], bytes]:
@@ -100,28 +100,28 @@ def _compile_by_database(path: Path) -> list[HuntedProgram]:
         return read
 
     readable = [
-        HuntedProgram(name, package, lambda one=one: one.contents) for name, one in made.items()
+        HuntedProgram(name, package, lambda b=b: b.contents) for name, b in benchmarks.items()
     ]
-    return readable + [HuntedProgram(name, package, failing(said)) for name, said in unreadable]
+    return readable + [HuntedProgram(name, package, failing(reason)) for name, reason in unreadable]
 
 
-def _of_dataset(name: str) -> list[HuntedProgram]:
+def _list_dataset(name: str) -> list[HuntedProgram]:
     with make("llvm-v0") as env:
         dataset = env.datasets.dataset(name)
-    found: list[HuntedProgram] = []
+    items: list[HuntedProgram] = []
     for uri in dataset.benchmark_uris():
         text = str(uri)
         facts = getattr(dataset, "facts", None)
         places = facts(uri).places if facts is not None else ()
         package = places[0].package if places else text.split("/")[3]
-        found.append(HuntedProgram(text, package, lambda uri=uri: dataset.benchmark(uri).contents))
-    return found
+        items.append(HuntedProgram(text, package, lambda uri=uri: dataset.benchmark(uri).contents))
+    return items
 
 
-def _in_turns(programs: Sequence[HuntedProgram]) -> list[HuntedProgram]:
-    """Return one program of each package, then a second of each: any beginning is a fair sample."""
+def _alternate(programs: Sequence[HuntedProgram]) -> list[HuntedProgram]:
+    """Return one program of each package, then a second of each, so any prefix is a fair sample."""
     packages: dict[str, list[HuntedProgram]] = {}
-    for one in sorted(programs, key=lambda one: sha256(one.name.encode()).digest()):
-        packages.setdefault(one.package, []).append(one)
+    for program in sorted(programs, key=lambda program: sha256(program.name.encode()).digest()):
+        packages.setdefault(program.package, []).append(program)
     rounds: Iterator[tuple[HuntedProgram | None, ...]] = zip_longest(*packages.values())
-    return [one for one in chain.from_iterable(rounds) if one is not None]
+    return [program for program in chain.from_iterable(rounds) if program is not None]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What other versions of LLVM make of the same function: since when something is missed.
+"""Compile a function with other versions of LLVM, to find out since when an optimisation is missed.
 
-Uses the ``opt`` and ``llc`` of every version that is installed under Debian's names. A version that
-crashes, hangs or cannot read the program is a row, too.
+Uses the ``opt`` and ``llc`` of every version installed with Debian's names. Versions that crash,
+hang or cannot read the program are recorded as failures.
 """
 
 import re
@@ -37,14 +37,14 @@ _NEWER = re.compile(
     r"(?<=getelementptr) inbounds nuw|(?<=getelementptr) (?:nusw|nuw)|"
     r"(?<=trunc) (?:nuw|nsw)(?: nsw)?"
 )
-"""What text of today may say and older versions cannot read: none of it is an instruction."""
+"""Flags and attributes that older versions cannot read; removing them changes no instruction."""
 _POINTERS = {13: "--force-opaque-pointers", 14: "--opaque-pointers"}
 _INSTRUCTION = re.compile(r"^  (?!\s)\S", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class VersionSize:
-    """What one version leaves of a function."""
+    """The costs of a function with one version, for the level and for the decision."""
 
     version: int
     level: float = 0
@@ -53,7 +53,7 @@ class VersionSize:
 
     @property
     def is_missed(self) -> bool:
-        """True if the decision leaves less here."""
+        """True if the decision costs less than the level with this version."""
         return not self.failure and self.decided < self.level
 
 
@@ -61,30 +61,28 @@ class VersionSize:
 def list_versions() -> tuple[int, ...]:
     """Return the versions whose ``opt`` and ``llc`` are installed, the oldest first."""
     numbers = range(_OLDEST, MAJOR + 1)
-    return tuple(
-        one for one in numbers if shutil.which(f"opt-{one}") and shutil.which(f"llc-{one}")
-    )
+    return tuple(n for n in numbers if shutil.which(f"opt-{n}") and shutil.which(f"llc-{n}"))
 
 
 def sizes_by_version(
     engine: Engine, text: str, decision: str, goal: str, versions: Sequence[int] | None = None
 ) -> list[VersionSize]:
-    """Return what each installed version leaves of a function by the level and by the decision.
+    """Return the costs of a function with each installed version, for the level and the decision.
 
-    Cycles are those of its passes: code generator and model are the engine's own.
+    For cycles only the passes are from that version; code generator and model are the engine's.
     """
-    chosen = HuntedDecision.read(decision)
+    other = HuntedDecision.read(decision)
     level = HuntedDecision((HuntGoal(goal).level,))
-    found: list[VersionSize] = []
+    sizes: list[VersionSize] = []
     for version in list_versions() if versions is None else versions:
         try:
             before, after = (
-                _cost_with(engine, version, text, one, HuntGoal(goal)) for one in (level, chosen)
+                _cost_with(engine, version, text, each, HuntGoal(goal)) for each in (level, other)
             )
-            found.append(VersionSize(version, before, after))
+            sizes.append(VersionSize(version, before, after))
         except (subprocess.SubprocessError, OSError, ProjectError) as error:
-            found.append(VersionSize(version, failure=explain_error(error)))
-    return found
+            sizes.append(VersionSize(version, failure=explain_error(error)))
+    return sizes
 
 
 def _cost_with(
@@ -92,48 +90,48 @@ def _cost_with(
 ) -> float:
     if goal is HuntGoal.SIZE:
         return sum(function_sizes_with(version, text, decision).values())
-    made = _make_with(version, text, decision, code=False)
+    optimised = _compile_with(version, text, decision, code=False)
     if goal is HuntGoal.INSTRUCTIONS:
-        return _instructions_in(made.decode())
-    answer = engine.ask("estimate_cycles", made, [*decision.codegen])
+        return _instructions_in(optimised.decode())
+    answer = engine.ask("estimate_cycles", optimised, [*decision.codegen])
     if answer.failure:
         raise ProjectError(answer.failure)
     return answer.value
 
 
 def function_sizes_with(version: int, text: str, decision: HuntedDecision) -> dict[str, int]:
-    """Return the bytes of code that a version makes of each function of a module.
+    """Return the code size in bytes of each function of a module compiled with a version.
 
-    Raises `subprocess.SubprocessError` or `OSError` where it crashes, hangs or cannot read it.
+    Raises `subprocess.SubprocessError` or `OSError` if it crashes, hangs or cannot read the module.
     """
     with scratch_directory("versions") as name:
         path = Path(name) / "made.o"
-        path.write_bytes(_make_with(version, text, decision, code=True))
+        path.write_bytes(_compile_with(version, text, decision, code=True))
         return function_sizes(path)
 
 
-def _make_with(version: int, text: str, decision: HuntedDecision, *, code: bool) -> bytes:
+def _compile_with(version: int, text: str, decision: HuntedDecision, *, code: bool) -> bytes:
     with scratch_directory("versions") as name:
         folder = Path(name)
         pipeline = decision.pipeline
         if version < MAJOR:
             text = _NEWER.sub(lambda match: " inbounds" if "inbounds" in match[0] else "", text)
-            pipeline = pipeline.replace("<no-verify-fixpoint>", "")  # LLVM 18 brought it
+            pipeline = pipeline.replace("<no-verify-fixpoint>", "")  # new in LLVM 18
         (folder / "f.ll").write_text(text, encoding="utf-8")
         pointers = [_POINTERS[version]] if version in _POINTERS else []
-        made = "made.bc" if code else "made.ll"
-        words = [f"opt-{version}", *pointers, f"-passes={pipeline}", "f.ll", "-o", made]
-        _run_checked(words if code else [*words, "-S"], folder)
+        ir = "made.bc" if code else "made.ll"
+        command = [f"opt-{version}", *pointers, f"-passes={pipeline}", "f.ll", "-o", ir]
+        _run_checked(command if code else [*command, "-S"], folder)
         if code:
-            options = [f"--{one}" for one in decision.codegen]
-            words = [f"llc-{version}", *pointers, "-filetype=obj", *options, made, "-o", "made.o"]
-            _run_checked(words, folder)
-        return (folder / ("made.o" if code else made)).read_bytes()
+            options = [f"--{option}" for option in decision.codegen]
+            command = [f"llc-{version}", *pointers, "-filetype=obj", *options, ir, "-o", "made.o"]
+            _run_checked(command, folder)
+        return (folder / ("made.o" if code else ir)).read_bytes()
 
 
-def _run_checked(words: list[str], folder: Path) -> None:
+def _run_checked(command: list[str], folder: Path) -> None:
     subprocess.run(
-        words, cwd=folder, check=True, capture_output=True, timeout=_SECONDS,
+        command, cwd=folder, check=True, capture_output=True, timeout=_SECONDS,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
 
@@ -145,44 +143,42 @@ def _instructions_in(text: str) -> int:
 
 
 def explain_error(error: Exception) -> str:
-    """Return why a version did not do it, in a few words."""
+    """Return a short reason for the failure of a version."""
     if isinstance(error, subprocess.TimeoutExpired):
         return f"no answer within {_SECONDS:g} s"
     if isinstance(error, subprocess.CalledProcessError):
-        said = [line for line in error.stderr.decode(errors="replace").splitlines() if line.strip()]
+        log = [line for line in error.stderr.decode(errors="replace").splitlines() if line.strip()]
         tool = str(error.cmd[0])
-        if error.returncode < 0 or any("Stack dump" in line for line in said):
+        if error.returncode < 0 or any("Stack dump" in line for line in log):
             return f"{tool} crashed"
-        if any(
-            "may not occur within a group" in line or "Unknown command" in line for line in said
-        ):
+        if any("may not occur within a group" in line or "Unknown command" in line for line in log):
             return f"{tool} has no such option"
-        return f"{tool}: {said[0].rpartition('error: ')[2][:100] if said else error.returncode}"
+        return f"{tool}: {log[0].rpartition('error: ')[2][:100] if log else error.returncode}"
     return str(error)[:100]
 
 
 def describe_versions(sizes: Sequence[VersionSize] | Sequence[Mapping[str, object]]) -> str:
-    """Return since when the decision leaves less, or from which version the level leaves more.
+    """Return since when the optimisation is missed, and the largest regression of the level.
 
     >>> describe_versions([VersionSize(16, 10, 8), VersionSize(19, 12, 8)])
     'missed in every version that was tried (16, 19); regression from 16 (10) to 19 (12)'
     """
-    rows = [one if isinstance(one, VersionSize) else VersionSize(**one) for one in sizes]  # pyright: ignore[reportArgumentType]  # from JSON
-    read = [one for one in rows if not one.failure]
-    missed = [one for one in read if one.is_missed]
+    rows = [row if isinstance(row, VersionSize) else VersionSize(**row) for row in sizes]  # pyright: ignore[reportArgumentType]  # from JSON
+    usable = [row for row in rows if not row.failure]
+    missed = [row for row in usable if row.is_missed]
     if not missed:
         return "no installed version shows it with its own tools"
-    if len(missed) == len(read):
-        names = ", ".join(str(one.version) for one in read)
-        said = f"missed in every version that was tried ({names})"
+    if len(missed) == len(usable):
+        names = ", ".join(str(row.version) for row in usable)
+        text = f"missed in every version that was tried ({names})"
     else:
-        first = next(i for i, one in enumerate(read) if one.is_missed)
-        before = f", not in {read[first - 1].version}" if first else ""
-        said = f"missed since {read[first].version}{before}"
-        gone = [one.version for one in read[first:] if not one.is_missed]
-        said += f"; not missed in {', '.join(map(str, gone))}" if gone else ""
-    grew = [(old, new) for old, new in pairwise(read) if new.level > old.level]
-    if grew and read[-1].level > min(one.level for one in read):
+        first = next(i for i, row in enumerate(usable) if row.is_missed)
+        earlier = f", not in {usable[first - 1].version}" if first else ""
+        text = f"missed since {usable[first].version}{earlier}"
+        fixed = [row.version for row in usable[first:] if not row.is_missed]
+        text += f"; not missed in {', '.join(map(str, fixed))}" if fixed else ""
+    grew = [(old, new) for old, new in pairwise(usable) if new.level > old.level]
+    if grew and usable[-1].level > min(row.level for row in usable):
         old, new = max(grew, key=lambda pair: pair[1].level - pair[0].level)
-        said += f"; regression from {old.version} ({old.level:g}) to {new.version} ({new.level:g})"
-    return said
+        text += f"; regression from {old.version} ({old.level:g}) to {new.version} ({new.level:g})"
+    return text

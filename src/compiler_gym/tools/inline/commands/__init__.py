@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Commands that serve and judge inlining policies."""
+"""Commands that serve and evaluate inlining policies."""
 
 from compiler_gym.cli.kit.rows import HELP, Row, Topic
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym evaluate-heuristic``."""
+"""``compiler-gym evaluate-heuristic``: evaluate an inlining heuristic."""
 
 import time
 from pathlib import Path
@@ -26,7 +26,7 @@ def evaluate_heuristic(
     corpus: Annotated[
         list[str] | None,
         typer.Option(
-            help="Dataset, program or folder; can be repeated [default: those of the task]."
+            help="Dataset, program or folder; can be repeated [default: the task's programs]."
         ),
     ] = None,
     define: Annotated[
@@ -57,12 +57,12 @@ def evaluate_heuristic(
 
     heuristics = part("heuristics", compiler)
     task = find_task(heuristics.TASK)
-    programs = _programs_named(corpus or [], most, task)
+    programs = _list_programs(corpus or [], most, task)
     started = time.monotonic()
     with use_sandbox(require(sandbox, what=f"the heuristic {heuristic}")):
         policy = heuristics.heuristic_policy(heuristic, _macros(define or []))
         evaluation = evaluate(
-            policy, task, programs=programs, watch=_say_nothing if json else print_outcome
+            policy, task, programs=programs, watch=_print_nothing if json else print_outcome
         )
     if output_dir is not None:
         facts = {"name": name or heuristic.stem, "policy": str(heuristic)}
@@ -84,28 +84,28 @@ def evaluate_heuristic(
         raise typer.Exit(1)
 
 
-def _say_nothing(outcome: "Outcome") -> None:
-    """Print nothing."""
+def _print_nothing(outcome: "Outcome") -> None:
+    """Ignore `outcome`, because the result is printed as JSON."""
 
 
-def _programs_named(corpus: list[str], most: int | None, task: "LeaderboardTask") -> list[str]:
-    """Return the programs that `corpus` names, or some of them; none: those of the task."""
+def _list_programs(corpus: list[str], most: int | None, task: "LeaderboardTask") -> list[str]:
+    """Return at most `most` of the programs in `corpus`; none means those of the task."""
     from compiler_gym.registration import make
 
     if most is not None and most < 1:
-        raise InvalidParameterError(f"--most is {most}: expected a number >= 1")
-    found = [uri for one in corpus for uri in (files_below(Path(one)) or [one])]
+        raise InvalidParameterError(f"--most must be at least 1 (got {most})")
+    uris = [uri for name in corpus for uri in (files_below(Path(name)) or [name])]
     if most is None:
-        return found
+        return uris
     with make(task.environment) as env:
-        every = list((task.only(tuple(found)) if found else task).uris(env))
+        every = list((task.only(tuple(uris)) if uris else task).uris(env))
     return [every[at * len(every) // most] for at in range(most)] if len(every) > most else every
 
 
-def _macros(given: list[str]) -> dict[str, str]:
-    pairs = [one.partition("=") for one in given]
-    if wrong := [name for name, equals, _ in pairs if not equals or not name.isidentifier()]:
-        raise InvalidParameterError(f"--define {wrong[0]}: expected NAME=VALUE")
+def _macros(definitions: list[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in definitions]
+    if invalid := [name for name, equals, _ in pairs if not equals or not name.isidentifier()]:
+        raise InvalidParameterError(f"--define needs NAME=VALUE (got {invalid[0]!r})")
     return {name: value for name, _, value in pairs}
 
 
@@ -116,7 +116,7 @@ def _show(evaluation: "Evaluation", name: str, policy: Any, seconds: float) -> N
     show_metrics(evaluation)
     costs = [cost for cost in evaluation.costs if cost.baseline > 0]
     ratios = sorted((cost.found / cost.baseline, cost.program) for cost in costs)
-    rows = table("Program", "Of the baseline", right=("Of the baseline",))
+    rows = table("Program", "Cost / baseline", right=("Cost / baseline",))
     for ratio, program in (*ratios[:1], *ratios[-1:]):
         rows.add_row(program, f"{ratio:.4f}")
     show(rows, console)
@@ -124,7 +124,7 @@ def _show(evaluation: "Evaluation", name: str, policy: Any, seconds: float) -> N
     smaller = sum(ratio < 1 for ratio, _ in ratios)
     console.print(
         f"smaller: {smaller}, equal: {len(ratios) - smaller - larger}, larger: {larger}; "
-        f"{policy.agreed:,} of {policy.asked:,} decisions are the compiler's own; {seconds:.1f} s"
+        f"{policy.agreed:,} of {policy.asked:,} decisions as the compiler's own; {seconds:.1f} s"
     )
     for outcome in evaluation.outcomes:
         if outcome.error:

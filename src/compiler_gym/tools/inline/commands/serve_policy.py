@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym serve-policy``."""
+"""``compiler-gym serve-policy``: let a policy decide in stock compilers."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Inlining decided one call at a time, in the middle of a standard pipeline of LLVM.
+"""Inlining decisions for one call at a time, in the middle of a standard LLVM pipeline.
 
-The same programs, engine, costs and rewards as those of the passes next door. ``session`` runs
-in workers, ``environment`` is what users hold, ``actions`` and ``observations`` are tables, and
-``python -m compiler_gym.tools.inline.llvm`` repeats an episode on a file. ``policies`` see a
-call's features alone, and ``serving`` lets them answer stock compilers.
+Programs, engine, costs and rewards are those of ``llvm-v0``. ``session`` runs in workers,
+``environment`` is the interface for users, ``actions`` and ``observations`` are tables, and
+``python -m compiler_gym.tools.inline.llvm`` repeats an episode on a file. ``policies`` decide from
+the features of a call alone, and ``serving`` lets them answer stock compilers.
 """
 
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ __all__ = ["FeaturePolicy", "InlineCommandLine", "LlvmInlineEnv", "llvm_inline"]
 
 llvm_inline = Compiler(
     name="llvm-inline",
-    description=f"LLVM {MAJOR}'s inliner, which asks about each call",
+    description=f"LLVM {MAJOR}'s inliner, one decision per call",
     environment="compiler_gym.tools.inline.llvm.environment:LlvmInlineEnv",
     formats=FORMATS,
     version="compiler_gym._llvm:LLVM_VERSION",
@@ -35,6 +35,6 @@ llvm_inline = Compiler(
         ),
     ),
 )
-"""What the entry point names."""
+"""The compiler that the entry point registers."""
 
 __getattr__ = door(__name__)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Repeat an episode of ``llvm-inline-v0`` on a file: the command that its states record.
+"""Repeat an episode of ``llvm-inline-v0`` on a file; states record this command.
 
 ``python -m compiler_gym.tools.inline.llvm -Oz --decisions=din input.bc -o output.bc``
 """
@@ -16,7 +16,7 @@ _REST = LETTERS[len(ANSWERS)]
 _LEVEL_NAMES = ("O0", "O1", "O2", "O3", "Os", "Oz")
 
 
-def main(words: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(prog="compiler_gym.tools.inline.llvm", description=__doc__)
     levels = parser.add_mutually_exclusive_group(required=True)
@@ -25,26 +25,26 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument(
         "--decisions",
         default="",
-        help="a letter for each question: d for LLVM's choice, i to inline, n not to; what is "
-        "asked after the last is LLVM's choice, which a last r says too",
+        help="a letter for each call: d for LLVM's choice, i to inline, n not to inline; LLVM "
+        "decides all further calls, which a final r also requests",
     )
-    parser.add_argument("input", type=Path, help="a file of bitcode or IR")
-    parser.add_argument("-o", dest="output", type=Path, required=True, help="where to write")
-    options = parser.parse_args(words)
+    parser.add_argument("input", type=Path, help="bitcode or IR file")
+    parser.add_argument("-o", dest="output", type=Path, required=True, help="output file (bitcode)")
+    options = parser.parse_args(arguments)
     unknown = sorted(set(options.decisions) - set(LETTERS))
     if unknown:
-        parser.error(f"a decision is one of {', '.join(LETTERS)}: found {unknown[0]!r}")
+        parser.error(f"no decision {unknown[0]!r}; use {', '.join(LETTERS)}")
     try:
         module = _llvm.Module(options.input.read_bytes(), str(options.input))
-        asked = run(module, options.level, options.decisions)
+        count = run(module, options.level, options.decisions)
         options.output.write_bytes(module.bitcode())
     except (CompilerGymError, OSError) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 1
-    if asked < len(options.decisions):
+    if count < len(options.decisions):
         print(
-            f"{parser.prog}: {asked} calls were asked about, and "
-            f"{len(options.decisions) - asked} decisions are left over",
+            f"{parser.prog}: only {count} calls need a decision, but --decisions has "
+            f"{len(options.decisions)}; remove the last {len(options.decisions) - count}",
             file=sys.stderr,
         )
         return 1
@@ -52,19 +52,19 @@ def main(words: list[str] | None = None) -> int:
 
 
 def run(module: _llvm.Module, level: str, decisions: str) -> int:
-    """Run the pipeline of `level` with `decisions`; return how many of them were asked for."""
+    """Run the pipeline of `level` with `decisions`; return the number of decisions used."""
     inlining = _llvm.Inlining(module, level)
-    asked = 0
+    count = 0
     for letter in decisions:
         if inlining.is_over:
-            return asked
-        asked += 1
+            return count
+        count += 1
         if letter == _REST:
             break
         inlining.answer(ANSWERS[LETTERS.index(letter)])
     while not inlining.is_over:
         inlining.answer("default")
-    return asked
+    return count
 
 
 if __name__ == "__main__":

@@ -1,43 +1,43 @@
 # SPDX-License-Identifier: MIT
-"""The actions on a call that the inliner asks about, and the syntax of a list of them."""
+"""The actions for each call that the inliner considers, and their textual syntax."""
 
 from compiler_gym.session import ActionSpaceSpec, CommandlineSpec, FlagSpec
 
 __all__ = ["ACTION_SPACES", "ANSWERS", "LETTERS", "LEVEL_OF", "REST", "STYLE"]
 
 STYLE = "inlining"
-"""What its command lines are called."""
+"""The style of the command lines of these action spaces."""
 
 LEVEL_OF = {"size": "Oz", "speed": "O3"}
-"""The level whose pipeline runs, by what the program is optimised for."""
+"""The level whose pipeline runs, by the goal of the program."""
 
 _ITEMS = (
-    FlagSpec("default", "d", "What LLVM's own inliner would do"),
-    FlagSpec("inline", "i", "Put the callee's code in the place of the call"),
-    FlagSpec("no-inline", "n", "Leave it a call"),
+    FlagSpec("default", "d", "Use the choice of LLVM's own inliner"),
+    FlagSpec("inline", "i", "Inline the call"),
+    FlagSpec("no-inline", "n", "Do not inline the call"),
 )
 
 REST = "rest"
-"""The action that ends the questions."""
+"""The action that leaves all remaining calls to LLVM."""
 
-_ITEMS_AND_REST = (*_ITEMS, FlagSpec(REST, "r", "What LLVM would do, here and at all that follow"))
+_ITEMS_AND_REST = (*_ITEMS, FlagSpec(REST, "r", "Leave this and all later calls to LLVM"))
 
 ANSWERS = tuple(item.name for item in _ITEMS)
-"""What the engine is told for each action."""
+"""The engine's name for each action."""
 
 LETTERS = "".join(item.flag for item in _ITEMS_AND_REST)
-"""How each action is written, in order."""
+"""The letters of all actions, in order."""
 
 ACTION_SPACES = (
     ActionSpaceSpec(
         "Inlining",
         CommandlineSpec(_ITEMS, style=STYLE),
-        "The answer to the inliner's question about one call",
+        "The decision for one call",
     ),
     ActionSpaceSpec(
         "InliningAndRest",
         CommandlineSpec(_ITEMS_AND_REST, style=STYLE),
-        "The answers of Inlining, and one that leaves all further calls to LLVM and so ends the "
+        "The decisions of Inlining, and one that leaves all further calls to LLVM and ends the "
         "episode",
     ),
 )

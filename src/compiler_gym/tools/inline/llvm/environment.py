@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The environment of the inliner's questions, and its command line."""
+"""The environment for inlining decisions, and its command line."""
 
 import operator
 from collections.abc import Iterable, Mapping
@@ -25,11 +25,11 @@ _DECISIONS = "--decisions="
 
 
 class InlineCommandLine(Commandline):
-    """Answers that are written as one run of ``python -m compiler_gym.tools.inline.llvm``."""
+    """Decisions written as a command ``python -m compiler_gym.tools.inline.llvm``."""
 
     @property
     def rest(self) -> int | None:
-        """The action that leaves what is still to be asked to LLVM; None if there is none."""
+        """The action that leaves all further calls to LLVM; None if there is none."""
         return self[REST] if REST in self.names else None
 
     def to_string(
@@ -39,9 +39,9 @@ class InlineCommandLine(Commandline):
         level: str = "Oz",
         program: str = "input.bc",
     ) -> str:
-        """Return the command that runs the pipeline of `level` on `program` with these answers.
+        """Return the command that runs the pipeline of `level` on `program` with these decisions.
 
-        What it asks after the last of them is decided by LLVM.
+        LLVM decides all calls after the last of them.
         """
         several = [actions] if isinstance(actions, SupportsIndex) else actions
         letters = "".join(self.flags[operator.index(action)] for action in several)
@@ -49,46 +49,46 @@ class InlineCommandLine(Commandline):
         return f"python -m {_MODULE} -{level} {decisions}{program} -o output.bc"
 
     def from_string(self, string: str) -> list[int]:
-        """Return the answers of such a command, or of its letters alone.
+        """Return the decisions of such a command, or of its letters alone.
 
-        Raises `InvalidActionError` when it is neither.
+        Raises `InvalidActionError` if `string` is neither.
         """
-        words = split_command(string)
-        if words[1:3] == ["-m", _MODULE]:
-            options = [word for word in words[3:] if word.startswith(_DECISIONS)]
+        arguments = split_command(string)
+        if arguments[1:3] == ["-m", _MODULE]:
+            options = [argument for argument in arguments[3:] if argument.startswith(_DECISIONS)]
             letters = options[0].removeprefix(_DECISIONS) if options else ""
-            wrong = len(options) > 1 or len(words) - len(options) not in (7, 4)
+            is_invalid = len(options) > 1 or len(arguments) - len(options) not in (7, 4)
         else:
-            letters = words[0] if words else ""
-            wrong = len(words) > 1
+            letters = arguments[0] if arguments else ""
+            is_invalid = len(arguments) > 1
         unknown = sorted(set(letters) - set(self.flags))
-        if wrong or unknown:
+        if is_invalid or unknown:
             raise InvalidActionError(
-                f"{string!r:.200} is no list of inlining decisions: expected one of the letters "
-                f"{', '.join(self.flags)} for each, or a command python -m {_MODULE}"
-                + (f", found {unknown[0]!r}" if unknown and not wrong else "")
+                f"{string!r:.200} is not a list of inlining decisions"
+                + (f": no decision {unknown[0]!r}" if unknown and not is_invalid else "")
+                + f"; use the letters {', '.join(self.flags)}, or a command python -m {_MODULE}"
             )
         return [self.flags.index(letter) for letter in letters]
 
 
 class LlvmInlineEnv(LlvmEnv):
-    """Decide about one call at a time what LLVM's inliner does with it.
+    """Make the decisions of LLVM's inliner, one call at a time.
 
-    The standard pipeline runs (-Oz, or -O3 for ``?goal=speed``), and its inliner asks about every
-    call that may be inlined and need not be, in its own order.
+    The standard pipeline runs (-Oz, or -O3 for ``?goal=speed``) and stops at every call that can
+    be inlined but need not be, in the inliner's own order.
 
     - Actions: ``default`` (LLVM's own choice), ``inline`` and ``no-inline``; in the action space
-      ``InliningAndRest`` also ``rest``, which is LLVM's choice for this call and all after it.
-    - Observations: ``InlineFeatures``, LLVM's features of the call, ``CallSite``, and what
-      ``llvm-v0`` shows of the module, which is in the middle of its pipeline until the end.
-    - Rewards: those of ``llvm-v0``. They sum to what the whole pipeline saves; 1.0 of
-      ``IrInstructionCountOz`` is what -Oz saves.
-    - End: with the pipeline; the program can still be looked at. A program without such a call
-      ends with the first action, whatever it is.
+      ``InliningAndRest`` also ``rest``, which is LLVM's choice for this call and all later ones.
+    - Observations: ``InlineFeatures``, LLVM's features of the call, ``CallSite``, and those of
+      ``llvm-v0`` for the module, which is in the middle of its pipeline until the end.
+    - Rewards: those of ``llvm-v0``. They add up to the saving of the whole pipeline; 1.0 of
+      ``IrInstructionCountOz`` is the saving of -Oz.
+    - End: when the pipeline ends; observations remain available. If a program has no such call,
+      the episode ends with the first action.
     - Programs: those of ``llvm-v0``.
 
-    With LLVM's own choice for every call the program becomes what clang's level makes of it, byte
-    for byte. A fork goes on from the same call.
+    With LLVM's own choice for every call, the result is byte for byte that of clang's level. A
+    fork continues from the same call.
 
         >>> import compiler_gym
         >>> with compiler_gym.make("llvm-inline-v0", reward_space="IrInstructionCountOz") as env:
@@ -119,7 +119,7 @@ class LlvmInlineEnv(LlvmEnv):
 
     @property
     def panes(self) -> Panes:
-        """What people look at of a module, and the call that is asked about."""
+        """The panes for a module, and for the call to decide."""
         return replace(super().panes, question="CallSite")
 
     @property
@@ -130,9 +130,9 @@ class LlvmInlineEnv(LlvmEnv):
         return LEVEL_OF[goal or "size"]
 
     def commandline(self) -> str:
-        """Return the command that repeats the episode; LLVM decides what is still to be asked.
+        """Return the command that repeats the episode; LLVM decides all further calls.
 
-        ``opt`` itself cannot be told of single calls but by their source lines.
+        ``opt`` itself can only select single calls through their source lines.
         """
         assert isinstance(self.action_space, InlineCommandLine)
         return self.action_space.to_string(self.actions, level=self.level)
@@ -143,8 +143,8 @@ class LlvmInlineEnv(LlvmEnv):
     def write_bug_report(
         self, folder: str | Path, kind: Literal["crash", "miscompile"] = "crash"
     ) -> BugReport:
-        """Refuse: a report shows passes of ``opt``, which cannot be told of single calls."""
+        """Raise `MinimizationError`: ``opt``, which a report uses, cannot select single calls."""
         raise MinimizationError(
-            "a bug report needs passes that opt runs, found decisions about calls: "
-            "`commandline()` repeats them"
+            "a bug report needs passes of opt, but this episode has decisions about calls; use "
+            "`commandline()` to repeat them"
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""LLVM's part of judging heuristics: functions that decide about each call.
+"""Entry point for evaluating inlining heuristics with LLVM.
 
 Loaded from the entry-point group ``compiler_gym.heuristics``.
 """
@@ -10,6 +10,6 @@ from compiler_gym.tools.inline.llvm.serving import serve
 __all__ = ["SUFFIXES", "TASK", "heuristic_policy", "serve"]
 
 SUFFIXES = (".c", ".so")
-"""The suffixes of the files of heuristics."""
+"""The suffixes of heuristic files."""
 TASK = "llvm-inline-heuristic"
-"""The leaderboard task that judges them."""
+"""The leaderboard task for heuristics."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The observations: those of the call in question, and those of the module."""
+"""The observations of the current call and of the module."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ INLINE_FEATURES = tuple(
     callee_conditionally_executed_blocks callee_users is_callee_avail_external
     is_caller_avail_external inlining_default""".split()
 )
-"""What LLVM offers a learned inliner (MLGO): 38 features in its order, then its own choice."""
+"""LLVM's features for a learned inliner (MLGO): 38 in its order, then its own choice."""
 
 _NUMBER_COLUMNS = (
     *("number", "block", "instruction", "arguments", "caller_blocks", "caller_instructions"),
@@ -37,8 +37,8 @@ OWN = (
     Observation(
         name="InlineFeatures",
         space=BoxSpec(-MOST, MOST, (len(INLINE_FEATURES),), "int64"),
-        description="What LLVM tells a learned inliner of the call (MLGO), and as the last 1 "
-        "where its own inliner would inline: int64[39]; zeros when the pipeline is over.",
+        description="LLVM's features of the call for a learned inliner (MLGO); the last is 1 "
+        "if its own inliner would inline: int64[39]; zeros after the end of the pipeline.",
         compute="features",
         default=bytes(8 * len(INLINE_FEATURES)),
     ),
@@ -51,10 +51,10 @@ OWN = (
                 **dict.fromkeys(_FLAGS, ScalarSpec(0, 1, "bool")),
             }
         ),
-        description="The call that is asked about: the functions `caller` and `callee`; the "
-        "`block` of the caller and the `instruction` of the block; its `location` in the source, "
-        "where the program has debug information; the `number` of questions before it; sizes, and "
-        "the calls of the callee by name in the module. Empty names when the pipeline is over.",
+        description="The call to decide: the functions `caller` and `callee`; the `block` in the "
+        "caller and the `instruction` in the block; its `location` in the source, if the program "
+        "has debug information; the `number` of calls before it; sizes, and the number of calls "
+        "of the callee in the module. Empty names after the end of the pipeline.",
         compute="call_site",
         default={
             **dict.fromkeys(_TEXT_COLUMNS, ""),
@@ -65,21 +65,20 @@ OWN = (
     Observation(
         name="InlineDecisions",
         space=SequenceSpec("str"),
-        description="What was decided at each question so far: `i` for inline and `n` for not, "
-        "LLVM's own choices too.",
+        description="All decisions so far, including LLVM's own: `i` for inline and `n` for not.",
         compute="decisions",
         default="",
     ),
     Observation(
         name="InlineStateHash",
         space=SequenceSpec("str", 32, 32),
-        description="32 hexadecimal digits that are equal where the program, its goal and all "
-        "decisions are.",
+        description="32 hexadecimal digits that are equal if the program, its goal and all "
+        "decisions are equal.",
         compute="state_hash",
         default=" " * 32,
     ),
 )
-"""What the inliner's questions add."""
+"""The observations that ``llvm-v0`` does not have."""
 
 _OF_PASSES = ("pass_statistics",)
 
@@ -89,11 +88,11 @@ INLINE_TABLE = Table(
         *(row for row in ROWS if not isinstance(row, Observation) or row.compute not in _OF_PASSES),
     )
 )
-"""Every observation, with the baselines of the costs."""
+"""All observations, with the baselines of the costs."""
 
 
 def feature_dictionary() -> DerivedObservation:
-    """Return ``InlineFeaturesDict``: the features by name."""
+    """Return ``InlineFeaturesDict``, the features by name."""
 
     def make_space() -> Dict:
         return Dict(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rewards: as for passes, but the passes that a reset runs count as part of the episode."""
+"""The rewards of ``llvm-v0``, with the passes that a reset runs counted as part of the episode."""
 
 from compiler_gym.envs.llvm import SpeedupReward, buildtime_reward
 from compiler_gym.spaces import Reward
@@ -11,7 +11,7 @@ __all__ = ["make_inline_rewards"]
 
 
 def make_inline_rewards() -> list[Reward]:
-    """Return fresh rewards: each holds the numbers of one environment's episode."""
+    """Return new rewards, because each stores the state of one environment's episode."""
     return [
         *cost_rewards(INLINE_TABLE.costs, counts_from=Origin.INITIAL),
         buildtime_reward(),

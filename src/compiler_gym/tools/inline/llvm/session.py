@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The session of LLVM's inliner: a pipeline that stops at each call it asks about.
+"""The session of LLVM's inliner: a pipeline that stops at each call to decide.
 
-Runs only in a worker. The pipeline is under way between two actions, on a stack of its own in
-this process's memory: a fork of the process is a fork of it.
+Runs only in a worker. Between two actions the pipeline is suspended on its own stack in this
+process's memory, so forking the process also forks the pipeline.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _DEFAULTS = {row.name: row.default for row in OWN}
 
 
 class LlvmInlineSession(LlvmSession):
-    """One LLVM module, and the pipeline that waits for an answer about one of its calls."""
+    """One LLVM module, and the pipeline that waits for a decision about one of its calls."""
 
     action_spaces: ClassVar[tuple[ActionSpaceSpec, ...]] = ACTION_SPACES
     observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = observation_specs(INLINE_TABLE)
@@ -35,21 +35,21 @@ class LlvmInlineSession(LlvmSession):
     ) -> None:
         super().__init__(working_dir, action_space, benchmark)
         self.inlining = _llvm.Inlining(self.program.module, LEVEL_OF[self.program.goal])
-        """The pipeline that is under way."""
-        self._told = hashlib.sha256(benchmark.contents)
-        self._told.update(f"\0{self.program.goal}\0{self.program.target.key}".encode())
+        """The suspended pipeline."""
+        self._digest = hashlib.sha256(benchmark.contents)
+        self._digest.update(f"\0{self.program.goal}\0{self.program.target.key}".encode())
         self._own: dict[str, Callable[[], Any]] = {
             "InlineFeatures": self.inlining.features,
             "CallSite": self.inlining.call_site,
         }
 
     def apply_action(self, action: int) -> tuple[bool, ActionSpaceSpec | None, bool]:
-        """Answer the inliner's question with `action`; the episode ends with the pipeline."""
+        """Decide the current call with `action`; the episode ends with the pipeline."""
         try:
             answer = self._names[action]
         except (IndexError, TypeError):
             raise InvalidActionError(f"{action!r} is not in [0, {len(self._names)})") from None
-        if self.inlining.is_over:  # nothing was asked: the program has no call to decide about
+        if self.inlining.is_over:  # the program has no call to decide
             return True, None, True
         try:
             if answer == REST:
@@ -65,7 +65,7 @@ class LlvmInlineSession(LlvmSession):
         return self.inlining.is_over, None, False
 
     def apply_further(self, action: int) -> tuple[bool, ActionSpaceSpec | None, bool]:
-        """Do the same: what an answer changed is not looked for anyway."""
+        """Do the same as `apply_action`, which never checks for changes."""
         return self.apply_action(action)
 
     def get_observation(self, name: str) -> Any:
@@ -73,19 +73,19 @@ class LlvmInlineSession(LlvmSession):
         if name in self._own:
             return _DEFAULTS[name] if self.inlining.is_over else self._own[name]()
         if name == "InlineDecisions":
-            return "".join("ni"[decided] for decided in self.inlining.decisions)
+            return "".join("ni"[decision] for decision in self.inlining.decisions)
         if name == "InlineStateHash":
             return self._state_hash()
         return super().get_observation(name)
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
-        """Handle what `LlvmSession` does, but for passes: they would be in the inliner's way."""
+        """Handle the parameters of `LlvmSession`, except those that run passes."""
         if key in _OF_PASSES:
             return None
         return super().handle_session_parameter(key, value)
 
     def close(self) -> None:
-        """Bring the pipeline to its end and free the module."""
+        """Finish the pipeline and free the module."""
         self._own.clear()
         del self.inlining
         super().close()
@@ -94,6 +94,6 @@ class LlvmInlineSession(LlvmSession):
         self.inlining.limit_instructions(most)
 
     def _state_hash(self) -> str:
-        told = self._told.copy()
-        told.update(self.inlining.decisions)
-        return told.hexdigest()[:32]
+        digest = self._digest.copy()
+        digest.update(self.inlining.decisions)
+        return digest.hexdigest()[:32]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tables of what may make a program faster with GCC, or smaller where its profile says cold.
+"""Tables of GCC options that may make a program faster, or make its cold code smaller.
 
-None changes what machine the program needs, how floating point behaves, or what it links to.
+None of them changes the required CPU features, floating-point results or linked libraries.
 """
 
 from compiler_gym.tools.tune import Choice
@@ -9,14 +9,14 @@ from compiler_gym.tools.tune import Choice
 __all__ = ["CHOICES", "FAST", "FRONT", "FRONT_BASE"]
 
 FAST = ("-O3", "-flto", "-ffunction-sections", "-fdata-sections")
-"""What a plan for speed compiles with without any choice."""
+"""Base flags of all plans for speed."""
 _SAME_INLINING = "--param=early-inlining-insns=14"
-"""What -O3 inlines before it counts: a profile of -O3 fits no function that has inlined less."""
+"""Inlines as -O3 does before profiling; otherwise a profile made at -O3 would not match."""
 _O2 = ("-O2", _SAME_INLINING)
 
 
 def _hottest(thousandths: int) -> str:
-    """Return what makes hot the blocks of the most frequent counts alone, so many of all."""
+    """Return the option that considers only the top `thousandths` of all counts hot."""
     return f"--param=hot-bb-count-ws-permille={thousandths}"
 
 
@@ -54,7 +54,7 @@ CHOICES = tuple(
         ("-fweb",),
     )
 )
-"""In the order in which they are tried."""
+"""Flags to try, in this order."""
 FRONT = {
     "hot-90": Choice((_hottest(900),)),
     "hot-99-O2": Choice(_O2),
@@ -63,6 +63,6 @@ FRONT = {
     "hot-99.9": Choice((_hottest(999),)),
     "hot-50": Choice((_hottest(500),)),
 }
-"""What a front is chosen of, besides the profile alone: GCC makes small what is not hot."""
+"""Candidates for the front besides a plain profiled build; GCC shrinks code that is not hot."""
 FRONT_BASE = "hot-90"
-"""The one that a search for the fastest begins with."""
+"""The start of a search for the fastest build."""

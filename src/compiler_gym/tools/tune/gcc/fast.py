@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GCC's part of a tuning by runs: profiles of counters, and a table of choices."""
+"""Tune for speed with GCC: instrumentation profiles and a table of flags."""
 
 import shutil
 from collections.abc import Collection, Mapping, Sequence
@@ -25,24 +25,24 @@ __all__ = ["BY_HAND", "FAIR_FAST", "FAST_RIVALS", "GccFastDecisions", "require_f
 
 FAIR_FAST = "gcc -O3 -flto, --gc-sections"
 BY_HAND = "gcc -O3 -flto -fprofile-use, --gc-sections"
-"""What people build who use a profile by hand, of the same training run."""
+"""The usual profile-guided build, with a profile of the same training run."""
 FAST_RIVALS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "gcc -O3": (("-O3",), ()),
     "gcc -O3 -flto": (("-O3", "-flto"), ()),
     FAIR_FAST: (FAST, LINKER),
 }
-"""Flags of the compiler and of the linker, the fair rival last."""
+"""Compiler and linker flags of each rival, the fair rival last."""
 _TRAINED = "training"
 _SHOWN = 300
 
 
 @dataclass(frozen=True, slots=True)
 class GccFastDecisions:
-    """What may make one binary faster."""
+    """The decisions that may make one binary faster."""
 
     maker: GccMaker
     decided: Collection[str] = ()
-    """Options that the project sets itself, which are left alone."""
+    """Options that the project sets itself; they are not changed."""
     fair: str = FAIR_FAST
     by_hand: str = BY_HAND
     front_base: str = FRONT_BASE
@@ -51,25 +51,25 @@ class GccFastDecisions:
 
     @property
     def choices(self) -> Sequence[Choice]:
-        """What may make the program faster."""
+        """Flags that may make the program faster."""
         return [choice for choice in CHOICES if self._is_free(choice)]
 
     @property
     def front(self) -> Mapping[str, Choice]:
-        """Builds of which a front is chosen."""
+        """Candidate builds for the front."""
         return {name: choice for name, choice in FRONT.items() if self._is_free(choice)}
 
     @property
     def profiles(self) -> Collection[str]:
-        """Where the profile is put."""
+        """The path of the profile."""
         return [str(self._profile)]
 
     def find_option(self, word: str) -> str:
-        """Return what `word` sets."""
+        """Return the option that `word` sets."""
         return find_option(word)
 
     def plain(self) -> BinaryPlan:
-        """Return the plan that makes the fair rival."""
+        """Return the plan for the fair rival."""
         binary = self.maker.binary
         sources = list_sources(binary, binary.units)
         return BinaryPlan(binary.name, FASTEST, linker=LINKER, sources=sources)
@@ -80,42 +80,41 @@ class GccFastDecisions:
         return self.maker.make_plan(f"fast-{key}", plan, jobs=jobs)
 
     def train_profile(self, by: RunCommand, notes: list[str]) -> Path | None:
-        """Return a profile of the command `by`; None, with a note, where there is none."""
+        """Return a profile of the command `by`, or None with a note if profiling fails."""
         raw = self._profile.with_name("raw")
         shutil.rmtree(raw.parent, ignore_errors=True)
         raw.mkdir(parents=True)
         try:
             path = self.maker.make(_TRAINED, [*FAST, *counting_flags(raw)], LINKER)
-            ended = by.run(path)
-            has_failed = by.has_failed(ended)
+            outcome = by.run(path)
+            has_failed = by.has_failed(outcome)
             count = 0 if has_failed else pack(raw, self._profile)
             if not count:
-                said = f"ended with status {ended.status}" if has_failed else (
-                    "left no counts: it runs another file, or ends without exit(), so that nothing "
-                    "is written"
+                why = f"exited with status {outcome.status}" if has_failed else (
+                    "wrote no profile; it must run the program that was built, and that program "
+                    "must end with exit()"
                 )  # fmt: skip
-                raise ProjectError(f"{by.text} {said}")
+                raise ProjectError(f"{by.text} {why}")
         except ProjectError as error:
-            notes.append(f"no profile of {_TRAINED}: {str(error)[-_SHOWN:]}")
+            notes.append(f"no {_TRAINED} profile: {str(error)[-_SHOWN:]}")
             return None
         return self._profile
 
     def read_profile(self, file: Path, notes: list[str]) -> Path:
-        """Raise `ProjectError`: counts of GCC's fit only the build that wrote them."""
+        """Raise `ProjectError`: GCC's profiles match only the build that wrote them."""
         raise ProjectError(
-            f"{file}: with GCC no profile from production can be used, because its counts fit only "
-            "the build that wrote them: give a --train command instead of --profile, or leave "
-            "--compiler out"
+            f"GCC cannot use the profile {file} from production, because it matches only the build "
+            "that wrote it; use --train with a command instead of --profile, or omit --compiler"
         )
 
     def with_callers(self, plan: BinaryPlan, by: RunCommand, notes: list[str]) -> None:
-        """Return None: GCC's counts do not know who called."""
+        """Return None: GCC has no context-sensitive profiles."""
 
     def lay_out(self, plan: BinaryPlan, by: RunCommand, notes: list[str]) -> None:
-        """Return None: the linked file stays as GNU ld lays it out."""
+        """Return None: GNU ld's layout of the linked file is kept."""
 
     def require_possible(self, plan: BinaryPlan) -> None:
-        """Raise `PlanError` that names what of `plan` is never decided."""
+        """Raise `PlanError` for the first decision of `plan` that this tuner never makes."""
         require_fast(plan)
 
     @property
@@ -127,7 +126,7 @@ class GccFastDecisions:
 
 
 def require_fast(plan: BinaryPlan) -> None:
-    """Raise `PlanError` that names what of `plan` no tuning for speed decides."""
+    """Raise `PlanError` for the first decision of `plan` that no tuning for speed makes."""
     require_nothing_in(plan, "scope", "passes", "options", "after", "after_profile")
     flags = {flag for choice in (*CHOICES, *FRONT.values()) for flag in choice.flags}
     require_among(plan, "flag", plan.flags, flags)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The options of a GCC that may be changed without changing what a program means.
+"""GCC options that can be changed without changing the meaning of a program.
 
-Each is listed: what a newer GCC brings is left alone until somebody has read its manual. What
-stays out of the list stays out for a reason, `REFUSED` says for which.
+All options are listed explicitly, so options of a newer GCC are ignored until they are reviewed
+and added. `REFUSED` gives the reason for each option that is excluded.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,22 +22,22 @@ __all__ = [
 ]
 
 LEVELS = ("-Oz", "-O2", "-O1")
-"""Levels that are tried in the place of -Os."""
+"""Levels to try instead of -Os."""
 LINK_TIME = ("-flto", "-flto-partition=one")
-"""One program instead of single objects. ``-fwhole-program`` is not among them: the linker's plugin
-says what is used from outside, and a name that a program exports would be lost."""
+"""Flags for link-time optimisation. ``-fwhole-program`` is not needed, because the linker plugin
+reports which symbols are used elsewhere, and it would remove symbols that a program exports."""
 SECTIONS = ("-ffunction-sections", "-fdata-sections")
-"""Let the linker leave out single functions and data."""
+"""Allow the linker to discard individual functions and variables."""
 
 FLAGS = (
-    # How much is copied into callers, or taken out of them, decides most about the size.
+    # Inlining and outlining affect the size most.
     "inline-small-functions", "inline-functions-called-once", "inline-functions",
     "early-inlining", "indirect-inlining", "partial-inlining", "ipa-cp", "ipa-cp-clone",
     "ipa-sra", "ipa-icf", "ipa-icf-functions", "ipa-icf-variables", "ipa-ra", "ipa-pta",
     "ipa-vrp", "ipa-bit-cp", "ipa-modref", "ipa-pure-const", "ipa-reference",
     "ipa-reference-addressable", "ipa-profile", "ipa-stack-alignment", "ipa-strict-aliasing",
     "devirtualize", "devirtualize-speculatively", "inline",
-    # Code that the middle end copies, moves or merges.
+    # Copying, moving and merging code in the middle end.
     "tree-ch", "ivopts", "tree-switch-conversion", "jump-tables", "bit-tests", "tree-pre",
     "tree-partial-pre", "code-hoisting", "tree-sra", "tree-dominator-opts", "tree-vrp",
     "tree-fre", "tree-ter", "tree-loop-im", "tree-loop-ivcanon", "tree-loop-optimize",
@@ -52,7 +52,7 @@ FLAGS = (
     "isolate-erroneous-paths-dereference", "aggressive-loop-optimizations", "move-loop-stores",
     "predictive-commoning", "peel-loops", "version-loops-for-strides", "stdarg-opt", "tracer",
     "guess-branch-probability", "expensive-optimizations", "allocation-dce",
-    # Registers and instructions.
+    # Register allocation and instruction scheduling.
     "ira-algorithm=priority", "ira-region=all", "ira-region=mixed", "ira-hoist-pressure",
     "ira-loop-pressure", "ira-share-save-slots", "ira-share-spill-slots", "lra-remat",
     "live-range-shrinkage", "caller-saves", "omit-frame-pointer", "shrink-wrap",
@@ -67,49 +67,49 @@ FLAGS = (
     "sched-group-heuristic", "sched-last-insn-heuristic", "sched-rank-heuristic",
     "sched-stalled-insns", "sched-stalled-insns-dep", "selective-scheduling",
     "selective-scheduling2", "modulo-sched", "modulo-sched-allow-regmoves",
-    # Where blocks and functions lie.
+    # Placement of blocks and functions.
     "reorder-blocks", "reorder-blocks-algorithm=stc", "reorder-blocks-algorithm=simple",
     "reorder-blocks-and-partition", "reorder-functions", "toplevel-reorder", "section-anchors",
     "align-functions", "align-jumps", "align-labels", "align-loops",
     "limit-function-alignment",
 )  # fmt: skip
-"""Names after ``-f``, those first that decide most about sizes."""
+"""Names after ``-f``; those that affect sizes most come first."""
 
 REFUSED: Mapping[str, tuple[str, ...]] = {
-    "changes what floating point computes": (
+    "changes floating-point results": (
         "fast-math", "unsafe-math-optimizations", "associative-math", "reciprocal-math",
         "finite-math-only", "signed-zeros", "trapping-math", "math-errno", "rounding-math",
         "signaling-nans", "single-precision-constant", "float-store", "excess-precision",
         "fp-contract", "fp-int-builtin-inexact", "cx-fortran-rules", "cx-limited-range",
     ),
-    "changes how data lie or functions are called, which other objects rely on": (
+    "changes data layout or calling conventions that other objects rely on": (
         "pack-struct", "short-enums", "short-wchar", "reg-struct-return", "plt",
         "patchable-function-entry", "fold-simple-inlines",
     ),
-    "is a promise about the program, or takes one back, that its author must make": (
+    "asserts or revokes a property of the program that only its author can know": (
         "delete-null-pointer-checks", "strict-aliasing", "strict-enums", "wrapv",
         "wrapv-pointer", "trapv", "finite-loops", "lifetime-dse", "allow-store-data-races",
         "strict-volatile-bitfields", "unconstrained-commons", "nothrow-opt",
         "semantic-interposition", "isolate-erroneous-paths-attribute", "keep-gc-roots-live",
         "delete-dead-exceptions", "trivial-auto-var-init", "sched-spec-load-dangerous",
     ),
-    "is needed to unwind, to catch or to know a type": (
+    "is needed for unwinding, exceptions or type information": (
         "exceptions", "handle-exceptions", "non-call-exceptions", "asynchronous-unwind-tables",
         "unwind-tables", "rtti", "no-threadsafe-statics",
     ),
-    "is a guard that somebody chose": (
+    "is a protection that the project chose": (
         "stack-protector", "stack-protector-all", "stack-protector-explicit",
         "stack-protector-strong", "stack-clash-protection", "stack-check", "harden-compares",
         "harden-conditional-branches", "stack-reuse",
     ),
-    "programs that recurse without end in their last call need it": ("optimize-sibling-calls",),
-    "calls a library that may not be there": ("inline-atomics",),
+    "is needed by programs with unbounded tail recursion": ("optimize-sibling-calls",),
+    "calls a library that may be missing": ("inline-atomics",),
     "starts threads": ("tree-parallelize-loops", "loop-parallelize-all"),
-    "needs a profile, or patches code as it runs": (
+    "needs a profile, or patches running code": (
         "branch-probabilities", "profile-partial-training", "profile-reorder-functions", "vpt",
         "live-patching",
     ),
-    "only makes code larger, or none": (
+    "only makes code larger, or has no effect": (
         "unroll-loops", "unroll-all-loops", "unroll-completely-grow-size", "loop-interchange",
         "loop-nest-optimize", "loop-unroll-and-jam", "graphite", "graphite-identity",
         "prefetch-loop-arrays", "variable-expansion-in-unroller", "delayed-branch",
@@ -117,12 +117,12 @@ REFUSED: Mapping[str, tuple[str, ...]] = {
         "sel-sched-pipelining", "sel-sched-pipelining-outer-loops",
         "sel-sched-reschedule-pipelined", "reschedule-modulo-scheduled-loops",
     ),
-    "is about messages or debuggers": (
+    "affects only messages or debuggers": (
         "opt-info", "save-optimization-record", "var-tracking", "var-tracking-assignments",
         "var-tracking-assignments-toggle", "var-tracking-uninit",
     ),
 }  # fmt: skip
-"""Names after ``-f`` that are never changed, by the reason."""
+"""Names after ``-f`` that are never changed, grouped by reason."""
 
 _PARAMS: Mapping[str, tuple[int, ...]] = {
     "max-inline-insns-size": (1, 2, 4, 8),
@@ -175,25 +175,25 @@ _PARAMS: Mapping[str, tuple[int, ...]] = {
     "predictable-branch-outcome": (0, 20, 50),
     "sccvn-max-alias-queries-per-access": (10, 10000),
 }
-"""Parameters that only weigh what to do, and values beside the compiler's own."""
+"""Parameters that only tune heuristics, with alternatives to the compiler's own values."""
 
 
 def choices(
     options: Sequence[Option], states: Mapping[str, str], decided: Collection[str] = ()
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the flags and the parameters worth a try, of a GCC with `options`.
+    """Return the flags and the parameters worth trying with a GCC that has `options`.
 
-    `states` are ``enabled`` or ``disabled`` by flag, as the level that is begun with has them:
-    only the other setting is a change. What `decided` names is left alone.
+    `states` maps flags to ``enabled`` or ``disabled`` at the base level; only the opposite setting
+    is a change. Options in `decided` are not changed.
     """
-    known = {option.name: option for option in options}
+    by_name = {option.name: option for option in options}
     params = [
         f"--param={name}={value}"
         for name, values in _PARAMS.items()
         for value in values
-        if _has(known.get(f"--param={name}="), f"--param={name}={value}")
+        if _has(by_name.get(f"--param={name}="), f"--param={name}={value}")
     ]
-    flags = _flags(known, states)
+    flags = _flags(by_name, states)
     return (
         tuple(flag for flag in flags if find_option(flag) not in decided),
         tuple(param for param in params if find_option(param) not in decided),
@@ -202,7 +202,7 @@ def choices(
 
 @cache
 def possible() -> frozenset[str]:
-    """Return every flag and parameter that some GCC may be tried with.
+    """Return all flags and parameters to try with any GCC.
 
     >>> "-fno-gcse" in possible(), "-fplugin=x.so" in possible()
     (True, False)
@@ -214,7 +214,7 @@ def possible() -> frozenset[str]:
 
 
 def find_option(flag: str) -> str:
-    """Return what `flag` sets: of two flags with the same, only the last counts.
+    """Return the option that `flag` sets; if two flags set the same option, the last one wins.
 
     >>> find_option("-fno-gcse"), find_option("--param=max-hoist-depth=1"), find_option("-Oz")
     ('-fgcse', '--param=max-hoist-depth', '-O')
@@ -226,13 +226,13 @@ def find_option(flag: str) -> str:
     return flag.rpartition("=")[0] if "=" in flag else flag
 
 
-def _flags(known: Mapping[str, Option], states: Mapping[str, str]) -> Iterator[str]:
+def _flags(by_name: Mapping[str, Option], states: Mapping[str, str]) -> Iterator[str]:
     for name in FLAGS:
         word = f"-f{name}"
         if "=" in name:
-            if _has(known.get(f"{word.partition('=')[0]}="), word):
+            if _has(by_name.get(f"{word.partition('=')[0]}="), word):
                 yield word
-        elif isinstance(known.get(word), GccFlagOption | GccFlagAlignOption):
+        elif isinstance(by_name.get(word), GccFlagOption | GccFlagAlignOption):
             if states.get(word) != "enabled":
                 yield word
             if states.get(word) != "disabled":

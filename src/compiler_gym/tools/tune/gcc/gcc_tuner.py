@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GCC's part of a tuning: rivals by its levels, decisions by search over its own options."""
+"""Tune a binary with GCC: build rivals with its levels, search its options, build plans."""
 
 import hashlib
 import re
@@ -55,10 +55,10 @@ _RIVALS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "gcc -Os -flto": ((BASE, "-flto"), ()),
     FAIR: ((BASE, *order_flags(("-flto", *SECTIONS))), LINKER),
 }
-"""Flags of the compiler and of the linker, the fair rival last."""
+"""Compiler and linker flags of each rival, the fair rival last."""
 _STATE = re.compile(r"^\s*(-f\S+)\s+\[(enabled|disabled)\]", re.MULTILINE)
 _DROPPED = ("-flto", "-fno-lto", "-ffat-lto-objects", "-fuse-ld", "-fuse-linker")
-"""A plan decides these: the build's own are left out."""
+"""Flags of the build to omit, because the plan decides them."""
 _DECIDING = tuple(flag for flag in LEFT_OUT if flag not in _DROPPED)
 
 
@@ -72,17 +72,17 @@ class GccTuner:
 
     @property
     def version(self) -> str:
-        """The name of the compiler's program, and what it says of itself."""
+        """The name of the compiler's executable, and the version it reports."""
         return f"{Path(self._tools.gcc).name} {self._spec.version.partition(' ')[2]}"
 
     @property
     def compilers(self) -> tuple[Sequence[str], Sequence[str]]:
-        """The commands for C, and for C++."""
+        """The commands for C and for C++."""
         assert self._spec.version
         return [self._tools.gcc], [self._tools.gxx]
 
     def tune(self, subject: TuningSubject) -> Found:
-        """Return the smallest, or the fastest, of what the search and the rivals make."""
+        """Return the smallest or fastest binary among those of the search and the rivals."""
         binary = subject.binary
         require_honoured(binary, _list_refused)
         maker = GccMaker(self._tools, binary, subject.folder)
@@ -92,15 +92,15 @@ class GccTuner:
         decisions = GccFastDecisions(maker, find_decided(binary) - {find_option(BASE)})
         if subject.profile is not None:
             decisions.read_profile(subject.profile, [])
-        wanted = _RIVALS if is_by_size else FAST_RIVALS
-        rivals = _rivals(maker, wanted, subject.jobs)
+        rival_flags = _RIVALS if is_by_size else FAST_RIVALS
+        rivals = _rivals(maker, rival_flags, subject.jobs)
         subject.watch_rivals(rivals)
         if is_by_size:
-            found = self._small(subject, maker, rivals)
+            result = self._small(subject, maker, rivals)
         else:
-            found = tune_by_runs(decisions, subject, rivals)
-        plain_flags, _ = next(iter(wanted.values()))
-        return _with_functions(found, maker, plain_flags, subject)
+            result = tune_by_runs(decisions, subject, rivals)
+        plain_flags, _ = next(iter(rival_flags.values()))
+        return _with_functions(result, maker, plain_flags, subject)
 
     def _small(self, subject: TuningSubject, maker: GccMaker, rivals: Mapping[str, Path]) -> Found:
         binary = subject.binary
@@ -112,7 +112,7 @@ class GccTuner:
                 moves,
                 parameters,
                 subject.measure,
-                layout=_layout_words(subject),
+                layout=_list_layout_flags(subject),
                 seed=subject.seed,
                 start=_start(subject),
             ),
@@ -146,18 +146,18 @@ class GccTuner:
         )  # fmt: skip
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
-        """Return the stripped binary that `plan` makes of `binary`; raise `PlanError`."""
+        """Return the stripped build of `binary` with `plan`; raise `PlanError` if it fails."""
         self.require_possible(plan)
         maker = GccMaker(self._tools, binary, folder)
         try:
             return maker.make_plan("built", plan, jobs=jobs)
         except ProjectError as error:
-            raise PlanError(f"{self.version} does not make {plan.name}: {error}") from error
+            raise PlanError(f"{self.version} cannot build {plan.name}: {error}") from error
         finally:
             maker.forget([])
 
     def require_possible(self, plan: BinaryPlan) -> None:
-        """Raise `PlanError` that names what of `plan` this tuner never decides."""
+        """Raise `PlanError` for the first decision of `plan` that this tuner never makes."""
         _require_ours(plan)
         if plan.method == FASTEST:
             require_fast(plan)
@@ -167,19 +167,19 @@ class GccTuner:
         require_among(plan, "linker option", plan.linker, (*LINKER, *LAYOUT))
 
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
-        """Return none: GCC's passes are chosen by flags."""
+        """Return an empty tuple: GCC's passes are chosen with flags."""
         return ()
 
     def with_steps(self, plan: BinaryPlan, steps: Sequence[str]) -> BinaryPlan:
         """Raise `PlanError`: there are no passes to choose."""
-        raise PlanError(f"{self.version} takes flags and no passes, found {', '.join(steps)}")
+        raise PlanError(f"{self.version} has no passes to choose: {', '.join(steps)}; use flags")
 
     def actions(self, plan: BinaryPlan) -> tuple[str, ...]:
-        """Return none: an environment's actions are choices of options, one for all of them."""
+        """Return an empty tuple: an environment action sets all options at once."""
         return ()
 
     def meaning(self, decision: str) -> Meaning:
-        """Return what this GCC's help says of `decision`."""
+        """Return a description of `decision`, mostly from this GCC's help."""
         return meaning(self._tools.gcc, decision)
 
     def plain_words(self, plan: BinaryPlan) -> Sequence[str]:
@@ -187,13 +187,13 @@ class GccTuner:
         self.require_possible(plan)
         if plan.profile:
             raise PlanError(
-                f"the plan of {plan.name} has a profile of its sources, which fits no others: see "
-                "reproduce.sh beside it"
+                f"the plan of {plan.name} has a profile, which matches only its own sources; use "
+                "the reproduce.sh next to the plan"
             )
         return [self._tools.gcc, *list_flags(plan), *plan.linker, "-s"]
 
     def command_with(self, plan: BinaryPlan, command: CompilerCommand) -> Sequence[str]:
-        """Return GCC's call for `command`."""
+        """Return the GCC command that runs `command` with `plan`."""
         self.plain_words(plan)
         makes_code = command.mode in (Mode.OBJECT, Mode.PROGRAM)
         flags = [*list_flags(plan), *(plan.linker if command.mode is Mode.PROGRAM else ())]
@@ -201,7 +201,7 @@ class GccTuner:
         return [*compiler, *command.words[1:], *(flags if makes_code else [])]
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
-        """Return GCC's own commands that make the same bytes."""
+        """Return a shell script that builds the same bytes with GCC's own commands."""
         self.require_possible(plan)
         return write_script(self._tools, binary, plan)
 
@@ -210,9 +210,9 @@ class GccTuner:
         return get_spec(self._tools.gcc)
 
     def _states(self) -> dict[str, str]:
-        """Return which flags the base level sets: the same again would be no change."""
-        listed = self._spec.gcc("-Q", BASE, "--help=optimizers")
-        return dict(_STATE.findall(listed))
+        """Return the state of each flag at the base level; repeating it would change nothing."""
+        listing = self._spec.gcc("-Q", BASE, "--help=optimizers")
+        return dict(_STATE.findall(listing))
 
     def _key(self, binary: Binary, sources: Sequence[SourceFile], measure: Measure) -> str:
         facts = [self._spec.identity, measure, repr(binary.command.words)]
@@ -222,17 +222,17 @@ class GccTuner:
 
 
 def _rivals(
-    maker: GccMaker, wanted: Mapping[str, tuple[Sequence[str], Sequence[str]]], jobs: int
+    maker: GccMaker, rival_flags: Mapping[str, tuple[Sequence[str], Sequence[str]]], jobs: int
 ) -> dict[str, Path]:
-    own = {"own flags": maker.strip_file("own", maker.folder / "original")}
-    return own | {
+    project_build = {"own flags": maker.strip_file("own", maker.folder / "original")}
+    return project_build | {
         name: maker.make(f"rival-{number}", flags, linker, jobs=jobs)
-        for number, (name, (flags, linker)) in enumerate(wanted.items())
+        for number, (name, (flags, linker)) in enumerate(rival_flags.items())
     }
 
 
 def _plan_of_rival(name: str, binary: Binary, sources: tuple[SourceFile, ...]) -> BinaryPlan:
-    """Return what makes a rival of a tuning for size."""
+    """Return the plan for a rival of a search for size."""
     (_, *flags), linker = _RIVALS[name]
     return BinaryPlan(
         binary.name, SMALLEST, flags=tuple(flags), linker=tuple(linker), sources=sources
@@ -240,40 +240,40 @@ def _plan_of_rival(name: str, binary: Binary, sources: tuple[SourceFile, ...]) -
 
 
 def _with_functions(
-    found: Found, maker: GccMaker, plain_flags: Sequence[str], subject: TuningSubject
+    result: Found, maker: GccMaker, plain_flags: Sequence[str], subject: TuningSubject
 ) -> Found:
-    """Return `found` with what says how large each function is, and where it is from.
+    """Return `result` with the objects needed to report the size and source of each function.
 
-    Of the objects only those compiled with `plain_flags` are left.
+    Deletes all objects except those compiled with `plain_flags`.
     """
-    fair = list(found.rivals.values())[-1]
-    assert found.rival_plan is not None
-    plans = {fair: found.rival_plan, found.path: found.plan}
+    fair = list(result.rivals.values())[-1]
+    assert result.rival_plan is not None
+    plans = {fair: result.rival_plan, result.path: result.plan}
     if not subject.allowance.is_stopped():
         for path, plan in plans.items():
             maker.keep_symbols(path.parent.name, plan, jobs=subject.jobs)
     maker.forget([plain_flags])
     objects = maker.objects(plain_flags)
     return replace(
-        found, objects={subject.binary.name_unit(unit): path for unit, path in objects.items()}
+        result, objects={subject.binary.name_unit(unit): path for unit, path in objects.items()}
     )
 
 
-def _layout_words(subject: TuningSubject) -> list[str]:
-    words = choose_layout(subject.binary, old_loaders=subject.old_loaders)
-    return words + choose_unwinding(subject.binary, is_dispensable=subject.no_unwind_tables)
+def _list_layout_flags(subject: TuningSubject) -> list[str]:
+    flags = choose_layout(subject.binary, old_loaders=subject.old_loaders)
+    return flags + choose_unwinding(subject.binary, is_dispensable=subject.no_unwind_tables)
 
 
 def _start(subject: TuningSubject) -> State | None:
     start = subject.start
     if start is None:
         return None
-    linker = (word for word in start.linker if word not in LINKER)
+    linker = (flag for flag in start.linker if flag not in LINKER)
     return order_flags((*SECTIONS, *start.flags, *linker))
 
 
 def find_decided(binary: Binary) -> set[str]:
-    """Return the options that the project sets itself: their author had a reason."""
+    """Return the options that the project sets itself, and that tuning must not change."""
     return {find_option(flag) for unit in binary.units for flag in unit.command.flags}
 
 
@@ -284,6 +284,6 @@ def _list_refused(unit: Unit) -> list[str]:
 def _require_ours(plan: BinaryPlan) -> None:
     if plan.method not in (SMALLEST, FASTEST) or plan.passes or plan.options:
         raise PlanError(
-            f"the plan of {plan.name} is made by {plan.method!r}: expected {SMALLEST!r} or "
-            f"{FASTEST!r}, and flags alone: make the plan again with this compiler"
+            f"the plan of {plan.name} has the method {plan.method!r}, but GCC needs {SMALLEST!r} "
+            f"or {FASTEST!r} with flags only; tune again with this compiler"
         )

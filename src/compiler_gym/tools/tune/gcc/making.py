@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Compile the sources of a binary with one GCC and flags, and link it as its build did.
+"""Compile the sources of a binary with one GCC and flags, and link it the way its build did.
 
-Everything is written to a folder of ours. Equal sources with equal flags are compiled once.
+All output goes to a separate folder. Equal sources with equal flags are compiled only once.
 """
 
 import hashlib
@@ -31,18 +31,18 @@ __all__ = [
 ]
 
 BASE = "-Os"
-"""What a plan for size without a decision compiles with."""
+"""Base level of all plans for size."""
 SMALLEST, FASTEST = "gcc", "gcc fast"
 """Methods of a plan."""
 LEFT_OUT = (
     "-flto", "-fno-lto", "-fuse-ld", "-fsanitize", "-fprofile", "-fcoverage", "--coverage",
     "-m32", "-mx32", "-fwhole-program", "-ffat-lto-objects", "-flinker-output", "-fuse-linker",
 )  # fmt: skip
-"""Flags of a build that decide what we are to decide, or that we do not carry through."""
+"""Flags of a build to omit, because the plan decides them or does not support them."""
 _PARTITION = "-flto-partition="
-"""Is read by the link alone."""
+"""Flag that affects only the link."""
 _SEED = "-frandom-seed="
-"""Names that GCC makes up for link-time optimisation would differ from run to run."""
+"""Makes the names that GCC generates for link-time optimisation reproducible."""
 _CLANGS = ("-Xclang", "-fno-validate-pch")
 
 
@@ -56,27 +56,27 @@ class Tools:
 
     @classmethod
     def of(cls, gcc: str) -> "Tools":
-        """Return those that belong to the compiler `gcc`: a name or a path.
+        """Return the tools that belong to the compiler `gcc`, a name or a path.
 
         >>> Tools.of("no-such-gcc-99").ar
         'ar'
         """
         folder, slash, name = gcc.rpartition("/")
         first, _, last = name.rpartition("gcc")
-        named = {tool: f"{folder}{slash}{first}{tool}{last}" for tool in ("g++", "gcc-ar")}
-        found = {tool: name for tool, name in named.items() if shutil.which(name)}
-        # A GCC without C++ compiles C all the same, and says itself what it misses.
-        return cls(gcc, found.get("g++", gcc), found.get("gcc-ar", "ar"))
+        candidates = {tool: f"{folder}{slash}{first}{tool}{last}" for tool in ("g++", "gcc-ar")}
+        installed = {tool: name for tool, name in candidates.items() if shutil.which(name)}
+        # A GCC without C++ still compiles C, and reports missing tools itself.
+        return cls(gcc, installed.get("g++", gcc), installed.get("gcc-ar", "ar"))
 
     @property
     def driver(self) -> Driver:
-        """How objects and linked files are made."""
+        """The driver that compiles and links."""
         return Driver((self.gcc,), (self.gxx,), ("-w",), (), LEFT_OUT, _CLANGS)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command, and where it is run."""
+    """One command and its working directory."""
 
     words: list[str]
     cwd: Path
@@ -84,16 +84,16 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The commands that make one binary."""
+    """The commands that build one binary."""
 
     compile: dict[Unit, Step]
     archive: list[Step]
-    """GNU ld takes what is needed of an archive alone: those of the build are made again."""
+    """Commands that recreate the build's archives, from which GNU ld takes only needed members."""
     link: Step
 
 
 def list_flags(plan: BinaryPlan) -> list[str]:
-    """Return what the compiler is told by `plan`, but for its profile."""
+    """Return the compiler flags of `plan`, except those for its profile."""
     return [*(FAST if plan.method == FASTEST else (BASE,)), *plan.flags]
 
 
@@ -108,44 +108,44 @@ def build_steps(
     output: Path,
     strip: bool = True,
 ) -> Steps:
-    """Return what makes `output` of `binary` with `flags`, by way of `objects`."""
-    told, names = _object_flags(flags), name_units(binary)
-    compiled = {
+    """Return the commands that build `output` from `binary` with `flags`, via `objects`."""
+    common, names = _object_flags(flags), name_units(binary)
+    compile_steps = {
         unit: Step(
             tools.driver.compile_words(
-                unit, [*told, f"{_SEED}{number}", *unit_words(names[unit], told)], objects[unit]
+                unit, [*common, f"{_SEED}{number}", *unit_words(names[unit], common)], objects[unit]
             ),
             unit.command.cwd,
         )
         for number, unit in enumerate(binary.units)
     }
     archives: dict[str, Path] = {}
-    packing: list[Step] = []
+    archive_steps: list[Step] = []
     for input in binary.inputs:
         if input.is_lazy and input.units and input.word not in archives:
             path = folder / f"{len(archives)}.a"
             archives[input.word] = path
             members = [str(objects[unit]) for unit in dict.fromkeys(input.units)]
-            packing.append(Step([tools.ar, "rcsD", str(path), *members], folder))
+            archive_steps.append(Step([tools.ar, "rcsD", str(path), *members], folder))
 
     def place(input: Input) -> list[str]:
         if input.word in archives:
             return [str(archives[input.word])]
         return [str(objects[unit]) for unit in dict.fromkeys(input.units)]
 
-    linked = [*flags, f"{_SEED}0", *linker]
-    words = tools.driver.link_words(binary, place, linked, output, strip=strip)
-    return Steps(compiled, packing, Step(words, binary.command.cwd))
+    link_flags = [*flags, f"{_SEED}0", *linker]
+    words = tools.driver.link_words(binary, place, link_flags, output, strip=strip)
+    return Steps(compile_steps, archive_steps, Step(words, binary.command.cwd))
 
 
 def _object_flags(flags: Sequence[str]) -> list[str]:
-    """Return what of `flags` every source is compiled with."""
+    """Return the `flags` that affect compiling."""
     return [flag for flag in flags if not flag.startswith(_PARTITION)]
 
 
 @dataclass(frozen=True, slots=True)
 class GccMaker:
-    """Makes one binary with this and that."""
+    """Builds one binary with different flags in a folder."""
 
     tools: Tools
     binary: Binary
@@ -161,25 +161,25 @@ class GccMaker:
     ) -> Path:
         """Return the stripped binary, in the folder `name`.
 
-        Raises `ProjectError` with GCC's own words where it refuses the flags or fails.
+        Raises `ProjectError` with GCC's message if it rejects the flags or fails.
         """
         output = self._output(name)
         self._make(output, flags, linker, jobs)
         return output
 
     def keep_symbols(self, name: str, plan: BinaryPlan, *, jobs: int = 1) -> None:
-        """Link what `plan` made in the folder `name` once more, with symbols, beside it."""
+        """Link the binary of `plan` in the folder `name` again, keeping symbols, next to it."""
         output = symbols_beside(self._output(name))
         self._make(output, self._list_flags(plan), plan.linker, jobs, strip=False)
 
     def objects(self, flags: Sequence[str]) -> dict[Unit, Path]:
-        """Return where the object of each source lies that is compiled with `flags`."""
-        kept = self.folder / "objects" / self.key(flags)
+        """Return the path of each source's object when compiled with `flags`."""
+        folder = self.folder / "objects" / self.key(flags)
         units = self.binary.units
-        return {unit: kept / f"{n}-{unit.path.stem}.o" for n, unit in enumerate(units)}
+        return {unit: folder / f"{n}-{unit.path.stem}.o" for n, unit in enumerate(units)}
 
     def _list_flags(self, plan: BinaryPlan) -> list[str]:
-        """Return what the compiler is told by `plan`; its profile is where GCC can read it."""
+        """Return the compiler flags of `plan`, after unpacking its profile for GCC."""
         flags = list_flags(plan)
         if not plan.profile:
             return flags
@@ -188,8 +188,8 @@ class GccMaker:
             folder = self.folder / "profiles" / hash_file(profile)[:24]
         except OSError as error:
             raise ProjectError(
-                f"{profile} is missing, which {plan.name} is built with: keep the folder "
-                f"profiles beside the plan: {error.strerror}"
+                f"{profile} is missing, but {plan.name} is built with it; keep the folder "
+                f"'profiles' next to the plan ({error.strerror})"
             ) from error
         with self._locks.setdefault(folder.name, Lock()):
             if not folder.is_dir():
@@ -210,31 +210,31 @@ class GccMaker:
     ) -> None:
         output.parent.mkdir(parents=True, exist_ok=True)
         objects = self.objects(flags)
-        kept = self.folder / "objects" / self.key(flags)
+        shared = self.folder / "objects" / self.key(flags)
         steps = build_steps(
             self.tools, self.binary, flags, linker, objects,
             folder=output.parent, output=output, strip=strip,
         )  # fmt: skip
-        with self._locks.setdefault(kept.name, Lock()):
-            if not (kept / "done").is_file():
-                kept.mkdir(parents=True, exist_ok=True)
+        with self._locks.setdefault(shared.name, Lock()):
+            if not (shared / "done").is_file():
+                shared.mkdir(parents=True, exist_ok=True)
                 with ThreadPoolExecutor(jobs) as pool:
                     list(pool.map(_run, steps.compile.values()))
-                (kept / "done").touch()
+                (shared / "done").touch()
         for step in steps.archive:
             Path(step.words[2]).unlink(missing_ok=True)
             _run(step)
         _run(steps.link)
 
     def key(self, flags: Sequence[str]) -> str:
-        """Return the name of what is compiled with `flags`."""
+        """Return the name of the folder with the objects compiled with `flags`."""
         return hashlib.sha256("\0".join(_object_flags(flags)).encode()).hexdigest()[:24]
 
     def forget(self, keep: Sequence[Sequence[str]]) -> None:
-        """Delete objects, less those compiled with one of `keep`: they would fill the disk."""
-        wanted = {self.key(flags) for flags in keep}
+        """Delete all objects except those compiled with `keep`, to save disk space."""
+        kept_names = {self.key(flags) for flags in keep}
         for folder in _folders(self.folder / "objects"):
-            if folder.name not in wanted:
+            if folder.name not in kept_names:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def strip_file(self, name: str, linked: Path) -> Path:
@@ -242,7 +242,7 @@ class GccMaker:
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)
         if shutil.which("strip") is None:
-            raise ProjectError("expected strip: `apt install binutils`")
+            raise ProjectError("strip not found; install it with `apt install binutils`")
         run_command(["strip", "-s", str(linked), "-o", str(output)], self.folder)
         return output
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a run of a program says of it to GCC: one file of counts for each source, kept as one.
+"""Record GCC profiles: pack the count files of all sources into one file, and unpack it.
 
-GCC finds the counts of a source by the name of its object. That name is made up here, so that a
-profile fits wherever the program is built again.
+GCC finds the counts of a source by the name of its object. The names are generated here, so that a
+profile matches in whichever folder the program is built again.
 """
 
 import hashlib
@@ -30,70 +30,70 @@ __all__ = [
 COUNTING = "-fprofile-generate="
 _USING = "-fprofile-use="
 _FOLDER = "/program/"
-"""Where objects are said to lie."""
+"""The folder that GCC is given for its objects' names."""
 _SUFFIX = ".gcda"
 _MOST_BYTES = 256 << 20
 
 
 def counting_flags(raw: Path) -> list[str]:
-    """Return what makes a program count, and write its counts below the folder `raw`."""
+    """Return the flags that make a program write its counts to the folder `raw`."""
     return [f"{COUNTING}{raw}", "-fprofile-update=prefer-atomic"]
 
 
 def profile_flags(folder: Path) -> list[str]:
-    """Return what uses the counts below `folder`; functions that have changed since have none."""
+    """Return the flags that use the counts in `folder`, and ignore those of changed functions."""
     return [f"{_USING}{folder}", "-Wno-coverage-mismatch"]
 
 
 def name_units(binary: Binary) -> dict[Unit, str]:
-    """Return a name for each source of `binary`, the same wherever the project lies."""
-    found: dict[Unit, str] = {}
+    """Return a name for each source of `binary`, independent of the project's location."""
+    names: dict[Unit, str] = {}
     counts = Counter[str]()
     for unit in binary.units:
         path = binary.name_unit(unit)
-        # One source may be compiled more than once, with other flags.
+        # A source can be compiled several times with different flags.
         counts[path] += 1
         text = f"{counts[path]} {path}".encode(errors="surrogateescape")
-        found[unit] = hashlib.sha256(text).hexdigest()[:16]
-    return found
+        names[unit] = hashlib.sha256(text).hexdigest()[:16]
+    return names
 
 
 def unit_words(name: str, flags: Sequence[str]) -> list[str]:
-    """Return what tells GCC that its object is called `name`, if `flags` count or use counts."""
+    """Return the flags that name the object `name`, if `flags` write or use counts."""
     if not any(flag.startswith((COUNTING, _USING)) for flag in flags):
         return []
     return ["-dumpdir", _FOLDER, "-dumpbase", name, "-dumpbase-ext", ""]
 
 
 def pack(raw: Path, output: Path) -> int:
-    """Write the counts below the folder `raw` to one file; return of how many sources they are."""
-    found = sorted(raw.rglob(f"*{_SUFFIX}"))
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-        for path in found:
+    """Pack the counts in the folder `raw` into one file; return the number of sources."""
+    paths = sorted(raw.rglob(f"*{_SUFFIX}"))
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for path in paths:
             member = tarfile.TarInfo(path.relative_to(raw).as_posix())
             member.size = path.stat().st_size
             archive.addfile(member, io.BytesIO(path.read_bytes()))
-    if found:
-        write_whole(output, packed.getvalue())
-    return len(found)
+    if paths:
+        write_whole(output, buffer.getvalue())
+    return len(paths)
 
 
 def unpack(profile: Path, folder: Path) -> Path:
-    """Write the counts in the file `profile` to files below `folder`, and return that.
+    """Unpack the counts in the file `profile` to `folder`, and return `folder`.
 
-    A profile may come from anybody: raises `ProjectError` for one that holds anything else.
+    Profiles are untrusted: raises `ProjectError` for one that contains any other files.
     """
     try:
         data = read_regular(profile, most=_MOST_BYTES)
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
-            held = _counts_in(profile, archive)
+            files = _counts_in(profile, archive)
     except (OSError, tarfile.TarError) as error:
         raise ProjectError(
-            f"cannot read the profile {profile}: {error}: keep the folder profiles beside the plan"
+            f"cannot read the profile {profile}: {error}; keep 'profiles' next to the plan"
         ) from error
     shutil.rmtree(folder, ignore_errors=True)
-    for name, counts in held.items():
+    for name, counts in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(counts)
@@ -101,14 +101,14 @@ def unpack(profile: Path, folder: Path) -> Path:
 
 
 def _counts_in(profile: Path, archive: tarfile.TarFile) -> Mapping[str, bytes]:
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     for member in archive:
         path = PurePosixPath(member.name)
         stream = archive.extractfile(member) if member.isreg() else None
         if stream is None or path.is_absolute() or ".." in path.parts or path.suffix != _SUFFIX:
             raise ProjectError(
-                f"the profile {profile} holds {member.name!a}: expected GCC's counts ({_SUFFIX}) "
-                "and nothing else: make the plan anew with `compiler-gym tune`"
+                f"the profile {profile} contains {member.name!a}, which is not one of GCC's count "
+                f"files ({_SUFFIX}); create the plan again with `compiler-gym tune`"
             )
-        found[member.name] = stream.read()
-    return found
+        files[member.name] = stream.read()
+    return files

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A plan as a shell script of GCC's commands: no part of this library."""
+"""Write a plan as a shell script of GCC commands, without this library."""
 
 from pathlib import Path
 
@@ -11,28 +11,28 @@ from compiler_gym.tools.tune.gcc.profiling import profile_flags
 __all__ = ["write_script"]
 
 _OUT = "/@OUT@"
-"""Stands for the folder of what is made until all words are quoted."""
+"""Placeholder for the output folder until all arguments are quoted."""
 _HERE = "/@HERE@"
-"""Stands for the folder of the script."""
+"""Placeholder for the script's folder."""
 
 
 def write_script(tools: Tools, binary: Binary, plan: BinaryPlan) -> str:
-    """Return the script for one binary: commands of a shell that know ROOT, OUT and HERE."""
+    """Return shell commands that build one binary, using the variables ROOT, OUT and HERE."""
     out = Path(_OUT)
     folder, target = out / "made" / binary.name, out / binary.name
     counts = folder / "profile"
     objects = {unit: folder / f"{n}-{unit.path.stem}.o" for n, unit in enumerate(binary.units)}
     flags = [*list_flags(plan), *(profile_flags(counts) if plan.profile else ())]
     steps = build_steps(tools, binary, flags, plan.linker, objects, folder=folder, output=target)
-    made = [str(folder), str(target.parent)]
+    new_folders = [str(folder), str(target.parent)]
     profile = list[list[str]]()
     if plan.profile:
-        made.append(str(counts))
+        new_folders.append(str(counts))
         profile = [["tar", "-xf", f"{_HERE}/{plan.profile}", "-C", str(counts)]]
     lines = [
         shell_comment(binary.name),
         shell_text(["rm", "-rf", str(folder)], _folders(binary)),
-        shell_text(["mkdir", "-p", *made], _folders(binary)),
+        shell_text(["mkdir", "-p", *new_folders], _folders(binary)),
         *(shell_text(words, _folders(binary)) for words in profile),
         *(_line(step, binary) for step in (*steps.compile.values(), *steps.archive, steps.link)),
         shell_text(["printf", "%s\\n", str(target)], _folders(binary)),

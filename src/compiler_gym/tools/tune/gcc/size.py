@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a search decides of GCC: the flags that make one linked binary smallest.
+"""Search for the GCC flags that make one linked binary smallest.
 
-In the order of what pays: levels with and without link-time optimisation, then flags one at a
-time from the best so far, then parameters, then combinations of what is known to help, for as
-long as there is time. Every number is of the linked and stripped file.
+The search tries the most rewarding decisions first: levels with and without link-time
+optimisation, then one flag at a time on top of the best plan so far, then parameters, then random
+combinations until time runs out. Every cost is the size of the linked and stripped file.
 """
 
 import math
@@ -22,37 +22,37 @@ from compiler_gym.tools.tune.gcc.making import BASE, GccMaker
 __all__ = ["LINKER", "Flags", "order_flags", "split_flags"]
 
 LINKER = ("-Wl,--gc-sections",)
-"""What GNU ld can leave out. It folds no functions: GCC does, before the link."""
+"""Linker flags: GNU ld discards unused sections. GCC folds functions, before the link."""
 _LINKER_WORD = "-Wl,"
 _MOST_DROPPED = 3
 _MOST_KNOWN = 200
-"""Combinations in a row that are not new: then everything was tried."""
+"""Number of known combinations in a row after which everything counts as tried."""
 _COMBINATIONS = 40
-"""Those that are tried before what wins nothing any more is dropped again."""
+"""Combinations to try before useless flags are dropped again."""
 _ROUNDS = 100
 
 
 @dataclass
 class Flags:
-    """What is decided of one binary."""
+    """The flags to search for one binary, and their costs."""
 
     maker: GccMaker
     flags: Sequence[str]
-    """Those worth a try, the most promising first."""
+    """Flags worth trying, the most promising first."""
     parameters: Sequence[str]
     measure: Measure
     layout: Sequence[str]
-    """What the linker can be told of the file."""
+    """Flags that change the layout of the file."""
     seed: int
     start: State | None = None
-    """What is known to be good, for example of an older version."""
+    """A good state to start from, for example from an older version."""
 
     def measuring(self) -> AbstractContextManager[object]:
-        """Return nothing: compilers are started one by one."""
+        """Return an empty context: there is nothing to clean up."""
         return nullcontext()
 
     def stages(self) -> Iterable[tuple[str, Work]]:
-        """Yield the stages; combinations are tried until the end, and some dropped in between."""
+        """Yield the stages; combinations alternate with dropping useless flags until the end."""
         moves = partial(SizeSearch.try_moves, apply=with_flag)
         yield "levels", partial(SizeSearch.try_all, states=self._starts())
         yield "layout", partial(moves, moves=self.layout)
@@ -65,11 +65,11 @@ class Flags:
             yield "dropping", SizeSearch.drop
 
     def forget(self, keep: Collection[State]) -> None:
-        """Delete the objects of every state that is none of `keep`, but for the plain ones."""
+        """Delete the objects of all states except those in `keep` and the base level."""
         self.maker.forget([(BASE,), *((BASE, *split_flags(state)[0]) for state in keep)])
 
     def without(self, state: State) -> Mapping[str, State]:
-        """Return `state` without each of its flags."""
+        """Return variants of `state`, each with one flag removed."""
         return {
             f"{'linker' if word.startswith(_LINKER_WORD) else 'flag'} {word}": tuple(
                 other for other in state if other != word
@@ -78,11 +78,11 @@ class Flags:
         }
 
     def rank(self, tried: Tried) -> tuple[float, int]:
-        """Of equal sizes the shorter list is better: what does not help is not decided."""
+        """Rank by size, then by the number of flags, so that useless ones are dropped."""
         return tried.cost, len(tried.actions)
 
     def cost(self, state: State) -> float:
-        """Return the bytes that `state` leaves; one that fails leaves infinitely much."""
+        """Return the size in bytes with `state`, or infinity if the build fails."""
         name = f"try-{self.maker.key((*state, 'linked'))}-{'+'.join(state[-1:])[-20:]}"
         name = "".join(letter if letter.isalnum() else "-" for letter in name)
         try:
@@ -99,12 +99,12 @@ class Flags:
     def _combinations(
         self, search: SizeSearch, stage: str, part: Allowance, *, chance: random.Random
     ) -> None:
-        """Leave some of what was chosen out, and put something else in, by `chance`."""
+        """Try combinations that replace some of the chosen flags at random."""
         moves = [*self.flags, *self.parameters]
-        left = iter(range(_COMBINATIONS))
+        attempts = iter(range(_COMBINATIONS))
 
         def draw() -> State | None:
-            for _ in range(_MOST_KNOWN if moves and next(left, None) is not None else 0):
+            for _ in range(_MOST_KNOWN if moves and next(attempts, None) is not None else 0):
                 state = _mix(search.best.actions, chance, moves)
                 if search.journal.cost(state) is None:
                     return state
@@ -114,9 +114,9 @@ class Flags:
 
 
 def split_flags(state: State) -> tuple[State, tuple[str, ...]]:
-    """Return what the compiler is told, and what the linker."""
-    words = tuple(word for word in state if word.startswith(_LINKER_WORD))
-    return tuple(word for word in state if word not in words), (*LINKER, *words)
+    """Return the compiler flags and the linker flags of `state`."""
+    linker = tuple(flag for flag in state if flag.startswith(_LINKER_WORD))
+    return tuple(flag for flag in state if flag not in linker), (*LINKER, *linker)
 
 
 def _levels() -> list[State]:
@@ -139,15 +139,15 @@ def _mix(best: State, chance: random.Random, moves: Sequence[str]) -> State:
 
 
 def with_flag(state: Sequence[str], flag: str) -> State:
-    """Return `state` with `flag` in the place of what sets the same option."""
-    kept = [other for other in state if find_option(other) != find_option(flag)]
-    return order_flags((*kept, flag))
+    """Return `state` with `flag`, replacing any flag that sets the same option."""
+    others = [other for other in state if find_option(other) != find_option(flag)]
+    return order_flags((*others, flag))
 
 
 def order_flags(flags: Sequence[str]) -> State:
-    """Return the flags, each once, in an order of which equal states are equal.
+    """Return the flags without duplicates in a canonical order, so equal states compare equal.
 
-    >>> ordered(["-fno-gcse", "-flto", "-O2"])
+    >>> order_flags(["-fno-gcse", "-flto", "-O2"])
     ('-O2', '-flto', '-fno-gcse')
     """
     return tuple(sorted(set(flags), key=lambda flag: (not flag.startswith("-O"), flag)))

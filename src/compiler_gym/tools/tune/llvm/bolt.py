@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Lay out the linked file again by BOLT, as a run of it says.
+"""Lay out the linked file with BOLT, using a profile of a run.
 
-The run is of an instrumented file: sampling is closed in most containers.
+The profile comes from an instrumented file, because most containers do not allow sampling.
 """
 
 import shutil
@@ -24,38 +24,38 @@ _SHOWN = 300
 def with_layout(
     linker: Linker, plan: BinaryPlan, by: RunCommand, notes: list[str]
 ) -> BinaryPlan | None:
-    """Return `plan` laid out by BOLT as a run of `by` says; None, with a note, where it fails."""
+    """Return `plan` with a BOLT layout from a run of `by`, or None with a note if that fails."""
     folder = linker.folder / _FOLDER
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    profile, counted = folder / "program.fdata", folder / Path(linker.binary.name).name
+    profile, instrumented = folder / "program.fdata", folder / Path(linker.binary.name).name
     raw = folder / "raw"
     try:
         tool = require_tool("llvm-bolt", "to lay out the linked file", error=ProjectError)
         linked = link_for_bolt(linker, plan)
         run(
             [tool, str(linked), "-instrument", "-instrumentation-file-append-pid",
-             f"-instrumentation-file={raw}", "-o", str(counted)],
+             f"-instrumentation-file={raw}", "-o", str(instrumented)],
             folder,
         )  # fmt: skip
-        ended = by.run(counted)
-        made = sorted(folder.glob("raw*"))
-        if by.has_failed(ended) or not made:
+        outcome = by.run(instrumented)
+        profiles = sorted(folder.glob("raw*"))
+        if by.has_failed(outcome) or not profiles:
             raise ProjectError(
-                f"{by.text} ended with status {ended.status} when BOLT counted, and left "
-                f"{len(made)} profiles"
+                f"{by.text} exited with status {outcome.status} under BOLT's instrumentation and "
+                f"wrote {len(profiles)} profiles"
             )
-        _merge(made, profile)
-        laid = replace(plan, after=(BOLT,), after_profile=str(profile))
-        build_plan(linker, laid)
+        _merge(profiles, profile)
+        laid_out = replace(plan, after=(BOLT,), after_profile=str(profile))
+        build_plan(linker, laid_out)
     except ProjectError as error:
         notes.append(f"no layout by BOLT: {_reason(str(error))}")
         return None
-    return laid
+    return laid_out
 
 
 def layouts_in(folder: Path) -> list[str]:
-    """Return where a tuning that writes to `folder` puts what BOLT counted."""
+    """Return the paths of the BOLT profiles that a tuning run writes to `folder`."""
     return [str(folder / _FOLDER / "program.fdata")]
 
 
@@ -67,7 +67,7 @@ def _merge(files: Sequence[Path], output: Path) -> None:
     run([tool, *map(str, files), "-o", str(output)], output.parent)
 
 
-def _reason(said: str) -> str:
-    """Return the line in which BOLT says what it refuses, or the end of what was said."""
-    lines = [line for line in said.splitlines() if "BOLT-ERROR" in line]
-    return lines[0] if lines else said[-_SHOWN:]
+def _reason(output: str) -> str:
+    """Return the first error line of BOLT's output, or the end of the output."""
+    lines = [line for line in output.splitlines() if "BOLT-ERROR" in line]
+    return lines[0] if lines else output[-_SHOWN:]

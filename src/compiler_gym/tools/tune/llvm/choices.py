@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables of what may make a program faster, or smaller where its profile says that it is cold."""
+"""Tables of flags that may make a program faster, or make its cold code smaller."""
 
 from compiler_gym.tools.tune import Choice
 
@@ -40,26 +40,26 @@ CHOICES = (
     _both("-jump-threading-threshold=20"),
     _both("-enable-partial-inlining"),
 )
-"""In the order in which they are tried. None changes what machine the program needs."""
+"""Flags to try, in this order. None of them changes the CPU features that the program needs."""
 
 
 def _join(*choices: Choice) -> Choice:
     return Choice(
-        tuple(word for choice in choices for word in choice.flags),
-        tuple(word for choice in choices for word in choice.linker),
+        tuple(flag for choice in choices for flag in choice.flags),
+        tuple(flag for choice in choices for flag in choice.linker),
     )
 
 
 def _hot(millionths: int) -> Choice:
-    """Make small what is not among the functions of the most frequent counts, so many of all."""
+    """Optimise for size all functions outside the hottest `millionths` of the profile's counts."""
     return _join(COLD, _both(f"-profile-summary-cutoff-cold={millionths}"))
 
 
 COLD = Choice(("-mllvm=-pgo-cold-func-opt=minsize",))
-"""Make small what the profile says is cold: by LLVM's own cutoff, the last millionth of counts."""
+"""Optimise cold functions for size; by default LLVM considers the last millionth of counts cold."""
 _LEAST = _late("-disable-lsr", "-disable-machine-licm", "-apply-ext-tsp-for-size")
 _OUTLINED = _late("-enable-machine-outliner=conservative-pgo")
-"""Takes sequences out of cold code alone."""
+"""Outlines repeated instruction sequences, in cold code only."""
 FRONT = {
     "hot-99": _join(_hot(990_000), _OUTLINED),
     "hot-all": COLD,
@@ -69,14 +69,14 @@ FRONT = {
     "hot-99-O2": _join(Choice(("-O2",)), _hot(990_000), _OUTLINED),
     "hot-90-Os": _join(Choice(("-Os",)), _hot(900_000), _LEAST, _OUTLINED),
 }
-"""What a front is chosen of, besides the profile alone: how much of a profile is hot. In the order
-in which they are built, as time may not do for all."""
+"""Candidates for the front besides a plain profiled build; they differ in how much of the profile
+counts as hot. They are built in this order, because there may not be time for all."""
 FRONT_BASE = "hot-all"
-"""The one that a search for the fastest begins with: what it makes small never runs."""
+"""The start of a search for the fastest build: it only shrinks code that never runs."""
 
 
 def find_option(word: str) -> str:
-    """Return the option that `word` sets, for clang or by way of it for LLVM.
+    """Return the option that the flag `word` sets in clang, or in LLVM via ``-mllvm``.
 
     >>> find_option("-Wl,-mllvm,-align-loops=32"), find_option("-O2")
     ('-align-loops', '-O2')

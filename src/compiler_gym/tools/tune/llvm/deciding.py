@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a search for size decides, as actions of its journal and as a plan.
+"""Convert the decisions of a search for size between journal actions and plans.
 
-An action is a pass by its name, an option as ``name=value``, ``flag -fx`` for the front end or
-``linker -Wl,-x``. A state is a list of them, in an order of which equal states are equal.
+An action is the name of a pass, an option as ``name=value``, ``flag -fx`` for the front end or
+``linker -Wl,-x``. A state is a list of actions in a canonical order, so equal states compare equal.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,21 +37,21 @@ __all__ = [
 ]  # fmt: skip
 
 SPACE = "PassesAndCodegen"
-"""The actions that are tried."""
+"""The action space that the search uses."""
 DEFAULT_PASSES = "default<Oz>"
-"""What optimises a module where a plan names no passes."""
+"""The pipeline for plans without passes."""
 BASE = "-Oz"
-"""The same as an action."""
+"""The action for `DEFAULT_PASSES`."""
 FLAG, LINKER = "flag ", "linker "
 UNSAFE = frozenset({"enable-ipra"})
-"""Options with which LLVM miscompiles some programs: only tests can tell whether this is one.
+"""Options with which LLVM miscompiles some programs; use them only if tests check the result.
 
 Interprocedural register allocation fails with ``long double``, and in shared libraries."""
 _SAVING = "outliner-benefit-threshold"
 SAVINGS = tuple(f"{_SAVING}={count}" for count in (12, 20, 8, 4))
-"""Number of instructions that a function must save that the code generator makes of equal code,
-those first that make most programs smaller. Without such a bound files grow, because each function
-has unwind tables. It holds for a whole process, so that no module and no action space has it."""
+"""Minimum number of instructions that an outlined function must save; values that shrink most
+programs come first. Without this bound files grow, because each function has unwind tables. The
+option applies to a whole process, so it cannot be set per module or in an action space."""
 LATE = (
     "enable-pre=false",
     "two-entry-phi-node-folding-threshold=2",
@@ -59,90 +59,89 @@ LATE = (
     "inlinehint-threshold=5",
     "force-remove-attribute=minsize",
 )
-"""Options of the passes, so that only a linker that runs them can be told. Among them: up to which
-cost a call is inlined, where LLVM's own bound is 5 in a function that is marked minsize, and to
-drop that mark. With it x86-64 has constants pushed and popped, for which unwind tables grow by more
-than is won."""
+"""Options of passes, which can only be passed to a linker that runs them. They include inlining
+thresholds (LLVM's own is 5 in a minsize function) and removing the minsize attribute, which makes
+x86-64 push and pop constants: the unwind tables then grow by more than the code shrinks."""
 _OUTLINED = "enable-machine-outliner=always"
-"""What makes such functions."""
+"""Enables the outliner."""
 _FIXED = "relocation-model"
-"""Decided by the build, not by a search."""
+"""Option that the build sets, not the search."""
 
 
 @cache
 def items() -> dict[str, str]:
     """Return the text of every pass and option, by the name of its action."""
-    (space,) = (each.space for each in ACTION_SPACES if each.name == SPACE)
+    (space,) = (candidate.space for candidate in ACTION_SPACES if candidate.name == SPACE)
     assert isinstance(space, CommandlineSpec)
     return {item.name: item.flag for item in space.items}
 
 
 def split(actions: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the passes among `actions`, and the options of the code generator that they set."""
+    """Return the passes among `actions`, and the code generator options that they set."""
     actions = [action for action in actions if not action.startswith((FLAG, LINKER))]
     passes = tuple(action for action in actions if "=" not in action or "<" in action)
-    chosen = [action.partition("=") for action in actions if action not in passes]
-    return passes, {n: v for n, _, v in chosen if v != codegen_options.DEFAULT and n != _FIXED}
+    settings = [action.partition("=") for action in actions if action not in passes]
+    return passes, {n: v for n, _, v in settings if v != codegen_options.DEFAULT and n != _FIXED}
 
 
 def order_actions(actions: Iterable[str]) -> State:
-    """Return the passes, then each option once, then flags and what the linker is told."""
+    """Return the passes, then each option once, then compiler flags and linker flags."""
     actions = list(actions)
     passes, options = split(actions)
-    chosen = (f"{name}={value}" for name, value in sorted(options.items()))
-    return (*passes, *chosen, *_list_told(actions, FLAG), *_list_told(actions, LINKER))
+    settings = (f"{name}={value}" for name, value in sorted(options.items()))
+    return (*passes, *settings, *_list_actions(actions, FLAG), *_list_actions(actions, LINKER))
 
 
 def with_action(state: State, action: str) -> State:
-    """Return `state` with an option, a flag or a word for the linker instead of what sets it."""
+    """Return `state` with the option or flag `action`, replacing any other setting."""
     actions = (_OUTLINED, action) if action in SAVINGS else (action,)
-    names = {each.partition("=")[0] for each in actions}
+    names = {setting.partition("=")[0] for setting in actions}
     return order_actions(
-        (*(each for each in state if each.partition("=")[0] not in names), *actions)
+        (*(setting for setting in state if setting.partition("=")[0] not in names), *actions)
     )
 
 
 def without(state: State) -> dict[str, State]:
-    """Return `state` without each of its decisions, by the name that a plan gives it."""
+    """Return variants of `state` with one decision removed, by the decision's name in a plan."""
     passes, options = split(state)
-    rest = state[len(passes) :]
-    found: dict[str, State] = {}
+    others = state[len(passes) :]
+    variants: dict[str, State] = {}
     if passes != (BASE,):
-        found["passes"] = (BASE, *rest)
-    for action in rest:
+        variants["passes"] = (BASE, *others)
+    for action in others:
         name = f"option {action}" if action.partition("=")[0] in options else action
-        found[name] = tuple(other for other in state if other != action)
-    return found
+        variants[name] = tuple(other for other in state if other != action)
+    return variants
 
 
 def without_outliner(state: State) -> State:
-    """Return `state` without what makes functions of equal code, and its bound."""
+    """Return `state` without the outliner and its bound."""
     return tuple(action for action in state if action not in (_OUTLINED, *SAVINGS))
 
 
 def make_plan(state: State, plan: BinaryPlan) -> BinaryPlan:
     """Return `plan` with the decisions of `state`."""
     passes, options = split(state)
-    # Of no passes one that does nothing, as nothing means the default.
+    # An empty list of passes means the default, so use a pass that does nothing.
     pipeline = join_pipelines(items()[name] for name in passes) or CLEAR
     return replace(
         plan,
         passes="" if pipeline == DEFAULT_PASSES else pipeline,
         options=options,
-        flags=tuple(word.removeprefix(FLAG) for word in _list_told(state, FLAG)),
-        linker=tuple(word.removeprefix(LINKER) for word in _list_told(state, LINKER)),
+        flags=tuple(flag.removeprefix(FLAG) for flag in _list_actions(state, FLAG)),
+        linker=tuple(flag.removeprefix(LINKER) for flag in _list_actions(state, LINKER)),
     )
 
 
 def make_state(plan: BinaryPlan) -> State:
-    """Return the state of which `plan` is made; raise `PlanError` for a pass that is no action."""
+    """Return the state of `plan`; raise `PlanError` for a pass that is not an action."""
     names = {text: name for name, text in items().items()}
     steps = split_passes(plan.passes or DEFAULT_PASSES)
     if plan.passes == CLEAR:
         steps = []
     for step in steps:
         if step not in names:
-            raise PlanError(f"the plan of {plan.name} has {step!r}, which no search tries alone")
+            raise PlanError(f"the plan of {plan.name} has {step!r}, which is not an action")
     options = (f"{name}={value}" for name, value in plan.options.items())
     options = (option for option in options if option not in LATE)
     flags = (f"{FLAG}{flag}" for flag in plan.flags)
@@ -151,14 +150,14 @@ def make_state(plan: BinaryPlan) -> State:
 
 
 def of_modules(options: Mapping[str, str]) -> dict[str, str]:
-    """Return those of `options` that a module can have, and a session sets."""
-    chosen = (f"{name}={value}" for name, value in options.items())
-    left_out = (*SAVINGS, *LATE)
-    return dict(each.split("=", 1) for each in chosen if each not in left_out)
+    """Return the `options` that can be set per module, as a session does."""
+    settings = (f"{name}={value}" for name, value in options.items())
+    excluded = (*SAVINGS, *LATE)
+    return dict(setting.split("=", 1) for setting in settings if setting not in excluded)
 
 
 def choices(refused: Collection[str] = ()) -> Iterator[str]:
-    """Yield every option but those `refused`, with each value, the most promising first."""
+    """Yield every option except those `refused`, with each value, the most promising first."""
     yield from SAVINGS
     ranked = sorted(
         (gain, option.name, value)
@@ -169,5 +168,5 @@ def choices(refused: Collection[str] = ()) -> Iterator[str]:
     yield from (f"{name}={value}" for _, name, value in ranked)
 
 
-def _list_told(actions: Iterable[str], kind: str) -> list[str]:
+def _list_actions(actions: Iterable[str], kind: str) -> list[str]:
     return list(dict.fromkeys(action for action in actions if action.startswith(kind)))

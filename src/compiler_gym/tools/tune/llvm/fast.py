@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""LLVM's part of a tuning by runs: profiles of clang's, a table of choices, a layout by BOLT."""
+"""Tune for speed with LLVM: clang's profiles, a table of flags, and BOLT's layout."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,12 +17,12 @@ __all__ = ["BY_HAND", "FAIR_FAST", "LlvmFastDecisions"]
 
 FAIR_FAST = "clang -O3 -flto, --gc-sections --icf=safe"
 BY_HAND = "clang -O3 -flto -fprofile-use, --gc-sections --icf=safe"
-"""What people build who use a profile by hand, of the same training run."""
+"""The usual profile-guided build, with a profile of the same training run."""
 
 
 @dataclass(frozen=True, slots=True)
 class LlvmFastDecisions:
-    """What may make one binary faster."""
+    """The decisions that may make one binary faster."""
 
     linker: Linker
     fair: str = FAIR_FAST
@@ -33,25 +33,25 @@ class LlvmFastDecisions:
 
     @property
     def front(self) -> Mapping[str, Choice]:
-        """Builds of which a front is chosen."""
+        """Candidate builds for the front."""
         return FRONT
 
     @property
     def profiles(self) -> Collection[str]:
-        """Where profiles are put."""
+        """The paths of all profiles."""
         return profiles_in(self.linker.folder)
 
     @property
     def layouts(self) -> Collection[str]:
-        """Where BOLT's counts are put."""
+        """The paths of BOLT's profiles."""
         return layouts_in(self.linker.folder)
 
     def find_option(self, word: str) -> str:
-        """Return what `word` sets."""
+        """Return the option that `word` sets."""
         return find_option(word)
 
     def plain(self) -> BinaryPlan:
-        """Return the plan that makes the fair rival."""
+        """Return the plan for the fair rival."""
         binary = self.linker.binary
         sources = list_sources(binary, binary.units)
         return BinaryPlan(binary.name, FAST, linker=FOLDING, sources=sources)
@@ -61,24 +61,24 @@ class LlvmFastDecisions:
         return build_plan(replace(self.linker, jobs=jobs), plan)
 
     def train_profile(self, by: RunCommand, notes: list[str]) -> Path | None:
-        """Return a profile of the command `by`; None, with a note, where there is none."""
+        """Return a profile of the command `by`, or None with a note if profiling fails."""
         return Profiler(self.linker, notes).train_profile(by)
 
     def read_profile(self, file: Path, notes: list[str]) -> Path:
-        """Return the profile `file` from production as clang reads it."""
+        """Return the profile `file` from production, converted for clang if necessary."""
         return Profiler(self.linker, notes).read_profile(file, self.linker.binary.path)
 
     def with_callers(self, plan: BinaryPlan, by: RunCommand, notes: list[str]) -> BinaryPlan | None:
-        """Return `plan` with a profile of calls on top of its own; None for a sampled one."""
+        """Return `plan` with a context-sensitive profile, or None for a sample profile."""
         if plan.profile.endswith(SAMPLED):
             return None
         path = Profiler(self.linker, notes).train_profile(by, Path(plan.profile))
         return None if path is None else replace(plan, profile=str(path))
 
     def lay_out(self, plan: BinaryPlan, by: RunCommand, notes: list[str]) -> BinaryPlan | None:
-        """Return `plan` laid out by BOLT; None, with a note, where that fails."""
+        """Return `plan` with a BOLT layout, or None with a note if that fails."""
         return with_layout(self.linker, plan, by, notes)
 
     def require_possible(self, plan: BinaryPlan) -> None:
-        """Raise `PlanError` that names what of `plan` is never decided."""
+        """Raise `PlanError` for the first decision of `plan` that this tuner never makes."""
         require_possible(plan)

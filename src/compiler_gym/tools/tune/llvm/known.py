@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The plans that need no search: the fair rival, recipes and the plans of policies.
+"""Plans that need no search: the fair rival, the recipes, and the plans of policies.
 
-Each is built with and without frame pointers and packed relocations. A search begins with the
-best of them, and ends with none that is worse.
+Each is built with and without frame pointers and packed relocations. A search starts from the best
+plan and never returns a worse one.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -21,21 +21,21 @@ __all__ = ["list_known_plans"]
 def list_known_plans(
     name: str, sources: tuple[SourceFile, ...], words: Collection[str], *, compiler: str
 ) -> list[BinaryPlan]:
-    """Return every plan for the file `name`, of which only `words` may decide how it is laid out.
+    """Return all known plans for the file `name`; `words` lists the layout flags it may use.
 
-    The first is the fair rival, and the second, where relocations may be packed, the same with
-    them packed. A policy or a recipe of another machine or `compiler` is left out.
+    The first plan is the fair rival; if relocations may be packed, the second is the same with
+    packed relocations. Policies and recipes for another machine or `compiler` are skipped.
     """
-    made: list[BinaryPlan] = []
+    plans: list[BinaryPlan] = []
     for plan in _list_shipped(compiler):
-        plain = replace(plan, name=name, sources=sources, flags=())
-        plain = replace(plain, linker=tuple(word for word in plan.linker if word != PACKED))
+        base = replace(plan, name=name, sources=sources, flags=())
+        base = replace(base, linker=tuple(word for word in plan.linker if word != PACKED))
         packed = ((), (PACKED,)) if PACKED in words else ((),)
-        for flags, more in product(((), (FRAMES,)), packed):
-            variant = replace(plain, flags=flags, linker=(*plain.linker, *more))
-            if variant not in made:
-                made.append(variant)
-    return made
+        for flags, packing in product(((), (FRAMES,)), packed):
+            variant = replace(base, flags=flags, linker=(*base.linker, *packing))
+            if variant not in plans:
+                plans.append(variant)
+    return plans
 
 
 def _list_shipped(compiler: str) -> Iterator[BinaryPlan]:

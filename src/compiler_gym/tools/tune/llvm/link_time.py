@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From a plan that clang's own link-time optimisation carries out to its binary."""
+"""Build the binaries of plans that use clang's own link-time optimisation."""
 
 import contextlib
 import hashlib
@@ -16,27 +16,27 @@ from compiler_gym.tools.tune.llvm.linking import Linker, late_flags, link_time_f
 __all__ = ["BOLT", "RELOCATIONS", "bolt_words", "build_plan", "build_plans", "link_for_bolt"]
 
 BOLT = "bolt"
-"""What a plan says where llvm-bolt lays out the linked file."""
+"""Step of a plan that runs llvm-bolt to lay out the linked file."""
 RELOCATIONS = "-Wl,--emit-relocs"
-"""What lets it move functions; it leaves them out of what it writes."""
+"""Keeps relocations so that BOLT can move functions; BOLT removes them from its output."""
 _BOLT = (
     "-reorder-blocks=ext-tsp", "-reorder-functions=cdsort", "-split-functions", "-split-all-cold",
     "-split-eh", "-no-huge-pages", "-use-old-text", "-remove-symtab", "-bolt-info=0",
 )  # fmt: skip
-"""Fixed, so that a plan need not carry options. Pages are small, because huge ones make a file of
-some kB one of 6 MB; BOLT removes the symbols itself, because GNU strip breaks what it wrote."""
+"""Fixed options, so that plans need none. Huge pages would turn a file of a few kB into one of
+6 MB. BOLT removes the symbols itself, because GNU strip breaks its output."""
 
 
 def build_plan(linker: Linker, plan: BinaryPlan) -> Path:
     """Return the stripped binary of `plan`.
 
-    Objects are compiled again only for other flags. Raises `ProjectError` where it fails.
+    Objects are recompiled only if the flags differ. Raises `ProjectError` if the build fails.
     """
-    for kept in plan.list_files().values():
-        if not Path(kept).is_file():
+    for path in plan.list_files().values():
+        if not Path(path).is_file():
             raise ProjectError(
-                f"{kept} is missing, which {plan.name} is built with: keep the folder "
-                "profiles beside the plan"
+                f"{path} is missing, but {plan.name} is built with it; keep the folder 'profiles' "
+                "next to the plan"
             )
     if BOLT not in plan.after:
         return _link(linker, plan, late_flags(plan))
@@ -49,21 +49,21 @@ def build_plan(linker: Linker, plan: BinaryPlan) -> Path:
 
 
 def build_plans(linker: Linker, plans: Sequence[BinaryPlan]) -> list[tuple[BinaryPlan, Path]]:
-    """Return those of `plans` that build, with their stripped binaries.
+    """Return the plans that build, each with its stripped binary.
 
-    Sources are compiled once for all plans that compile them alike.
+    Plans with the same compiler flags share their objects.
     """
-    made: dict[str, Mapping[Unit, Path]] = {}
+    objects: dict[str, Mapping[Unit, Path]] = {}
     for flags in map(link_time_flags, plans):
-        if _short(flags) not in made:
+        if _short(flags) not in objects:
             with contextlib.suppress(ProjectError):
-                made[_short(flags)] = linker.compile(f"known-{_short(flags)}-o", flags)
+                objects[_short(flags)] = linker.compile(f"known-{_short(flags)}-o", flags)
 
     def link(plan: BinaryPlan) -> Path | None:
         flags = link_time_flags(plan)
         words = [*flags, *late_flags(plan)]
         with contextlib.suppress(ProjectError, KeyError):
-            return linker.link(f"known-{_short(words)}", made[_short(flags)], words)
+            return linker.link(f"known-{_short(words)}", objects[_short(flags)], words)
         return None
 
     with ThreadPoolExecutor(linker.jobs) as pool:
@@ -77,15 +77,15 @@ def link_for_bolt(linker: Linker, plan: BinaryPlan) -> Path:
 
 
 def bolt_words(tool: str, linked: Path, profile: str, output: Path) -> list[str]:
-    """Return the command that lays out the file `linked` as `profile` says."""
+    """Return the llvm-bolt command that lays out the file `linked` using `profile`."""
     return [tool, str(linked), f"-data={profile}", *_BOLT, "-o", str(output)]
 
 
-def _link(linker: Linker, plan: BinaryPlan, words: Sequence[str], *, strip: bool = True) -> Path:
+def _link(linker: Linker, plan: BinaryPlan, extra: Sequence[str], *, strip: bool = True) -> Path:
     flags = link_time_flags(plan)
-    made = linker.compile(f"fast-{_short(flags)}-o", flags)
-    return linker.link(f"fast-{_short([*flags, *words])}", made, [*flags, *words], strip=strip)
+    objects = linker.compile(f"fast-{_short(flags)}-o", flags)
+    return linker.link(f"fast-{_short([*flags, *extra])}", objects, [*flags, *extra], strip=strip)
 
 
-def _short(words: Sequence[str]) -> str:
-    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:12]
+def _short(arguments: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(arguments).encode()).hexdigest()[:12]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Compile the sources of a binary with clang, and link it as its build did, with lld.
+"""Compile the sources of a binary with clang, and link it with lld the way its build did.
 
-Everything is written to a folder of ours; of the project's tree only sources, headers and
-what nobody recorded are read.
+All output goes to a separate folder. From the project's tree only sources, headers and unrecorded
+inputs are read.
 """
 
 import contextlib
@@ -48,49 +48,49 @@ __all__ = [
 ]
 
 FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=safe")
-"""What a linker is told that leaves out what nobody uses and folds equal functions."""
+"""Linker flags that discard unused sections and fold identical functions."""
 TAILS = "-Wl,-O2"
-"""Lets one string be the end of another."""
+"""Merges string tails: "bar" can share the storage of "foobar"."""
 _SORTED = tuple(f"-Wl,--bp-compression-sort={kind}" for kind in ("function", "data", "both"))
 LLD_LAYOUT = (TAILS, *_SORTED)
-"""What only lld can be told: to let strings end in one another, and to sort for compression."""
+"""Flags that only lld has: merge string tails, and sort sections for better compression."""
 FRAMES = "-fno-omit-frame-pointer"
-"""Gives each function a frame pointer. Where the stack pointer moves, unwind tables need no entry
-then, which is more than the code grows by: constants are pushed and popped to be small."""
+"""Gives each function a frame pointer. Small code pushes and pops constants, and without a frame
+pointer each of these needs an unwind table entry, which takes more space than the pointer."""
 FRONT_END_FLAGS = (FRAMES, "-fno-plt")
-"""What the front end can be told besides: to call libraries without a stub for each function."""
+"""Front-end flags to try; -fno-plt calls library functions without a stub for each."""
 SMALL, FAST = "link-time", "link-time fast"
-"""Methods of a plan: clang's own way with the whole program, at -Oz and at -O3."""
+"""Methods of a plan that use clang's own link-time optimisation, at -Oz and at -O3."""
 PROGRAM = "program"
-"""The method of a plan that makes one module of all sources."""
+"""The method of a plan that links all sources into one module first."""
 _EMBEDDED = ("-fno-lto", "-Xclang", "-fembed-bitcode=bitcode")
-"""Puts the module of the front end beside the machine code of an object, for the compiled driver to
-finish: any tool reads such an object, and the linker optimises the program."""
+"""Embeds the front end's module in an object next to its machine code; the compiled driver finishes
+the object. Any tool can read it, and the linker can still optimise the program."""
 _WITHOUT_TABLE = "-fno-addrsig"
-"""lld warns of the address table of an object that ``ld -r`` made. Whole-program optimisation makes
-its own, and machine code without a table is not folded."""
+"""Omits the address-significance table: lld warns about it in objects made with ``ld -r``.
+Link-time optimisation makes its own table, and machine code without one is not folded."""
 _LLD = ("-fuse-ld=lld", "-Wl,-z,nostart-stop-gc")
-"""The linker; as GNU's does, it keeps sections that a program finds by ``__start_NAME``."""
+"""Selects lld, and makes it keep sections referenced as ``__start_NAME``, as GNU ld does."""
 NATIVE = ("-Oz", "-fno-lto", *_LLD)
-"""What links the machine code of objects, and compiles what is not compiled yet."""
+"""Flags that link the machine code of objects, and compile any remaining sources."""
 SAMPLED = ".afdo"
-"""How the name of a profile by sampling ends; others are of counters."""
+"""The suffix of sample profiles; all others are instrumentation profiles."""
 QUIET = ("-Qunused-arguments", "-w")
 _RELOCATABLE, _SHOWING = "-r", "-###"
 _PARTIAL = "partial-"
-"""How the name begins of what is being written: clang adds to it for a while."""
+"""The prefix of files that are still being written."""
 _LINK_TIME = "-flto"
-"""A plan decides it: the build's own is left out."""
+"""Flag of the build to omit, because the plan decides it."""
 
 
 def list_refused_flags(unit: Unit) -> list[str]:
-    """Return the flags of `unit` that a plan cannot honour."""
+    """Return the flags of `unit` that a plan cannot preserve."""
     return [word for word in unit.command.words if is_listed(word)]
 
 
 @dataclass(frozen=True, slots=True)
 class Linker:
-    """Makes objects and linked files of one binary in a folder."""
+    """Compiles and links one binary in a folder."""
 
     binary: Binary
     folder: Path
@@ -98,7 +98,7 @@ class Linker:
     _locks: dict[str, Lock] = field(default_factory=dict[str, Lock])
 
     def keep_file(self, name: str, make: Callable[[Path], object]) -> Path:
-        """Return the file `name`, which `make` writes if it is not there, once for all threads."""
+        """Return the file `name`; if it is missing, `make` writes it, once across all threads."""
         path = self.folder / "kept" / name
         with self._locks.setdefault(name, Lock()):
             if not path.is_file():
@@ -112,7 +112,7 @@ class Linker:
         return path
 
     def forget(self, keep: Collection[str]) -> None:
-        """Delete every kept file that is none of `keep`, but none that is being written."""
+        """Delete all kept files except those in `keep` and those still being written."""
         folder = self.folder / "kept"
         for path in folder.iterdir() if folder.is_dir() else ():
             if path.name not in keep and not path.name.startswith(_PARTIAL):
@@ -121,7 +121,7 @@ class Linker:
     def compile(self, name: str, flags: Sequence[str]) -> dict[Unit, Path]:
         """Return an object for each source, compiled with its own flags and then `flags`.
 
-        Raises `ProjectError` with clang's own words where one does not compile.
+        Raises `ProjectError` with clang's message if one does not compile.
         """
         folder = self.folder / name
         folder.mkdir(parents=True, exist_ok=True)
@@ -138,11 +138,11 @@ class Linker:
     def link(
         self, name: str, objects: Mapping[Unit, Path], flags: Sequence[str], *, strip: bool = True
     ) -> Path:
-        """Return the file linked of `objects`, one for each source, stripped unless told."""
+        """Link `objects`, one for each source, and return the file, stripped by default."""
         return self._link(name, lambda input: _list_arguments(input, objects), flags, strip=strip)
 
     def link_one(self, name: str, module: Path, flags: Sequence[str]) -> Path:
-        """Return the stripped file linked of the one object `module`, which holds all sources."""
+        """Link the object `module`, which holds all sources, and return the stripped file."""
         first = next(input for input in self.binary.inputs if input.units)
         return self._link(
             name, lambda input: [str(module)] if input is first else [], flags
@@ -152,9 +152,9 @@ class Linker:
         """Return a copy of the file `linked` without symbols."""
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)
-        # llvm-strip refuses static programs that GNU ld linked; GNU strip takes them.
-        *others, last = _strips()
-        for strip in others:
+        # llvm-strip rejects static programs that GNU ld linked; GNU strip accepts them.
+        *preferred, last = _strips()
+        for strip in preferred:
             with contextlib.suppress(ProjectError):
                 run([strip, "-s", str(linked), "-o", str(output)], self.folder)
                 return output
@@ -164,8 +164,8 @@ class Linker:
     def _link(self, name: str, place: Place, flags: Sequence[str], *, strip: bool = True) -> Path:
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)
-        words = link_words(self.binary, place, flags, output, strip=strip)
-        run([*words, f"-Wl,-Map={map_beside(output)}"], self.binary.command.cwd)
+        command = link_words(self.binary, place, flags, output, strip=strip)
+        run([*command, f"-Wl,-Map={map_beside(output)}"], self.binary.command.cwd)
         return output
 
 
@@ -175,68 +175,68 @@ def compile_words(unit: Unit, flags: Sequence[str], output: Path) -> list[str]:
 
 
 def choose_lld_layout(binary: Binary, measure: Measure) -> list[str]:
-    """Return what of `LLD_LAYOUT` is worth a try."""
+    """Return the flags of `LLD_LAYOUT` that are worth trying."""
     sorted_too = measure is Measure.COMPRESSED
-    words = [word for word in LLD_LAYOUT if sorted_too or word not in _SORTED]
-    return [word for word in words if not is_requested(binary, word)]
+    flags = [flag for flag in LLD_LAYOUT if sorted_too or flag not in _SORTED]
+    return [flag for flag in flags if not is_requested(binary, flag)]
 
 
 def choose_front_end_flags(binary: Binary) -> list[str]:
-    """Return what of `FRONT_END_FLAGS` changes nothing that `binary` may rely on.
+    """Return the flags of `FRONT_END_FLAGS` that are safe for `binary`.
 
-    Without stubs all functions are looked up at the start: a library may lack one that it never
-    calls, unless its build says that all are looked up then.
+    Without stubs all functions are resolved at load time. A library may refer to a function that
+    does not exist and is never called, unless its build already requests eager binding.
     """
-    is_early = any("now" in word.split(",") for word in binary.command.link_flags)
+    is_early = any("now" in item.split(",") for item in binary.command.link_flags)
     return [flag for flag in FRONT_END_FLAGS if flag == FRAMES or is_early or not binary.is_shared]
 
 
 def link_time_flags(plan: BinaryPlan) -> list[str]:
-    """Return what compiling and linking are told by a plan that clang's own way carries out."""
+    """Return the flags for compiling and linking with a plan that uses link-time optimisation."""
     level = "-O3" if plan.method == FAST else "-Oz"
-    # Passes of its own see the whole program as the front end leaves it.
+    # The plan's own passes must see the whole program as the front end produces it.
     front_end = ["-Xclang", "-disable-llvm-passes"] if plan.passes else []
     return [level, "-flto", *front_end, *profile_flags(plan.profile), *plan.flags]
 
 
 def profile_flags(profile: str) -> list[str]:
-    """Return what uses the file `profile`, which may be none: its suffix says how it was made."""
+    """Return the flags that use the file `profile`, by its suffix; none if it is empty."""
     if not profile:
         return []
     return [f"-fprofile-{'sample-' if profile.endswith(SAMPLED) else ''}use={profile}"]
 
 
 def late_flags(plan: BinaryPlan) -> list[str]:
-    """Return what linking alone is told by such a plan: there the code generator runs."""
+    """Return the flags for the link only, which is where such a plan generates code."""
     passes = [f"-Wl,--lto-newpm-passes={plan.passes}"] if plan.passes else []
     options = [f"-Wl,-mllvm,-{name}={value}" for name, value in plan.options.items()]
     return [*passes, *options, *plan.linker]
 
 
 def frame_words(functions: Iterable[str], path: Path) -> list[str]:
-    """Return what tells a linker to do as `FRAMES` does for `functions` that were compiled without.
+    """Return linker flags that add frame pointers to `functions` compiled without `FRAMES`.
 
-    The file `path` is written for it.
+    Writes the list of functions to the file `path`.
     """
     path.write_text("".join(f"{name},frame-pointer=all\n" for name in functions), errors="replace")
     return [f"-Wl,-mllvm,-forceattrs-csv-path={path}"]
 
 
 def plain_words(plan: BinaryPlan) -> list[str]:
-    """Return the command of such a plan for any sources: compile, link and strip in one."""
+    """Return the command that compiles, links and strips any sources with such a plan."""
     clang = tool_name("clang")
     return [clang, *link_time_flags(plan), *_LLD, *late_flags(plan), "-Wl,--strip-all"]
 
 
 def command_with(plan: BinaryPlan, compiler: Sequence[str], command: CompilerCommand) -> list[str]:
-    """Return `command` by `compiler` with what such a plan says of compiling and of linking.
+    """Return `command` for `compiler`, with the flags of such a plan.
 
-    Symbols stay where they are. Answers to questions are made without the plan, and so is what asks
-    for passes of clang's own, as a sanitizer does, and what another linker links. An object holds
-    machine code, too: the compiled driver has to finish it.
+    Symbols are kept. The plan is not applied to feature tests, to builds that need clang's own
+    passes (such as sanitizers), or to links with another linker. Objects also contain machine code;
+    the compiled driver must finish them.
     """
     arguments = command.words[1:]
-    if _SHOWING in arguments:  # what it would run
+    if _SHOWING in arguments:  # a dry run
         words = [word for word in command.words if word != _SHOWING]
         command = CompilerCommand.parse(words, command.cwd)
     linker = _LLD[:1] if command.other_linker is None else ()
@@ -244,7 +244,7 @@ def command_with(plan: BinaryPlan, compiler: Sequence[str], command: CompilerCom
     if command.is_set_apart:
         return [*compiler, *(linker if links else ()), *arguments]
     level, *_ = link_time_flags(plan)
-    # First, so that the build's own options for the linker count: the last of two does.
+    # First, so that the build's own linker options, which come later, take precedence.
     before = [*_LLD[1:]] if links and linker else []
     if links and (_is_linked_plainly(command) or command.mode is not Mode.PROGRAM):
         flags = [level, "-fno-lto", *linker]
@@ -253,21 +253,21 @@ def command_with(plan: BinaryPlan, compiler: Sequence[str], command: CompilerCom
         flags = [*link_time_flags(plan), *linker]
     elif command.mode is Mode.OBJECT and not command.emits_ir:
         flags = [level, *_EMBEDDED, *plan.flags]
-        if not plan.passes or plan.profile:  # each file is optimised first, as clang does
+        if not plan.passes or plan.profile:  # optimise each file first, as clang does
             flags = [*link_time_flags(plan), "-ffat-lto-objects"]
         flags.append(_WITHOUT_TABLE)
     else:
         flags = [level] if command.uses_header else []
     if not flags:
         return [*compiler, *arguments]
-    # Last, because the last of two levels counts; but behind a -- there are only files.
+    # Last, because the last level takes precedence; but after a -- there are only files.
     end = arguments.index("--") if "--" in arguments else len(arguments)
     quiet = ("--start-no-unused-arguments", *flags, "--end-no-unused-arguments")
     return [*compiler, *before, *arguments[:end], *quiet, *arguments[end:]]
 
 
 def _is_linked_plainly(command: CompilerCommand) -> bool:
-    """Return whether `command` links what no plan is for."""
+    """Return whether `command` must be linked without a plan."""
     is_partial = _RELOCATABLE in command.words
     return is_partial or command.is_question or command.other_linker is not None
 
@@ -279,7 +279,7 @@ def _asks_linker(arguments: Sequence[str]) -> bool:
 def link_words(
     binary: Binary, place: Place, flags: Sequence[str], output: Path, *, strip: bool = True
 ) -> list[str]:
-    """Return the command that links `binary` to `output` with lld; `place` puts known inputs."""
+    """Return the lld command that links `binary` to `output`; `place` maps known inputs."""
     return _driver().link_words(binary, place, flags, output, strip=strip)
 
 
@@ -291,13 +291,13 @@ def _driver() -> Driver:
 
 
 def _strips() -> list[str]:
-    found = [path for path in map(shutil.which, (tool_name("llvm-strip"), "strip")) if path]
-    if not found:
+    paths = [path for path in map(shutil.which, (tool_name("llvm-strip"), "strip")) if path]
+    if not paths:
         raise ProjectError(
-            f"found neither {tool_name('llvm-strip')} nor strip; install one with "
+            f"neither {tool_name('llvm-strip')} nor strip found; install one with "
             f"`apt install {name_package('llvm-strip')}`"
         )
-    return found
+    return paths
 
 
 def _list_arguments(input: Input, objects: Mapping[Unit, Path]) -> list[str]:

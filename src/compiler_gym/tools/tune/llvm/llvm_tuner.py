@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""LLVM's part of a tuning: rivals by clang and lld, decisions by search, binaries of a plan."""
+"""Tune a binary with LLVM: build rivals with clang and lld, search, and build plans."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -66,7 +66,7 @@ __all__ = ["LlvmTuner"]
 
 FAIR = "clang -Oz -flto, --gc-sections --icf=safe"
 FAIR_PACKED = f"{FAIR}, packed"
-"""The same with packed relocations, where they may be packed."""
+"""The fair rival with packed relocations, if they may be packed."""
 
 
 class LlvmTuner:
@@ -76,20 +76,20 @@ class LlvmTuner:
 
     @property
     def version(self) -> str:
-        """LLVM's."""
+        """LLVM's version."""
         return _llvm_version()
 
     @property
     def compilers(self) -> tuple[Sequence[str], Sequence[str]]:
-        """The clang that is installed, as C and as C++ compiler.
+        """The installed clang, as a C compiler and as a C++ compiler.
 
-        Raises `ProjectError` where this version's clang, lld or a strip is missing.
+        Raises `ProjectError` if this version's clang or lld, or a strip, is missing.
         """
         require_build_tools()
         return _compiler_commands()
 
     def tune(self, subject: TuningSubject) -> Found:
-        """Return the smallest, or the fastest, of what the search and the rivals make."""
+        """Return the smallest or fastest binary among those of the search and the rivals."""
         require_honoured(subject.binary, list_refused_flags)
         binary, is_by_size = subject.binary, subject.goal.counts_bytes
         linker = Linker(binary, subject.folder, subject.jobs)
@@ -100,17 +100,17 @@ class LlvmTuner:
         rivals = _rivals(linker, f"-{level}", objects, fair)
         subject.watch_rivals(rivals)
         if subject.recipe is not None:
-            found = _by_recipe(linker, subject, rivals, subject.recipe)
+            result = _by_recipe(linker, subject, rivals, subject.recipe)
         elif is_by_size:
-            found = _small(linker, subject, rivals)
+            result = _small(linker, subject, rivals)
         else:
-            found = tune_by_runs(LlvmFastDecisions(linker), subject, rivals)
+            result = tune_by_runs(LlvmFastDecisions(linker), subject, rivals)
         return replace(
-            found, objects={binary.name_unit(unit): made for unit, made in objects.items()}
+            result, objects={binary.name_unit(unit): path for unit, path in objects.items()}
         )
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
-        """Return the stripped binary that `plan` makes of `binary`."""
+        """Return the stripped build of `binary` with `plan`."""
         require_possible(plan)
         linker = Linker(binary, folder, jobs)
         if plan.method in (SMALL, FAST):
@@ -119,42 +119,42 @@ class LlvmTuner:
         return LlvmMaker(linker, whole, plan).make("built")
 
     def require_possible(self, plan: BinaryPlan) -> None:
-        """Raise `PlanError` that names what of `plan` this tuner never decides."""
+        """Raise `PlanError` for the first decision of `plan` that this tuner never makes."""
         require_possible(plan)
 
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
-        """Return the passes of `plan`, as `opt` takes each."""
+        """Return the passes of `plan`, in the syntax of `opt`."""
         return tuple(split_passes(plan.passes))
 
     def with_steps(self, plan: BinaryPlan, steps: Sequence[str]) -> BinaryPlan:
-        """Return `plan` with the passes `steps`; with none, one that does nothing."""
+        """Return `plan` with the passes `steps`; without any, use a pass that does nothing."""
         return replace(plan, passes=join_pipelines(steps) or CLEAR)
 
     def actions(self, plan: BinaryPlan) -> tuple[str, ...]:
-        """Return the passes and the options of `plan` that one module can have."""
+        """Return the passes and options of `plan` that apply to a single module."""
         return tuple(action for action in make_state(plan) if action in items())
 
     def meaning(self, decision: str) -> Meaning:
-        """Return what `decision` does, out of the tables that it is from."""
+        """Return a description of `decision`."""
         return meaning(decision)
 
     def plain_words(self, plan: BinaryPlan) -> Sequence[str]:
-        """Return clang's command for `plan`, where clang's own link-time optimisation makes it."""
+        """Return clang's command for `plan`; raise `PlanError` if no single command builds it."""
         require_possible(plan)
         if plan.method not in (SMALL, FAST):
             raise PlanError(
-                f"the plan of {plan.name} has the method {plan.method!r}, which no single command "
-                "carries out: see reproduce.sh beside it"
+                f"no single command can build the plan of {plan.name} (method {plan.method!r}); "
+                "use the reproduce.sh next to the plan"
             )
         return plain_words(plan)
 
     def command_with(self, plan: BinaryPlan, command: CompilerCommand) -> Sequence[str]:
-        """Return clang's call for `command`, where clang's own link-time optimisation makes it."""
+        """Return the clang command that runs `command` with `plan`; raise like `plain_words`."""
         self.plain_words(plan)
         return command_with(plan, _compiler_commands()[command.is_cxx], command)
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
-        """Return a shell script of LLVM's own tools that makes the same bytes."""
+        """Return a shell script that builds the same bytes with LLVM's own tools."""
         require_possible(plan)
         return write_script(binary, plan)
 
@@ -166,7 +166,7 @@ def _compiler_commands() -> tuple[list[str], list[str]]:
 
 @cache
 def _llvm_version() -> str:
-    """Return LLVM's version, which a session is started to ask for."""
+    """Return LLVM's version; starts a session to find out."""
     with make("llvm-v0") as env:
         return f"llvm {env.compiler_version}"
 
@@ -180,14 +180,14 @@ def _small(linker: Linker, subject: TuningSubject, rivals: Mapping[str, Path]) -
     key = f"{subject.goal} {measure} {whole.benchmark().uri}"
     refused = UNSAFE if binary.is_shared or not subject.is_tested else ()
     layout = _layout(subject)
-    words = [action.removeprefix(LINKER) for action in layout]
-    known = build_plans(
-        linker, list_known_plans(binary.name, sources, words, compiler=_llvm_version())
+    flags = [action.removeprefix(LINKER) for action in layout]
+    plans = build_plans(
+        linker, list_known_plans(binary.name, sources, flags, compiler=_llvm_version())
     )
-    rivals = _with_packed(rivals, known)
-    begins = min(known, key=lambda pair: measure.of(pair[1]), default=(bare, None))[0]
+    rivals = _with_packed(rivals, plans)
+    start = min(plans, key=lambda pair: measure.of(pair[1]), default=(bare, None))[0]
     decisions = SizeDecisions(
-        maker, measure, layout, _beginnings(subject, begins), refused,
+        maker, measure, layout, _list_starts(subject, start), refused,
         is_position_independent=is_shared_library(rivals[FAIR]),
         jobs=subject.jobs, seed=subject.seed,
     )  # fmt: skip
@@ -206,85 +206,85 @@ def _small(linker: Linker, subject: TuningSubject, rivals: Mapping[str, Path]) -
     plan = decisions.plan(best.actions)
     path = maker.of(plan).make("tuned")
     rival_plan = _rival_plan(binary.name, sources)
-    known = [(rival_plan, rivals[FAIR]), *(known if subject.max_slowdown is None else ())]
-    before, tuned = plan, (plan, path)
-    plan, path = min((*known, tuned), key=lambda pair: measure.of(pair[1]))
-    plan, path, speed, notes = _not_too_slow(linker, subject, whole, plan, path, rivals[FAIR])
+    plans = [(rival_plan, rivals[FAIR]), *(plans if subject.max_slowdown is None else ())]
+    searched, tuned = plan, (plan, path)
+    plan, path = min((*plans, tuned), key=lambda pair: measure.of(pair[1]))
+    plan, path, speed, notes = _limit_slowdown(linker, subject, whole, plan, path, rivals[FAIR])
     return Found(
         plan, path, rivals, search.first, subject.allowance.used, speed=speed, notes=notes,
-        gains=search.gains if plan == before else {}, rival_plan=rival_plan,
+        gains=search.gains if plan == searched else {}, rival_plan=rival_plan,
     )  # fmt: skip
 
 
 def _rival_plan(name: str, sources: tuple[SourceFile, ...]) -> BinaryPlan:
-    """Return what makes the fair rival of a tuning for size."""
+    """Return the plan for the fair rival of a search for size."""
     return BinaryPlan(name, SMALL, linker=FOLDING, sources=sources)
 
 
 def _layout(subject: TuningSubject) -> list[str]:
-    """Return the actions that decide about the file."""
+    """Return the actions that change the layout of the file."""
     binary = subject.binary
-    words = choose_layout(binary, old_loaders=subject.old_loaders)
-    words += choose_lld_layout(binary, subject.measure)
+    flags = choose_layout(binary, old_loaders=subject.old_loaders)
+    flags += choose_lld_layout(binary, subject.measure)
     unwinding = choose_unwinding(binary, is_dispensable=subject.no_unwind_tables)
     return [
         *(f"{FLAG}{flag}" for flag in unwinding),
-        *(f"{LINKER}{word}" for word in words),
+        *(f"{LINKER}{flag}" for flag in flags),
         *(f"{FLAG}{flag}" for flag in choose_front_end_flags(binary)),
     ]
 
 
-def _beginnings(subject: TuningSubject, known: BinaryPlan) -> list[State]:
-    """Return what the search starts from: a plan of an older version, what is best of all that is
-    `known`, and what others won with.
+def _list_starts(subject: TuningSubject, best: BinaryPlan) -> list[State]:
+    """Return the states to start from: the plan of an older version, the `best` known plan, and the
+    recipe.
 
-    What only a linker can be told that runs the passes is not in it.
+    Options that only the linker accepts are omitted.
     """
     recipe = recipe_for(Goal.SIZE, _llvm_version())
-    plans = [subject.start, known, None if recipe is None else recipe.plan]
+    plans = [subject.start, best, None if recipe is None else recipe.plan]
     return list(dict.fromkeys(make_state(plan) for plan in plans if plan is not None))
 
 
 def _with_packed(
-    rivals: Mapping[str, Path], known: Sequence[tuple[BinaryPlan, Path]]
+    rivals: Mapping[str, Path], built: Sequence[tuple[BinaryPlan, Path]]
 ) -> dict[str, Path]:
-    """Return `rivals` with the fair one also as packed relocations make it, before the last."""
-    packed = next((path for plan, path in known if plan.linker == (*FOLDING, PACKED)), None)
-    *others, fair = rivals.items()
-    return dict([*others, *([(FAIR_PACKED, packed)] if packed else []), fair])
+    """Return `rivals` with a packed build of the fair rival inserted before the last."""
+    packed = next((path for plan, path in built if plan.linker == (*FOLDING, PACKED)), None)
+    *preceding, fair = rivals.items()
+    return dict([*preceding, *([(FAIR_PACKED, packed)] if packed else []), fair])
 
 
 def _by_recipe(
     linker: Linker, subject: TuningSubject, rivals: Mapping[str, Path], recipe: BinaryPlan
 ) -> Found:
-    """Return what `recipe` makes; where that is no smaller than the fair rival, the rival."""
+    """Return the build with `recipe`, or the fair rival if the recipe is not smaller."""
     binary, fair = subject.binary, subject.measure.of(rivals[FAIR])
     plan = replace(recipe, sources=list_sources(binary, binary.units))
     path, notes = build_plan(linker, plan), tuple[str, ...]()
     rival_plan = _rival_plan(binary.name, plan.sources)
     if subject.measure.of(path) >= fair:
         plan, path = rival_plan, rivals[FAIR]
-        notes = (f"the recipe does not make {binary.name} smaller: it is built as {FAIR}",)
+        notes = (f"the recipe does not make {binary.name} smaller; built with {FAIR} instead",)
     return Found(plan, path, rivals, fair, 1, notes=notes, rival_plan=rival_plan)
 
 
-def _not_too_slow(
+def _limit_slowdown(
     linker: Linker, subject: TuningSubject, whole: Whole, plan: BinaryPlan, path: Path, fair: Path
 ) -> tuple[BinaryPlan, Path, dict[str, float], tuple[str, ...]]:
     if subject.max_slowdown is None or path == fair:
         return plan, path, {}, ()
-    bound = Slowdown(linker, subject.run, whole, fair, subject.max_slowdown)
-    kept = bound.within(plan, path)
-    if kept is None or subject.measure.of(kept[1]) >= subject.measure.of(fair):
+    limit = Slowdown(linker, subject.run, whole, fair, subject.max_slowdown)
+    result = limit.within(plan, path)
+    if result is None or subject.measure.of(result[1]) >= subject.measure.of(fair):
         rival = _rival_plan(plan.name, plan.sources)
-        return rival, fair, {}, (*bound.notes, "the fair rival stays")
-    return *kept, bound.speed, tuple(bound.notes)
+        return rival, fair, {}, (*limit.notes, "kept the fair rival")
+    return *result, limit.speed, tuple(limit.notes)
 
 
 def _rivals(
     linker: Linker, level: str, plain_objects: Mapping[Unit, Path], fair: str
 ) -> dict[str, Path]:
-    """Return what the build's own flags and clang at `level` make; the last is called `fair`."""
+    """Build with the project's own flags and with clang at `level`; the last is named `fair`."""
     name = level.removeprefix("-")
     objects = linker.compile(f"{name}-flto-o", [level, "-flto"])
     links = {
@@ -293,13 +293,13 @@ def _rivals(
         fair: (f"{name}-flto-folded", objects, (level, "-flto", *FOLDING)),
     }
 
-    def link(words: tuple[str, Mapping[Unit, Path], Sequence[str]]) -> Path:
-        return linker.link(*words)
+    def link(arguments: tuple[str, Mapping[Unit, Path], Sequence[str]]) -> Path:
+        return linker.link(*arguments)
 
     with ThreadPoolExecutor(linker.jobs) as pool:
-        made = pool.map(link, links.values())
-        own = {"own flags": linker.strip_file("own", linker.folder / "original")}
-        return own | dict(zip(links, made, strict=True))
+        paths = pool.map(link, links.values())
+        project_build = {"own flags": linker.strip_file("own", linker.folder / "original")}
+        return project_build | dict(zip(links, paths, strict=True))
 
 
 def _scope(whole: Whole) -> str:

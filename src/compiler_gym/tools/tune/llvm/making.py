@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""From a plan to a binary: the whole module through its passes, clang's code, lld's link.
+"""Build the binary of a plan: run passes on the whole module, generate code with clang, link.
 
-An optimised module and its object are kept: what is decided of the linker alone costs a link,
-and an option of the code generator costs no pass.
+Optimised modules and their objects are kept, so a plan that differs only in linker options is only
+linked again, and one that differs only in code generator options runs no passes again.
 """
 
 import hashlib
@@ -22,31 +22,31 @@ from compiler_gym.tools.tune.llvm.whole import Whole
 __all__ = ["SECTIONS", "LlvmMaker", "code_words"]
 
 SECTIONS = ("-ffunction-sections", "-fdata-sections")
-"""Let the linker leave out and fold single functions."""
+"""Allow the linker to discard and fold individual functions."""
 _NO_OPTION = "relocation-model"
-"""The driver's flags say it, of the code generator's options."""
+"""Code generator option that the driver's own flags already set."""
 _SECONDS = 1800.0
 
 
 @dataclass(frozen=True, slots=True)
 class LlvmMaker:
-    """Makes what one plan says of one binary."""
+    """Builds one binary with one plan."""
 
     linker: Linker
     whole: Whole
     plan: BinaryPlan
 
     def of(self, plan: BinaryPlan) -> "LlvmMaker":
-        """Return what makes another plan of the same binary."""
+        """Return a maker for another plan of the same binary."""
         return replace(self, plan=plan)
 
     def make(self, name: str) -> Path:
-        """Return the stripped binary; raise `ProjectError` or `PlanError` where it fails."""
+        """Return the stripped binary; raise `ProjectError` or `PlanError` if the build fails."""
         (self.linker.folder / name).mkdir(parents=True, exist_ok=True)
         return self.linker.link_one(name, self._object(), self.plan.linker)
 
     def forget(self, keep: Iterable[BinaryPlan]) -> None:
-        """Delete what is kept for any plan that is none of `keep`."""
+        """Delete the kept files of all plans except those in `keep`."""
         makers = [self.of(plan) for plan in keep]
         self.linker.forget({name for maker in makers for name in (maker._module, maker._code)})
 
@@ -58,18 +58,18 @@ class LlvmMaker:
             try:
                 actions = env.commandline_to_actions(self.plan.passes or DEFAULT_PASSES)
             except CompilerGymError as error:
-                raise PlanError(f"the passes of {self.plan.name}: {error}") from error
+                raise PlanError(f"the passes of {self.plan.name} are invalid: {error}") from error
             *_, truncated, info = env.multistep(actions, [], [], timeout=_SECONDS)
             if truncated:
-                raise PlanError(f"the passes of {self.plan.name} fail: {info['error']}")
+                raise PlanError(f"the passes of {self.plan.name} failed: {info['error']}")
             return env.observation["Bitcode"].tobytes()
 
     def _object(self) -> Path:
         module = self.linker.keep_file(self._module, lambda path: path.write_bytes(self.optimise()))
 
         def compile_to(path: Path) -> None:
-            words = code_words(self.linker.binary, self.plan.options, module, path)
-            run(words, self.linker.folder)
+            command = code_words(self.linker.binary, self.plan.options, module, path)
+            run(command, self.linker.folder)
 
         return self.linker.keep_file(self._code, compile_to)
 
@@ -84,21 +84,21 @@ class LlvmMaker:
 
 
 def code_words(binary: Binary, options: Mapping[str, str], module: Path, output: Path) -> list[str]:
-    """Return the command that makes an object of the optimised `module`."""
-    words = [*clang_command(), *QUIET, *machine_flags(binary), "-Oz", *SECTIONS]
-    words += ["-Xclang", "-disable-llvm-passes"]
+    """Return the command that compiles the optimised `module` to an object."""
+    command = [*clang_command(), *QUIET, *machine_flags(binary), "-Oz", *SECTIONS]
+    command += ["-Xclang", "-disable-llvm-passes"]
     for name, value in options.items():
         if name != _NO_OPTION:
-            words += ["-mllvm", f"-{name}={value}"]
-    return [*words, "-x", "ir", "-c", str(module), "-o", str(output)]
+            command += ["-mllvm", f"-{name}={value}"]
+    return [*command, "-x", "ir", "-c", str(module), "-o", str(output)]
 
 
 def machine_flags(binary: Binary) -> list[str]:
-    """Return what every source of `binary` is told of the machine and of its code."""
+    """Return the ``-f`` and ``-m`` flags that all sources of `binary` share."""
     units = binary.units
     shared = set(units[0].command.flags).intersection(*(unit.command.flags for unit in units[1:]))
     return [flag for flag in units[0].command.flags if flag in shared and flag[:2] in ("-f", "-m")]
 
 
-def _key(words: Sequence[str]) -> str:
-    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:24]
+def _key(parts: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A plain sentence for every decision that a plan for LLVM may hold.
+"""A sentence about each decision that a plan for LLVM can contain.
 
-Passes and options of the code generator have theirs in the tables of the action spaces; what is
-told to clang and lld for speed and for the link has it here.
+Passes and code generator options are described in the tables of the action spaces; the flags for
+clang and lld are described here.
 """
 
 from functools import cache
@@ -20,54 +20,54 @@ _LLC = "https://llvm.org/docs/CommandGuide/llc.html"
 _PGO = "https://clang.llvm.org/docs/UsersManual.html#profile-guided-optimization"
 _LLD = "https://lld.llvm.org/"
 _FOR_LLVM = ("-Wl,-mllvm,-", "-mllvm=-")
-"""How a flag begins that hands an option on to LLVM."""
+"""Prefixes of flags that pass an option to LLVM."""
 _WHOLE = {
-    "passes": ("Runs the passes below, in this order, in the place of -Oz", _PASSES),
-    "profile": ("Knows from a run of the program which branches and calls are frequent", _PGO),
-    "flag -O2": ("Optimises with -O2 in the place of -O3", _CLANG),
-    "linker -Wl,--gc-sections": ("Leaves out functions and data that nothing uses", _LLD),
-    "linker -Wl,--icf=safe": ("Keeps one of several functions with equal code", _LLD),
+    "passes": ("Runs the passes below, in this order, instead of -Oz", _PASSES),
+    "profile": ("Uses a profile of the program to find its frequent branches and calls", _PGO),
+    "flag -O2": ("Optimises with -O2 instead of -O3", _CLANG),
+    "linker -Wl,--gc-sections": ("Discards unused functions and data", _LLD),
+    "linker -Wl,--icf=safe": ("Merges functions with identical code", _LLD),
     f"pass {CLEAR}": ("Changes nothing", _PASSES),
 }
 _FILE = {
     **FILE_MEANINGS,
-    "-fno-omit-frame-pointer": "Lets unwind tables be small: each function has a frame pointer",
-    "-fno-plt": "Calls functions of libraries without a stub for each",
-    "-fsplit-machine-functions": "Keeps the blocks that hardly ever run apart from the others",
-    "-Wl,-z,keep-text-section-prefix": "Keeps functions that hardly ever run apart from the others",
-    "-Wl,-O2": "Lets one string be the end of another",
+    "-fno-omit-frame-pointer": "Gives every function a frame pointer; unwind tables shrink",
+    "-fno-plt": "Calls library functions without a stub for each",
+    "-fsplit-machine-functions": "Separates rarely executed blocks from the others",
+    "-Wl,-z,keep-text-section-prefix": "Separates rarely executed functions from the others",
+    "-Wl,-O2": 'Merges string tails ("bar" can share the storage of "foobar")',
     "-Wl,--bp-compression-sort=function": "Sorts functions so that the file compresses better",
     "-Wl,--bp-compression-sort=data": "Sorts data so that the file compresses better",
     "-Wl,--bp-compression-sort=both": "Sorts functions and data so that the file compresses better",
 }
 _OPTIONS = {
-    "enable-pre": "Whether what one way to a point computes is computed on its other ways, too",
-    "inlinehint-threshold": "How large an `inline` function may be to be copied into its callers",
-    "force-remove-attribute": "Which mark of functions is dropped",
-    "inline-threshold": "How large a function may be to be copied into its callers",
-    "tail-dup-pred-size": "How many predecessors a block may have to be copied into them",
-    "tail-dup-succ-size": "How many successors a block may have to be copied",
-    "x86-cmov-converter-force-all": "Whether all conditional moves are judged, not only in loops",
-    "x86-cmov-converter": "Whether conditional moves become branches where that looks faster",
-    "vectorize-slp": "Whether straight code becomes vector instructions",
-    "vectorize-loops": "Whether loops become vector instructions",
-    "two-entry-phi-node-folding-threshold": "How much work replaces a branch by a conditional move",
-    "tail-dup-placement-threshold": "How many instructions a block may have to be copied",
-    "enable-dfa-jump-thread": "Jumps from state to state in loops over a switch",
-    "unroll-threshold": "How large a loop may become when it is unrolled",
-    "unroll-runtime": "Whether loops are unrolled whose length is known only when they run",
-    "hot-callsite-threshold": "How large a function may be to be copied into a frequent call",
-    "enable-gvn-hoist": "Computes once, above a branch, what both of its sides compute",
-    "jump-threading-threshold": "How large a block may be to be copied for a known branch",
-    "enable-partial-inlining": "Copies the frequent beginning of a function into its callers",
-    "align-loops": "The alignment of loops in bytes",
-    "outliner-benefit-threshold": "How many instructions a new function of equal code must save",
+    "enable-pre": "Moves computations to other paths to remove redundant ones",
+    "inlinehint-threshold": "Maximum cost of an `inline` function to inline",
+    "force-remove-attribute": "Removes an attribute from all functions",
+    "inline-threshold": "Maximum cost of a function to inline",
+    "tail-dup-pred-size": "Maximum number of predecessors of a block to duplicate into them",
+    "tail-dup-succ-size": "Maximum number of successors of a block to duplicate",
+    "x86-cmov-converter-force-all": "Converts conditional moves outside loops, too",
+    "x86-cmov-converter": "Converts conditional moves to branches if that seems faster",
+    "vectorize-slp": "Vectorises straight-line code",
+    "vectorize-loops": "Vectorises loops",
+    "two-entry-phi-node-folding-threshold": "Maximum cost of replacing a branch with a select",
+    "tail-dup-placement-threshold": "Maximum number of instructions in a block to duplicate",
+    "enable-dfa-jump-thread": "Jumps directly between the states of a loop over a switch",
+    "unroll-threshold": "Maximum size of an unrolled loop",
+    "unroll-runtime": "Unrolls loops whose trip count is known only at run time",
+    "hot-callsite-threshold": "Maximum cost of a function to inline at a frequent call",
+    "enable-gvn-hoist": "Hoists computations that both sides of a branch share",
+    "jump-threading-threshold": "Maximum size of a block to duplicate for jump threading",
+    "enable-partial-inlining": "Inlines the frequent first part of a function",
+    "align-loops": "Alignment of loops in bytes",
+    "outliner-benefit-threshold": "Minimum number of instructions an outlined function must save",
 }
-"""What tuning tries beside the options of the code generator's own table."""
+"""Options that tuning tries in addition to the code generator's table."""
 
 
 def meaning(decision: str) -> Meaning:
-    """Return the sentence of `decision`, as `BinaryPlan.decisions` names it, or `pass PASS`."""
+    """Return a sentence about `decision`, named as in `BinaryPlan.decisions`, or `pass PASS`."""
     if decision in _WHOLE:
         sentence, link = _WHOLE[decision]
         return Meaning(f"{sentence}.", link)
@@ -76,18 +76,18 @@ def meaning(decision: str) -> Meaning:
         return Meaning(f"{_FILE[text]}.", _LLD)
     if kind == "pass":
         return Meaning(_sentence(_passes().get(text, "")), _PASSES)
-    for beginning in _FOR_LLVM:
-        if text.startswith(beginning):
-            settings = text.removeprefix(beginning).split(f",{beginning[4:]}")
+    for prefix in _FOR_LLVM:
+        if text.startswith(prefix):
+            settings = text.removeprefix(prefix).split(f",{prefix[4:]}")
             return Meaning("; ".join(filter(None, map(_setting, settings))) + ".", _LLC)
     return Meaning(_sentence(_setting(text) if kind == "option" else ""), _LLC)
 
 
 def _setting(text: str) -> str:
-    """Return what ``NAME=VALUE`` does; a bare name turns it on."""
+    """Describe ``NAME=VALUE``; a bare name turns the option on."""
     name, _, value = text.partition("=")
-    described = _descriptions().get(name, "")
-    return f"{described}: {value}" if described and value not in ("", "true") else described
+    description = _descriptions().get(name, "")
+    return f"{description}: {value}" if description and value not in ("", "true") else description
 
 
 def _sentence(text: str) -> str:
@@ -101,7 +101,7 @@ def _descriptions() -> dict[str, str]:
 
 @cache
 def _passes() -> dict[str, str]:
-    """Return what each pass does, by its text in a pipeline."""
+    """Return descriptions of all passes by their text in a pipeline."""
     specs = (space.space for space in ACTION_SPACES)
     items = (item for spec in specs if isinstance(spec, CommandlineSpec) for item in spec.items)
     return {item.flag: item.description.rstrip(".") for item in items if item.description}

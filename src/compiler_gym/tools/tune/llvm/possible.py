@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which plans LLVM's tuner can make: out of its own tables, and nothing else.
+"""Validate plans: LLVM's tuner accepts only decisions from its own tables.
 
-A word for clang or its linker can load a plugin or name a file to write. What is not in a table of
-decisions is refused, so that nobody has to know every such word.
+A flag for clang or its linker can load a plugin or overwrite a file. Rejecting everything that is
+not in a table of decisions is safer than listing all dangerous flags.
 """
 
 import re
@@ -47,7 +47,7 @@ _LINKER = (*FOLDING, *LAYOUT, *LLD_LAYOUT)
 
 
 def require_possible(plan: BinaryPlan) -> None:
-    """Raise `PlanError` that names the first decision of `plan` that the tuner never makes."""
+    """Raise `PlanError` for the first decision of `plan` that this tuner never makes."""
     require_among(plan, "method", [plan.method], (PROGRAM, SMALL, FAST))
     if plan.method == PROGRAM:
         require_nothing_in(plan, "profile", "after", "after_profile")
@@ -81,20 +81,20 @@ def _require_small(plan: BinaryPlan) -> None:
     require_among(plan, "linker option", plan.linker, _LINKER)
 
 
-def _require_options(plan: BinaryPlan, others: Collection[str] = ()) -> None:
+def _require_options(plan: BinaryPlan, late: Collection[str] = ()) -> None:
     options = [f"{name}={value}" for name, value in plan.options.items()]
-    require_among(plan, "option", options, {*_options(), *others})
+    require_among(plan, "option", options, {*_options(), *late})
 
 
 def require_tried(name: str, actions: tuple[str, ...]) -> None:
-    """Raise `PlanError` for `actions`, tried for the file `name`, that no search for size takes."""
+    """Raise `PlanError` for `actions` of the file `name` that no search for size uses."""
     require_among(BinaryPlan(name, PROGRAM), "action", actions, _names())
 
 
 @cache
 def _names() -> frozenset[str]:
-    told = (*(f"{FLAG}{flag}" for flag in _FLAGS), *(f"{LINKER}{word}" for word in _LINKER))
-    return frozenset((*items(), *SAVINGS, *told))
+    extra = (*(f"{FLAG}{flag}" for flag in _FLAGS), *(f"{LINKER}{word}" for word in _LINKER))
+    return frozenset((*items(), *SAVINGS, *extra))
 
 
 @cache

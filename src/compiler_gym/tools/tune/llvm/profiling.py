@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What runs of a program say of it: a profile of our own training run, or one from production.
+"""Profile a program with a training run, or read a profile from production.
 
-Indexed profiles of counters (``.profdata``) are used by ``-fprofile-use``, profiles by sampling
-(``.afdo``) by ``-fprofile-sample-use``: the suffix says which it is.
+Clang reads instrumentation profiles (``.profdata``) with ``-fprofile-use`` and sample profiles
+(``.afdo``) with ``-fprofile-sample-use``; the suffix distinguishes the two.
 """
 
 import re
@@ -20,13 +20,13 @@ from compiler_gym.tools.tune.llvm.linking import SAMPLED, Linker, profile_flags,
 __all__ = ["Profiler", "profiles_in"]
 
 _INDEXED, _RAW, _PERF = b"\xfflprofi\x81", b"\x81rforpl\xff", b"PERFILE2"
-"""How files of llvm-profdata, of a run and of perf begin."""
+"""The first bytes of indexed profiles, of raw profiles and of perf's records."""
 _TRAINED, _CALLS, _GIVEN = "training", "calls", "given"
 _SHOWN = 300
 _COUNT = re.compile(r'^(!\d+) = !\{!"function_entry_count", i64 (-?\d+)', re.MULTILINE)
 _FUNCTION = re.compile(r"^define (?:.* !prof (!\d+))?", re.MULTILINE)
 _UNKNOWN = "-1"
-"""The count of a function that no sample is of."""
+"""The count of a function without samples."""
 
 
 @dataclass(slots=True)
@@ -35,12 +35,12 @@ class Profiler:
 
     linker: Linker
     notes: list[str] = field(default_factory=list[str])
-    """What the user should be told."""
+    """Notes for the user."""
 
     def train_profile(self, by: RunCommand, used: Path | None = None) -> Path | None:
-        """Return a profile of the command `by`; None, with a note, where there is none.
+        """Return a profile of the command `by`, or None with a note if profiling fails.
 
-        With `used`, the profile also knows who called, on top of that profile.
+        With `used`, the profile is context-sensitive and extends that one.
         """
         name = _TRAINED if used is None else _CALLS
         output = self.linker.folder / name / "program.profdata"
@@ -52,26 +52,26 @@ class Profiler:
         flags.append(f"-f{'' if used is None else 'cs-'}profile-generate={raw}")
         try:
             path = self.linker.link(name, self.linker.compile(f"{name}-o", flags), flags)
-            ended = by.run(path)
-            made = sorted(raw.glob("*.profraw"))
-            has_failed = by.has_failed(ended)
-            if has_failed or not made:
-                said = f"ended with status {ended.status}" if has_failed else "ended well"
-                why = "" if has_failed else (
-                    ": it runs another file, or ends without exit(), so that nothing is written"
+            outcome = by.run(path)
+            profiles = sorted(raw.glob("*.profraw"))
+            has_failed = by.has_failed(outcome)
+            if has_failed or not profiles:
+                why = f"exited with status {outcome.status}" if has_failed else (
+                    "wrote no profile; it must run the program that was built, and that program "
+                    "must end with exit()"
                 )  # fmt: skip
-                raise ProjectError(f"{by.text} {said} and left {len(made)} profiles{why}")
-            _merge([*([] if used is None else [used]), *made], output)
+                raise ProjectError(f"{by.text} {why}")
+            _merge([*([] if used is None else [used]), *profiles], output)
         except ProjectError as error:
-            self.notes.append(f"no profile of {name}: {str(error)[-_SHOWN:]}")
+            self.notes.append(f"no {name} profile: {str(error)[-_SHOWN:]}")
             return None
         return output
 
     def read_profile(self, file: Path, built: Path) -> Path:
-        """Return the profile `file` from production, as clang reads it.
+        """Return the profile `file` from production, converted for clang if necessary.
 
-        `built` is the project's own build, which perf's records are looked up in. Raises
-        `ProjectError` where it cannot be read, or nothing in it is of this program.
+        `built` is the project's own build, needed to interpret perf's records. Raises
+        `ProjectError` if the profile cannot be read or does not match this program.
         """
         folder = self.linker.folder / _GIVEN
         folder.mkdir(parents=True, exist_ok=True)
@@ -92,32 +92,32 @@ class Profiler:
         return output
 
     def _require_match(self, file: Path, profile: Path) -> None:
-        """Say how much of the program `profile` is of; raise `ProjectError` where nothing is."""
+        """Note how much of the program `profile` covers; raise `ProjectError` if nothing."""
         flags = ["-O3", "-flto", *profile_flags(str(profile))]
         try:
             objects = self.linker.compile(f"{_GIVEN}-o", flags)
         except ProjectError as error:
             raise ProjectError(
-                f"clang cannot use the profile {file}: expected one of llvm-profdata, of AutoFDO "
-                f"or of perf record -b: {str(error)[-_SHOWN:]}"
+                f"clang cannot use the profile {file}; it must come from llvm-profdata, AutoFDO "
+                f"or perf record -b: {str(error)[-_SHOWN:]}"
             ) from error
         matched, functions = 0, 0
         for path in objects.values():
-            found, count = _count_matches(path)
-            matched, functions = matched + found, functions + count
+            hits, count = _count_matches(path)
+            matched, functions = matched + hits, functions + count
         if not matched:
             raise ProjectError(
-                f"nothing in the profile {file} is of this program, of {functions:,} functions: "
-                "expected a profile of a build of the same sources: make it again, or let "
-                "--train run the program"
+                f"the profile {file} matches none of this program's {functions:,} functions; "
+                "record it again with a build of the same sources, or use --train to run the "
+                "program"
             )
-        self.notes.append(f"{matched:,} of {functions:,} functions are in the profile {file.name}")
+        self.notes.append(f"the profile {file.name} covers {matched:,} of {functions:,} functions")
         if matched < functions:
-            self.notes[-1] += ": of the others it knows nothing, or it is of other sources"
+            self.notes[-1] += "; the others never ran, or their sources differ"
 
 
 def profiles_in(folder: Path) -> list[str]:
-    """Return where a tuning that writes to `folder` puts its profiles."""
+    """Return the paths of all profiles that a tuning run writes to `folder`."""
     names = [f"{name}/program.profdata" for name in (_TRAINED, _CALLS, _GIVEN)]
     return [str(folder / name) for name in (*names, f"{_GIVEN}/program{SAMPLED}")]
 
@@ -130,28 +130,28 @@ def _merge(files: Sequence[Path], output: Path) -> None:
 
 
 def _convert(file: Path, built: Path, output: Path) -> None:
-    """Make AutoFDO's profile of what perf recorded."""
+    """Convert perf's records to an AutoFDO profile."""
     tool = shutil.which("create_llvm_prof")
     if tool is None:
         raise ProjectError(
-            f"{file} is of perf: needs create_llvm_prof to read it: install it with "
+            f"create_llvm_prof not found; it is needed to read perf's {file}. Install it with "
             "`apt install autofdo`, or give a profile of AutoFDO or llvm-profdata"
         )
-    words = [tool, f"--binary={built}", f"--profile={file}", f"--out={output}"]
+    command = [tool, f"--binary={built}", f"--profile={file}", f"--out={output}"]
     try:
-        run(words, output.parent)
+        run(command, output.parent)
     except ProjectError as error:
         raise ProjectError(
-            f"create_llvm_prof cannot read {file}: expected what `perf record -b` wrote of this "
-            f"program, built with -g: {str(error)[-_SHOWN:]}"
+            f"create_llvm_prof cannot read {file}; record it with `perf record -b` and a build "
+            f"with -g: {str(error)[-_SHOWN:]}"
         ) from error
 
 
 def _count_matches(bitcode: Path) -> tuple[int, int]:
-    """Return how many functions of an object a profile is of, and how many there are."""
+    """Return the number of functions with a profile in an object, and the number of all."""
     tool = require_tool("llvm-dis", "to look for a profile", error=ProjectError)
-    done = subprocess.run([tool, str(bitcode), "-o", "-"], capture_output=True, check=False)
-    text = done.stdout.decode(errors="replace")
+    result = subprocess.run([tool, str(bitcode), "-o", "-"], capture_output=True, check=False)
+    text = result.stdout.decode(errors="replace")
     counts = dict(_COUNT.findall(text))
-    named = _FUNCTION.findall(text)
-    return sum(counts.get(name, _UNKNOWN) != _UNKNOWN for name in named), len(named)
+    functions = _FUNCTION.findall(text)
+    return sum(counts.get(name, _UNKNOWN) != _UNKNOWN for name in functions), len(functions)

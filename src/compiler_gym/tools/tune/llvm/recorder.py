@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Keeps what clang compiles; loaded from the entry-point group ``compiler_gym.recorders``."""
+"""Records the programs that clang compiles; an entry point of ``compiler_gym.recorders``."""
 
 from compiler_gym.envs.llvm.programs import record
 from compiler_gym.envs.llvm.toolchain import name_package, tool_name
@@ -11,4 +11,4 @@ COMMANDS = (tool_name("clang"), "clang", "cc")
 CXX_COMMANDS = (tool_name("clang++"), "clang++", "c++")
 """The same for C++."""
 INSTALL = f"apt install {name_package('clang')}"
-"""The shell command that installs the first of them."""
+"""The shell command that installs the preferred command."""

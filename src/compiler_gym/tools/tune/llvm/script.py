@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A plan as a shell script of clang, llvm-link, opt and lld: no part of this library.
+"""Write a plan as a shell script of clang, llvm-link, opt and lld, without this library.
 
-It reads the sources of a tree in which the project was built, and ends with the binary whose
-bytes the plan was measured with.
+The script reads the sources from a tree in which the project was built, and produces the same
+bytes as the build that was measured.
 """
 
 from collections.abc import Sequence
@@ -28,17 +28,17 @@ from compiler_gym.tools.tune.llvm.whole import FRONT_END
 __all__ = ["write_script"]
 
 _OUT = "/@OUT@"
-"""Stands for the folder of what is made until all words are quoted."""
+"""Placeholder for the output folder until all arguments are quoted."""
 _HERE = "/@HERE@"
-"""Stands for the folder of the script."""
+"""Placeholder for the script's folder."""
 
 
 def write_script(binary: Binary, plan: BinaryPlan) -> str:
-    """Return the script for one binary: functions of a shell that know ROOT and OUT."""
+    """Return shell commands that build one binary, using the variables ROOT, OUT and HERE."""
     out = Path(_OUT)
     target = out / binary.name
-    made = ["mkdir", "-p", str(target.parent)]
-    lines = [shell_comment(binary.name), _shell(made, binary)]
+    make_folder = ["mkdir", "-p", str(target.parent)]
+    lines = [shell_comment(binary.name), _shell(make_folder, binary)]
     if plan.method in (SMALL, FAST):
         lines += _link_time(binary, plan, out, target)
     else:
@@ -61,9 +61,9 @@ def _link_time(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> lis
     if BOLT not in plan.after:
         return [*lines, _at(binary.command.cwd, link_words(binary, place, late, target), binary)]
     linked = target.with_name(f"{target.name}.linked")
-    words = link_words(binary, place, [*late, RELOCATIONS], linked, strip=False)
-    laid = bolt_words(tool_name("llvm-bolt"), linked, f"{_HERE}/{plan.after_profile}", target)
-    return [*lines, _at(binary.command.cwd, words, binary), _shell(laid, binary)]
+    command = link_words(binary, place, [*late, RELOCATIONS], linked, strip=False)
+    layout = bolt_words(tool_name("llvm-bolt"), linked, f"{_HERE}/{plan.after_profile}", target)
+    return [*lines, _at(binary.command.cwd, command, binary), _shell(layout, binary)]
 
 
 def _program(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[str]:
@@ -86,25 +86,25 @@ def _program(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[
     lines.append(_shell([*optimise, "-o", str(module)], binary))
     lines.append(_shell(code_words(binary, plan.options, module, code), binary))
     first = next(input for input in binary.inputs if input.units)
-    words = link_words(
+    command = link_words(
         binary, lambda input: [str(code)] if input is first else [], plan.linker, target
     )
-    return [*lines, _at(binary.command.cwd, words, binary)]
+    return [*lines, _at(binary.command.cwd, command, binary)]
 
 
-def _in(unit: Unit, words: Sequence[str], binary: Binary) -> str:
-    return _at(unit.command.cwd, words, binary)
+def _in(unit: Unit, command: Sequence[str], binary: Binary) -> str:
+    return _at(unit.command.cwd, command, binary)
 
 
-def _at(folder: Path, words: Sequence[str], binary: Binary) -> str:
-    return f"(cd {_shell([str(folder)], binary)} && {_shell(words, binary)})"
+def _at(folder: Path, command: Sequence[str], binary: Binary) -> str:
+    return f"(cd {_shell([str(folder)], binary)} && {_shell(command, binary)})"
 
 
-def _shell(words: Sequence[str], binary: Binary) -> str:
-    named = [_tool(word) for word in words]
-    return shell_text(named, {str(binary.root): "ROOT", _OUT: "OUT", _HERE: "HERE"})
+def _shell(command: Sequence[str], binary: Binary) -> str:
+    arguments = [_tool(word) for word in command]
+    return shell_text(arguments, {str(binary.root): "ROOT", _OUT: "OUT", _HERE: "HERE"})
 
 
-def _tool(word: str) -> str:
-    name = Path(word).name
-    return name if word.startswith("/") and name == tool_name("clang") else word
+def _tool(argument: str) -> str:
+    name = Path(argument).name
+    return name if argument.startswith("/") and name == tool_name("clang") else argument

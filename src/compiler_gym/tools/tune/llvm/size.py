@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What a search decides of LLVM: what makes one linked file smallest.
+"""Search for the LLVM decisions that make one linked file smallest.
 
-It starts from what is known, and goes in the order of what pays: how the file is laid out,
-options of the code generator one after the other from the best so far, what can be left out; then
-rounds of some passes, the options again and what can be left out, for as long as there is time.
-Every number is of the linked and stripped file, as a plan makes it.
+The search starts from known plans and tries the most rewarding decisions first: the file layout,
+then one code generator option at a time on top of the best plan so far, then removing decisions
+that do not help. After that it alternates between passes, options and removals until time runs
+out. Every cost is the size of the linked and stripped file that a plan produces.
 """
 
 import hashlib
@@ -46,41 +46,41 @@ __all__ = ["SizeDecisions"]
 _REWARD = "ObjectTextSizeBytes"
 _STEP_SECONDS = 120.0
 _SEQUENCES = 40
-"""Steps of passes that are tried in a round."""
+"""Pass sequences to try in each round."""
 _ROUNDS = 100
-"""A bound for programs so small that a round takes a second."""
+"""Limit for programs so small that a round takes only a second."""
 
 
 @dataclass
 class SizeDecisions:
-    """What is decided of one binary."""
+    """The decisions to search for one binary, and their costs."""
 
     maker: LlvmMaker
-    """Makes the plan that every other one is a variant of."""
+    """Builds the base plan; all other plans are variants."""
     measure: Measure
     layout: Sequence[str]
-    """Actions that decide about the file and not about its code."""
+    """Actions that change the file layout but not the code."""
     starts: Sequence[State]
-    """What is known to be good, the best first."""
+    """Good states to start from, the best first."""
     refused: Collection[str]
-    """Names of options that are never tried."""
+    """Names of options that must never be tried."""
     is_position_independent: bool
     jobs: int
     seed: int
 
     @contextmanager
     def measuring(self) -> Generator[None]:
-        """Forget everything at the end."""
+        """Delete all intermediate files at the end."""
         try:
             yield
         finally:
             self.forget(())
 
     def stages(self) -> Iterable[tuple[str, Work]]:
-        """Yield the stages; the options that won most elsewhere are first."""
+        """Yield the stages; options that saved most on other programs come first."""
         offered = list(choices(self.refused))
-        known = [action for state in self.starts for action in state if action in offered]
-        options = list(dict.fromkeys((*known, *offered)))
+        starting = [action for state in self.starts for action in state if action in offered]
+        options = list(dict.fromkeys((*starting, *offered)))
         moves = partial(SizeSearch.try_moves, apply=with_action)
         yield "start", partial(SizeSearch.try_all, states=self._starts())
         yield "layout", partial(moves, moves=self.layout)
@@ -92,7 +92,7 @@ class SizeDecisions:
             yield "dropping", SizeSearch.drop
 
     def cost(self, state: State) -> float:
-        """Return the bytes that `state` leaves; one that fails leaves infinitely much."""
+        """Return the size in bytes with `state`, or infinity if the build fails."""
         name = f"try-{hashlib.sha256(repr(state).encode()).hexdigest()[:16]}"
         maker = self.maker.of(self.plan(state))
         try:
@@ -103,29 +103,29 @@ class SizeDecisions:
             shutil.rmtree(maker.linker.folder / name, ignore_errors=True)
 
     def plan(self, state: State) -> BinaryPlan:
-        """Return the plan of the binary with the decisions of `state`."""
+        """Return the plan for the binary with the decisions of `state`."""
         return make_plan(state, self.maker.plan)
 
     def forget(self, keep: Collection[State]) -> None:
-        """Delete the objects of every state that is none of `keep`."""
+        """Delete the objects of all states except those in `keep`."""
         self.maker.forget([self.plan(state) for state in keep])
 
     def without(self, state: State) -> Mapping[str, State]:
-        """Return `state` without each of its decisions."""
+        """Return variants of `state`, each with one decision removed."""
         return without(state)
 
     def rank(self, tried: Tried) -> tuple[float, int]:
-        """Of equal sizes the fewest decisions are best: what does not help is not decided."""
+        """Rank by size, then by the number of decisions, so that useless ones are dropped."""
         return tried.cost, len(tried.actions)
 
     def _starts(self) -> list[State]:
-        folding = tuple(f"{LINKER}{word}" for word in FOLDING)
+        folding = tuple(f"{LINKER}{flag}" for flag in FOLDING)
         levels = [(BASE,), tuple(flag.name for flag in LINK_TIME)]
         starts = [order_actions((*level, *folding)) for level in levels]
-        # Large programs have time for few tries, and some files grow by what is outlined.
-        for known in [order_actions((*state, *folding)) for state in reversed(self.starts)]:
-            unframed = tuple(action for action in known if action != f"{FLAG}{FRAMES}")
-            starts = [known, unframed, without_outliner(known), *starts]
+        # Large programs leave time for only a few tries, and outlining makes some files grow.
+        for start in [order_actions((*state, *folding)) for state in reversed(self.starts)]:
+            unframed = tuple(action for action in start if action != f"{FLAG}{FRAMES}")
+            starts = [start, unframed, without_outliner(start), *starts]
         return list(dict.fromkeys(starts))
 
     def _make(self) -> Any:
@@ -136,12 +136,12 @@ class SizeDecisions:
     def _passes(self, search: SizeSearch, stage: str, part: Allowance, *, seed: int) -> None:
         from compiler_gym.search import Budget, run_search  # numpy: only a search needs it
 
-        left = part.compilations_left
-        steps = _SEQUENCES if left is None else min(left, _SEQUENCES)
+        compilations_left = part.compilations_left
+        steps = _SEQUENCES if compilations_left is None else min(compilations_left, _SEQUENCES)
         passes, options = split(search.best.actions)
         fixed = ["relocation-model=pic"] if self.is_position_independent else []
-        chosen = (f"{name}={value}" for name, value in of_modules(options).items())
-        names = [*passes, *chosen, *fixed]
+        settings = (f"{name}={value}" for name, value in of_modules(options).items())
+        names = [*passes, *settings, *fixed]
         with self._make() as env:
             space = env.action_space
         budget = Budget(
@@ -149,7 +149,7 @@ class SizeDecisions:
             steps=steps,
         )
         watcher = _Watcher(search, stage, part, space.names, self.refused)
-        found = run_search(
+        result = run_search(
             self._make,
             [self.maker.whole.benchmark()],
             budget=budget,
@@ -159,14 +159,14 @@ class SizeDecisions:
             step_seconds=_STEP_SECONDS,
             watcher=watcher,
         )[0]
-        part.take([()] * (found.steps - watcher.steps))
-        if steps == _SEQUENCES:  # what a round ends with is no beginning of a longer one
-            watcher.keep(found.action_names)
+        part.take([()] * (result.steps - watcher.steps))
+        if steps == _SEQUENCES:  # a longer search must repeat this one, so skip a cut-off round
+            watcher.keep(result.action_names)
 
 
 @dataclass
 class _Watcher:
-    """Writes down what a search of ours finds, so that an end at any time keeps it."""
+    """Records each improvement immediately, so that stopping at any time keeps it."""
 
     search: SizeSearch
     stage: str
@@ -174,21 +174,21 @@ class _Watcher:
     names: Sequence[str]
     refused: Collection[str]
     steps: int = 0
-    """Those that are counted already."""
+    """Number of steps already counted."""
 
     def keep(self, names: Sequence[str]) -> None:
-        """Measure what a search found by the code of its object as the file that it makes."""
-        chosen = [name for name in names if name.partition("=")[0] not in self.refused]
+        """Link the sequence `names`, which the search judged by code size, and record its cost."""
+        allowed = [name for name in names if name.partition("=")[0] not in self.refused]
         best = self.search.best.actions
-        rest = [action for action in best if " " in action or action in SAVINGS]
-        self.search.keep(self.stage, order_actions((*chosen, *rest)))
+        fixed = [action for action in best if " " in action or action in SAVINGS]
+        self.search.keep(self.stage, order_actions((*allowed, *fixed)))
 
     def improved(self, improvement: "Improvement") -> None:
-        """Keep a better sequence, as it is with what is not to be chosen."""
+        """Record an improved sequence, keeping the decisions that the search does not make."""
         self.keep([self.names[number] for number in improvement.actions])
 
     def tick(self, seconds: float, programs: "Sequence[SearchProgress]") -> None:
-        """Show that it goes on; end it where somebody wants to stop."""
+        """Report progress, and end the search if the user wants to stop."""
         steps = sum(program.steps for program in programs)
         self.part.take([()] * (steps - self.steps))
         self.steps = steps

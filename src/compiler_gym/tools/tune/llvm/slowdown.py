@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Keep a smaller program from being slower than was allowed.
+"""Keep a smaller program within the allowed slowdown.
 
-Where the user gave a run, it is timed in turns with the fair rival. Where not, llvm-mca's
-cycles are compared, each block as often as the compiler guesses that it runs.
+If the user gave a run command, it is timed alternately with the program and its fair rival.
+Otherwise llvm-mca's cycles are compared, weighted with estimated block frequencies.
 """
 
 from dataclasses import dataclass, field, replace
@@ -25,69 +25,69 @@ _SECONDS = 1800.0
 
 @dataclass
 class Slowdown:
-    """What one binary may cost in time, against its fair rival."""
+    """The limit on the slowdown of one binary relative to its fair rival."""
 
     linker: Linker
     run: RunCommand | None
     whole: Whole
     fair: Path
     allowed: float
-    """As a fraction: 0.03 is three per cent."""
+    """Largest slowdown to accept, as a fraction: 0.03 means 3 %."""
     notes: list[str] = field(default_factory=list[str])
     speed: dict[str, float] = field(default_factory=dict[str, float])
-    """Of what was last measured; empty where nothing ran."""
+    """The speedup measured last, with its interval; empty if nothing was timed."""
     _rival_cycles: float | None = None
 
     def within(self, plan: BinaryPlan, path: Path) -> tuple[BinaryPlan, Path] | None:
-        """Return as much of `plan` as is not too slow, with its binary; None where nothing is.
+        """Return the part of `plan` that is fast enough and its binary, or None if there is none.
 
-        Decisions go back to the default one after the other, the passes first, as these cost
-        most; where something else turns out to have been it, they come back.
+        Decisions are reverted one at a time, starting with the passes because they cost most time.
+        If another decision turns out to be the cause, the passes are restored.
         """
-        if self._is_well(plan, path):
+        if self._is_fast_enough(plan, path):
             return plan, path
         decisions = [name for name in plan.decisions() if not name.startswith("linker ")]
-        kept = plan
+        variant = plan
         for number, decision in enumerate(decisions):
-            kept = kept.only([name for name in kept.decisions() if name != decision])
-            path = self._make(kept)
-            if not self._is_well(kept, path):
+            variant = variant.only([name for name in variant.decisions() if name != decision])
+            path = self._make(variant)
+            if not self._is_fast_enough(variant, path):
                 continue
             self.notes.append(
-                f"left out, as they slow the program down by more than {self.allowed:.1%}: "
+                f"reverted decisions that slow the program down by more than {self.allowed:.1%}: "
                 + ", ".join(decisions[: number + 1])
             )
-            return self._with_passes(plan, kept, path) if number else (kept, path)
-        self.notes.append(f"nothing was within a slowdown of {self.allowed:.1%}")
+            return self._with_passes(plan, variant, path) if number else (variant, path)
+        self.notes.append(f"no variant stays within a slowdown of {self.allowed:.1%}")
         return None
 
     def _with_passes(
-        self, plan: BinaryPlan, kept: BinaryPlan, path: Path
+        self, plan: BinaryPlan, variant: BinaryPlan, path: Path
     ) -> tuple[BinaryPlan, Path]:
         if not plan.passes:
-            return kept, path
-        before, again = dict(self.speed), replace(kept, passes=plan.passes)
-        other = self._make(again)
-        if self._is_well(again, other):
-            self.notes[-1] += "; the passes were not it, and stay"
-            return again, other
-        self.speed = before
-        return kept, path
+            return variant, path
+        speed, restored = dict(self.speed), replace(variant, passes=plan.passes)
+        restored_path = self._make(restored)
+        if self._is_fast_enough(restored, restored_path):
+            self.notes[-1] += "; kept the passes, which are not the cause"
+            return restored, restored_path
+        self.speed = speed
+        return variant, path
 
     def _make(self, plan: BinaryPlan) -> Path:
         return LlvmMaker(self.linker, self.whole, plan).make(
             f"within-{len(plan.decisions())}-{bool(plan.passes):d}"
         )
 
-    def _is_well(self, plan: BinaryPlan, path: Path) -> bool:
+    def _is_fast_enough(self, plan: BinaryPlan, path: Path) -> bool:
         if self.run is None:
             return self._cycles(plan) <= self._cycles(None) * (1 + self.allowed)
-        found, _ = compare_in_turns(self.run, self.fair, path, _ROUNDS)
-        self.speed = {"speedup": found.speedup, "low": found.low, "high": found.high}
-        return found.speedup >= 1 / (1 + self.allowed)
+        comparison, _ = compare_in_turns(self.run, self.fair, path, _ROUNDS)
+        self.speed = {"speedup": comparison.speedup, "low": comparison.low, "high": comparison.high}
+        return comparison.speedup >= 1 / (1 + self.allowed)
 
     def _cycles(self, plan: BinaryPlan | None) -> float:
-        """Return the guessed cycles of `plan`, or of what -Oz makes of the whole program."""
+        """Return the estimated cycles of `plan`, or of -Oz for the whole program without a plan."""
         if plan is None and self._rival_cycles is not None:
             return self._rival_cycles
         env: Any = make("llvm-v0", action_space="PassesAndCodegen")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One module of everything that a binary was made of, and what of it must stay visible."""
+"""Link all sources of a binary into one module, and find the symbols that must stay visible."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -19,10 +19,10 @@ from compiler_gym.tools.tune.llvm.linking import compile_words, run
 __all__ = ["FRONT_END", "Whole", "make_whole"]
 
 FRONT_END = ("-Oz", "-g0", "-fno-ident", "-Xclang", "-disable-llvm-passes", "-emit-llvm")
-"""What makes clang a front end: IR as it leaves it at -Oz, with the attributes for size."""
+"""Flags that stop clang after the front end: unoptimised IR with the attributes of -Oz."""
 
 _BINDING = ("--wrap", "--defsym", "--version-script", "--dynamic-list", "--symbol-ordering")
-"""Options of a linker that name symbols: where one is there, every name stays visible."""
+"""Linker options that refer to symbols: with any of these, all symbols stay visible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +30,19 @@ class Whole:
     """A binary as one module."""
 
     module: bytes
-    """Its bitcode, as the front end leaves it."""
+    """Bitcode as the front end produces it."""
     units: tuple[Unit, ...]
-    """The sources that are in it, in the order in which they were linked."""
+    """The linked sources, in link order."""
     keep: tuple[str, ...] | None
-    """The names that must stay visible; None if that are all."""
+    """The symbols that must stay visible; None means all of them."""
     flags: tuple[str, ...]
-    """What the front end was told besides."""
+    """Additional front-end flags."""
     _again: Callable[[tuple[str, ...]], "Whole"]
     _others: dict[tuple[str, ...], "Whole"] = field(default_factory=dict[tuple[str, ...], "Whole"])
     _lock: Lock = field(default_factory=Lock)
 
     def with_flags(self, flags: tuple[str, ...]) -> "Whole":
-        """Return it as the front end makes it with other `flags`."""
+        """Return the same program compiled with other front-end `flags`."""
         if flags == self.flags:
             return self
         with self._lock:
@@ -51,7 +51,7 @@ class Whole:
             return self._others[flags]
 
     def benchmark(self) -> Benchmark:
-        """Return it as the program of an episode."""
+        """Return the module as a benchmark for an episode."""
         digest = hashlib.sha256(self.module).hexdigest()[:16]
         scope = "" if self.keep is None else "?scope=program"
         names = f"&keep={','.join(self.keep)}" if self.keep else ""
@@ -61,9 +61,9 @@ class Whole:
 
 
 def make_whole(binary: Binary, reference: Path, *, jobs: int, flags: tuple[str, ...] = ()) -> Whole:
-    """Return the one module of `binary`, of which `reference` is some linked form.
+    """Return all of `binary` as one module; `reference` is any linked build of the binary.
 
-    `flags` are for the front end, after the project's own.
+    `flags` are passed to the front end after the project's own flags.
     """
     units = binary.units
 
@@ -77,13 +77,13 @@ def make_whole(binary: Binary, reference: Path, *, jobs: int, flags: tuple[str, 
     needed = set[str]().union(
         *(read_needed_symbols(path) for path in binary.unknown if path.is_file())
     )
-    chosen = _list_linked_units(binary, modules, sorted(needed))
-    parts = [modules[unit] for unit in chosen]
+    linked_units = _list_linked_units(binary, modules, sorted(needed))
+    parts = [modules[unit] for unit in linked_units]
     linked = parts[0] if len(parts) == 1 else run_engine("link", parts, timeout=600)[0]
     return Whole(
         linked,
-        tuple(chosen),
-        _find_kept(binary, reference, needed, linked),
+        tuple(linked_units),
+        _find_visible(binary, reference, needed, linked),
         flags,
         lambda other: make_whole(binary, reference, jobs=jobs, flags=other),
     )
@@ -99,7 +99,7 @@ def _front_end(unit: Unit, flags: Sequence[str]) -> bytes:
 def _list_linked_units(
     binary: Binary, modules: dict[Unit, bytes], needed: Sequence[str]
 ) -> list[Unit]:
-    """Return the units that a linker takes: of archives, the members that are needed."""
+    """Return the units that a linker would use: from archives, only the members it needs."""
     plain = [unit for input in binary.inputs if not input.is_lazy for unit in input.units]
     plain = list(dict.fromkeys(plain))
     archives = [
@@ -108,16 +108,16 @@ def _list_linked_units(
         if input.is_lazy
     ]
     by_module = {modules[unit]: unit for units in archives for unit in reversed(units)}
-    found = select_members(
+    members = select_members(
         [modules[unit] for unit in plain],
         [[modules[unit] for unit in units] for units in archives],
         wanted=(*(() if binary.is_shared else ("main",)), *needed),
         timeout=600,
     )
-    return list(dict.fromkeys([*plain, *(by_module[module] for module in found)]))
+    return list(dict.fromkeys([*plain, *(by_module[module] for module in members)]))
 
 
-def _find_kept(
+def _find_visible(
     binary: Binary, reference: Path, needed: set[str], module: bytes
 ) -> tuple[str, ...] | None:
     words = binary.command.link_words
@@ -125,9 +125,9 @@ def _find_kept(
         return None
     if binary.is_shared:
         return None
-    named = [words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-u", "-e")]
+    requested = [words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-u", "-e")]
     (text,) = run_engine("symbols", [module], timeout=600)
     defined = set(text.decode().partition("\0")[0].split("\n")) - {""}
-    # A program without the C library begins at _start; where main is there, it stays anyway.
-    begins = {"_start"} if "main" not in defined else set[str]()
-    return tuple(sorted(defined & {*read_exported_symbols(reference), *needed, *named, *begins}))
+    # Without the C library a program starts at _start; main always stays visible.
+    entry = {"_start"} if "main" not in defined else set[str]()
+    return tuple(sorted(defined & {*read_exported_symbols(reference), *needed, *requested, *entry}))

@@ -24,7 +24,7 @@ def test_truths_are_answers(answer: Any) -> None:
 @pytest.mark.parametrize("answer", [None, 2, -1, "1", 1.0, [1]])
 def test_anything_else_is_refused(answer: Any) -> None:
     policy = FeaturePolicy.of(always(answer))
-    wanted = "expected 1 to inline the call, or 0"
+    wanted = "return 1 to inline the call, or 0"
     with policy.compilation() as decide, pytest.raises(PolicyAnswerError, match=wanted):
         decide(CALL)
 

@@ -34,9 +34,9 @@ def test_what_is_no_policy_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "rule.py"
     path.write_text(FILE)
     for name, words in (
-        ("llvm", "expected default, FILE.py"),
+        ("llvm", "use default, FILE.py"),
         (f"{path}:nothing", "has no attribute 'nothing'"),
-        (f"{path}:number", "expected a function or a class"),
+        (f"{path}:number", "not a function or class"),
         (str(tmp_path / "absent.py"), "no file"),
     ):
         with pytest.raises(PolicyLoadError, match=words):

@@ -42,4 +42,4 @@ def test_a_compiler_that_asks_about_something_else_is_refused(tmp_path: Path) ->
         asking.join()
         os.close(reading)
         os.close(writing)
-    assert "given 39 numbers: found a compiler that sends 1, without sroa_savings" in said[0]
+    assert "needs 39 features, but the compiler sends 1, without sroa_savings" in said[0]

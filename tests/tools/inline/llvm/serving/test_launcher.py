@@ -12,7 +12,7 @@ def test_without_a_server_it_fails_and_says_so(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main([str(tmp_path / "socket"), "driver", "/usr/bin/clang", "-c", "x.c"]) == 1
-    assert "clang: error: no policy answers at" in capfd.readouterr().err
+    assert "clang: error: cannot reach the policy at" in capfd.readouterr().err
 
 
 def test_a_call_of_clang_by_clang_becomes_the_compiler(

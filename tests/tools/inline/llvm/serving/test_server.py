@@ -271,9 +271,9 @@ def test_opt_asks_over_pipes_of_its_own_one_after_the_other(tmp_path: Path) -> N
 
 
 def test_what_cannot_be_served_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PolicyLoadError, match="expected default"):
+    with pytest.raises(PolicyLoadError, match="use default"):
         serve("nothing", say=print)
-    with pytest.raises(InvalidParameterError, match="expected a command or --channel, found both"):
+    with pytest.raises(InvalidParameterError, match="--channel cannot be combined with a command"):
         serve("default", command=["make"], channel=tmp_path / "channel", say=print)
     with pytest.raises(UnknownNameError, match="cannot run no-such-program"):
         serve("default", command=["no-such-program"], say=print)

@@ -47,7 +47,7 @@ def test_a_policy_of_another_version_is_refused(tmp_path: Path, change: dict[str
 
 def test_what_is_no_policy_is_refused(tmp_path: Path) -> None:
     (tmp_path / "one.json").write_text("[]")
-    with pytest.raises(PlanError, match=r"one\.json is no policy"):
+    with pytest.raises(PlanError, match=r"one\.json does not contain a policy"):
         read_policy(tmp_path / "one.json")
     with pytest.raises(PlanError, match="No such file"):
         read_policy(tmp_path / "none.json")

@@ -82,7 +82,7 @@ def printed(program: Path) -> str:
 def test_a_larger_plan_is_not_kept(project: Path, words: tuple[str, ...]) -> None:
     status, said = linked(project, LARGE, *words, "-o", "run")
     assert status == 0
-    assert "bytes loaded, linked as -Oz -flto does: the plan large makes" in said[0]
+    assert "loaded bytes with -Oz -flto; plan 'large' was discarded" in said[0]
     assert printed(project / "run") == "45\n"
     subprocess.run([*PLAIN, "main.c", "part.c", "-o", "plain"], cwd=project, check=True)
     if "-Wl,--whole-archive" not in words:
@@ -93,7 +93,7 @@ def test_a_larger_plan_is_not_kept(project: Path, words: tuple[str, ...]) -> Non
 def test_what_is_chosen_is_linked_and_said(project: Path) -> None:
     status, said = linked(project, SMALL, "main.o", "libpart.a", "-o", "run")
     assert status == 0
-    assert "loaded bytes with the plan program, " in said[0]
+    assert "loaded bytes with plan 'program', " in said[0]
     assert printed(project / "run") == "45\n"
 
 
@@ -111,7 +111,7 @@ def test_without_a_comparison_the_plan_stays(project: Path) -> None:
     status, said = linked(project, LARGE, "main.o", "part.o", "-o", "run", is_checked=False)
     assert status == 0
     assert said == [
-        f"run: {measure_sizes(project / 'run').loaded:,} loaded bytes with the plan large"
+        f"run: {measure_sizes(project / 'run').loaded:,} loaded bytes with plan 'large'"
     ]
 
 
@@ -119,7 +119,7 @@ def test_without_a_comparison_the_plan_stays(project: Path) -> None:
 def test_a_plan_that_fails_is_replaced_by_the_plain_link(project: Path, is_checked: bool) -> None:
     status, said = linked(project, IMPOSSIBLE, "main.o", "part.o", is_checked=is_checked)
     assert status == 0
-    assert said == ["a.out: the plan impossible failed, linked without it"]
+    assert said == ["a.out: plan 'impossible' failed; linked without it"]
     assert printed(project / "a.out") == "45\n"
 
 
@@ -142,7 +142,7 @@ def test_shared_libraries_and_objects_of_others_are_linked(project: Path) -> Non
 def test_a_link_that_writes_more_files_is_made_once(project: Path) -> None:
     words = ("main.o", "part.o", "-Wl,-Map=run.map", "-o", "run")
     _, said = linked(project, LARGE, *words)
-    assert said[0].endswith(" loaded bytes with the plan large")
+    assert said[0].endswith(" loaded bytes with plan 'large'")
     assert ".strtab" in (project / "run.map").read_text()
 
 

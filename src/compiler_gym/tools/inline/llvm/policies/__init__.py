@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Policies that see the features of a call and nothing else: what a stock compiler can ask.
+"""Policies that decide from the features of a call alone, as in a stock compiler.
 
-``deciding`` is such a policy, which plays an episode as well as it answers a compiler over pipes
-(``serving``); ``heuristics`` makes one of a function in C or of a shared object, which runs in the
-sandbox; ``finding`` reads one by name.
+``deciding`` defines such a policy, which works in an environment and for compilers over pipes
+(``serving``); ``heuristics`` creates one from a C function or a shared object, which runs in the
+sandbox; ``finding`` loads one by name.
 """
 
 from compiler_gym.tools.inline.llvm.policies.deciding import Decide, FeaturePolicy, llvms_own

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A policy of the inliner that is given the features of a call and says whether to inline it."""
+"""A policy that decides from the features of a call whether to inline it."""
 
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
@@ -14,16 +14,16 @@ from compiler_gym.errors import CompilerGymError, PolicyAnswerError, PolicyCrash
 __all__ = ["Decide", "FeaturePolicy", "llvms_own"]
 
 Decide = Callable[[NDArray[np.int64]], Any]
-"""Returns whether to inline the call that ``InlineFeatures`` describes: True, False, 1 or 0."""
+"""Decides whether to inline a call with these ``InlineFeatures``: True, False, 1 or 0."""
 
 _FEATURES = "InlineFeatures"
 
 
 class FeaturePolicy:
-    """A policy for whole compilations, in an environment or in a compiler that asks over pipes.
+    """A policy for whole compilations, in an environment or for a compiler over pipes.
 
-    `begin` is called once for each compilation. It returns a context manager, whose value decides
-    about all calls of that compilation; so what a policy remembers ends with it.
+    `begin` is called once for each compilation. It returns a context manager whose value decides
+    all calls of that compilation, so the state of a policy ends with the compilation.
 
         >>> policy = FeaturePolicy.of(lambda features: features[-1])  # as LLVM would
         >>> import compiler_gym
@@ -38,13 +38,13 @@ class FeaturePolicy:
     def __init__(self, begin: Callable[[], AbstractContextManager[Decide]]) -> None:
         self._begin = begin
         self.asked = 0
-        """Number of decisions that were asked for."""
+        """Number of requested decisions."""
         self.agreed = 0
-        """How many of them were LLVM's own."""
+        """Number of decisions that equal LLVM's own."""
 
     @classmethod
     def of(cls, decide: Decide | type) -> "FeaturePolicy":
-        """Return the policy that a function is, or a class: each compilation gets an object."""
+        """Return a policy for a function, or for a class with one object per compilation."""
 
         @contextmanager
         def begin() -> Generator[Decide]:
@@ -53,26 +53,26 @@ class FeaturePolicy:
         return cls(begin)
 
     def __call__(self, env: CompilerEnv) -> None:
-        """Decide about every call of the episode that `env` has begun.
+        """Decide all calls of the current episode of `env`.
 
         The reward is computed once, at the end.
 
         Raises:
-            PolicyError: The policy failed. The episode stands at the call in question.
+            PolicyError: The policy failed. The episode remains at that call.
         """
         with self.compilation() as decide:
             features = env.observation[_FEATURES]
             while env.in_episode:
-                # With nothing to decide about the features are zeros, and any action is the end.
+                # Without a call to decide, the features are zeros and any action ends the episode.
                 inline = decide(features) if features.any() else False
                 action: Any = env.action_space
                 step = action["inline" if inline else "no-inline"]
                 (features,), *_ = env.step(step, observation_spaces=[_FEATURES], reward_spaces=[])
-            env.multistep([], observation_spaces=[])  # earns what all of them did
+            env.multistep([], observation_spaces=[])  # compute the reward
 
     @contextmanager
     def compilation(self) -> Generator[Callable[[NDArray[np.int64]], bool]]:
-        """Return what decides in one compilation: it answers a truth, or raises `PolicyError`."""
+        """Yield the decision function of one compilation, which may raise `PolicyError`."""
         with self._begin() as decide:
 
             def decide_features(features: NDArray[np.int64]) -> bool:
@@ -93,15 +93,15 @@ class FeaturePolicy:
 
 
 def llvms_own(features: NDArray[np.int64]) -> bool:
-    """Return what LLVM would decide about a call."""
+    """Return LLVM's own decision about a call."""
     return bool(features[-1])
 
 
 def _read_truth(answer: object) -> bool:
     if isinstance(answer, (int, np.bool_, np.integer)):
-        number = int(answer)  # pyright: ignore[reportUnknownArgumentType]  # of whatever width
+        number = int(answer)  # pyright: ignore[reportUnknownArgumentType]  # of any width
         if number in (0, 1):
             return bool(number)
     raise PolicyAnswerError(
-        f"the policy answered {answer!r:.80}: expected 1 to inline the call, or 0 to leave it"
+        f"the policy answered {answer!r:.80}; return 1 to inline the call, or 0 otherwise"
     )

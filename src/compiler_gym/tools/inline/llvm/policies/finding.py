@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Policies of the inliner by name: LLVM's own, a function in Python, a heuristic in C."""
+"""Find inlining policies by name: LLVM's own, a Python function, or a heuristic in C."""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ def find_feature_policy(name: str) -> FeaturePolicy:
             shared object ``FILE.so`` with the function ``should_inline``.
 
     Raises:
-        PolicyLoadError: There is no such policy.
+        PolicyLoadError: The policy does not exist or cannot be loaded.
     """
     if name == _OWN:
         return FeaturePolicy.of(llvms_own)
@@ -32,19 +32,19 @@ def find_feature_policy(name: str) -> FeaturePolicy:
         return heuristic_policy(Path(path))
     if not path.endswith(".py"):
         raise PolicyLoadError(
-            f"no policy {name!r}: expected {_OWN}, FILE.py, FILE.py:NAME, FILE.c or FILE.so"
+            f"no policy {name!r}; use {_OWN}, FILE.py, FILE.py:NAME, FILE.c or FILE.so"
         )
-    found = _load_from(Path(path), attribute or _USUAL)
-    return found if isinstance(found, FeaturePolicy) else FeaturePolicy.of(found)
+    policy = _load_from(Path(path), attribute or _USUAL)
+    return policy if isinstance(policy, FeaturePolicy) else FeaturePolicy.of(policy)
 
 
 def _load_from(path: Path, name: str) -> Any:
     try:
-        found = load_from_file(path, name)
+        policy = load_from_file(path, name)
     except FileNotFoundError:
-        raise PolicyLoadError(f"no file {path}: expected a Python file with a policy") from None
+        raise PolicyLoadError(f"no file {path}; name a Python file with a policy") from None
     except Exception as error:
         raise PolicyLoadError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
-    if not callable(found):
-        raise PolicyLoadError(f"{name} of {path} is {found!r:.80}: expected a function or a class")
-    return found
+    if not callable(policy):
+        raise PolicyLoadError(f"{name} in {path} is {policy!r:.80}, not a function or class")
+    return policy

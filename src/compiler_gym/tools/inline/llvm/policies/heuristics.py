@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A function in C, or in a shared object of any language, as a policy of the inliner.
+"""Inlining policies from a C function, or from a shared object in any language.
 
-It is somebody else's code: it is compiled and run in the sandbox, in a process of its own for
-each compilation. What goes wrong there is a `PolicyError`, and never ends this process.
+The code is untrusted, so it is compiled and run in the sandbox, in a separate process for each
+compilation. Failures there raise `PolicyError` and never end this process.
 """
 
 import os
@@ -36,13 +36,13 @@ from compiler_gym.tools.inline.llvm.policies.deciding import FeaturePolicy
 __all__ = ["SUFFIXES", "Heuristic", "heuristic_policy", "interface_text"]
 
 SUFFIXES = (".c", ".so")
-"""What the names of heuristics' files end with."""
+"""The suffixes of heuristic files."""
 
 _HERE = "compiler_gym.tools.inline.llvm.policies"
 _SECONDS = 1
-"""That one decision may take; a decision of LLVM's takes microseconds."""
+"""Time limit for one decision; LLVM's own decisions take microseconds."""
 _SLACK = 10.0
-"""Seconds beyond that, after which a process is ended that does not end itself."""
+"""Additional seconds after which a process is killed if it does not end itself."""
 _COMPILATION_SECONDS = 3600.0
 _COMPILING_SECONDS = 60.0
 _MOST_QUOTED = 1000
@@ -50,11 +50,11 @@ _ANSWER = 8
 
 
 def interface_text() -> str:
-    """Return the text of ``inline_call.h``: what a heuristic is given, and what it has to be."""
+    """Return the text of ``inline_call.h``: the input and the signature of a heuristic."""
     fields = "\n".join(f"  int64_t {name};" for name in INLINE_FEATURES)
     return f"""\
-// What LLVM knows of a call that its inliner decides about, in its order; the last is what it
-// would decide itself: 1 to inline the call, 0 to leave it.
+// LLVM's features of a call, in its own order; the last is the decision that LLVM itself would
+// make: 1 to inline the call, 0 otherwise.
 #ifndef INLINE_CALL_H
 #define INLINE_CALL_H
 #define INLINE_CALL_SECONDS {_SECONDS}
@@ -78,31 +78,31 @@ int should_inline(const struct inline_call* call);
 
 
 class Heuristic:
-    """A program that answers with the function ``should_inline`` of a file.
+    """A program that decides with the function ``should_inline`` of a file.
 
     Args:
-        path: A source in C, which may include ``inline_call.h``, or a shared object.
-        defines: Macros of the preprocessor, for a source.
+        path: A C source file, which may include ``inline_call.h``, or a shared object.
+        defines: Preprocessor macros for a source file.
 
     Raises:
-        PolicyLoadError: It cannot be read or compiled, or has no such function.
-        BenchmarkInitError: No clang is installed.
-        SandboxError: This machine cannot make the sandbox that was asked for.
+        PolicyLoadError: The file cannot be read or compiled, or has no such function.
+        BenchmarkInitError: clang is not installed.
+        SandboxError: This machine does not support the requested sandbox.
     """
 
     def __init__(self, path: Path, defines: Mapping[str, str] | None = None) -> None:
         if path.suffix not in SUFFIXES:
             raise PolicyLoadError(
-                f"{path} is no heuristic: expected a name that ends with {' or '.join(SUFFIXES)}"
+                f"{path} is not a heuristic; its name must end with {' or '.join(SUFFIXES)}"
             )
         self.path = path
-        self._kept = KeptDirectory("heuristic")
-        self._compile(self._kept.path, dict(defines or {}))
+        self._directory = KeptDirectory("heuristic")
+        self._compile(self._directory.path, dict(defines or {}))
 
     @contextmanager
     def begin(self) -> Generator[Any]:
-        """Start the program, and yield what decides until the end of one compilation."""
-        folder = self._kept.path
+        """Start the program for one compilation, and yield its decision function."""
+        folder = self._directory.path
         process = _Process(folder / "heuristic", folder / "given.so")
         try:
             yield process.decide
@@ -110,50 +110,50 @@ class Heuristic:
             process.close()
 
     def _compile(self, folder: Path, defines: Mapping[str, str]) -> None:
-        given = folder / f"given{self.path.suffix}"
+        source = folder / f"given{self.path.suffix}"
         try:
-            shutil.copyfile(self.path, given)
+            shutil.copyfile(self.path, source)
         except OSError as error:
             raise PolicyLoadError(f"cannot read {self.path}: {error.strerror}") from error
-        given.chmod(0o755)
+        source.chmod(0o755)
         (folder / "inline_call.h").write_text(interface_text())
         (folder / "runner.c").write_bytes(files(_HERE).joinpath("runner.c").read_bytes())
         macros = [f"-D{name}={value}" for name, value in defines.items()]
-        rule = [given.name] if given.suffix == ".c" else [f'-DINLINE_CALL_LIBRARY="{given}"']
-        command = [*clang_command(), "-O2", *macros, "runner.c", *rule, "-o", "heuristic", "-lm"]
+        inputs = [source.name] if source.suffix == ".c" else [f'-DINLINE_CALL_LIBRARY="{source}"']
+        command = [*clang_command(), "-O2", *macros, "runner.c", *inputs, "-o", "heuristic", "-lm"]
         try:
-            done = run_tool_boxed(command, folder=folder, seconds=_COMPILING_SECONDS)
+            result = run_tool_boxed(command, folder=folder, seconds=_COMPILING_SECONDS)
         except subprocess.TimeoutExpired:
             raise PolicyLoadError(
-                f"{self.path} cannot be compiled: that takes more than {_COMPILING_SECONDS:g} s"
+                f"compiling {self.path} takes more than {_COMPILING_SECONDS:g} s; simplify it"
             ) from None
-        if done.returncode:
-            errors = done.stderr.decode(errors="replace")
-            raise self._refusal(errors or f"clang printed nothing; status {done.returncode}")
-        if given.suffix == ".so":
+        if result.returncode:
+            errors = result.stderr.decode(errors="replace")
+            raise self._make_refusal(errors or f"clang printed nothing; status {result.returncode}")
+        if source.suffix == ".so":
             folder.chmod(0o711)  # in the sandbox ``limits`` another user opens it
-            self._try_to_load(given)
+            self._try_to_load(source)
 
     def _try_to_load(self, library: Path) -> None:
         process = _Process(library.with_name("heuristic"), library)
         process.close()
         if (why := process.failure()) is not None:
-            raise self._refusal(str(why))
+            raise self._make_refusal(str(why))
 
-    def _refusal(self, said: str) -> PolicyLoadError:
+    def _make_refusal(self, output: str) -> PolicyLoadError:
         return PolicyLoadError(
-            f"{self.path} is no heuristic: expected a function "
-            f"int should_inline(const struct inline_call*), found\n{said.strip()[-_MOST_QUOTED:]}"
+            f"{self.path} is not a heuristic with a function int should_inline(const struct "
+            f"inline_call*):\n{output.strip()[-_MOST_QUOTED:]}"
         )
 
 
 def heuristic_policy(path: Path, defines: Mapping[str, str] | None = None) -> FeaturePolicy:
-    """Return the policy that the file `path` is; raise what `Heuristic` does."""
+    """Return the policy in the file `path`; raise like `Heuristic`."""
     return FeaturePolicy(Heuristic(path, defines).begin)
 
 
 class _Process:
-    """One run of the program: questions go in and answers come out until it is closed."""
+    """One run of the program, which answers questions over pipes until it is closed."""
 
     def __init__(self, program: Path, library: Path) -> None:
         self._program = program
@@ -162,14 +162,14 @@ class _Process:
         reads, self._asks = os.pipe()
         self._answers, writes = os.pipe()
         self._stopped, self._stop = os.pipe()
-        self._theirs = (reads, writes)
-        self._ended: object = None
-        self._said = b""
+        self._ends = (reads, writes)
+        self._outcome: object = None
+        self._output = b""
         self._thread = threading.Thread(target=self._run, name="heuristic", daemon=True)
         self._thread.start()
 
     def decide(self, features: NDArray[np.int64]) -> int:
-        """Return what the function says about a call."""
+        """Return the function's answer for a call."""
         answer = b""
         try:
             os.write(self._asks, features.astype(np.int64).tobytes())
@@ -180,7 +180,7 @@ class _Process:
         return int.from_bytes(answer, "little", signed=True)
 
     def close(self) -> None:
-        """End the program, which has nothing to read any more; a second time does nothing."""
+        """End the program by closing its input; a second call does nothing."""
         if self._stop < 0:
             return
         os.close(self._asks)
@@ -194,7 +194,7 @@ class _Process:
     def _part(self, size: int) -> bytes:
         if not select.select([self._answers], [], [], _SECONDS + _SLACK)[0]:
             os.write(self._stop, b"x")
-            raise _took_too_long()
+            raise _make_timeout()
         part = os.read(self._answers, size)
         if not part:
             raise self._end()
@@ -205,46 +205,46 @@ class _Process:
         return self.failure() or PolicyCrashedError("the heuristic ended with status 0")
 
     def failure(self) -> PolicyError | None:
-        """Return why the program ended, unless because it had nothing to read any more."""
-        if isinstance(self._ended, BaseException):
-            return PolicyCrashedError(f"the heuristic cannot be run: {self._ended}")
-        said = self._said.decode(errors="replace").strip()
-        ended: Any = self._ended
-        if ended.exit_status == -signal.SIGALRM or ended.stopped_by == "time":
-            return _took_too_long()
-        if ended.exit_status == 0:
+        """Return the reason why the program failed, or None if it ended normally."""
+        if isinstance(self._outcome, BaseException):
+            return PolicyCrashedError(f"cannot run the heuristic: {self._outcome}")
+        text = self._output.decode(errors="replace").strip()
+        outcome: Any = self._outcome
+        if outcome.exit_status == -signal.SIGALRM or outcome.stopped_by == "time":
+            return _make_timeout()
+        if outcome.exit_status == 0:
             return None
         how = (
-            f"by signal {signal.Signals(-ended.exit_status).name}"
-            if ended.exit_status < 0
-            else f"with status {ended.exit_status}"
+            f"by signal {signal.Signals(-outcome.exit_status).name}"
+            if outcome.exit_status < 0
+            else f"with status {outcome.exit_status}"
         )
-        limit = f", beyond its limit of {ended.stopped_by}" if ended.stopped_by else ""
-        return PolicyCrashedError(f"the heuristic ended {how}{limit}{': ' if said else ''}{said}")
+        limit = f", beyond its limit of {outcome.stopped_by}" if outcome.stopped_by else ""
+        return PolicyCrashedError(f"the heuristic ended {how}{limit}{': ' if text else ''}{text}")
 
     def _run(self) -> None:
         with tempfile.TemporaryFile() as errors, scratch_directory("heuristic-run") as folder:
             try:
-                self._ended = run_boxed(
+                self._outcome = run_boxed(
                     [str(self._program)],
                     Workplace(Path(folder), visible=[self._program, *self._libraries]),
                     sandbox=self._tier,
                     limits=RunLimits(_COMPILATION_SECONDS),
                     environment={},
-                    streams=(*self._theirs, errors.fileno()),
+                    streams=(*self._ends, errors.fileno()),
                     stop=self._stopped,
                 )
-            except BaseException as error:  # told to the thread that asks
-                self._ended = error
+            except BaseException as error:  # reported to the thread that asks
+                self._outcome = error
             finally:
-                for descriptor in self._theirs:
+                for descriptor in self._ends:
                     os.close(descriptor)
             errors.seek(0)
-            self._said = errors.read()[-_MOST_QUOTED:]
+            self._output = errors.read()[-_MOST_QUOTED:]
 
 
-def _took_too_long() -> PolicyTimeoutError:
+def _make_timeout() -> PolicyTimeoutError:
     return PolicyTimeoutError(
-        f"the heuristic took more than {_SECONDS} s for one decision: expected microseconds, as "
-        "LLVM's own takes"
+        f"the heuristic took more than {_SECONDS} s for one decision; LLVM's own decisions take "
+        "microseconds"
     )

@@ -1,5 +1,5 @@
-// Answers questions on standard input with should_inline(), until there are no more.
-// What the function prints goes to standard error, so that it is no answer.
+// Answers the questions on standard input with should_inline(), until end of file.
+// Output of the function goes to standard error, so that it is not taken for an answer.
 
 #include <stdint.h>
 #include <sys/time.h>
@@ -7,7 +7,7 @@
 
 #include "inline_call.h"
 
-#ifdef INLINE_CALL_LIBRARY  // a shared object, whatever name it gives itself
+#ifdef INLINE_CALL_LIBRARY  // a shared object, regardless of its soname
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A policy answers stock ``clang`` and ``opt``: they ask about each call over two pipes.
+"""Serve a policy to stock ``clang`` and ``opt``, which ask about each call over two pipes.
 
-``answering`` is one conversation after the other over a pair of pipes; ``server`` gives each of
-many compilers a pair of its own, and the words that make it ask; ``launcher`` is the script that
-stands for a compiler on PATH meanwhile.
+``answering`` handles one compilation after another on a pair of pipes; ``server`` gives each
+compiler its own pair of pipes and the flags to use it; ``launcher`` is the script that replaces a
+compiler on PATH.
 """
 
 from compiler_gym.tools.inline.llvm.serving.answering import answer_compilers, words_to_ask

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Answer what LLVM's inliner asks over pipes, one compilation after the other."""
+"""Answer the requests of LLVM's inliner over pipes, one compilation after another."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -19,21 +19,21 @@ Begin = Callable[[], AbstractContextManager[Callable[[NDArray[np.int64]], bool]]
 
 
 def words_to_ask(base: Path, *, is_driver: bool) -> list[str]:
-    """Return what makes LLVM's inliner ask at the pipes of `base`.
+    """Return the flags that make LLVM's inliner use the pipes of `base`.
 
-    `is_driver` is for ``clang``, otherwise it is for ``opt``. LLVM would ask no more once a module
-    has grown to twice its size: that limit is raised, because an environment has none.
+    The flags are for ``clang`` if `is_driver`, otherwise for ``opt``. LLVM normally stops asking
+    when a module has doubled in size; this limit is raised, because environments have none.
     """
-    words = [
+    flags = [
         "-enable-ml-inliner=release",
         f"-inliner-interactive-channel-base={base}",
         "-inliner-interactive-include-default",
         "-ml-advisor-size-increase-threshold=1000000",
     ]
     if not is_driver:
-        return words
-    spelt = [part for word in words for part in ("-mllvm", word)]
-    return ["--start-no-unused-arguments", *spelt, "--end-no-unused-arguments"]
+        return flags
+    arguments = [part for flag in flags for part in ("-mllvm", flag)]
+    return ["--start-no-unused-arguments", *arguments, "--end-no-unused-arguments"]
 
 
 def answer_compilers(
@@ -43,15 +43,15 @@ def answer_compilers(
     wakes: int | None = None,
     refuse: Callable[[CompilerGymError], float],
 ) -> None:
-    """Answer every compiler that asks at `pipes`, until `wakes` can be read and none is asking.
+    """Answer compilers on `pipes` until `wakes` becomes readable and none is active.
 
     Args:
-        pipes: Where they ask.
-        begin: Begins a compilation; its value decides about each call.
-        wakes: A descriptor that ends the answering; None for none.
-        refuse: Told why the policy failed; returns for how many seconds the compiler is to get no
-            answer, in which it may be ended. What asks on gets LLVM's own answers, because a
-            compiler without an answer would wait for ever.
+        pipes: The pipes that compilers use.
+        begin: Begins a compilation; its value decides each call.
+        wakes: A file descriptor that ends the answering; None for none.
+        refuse: Called with the error if the policy fails; returns the time in seconds to withhold
+            answers, so that the compiler can be killed. After that LLVM's own answers are used,
+            because a compiler without an answer would wait forever.
     """
     while (message := pipes.receive(wakes=wakes)) is not None:
         if isinstance(message, Header):
@@ -68,13 +68,13 @@ def _answer_one(
     except CompilerGymError as error:
         if not _ends_within(pipes, refuse(error)):
             _answer_questions(pipes, header, llvms_own)
-    except BaseException:  # Ctrl-C: what it still asks is answered, so that it comes to its end
+    except BaseException:  # Ctrl-C: keep answering, so that the compiler can finish
         _answer_questions(pipes, header, llvms_own)
         raise
 
 
 def _ends_within(pipes: Pipes, seconds: float) -> bool:
-    """Return whether the compiler ends in this time, while it gets no answer."""
+    """Return whether the compiler ends within `seconds` without an answer."""
     while (message := pipes.receive(seconds)) is not None:
         if isinstance(message, EndedConversation):
             return True
@@ -82,25 +82,25 @@ def _ends_within(pipes: Pipes, seconds: float) -> bool:
 
 
 def _require_features(header: Header) -> None:
-    if header.names == INLINE_FEATURES and {one.dtype.str for one in header.features} == {"<i8"}:
+    if header.names == INLINE_FEATURES and {spec.dtype.str for spec in header.features} == {"<i8"}:
         return
     missing = [name for name in INLINE_FEATURES if name not in header.names]
     raise ServiceTransportError(
-        f"a policy of the inliner is given {len(INLINE_FEATURES)} numbers: found a compiler that "
-        f"sends {len(header.names)}"
-        + (f", without {missing[0]}: expected clang or opt, told to ask as" if missing else ", as")
-        + f" {' '.join(words_to_ask(Path('BASE'), is_driver=False))}"
+        f"an inlining policy needs {len(INLINE_FEATURES)} features, but the compiler sends "
+        f"{len(header.names)}"
+        + (f", without {missing[0]}" if missing else "")
+        + f"; run clang or opt with {' '.join(words_to_ask(Path('BASE'), is_driver=False))}"
     )
 
 
 def _answer_questions(
     pipes: Pipes, header: Header, decide: Callable[[NDArray[np.int64]], bool]
 ) -> None:
-    """Answer all questions of one compiler, from where it is, until it ends."""
-    waits_for_answer = pipes.unanswered
+    """Answer all remaining questions of one compiler until it ends."""
+    pending = pipes.unanswered
     while True:
-        question = waits_for_answer or pipes.receive()
-        waits_for_answer = None
+        question = pending or pipes.receive()
+        pending = None
         if isinstance(question, EndedConversation):
             return
         if isinstance(question, CompilerQuestion):

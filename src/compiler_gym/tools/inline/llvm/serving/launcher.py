@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Stands for a compiler on PATH: asks the policy's server for a pair of pipes, and runs it.
+"""Replace a compiler on PATH: request pipes from the policy's server, then run the compiler.
 
     python -IS launcher.py SOCKET driver|opt COMPILER [ARGUMENTS...]
 
-It is its parent and stays: when the server ends, however that was, it ends the compiler, which
-would otherwise wait for ever. It imports nothing of the library, because each compilation waits
-for it.
+The launcher remains the parent of the compiler. If the server ends for any reason, it kills the
+compiler, which would otherwise wait forever. It imports nothing from the library, because it must
+start quickly.
 """
 
 import os
@@ -18,11 +18,11 @@ __all__ = ["main"]
 
 _SECONDS_TO_END = 2.0
 _OWN_CALL = "-cc1"
-"""How clang calls itself: with other words, and it asks by those of the call before."""
+"""The first argument when clang calls itself, with flags that already name the pipes."""
 
 
 def main(words: list[str]) -> int:
-    """Run the compiler and return its exit status, as a shell shows it; 1 if it was ended here."""
+    """Run the compiler and return its exit status as a shell would; 1 if it was killed here."""
     address, kind, real, *arguments = words
     if arguments and arguments[0].startswith(_OWN_CALL):
         os.execv(real, [real, *arguments])
@@ -30,18 +30,18 @@ def main(words: list[str]) -> int:
         return _run_with(client, kind, address, [real, *arguments])
 
 
-def _run_with(client: socket.socket, kind: str, address: str, words: list[str]) -> int:
-    real, *arguments = words
+def _run_with(client: socket.socket, kind: str, address: str, command: list[str]) -> int:
+    real, *arguments = command
     name = os.path.basename(real)
     try:
         client.connect(address)
         client.sendall(f"{kind}\n".encode())
     except OSError as error:
-        return _report_failure(name, f"no policy answers at {address}: {error.strerror}")
-    said = _line_from(client)
-    if not said:
+        return _report_failure(name, f"cannot reach the policy at {address}: {error.strerror}")
+    flags = _read_line(client)
+    if not flags:
         return _report_failure(name, "the policy's server ended")
-    child = os.posix_spawn(real, [real, *said.split("\0"), *arguments], os.environ)
+    child = os.posix_spawn(real, [real, *flags.split("\0"), *arguments], os.environ)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: os.kill(child, number))
     ends = os.pidfd_open(child)
@@ -51,9 +51,9 @@ def _run_with(client: socket.socket, kind: str, address: str, words: list[str]) 
     events = dict(poll.poll())
     if ends in events:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) % 256
-    why = _line_from(client) or "the policy's server ended"
+    reason = _read_line(client) or "the policy's server ended"
     _end_compiler(child, ends)
-    return _report_failure(name, why)
+    return _report_failure(name, reason)
 
 
 def _end_compiler(child: int, ends: int) -> None:
@@ -63,18 +63,18 @@ def _end_compiler(child: int, ends: int) -> None:
     os.waitpid(child, 0)
 
 
-def _line_from(client: socket.socket) -> str:
-    said = b""
-    while not said.endswith(b"\n"):
+def _read_line(client: socket.socket) -> str:
+    data = b""
+    while not data.endswith(b"\n"):
         part = client.recv(1 << 16)
         if not part:
             return ""
-        said += part
-    return said[:-1].decode(errors="surrogateescape")
+        data += part
+    return data[:-1].decode(errors="surrogateescape")
 
 
-def _report_failure(name: str, why: str) -> int:
-    sys.stderr.write(f"{name}: error: {why}\n")
+def _report_failure(name: str, reason: str) -> int:
+    sys.stderr.write(f"{name}: error: {reason}\n")
     return 1
 
 

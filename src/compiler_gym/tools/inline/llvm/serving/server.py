@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Serves a policy to any number of compilers at once, each with a pair of pipes of its own."""
+"""Serve a policy to any number of compilers at once, each with its own pair of pipes."""
 
 import os
 import shlex
@@ -34,25 +34,25 @@ __all__ = ["PolicyServer", "serve"]
 
 _DRIVERS, _OPT = ("clang", "clang++"), "opt"
 _SECONDS_TO_END = 3.0
-"""More than a launcher gives its compiler."""
+"""Longer than the time that a launcher gives its compiler to end."""
 _LONGEST_KIND = 16
 _WAITING = 64
 
 
 class PolicyServer:
-    """Answers compilers with a policy, from its start to its end as a context manager.
+    """A server that lets a policy decide in compilers; used as a context manager.
 
-    A folder is filled with programs named ``clang``, ``clang++`` and ``opt``, with and without
-    LLVM's version, which run the real ones and make them ask. Whoever has that folder first on
-    PATH compiles with the policy. A compiler whose policy fails is ended, says why and fails.
-    The policy decides one call at a time, however many compilers there are.
+    It fills a folder with programs named ``clang``, ``clang++`` and ``opt``, with and without
+    LLVM's version, which run the real ones and make them ask. Commands with this folder first on
+    PATH compile with the policy. If the policy fails, the compiler is killed and reports the error.
+    The policy decides one call at a time, even for several compilers.
 
     Args:
-        policy: What decides.
-        folder: An empty folder for the programs, the socket and the pipes. Not removed.
+        policy: The policy that decides.
+        folder: An empty folder for the programs, the socket and the pipes. It is not removed.
 
     Raises:
-        EnvironmentNotSupported: clang of this version is not installed.
+        EnvironmentNotSupported: This version's clang is not installed.
     """
 
     def __init__(self, policy: FeaturePolicy, folder: Path) -> None:
@@ -62,10 +62,10 @@ class PolicyServer:
         self._clients: set[socket.socket] = set()
         self._count = 0
         self.failures: list[CompilerGymError] = []
-        """Why policies failed."""
+        """The errors of the policy."""
         self.bin = folder / "bin"
-        """What belongs on PATH."""
-        require_tool("clang", "that asks the policy")
+        """The folder to put on PATH."""
+        require_tool("clang", "to compile with the policy")
         self._address = str(folder / "socket")
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -73,29 +73,29 @@ class PolicyServer:
         except OSError as error:
             self._socket.close()
             raise ServiceOSError(
-                f"cannot make the socket {self._address}: {error}: TMPDIR may name a shorter folder"
+                f"cannot create the socket {self._address}: {error}; set TMPDIR to a shorter path"
             ) from error
         self._socket.listen(_WAITING)
         self._write_launchers()
 
     @property
     def asked(self) -> int:
-        """Number of decisions that were asked for."""
+        """Number of requested decisions."""
         return self._policy.asked
 
     @property
     def agreed(self) -> int:
-        """How many of them were LLVM's own."""
+        """Number of decisions that equal LLVM's own."""
         return self._policy.agreed
 
     def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
-        """Return `variables` for a command that compiles with the policy."""
+        """Return `variables` changed so that a command compiles with the policy."""
         path = os.pathsep.join((str(self.bin), variables.get("PATH", os.defpath)))
-        chosen = {"CC": tool_name("clang"), "CXX": tool_name("clang++")}
-        return {**variables, **chosen, "PATH": path}
+        compilers = {"CC": tool_name("clang"), "CXX": tool_name("clang++")}
+        return {**variables, **compilers, "PATH": path}
 
     def close(self) -> None:
-        """End every compiler that still asks, and stop; a second time does nothing."""
+        """End all active compilers and stop; a second call does nothing."""
         if self._socket.fileno() < 0:
             return
         with suppress(OSError):
@@ -104,9 +104,9 @@ class PolicyServer:
         for client in list(self._clients):
             with suppress(OSError):
                 client.shutdown(socket.SHUT_RDWR)
-        end = time.monotonic() + _SECONDS_TO_END
-        for thread in self._threads:  # one whose policy takes longer ends with this process
-            thread.join(max(end - time.monotonic(), 0.0))
+        deadline = time.monotonic() + _SECONDS_TO_END
+        for thread in self._threads:  # a slower policy ends with this process
+            thread.join(max(deadline - time.monotonic(), 0.0))
 
     def __enter__(self) -> Self:
         self._start(self._accept)
@@ -127,15 +127,15 @@ class PolicyServer:
             if real is None:
                 continue
             kind = "opt" if tool == _OPT else "driver"
-            words = [sys.executable, "-IS", launcher.__file__, self._address, kind, real]
-            text = f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n'
+            command = [sys.executable, "-IS", launcher.__file__, self._address, kind, real]
+            text = f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n'
             for name in (tool, tool_name(tool)):
                 (self.bin / name).write_text(text)
                 (self.bin / name).chmod(0o755)
 
     def _start(self, target: Callable[..., None], *arguments: object) -> None:
         thread = threading.Thread(target=target, args=arguments, name="policy", daemon=True)
-        self._threads = [one for one in self._threads if one.is_alive()]
+        self._threads = [other for other in self._threads if other.is_alive()]
         self._threads.append(thread)
         thread.start()
 
@@ -152,15 +152,15 @@ class PolicyServer:
     def _serve(self, client: socket.socket, base: Path) -> None:
         def refuse(error: CompilerGymError) -> float:
             self.failures.append(error)
-            with suppress(OSError):  # who asked is no more
+            with suppress(OSError):  # the compiler may have ended
                 client.sendall(" ".join(str(error).split()).encode() + b"\n")
             return _SECONDS_TO_END
 
         try:
             with client, Pipes(base) as pipes:
                 kind = client.recv(_LONGEST_KIND)
-                words = words_to_ask(base, is_driver=kind != b"opt\n")
-                client.sendall("\0".join(words).encode() + b"\n")
+                flags = words_to_ask(base, is_driver=kind != b"opt\n")
+                client.sendall("\0".join(flags).encode() + b"\n")
                 answer_compilers(pipes, self._compilation, wakes=client.fileno(), refuse=refuse)
         except (CompilerGymError, OSError) as error:
             self.failures += [error] if isinstance(error, CompilerGymError) else []
@@ -185,37 +185,37 @@ def serve(
     channel: Path | None = None,
     say: Callable[[str], None],
 ) -> int:
-    """Serve a policy, and return the exit status of the command that was given.
+    """Serve a policy while a command runs, and return the command's exit status.
 
     Args:
-        policy: Its name; see `find_feature_policy`.
-        command: What to run while it is served; without one, until Ctrl-C.
-        channel: Answer at this pair of pipes instead, one compiler after the other.
-        say: Told what a user should know.
+        policy: The name of the policy; see `find_feature_policy`.
+        command: The command to run; without one, the policy is served until Ctrl-C.
+        channel: Use this pair of pipes instead, for one compiler at a time.
+        say: Receives messages for the user.
 
     Raises:
-        PolicyLoadError: There is no such policy.
+        PolicyLoadError: The policy does not exist or cannot be loaded.
         InvalidParameterError: Both a command and a channel were given.
         UnknownNameError: The command cannot be run.
-        ServiceOSError: The pipes cannot be made.
+        ServiceOSError: The pipes cannot be created.
     """
-    found = find_feature_policy(policy)
+    rule = find_feature_policy(policy)
     if channel is not None:
         if command:
             raise InvalidParameterError(
-                "a command gets pipes of its own: expected a command or --channel, found both"
+                "--channel cannot be combined with a command, which gets its own pipes; omit one"
             )
-        return _serve_channel(found, channel, say)
-    with scratch_directory("policy") as folder, PolicyServer(found, Path(folder)) as server:
+        return _serve_channel(rule, channel, say)
+    with scratch_directory("policy") as folder, PolicyServer(rule, Path(folder)) as server:
         if command:
             status = _run(command, server)
         else:
-            say(f"compile with PATH={server.bin}:$PATH, as in:")
+            say(f"compile with PATH={server.bin}:$PATH, for example:")
             say(f"  PATH={server.bin}:$PATH make CC={tool_name('clang')}")
-            say("Ctrl-C ends it")
+            say("press Ctrl-C to stop")
             status = _wait()
     say(
-        f"{server.asked:,} decisions, {server.agreed:,} of them as LLVM's"
+        f"{server.asked:,} decisions; {server.agreed:,} match LLVM's own"
         + (f"; the policy failed {len(server.failures)} times" if server.failures else "")
     )
     return status or bool(server.failures)
@@ -244,7 +244,7 @@ def _run(command: Sequence[str], server: PolicyServer) -> int:
     try:
         status = process.wait()
     except BaseException:
-        server.close()  # first, because it ends compilers in good order
+        server.close()  # first, because it ends compilers cleanly
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
             process.wait(_SECONDS_TO_END)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Policies for one compilation: which plan a program is linked by, chosen from what it is made of.
+"""Policies that choose a link plan for a program from its features, in a single compilation.
 
-``features`` counts what is in its modules, ``choosing`` ranks the plans of a policy for them, and
-``linking`` does what a call of ``cc --policy`` asks for. None of them needs numpy: a build calls
-its compiler often. The policies that are shipped are files here; ``learning`` beside this folder
-makes them.
+``features`` computes the features of a program's modules, ``choosing`` ranks a policy's plans for
+them, and ``linking`` links for ``cc --policy``. None of them imports numpy, because a build calls
+its compiler often. The shipped policies are files in this folder; the sibling package ``learning``
+trains them.
 """
 
 from typing import TYPE_CHECKING

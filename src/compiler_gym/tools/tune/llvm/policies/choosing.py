@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A policy: plans, and a linear model that says which of them is best for a program.
+"""A policy: plans, and a linear model that predicts the best plan for a program.
 
-It is one file of JSON of some kB, which needs no library to be read or followed.
+A policy is a JSON file of a few kB, which can be read and applied without any library.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,40 +18,40 @@ from compiler_gym.tools.tune.plan import BinaryPlan
 __all__ = ["VERSION", "Policy", "read_policy", "write_policy"]
 
 VERSION = 1
-"""Of the format."""
+"""Version of the file format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Which of a few plans a program is linked by."""
+    """A linear model that chooses the link plan of a program."""
 
     compiler: str
-    """Which compiler it was learnt with, with its version."""
+    """The compiler used for training, with its version."""
     machine: str
-    """The machine that it was learnt for, as `platform.machine` names it."""
+    """The machine that the policy is for, as named by `platform.machine`."""
     recipe: str
-    """The recipe by which units are compiled, and what is linked where nothing can be chosen."""
+    """The recipe for compiling units, and for linking if no plan can be chosen."""
     plans: tuple[BinaryPlan, ...]
-    """What it chooses from, each under a name of its own; all compile units as the recipe does."""
+    """The plans to choose from, with unique names; all compile units as the recipe does."""
     centre: tuple[float, ...]
-    """The mean of each feature among the programs that it was learnt from."""
+    """The mean of each feature over the training programs."""
     scale: tuple[float, ...]
-    """The spread of each feature there."""
+    """The scale of each feature over the training programs."""
     weights: tuple[tuple[float, ...], ...]
-    """For each plan a weight of each feature, and a constant as the last."""
+    """For each plan, a weight per feature, followed by a constant."""
     features: tuple[str, ...] = FEATURES
     version: int = VERSION
     known: Mapping[str, str] = field(default_factory=dict[str, str])
-    """How it was learnt, and what it won where."""
+    """Details of the training and the measured savings."""
 
     @property
     def is_constant(self) -> bool:
-        """True if it chooses the same plan for every program: no feature was worth a look."""
+        """True if the policy chooses the same plan for every program."""
         return not any(any(row[:-1]) for row in self.weights)
 
     def rank_plans(self, features: Sequence[float]) -> list[BinaryPlan]:
-        """Return the plans for a program with `features`, the best first."""
-        seen = [
+        """Return the plans for a program with `features`, best first."""
+        inputs = [
             *(
                 (value - centre) / scale
                 for value, centre, scale in zip(features, self.centre, self.scale, strict=True)
@@ -59,28 +59,28 @@ class Policy:
             1.0,
         ]
         scores = [
-            sum(weight * value for weight, value in zip(row, seen, strict=True))
+            sum(weight * value for weight, value in zip(row, inputs, strict=True))
             for row in self.weights
         ]
-        order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
-        return [self.plans[at] for at in order]
+        order = sorted(range(len(scores)), key=lambda index: (-scores[index], index))
+        return [self.plans[index] for index in order]
 
 
 def read_policy(path: Path) -> Policy:
-    """Return the policy in the file `path`; raise `PlanError` with what is wrong with it."""
+    """Return the policy in the file `path`; raise `PlanError` if it is invalid."""
     try:
         policy = msgspec.json.decode(path.read_bytes(), type=Policy)
     except OSError as error:
         raise PlanError(f"cannot read the policy {path}: {error.strerror}") from error
     except msgspec.MsgspecError as error:
-        raise PlanError(f"{path} is no policy: {error}") from error
+        raise PlanError(f"{path} does not contain a policy: {error}") from error
     width, count = len(FEATURES), len(policy.plans)
     shapes = len(policy.centre), len(policy.scale), *map(len, policy.weights)
     expected = width, width, *[width + 1] * count
     if policy.version != VERSION or policy.features != FEATURES or shapes != expected or not count:
         raise PlanError(
-            f"{path} is of another version: expected a model of version {VERSION} of "
-            f"{width} features: train it again with `compiler-gym policy train`"
+            f"{path} is not a policy of version {VERSION} with {width} features; train it again "
+            "with `compiler-gym policy train`"
         )
     return policy
 

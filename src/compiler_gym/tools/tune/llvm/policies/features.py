@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a policy sees of a program: counts of the engine, before any pass, as shares.
+"""Features of a program for a policy: shares of instruction kinds before any pass.
 
-Modules are read one after the other and summed, so that nothing is linked to look at it.
+Modules are read one at a time and summed, so computing features links nothing.
 """
 
 import math
@@ -17,20 +17,20 @@ _SHARES = (
     "Add", "Sub", "Mul", "And", "Or", "Shl", "SExt", "ZExt", "Trunc", "PHI", "Select",
     "Unreachable",
 )  # fmt: skip
-"""Instructions that are counted, as shares of all."""
+"""Instructions whose share of all instructions is a feature."""
 _FLOATS = ("FAdd", "FSub", "FMul", "FDiv", "FNeg", "FPExt", "FPTrunc", "SIToFP", "FPToSI")
-"""Those that compute with floating-point numbers, counted as one."""
+"""Floating-point instructions, counted together as one feature."""
 FEATURES = (
     "log2 of instructions", "log2 of functions", "instructions per function",
     "blocks per function", "modules", "is a library", "Float", *_SHARES,
 )  # fmt: skip
-"""The names of what `compute_features` returns, in its order."""
+"""The names of the features that `compute_features` returns, in order."""
 
 
 def compute_features(modules: Iterable[bytes], *, is_shared: bool) -> list[float]:
-    """Return the features of a program that is linked of `modules`, bitcode of a front end.
+    """Return the features of the program linked from `modules`, given as unoptimised bitcode.
 
-    Raises `BenchmarkInitError` for what the engine cannot read.
+    Raises `BenchmarkInitError` for a module that the engine cannot read.
     """
     names = _llvm.inst_count_names()
     totals = dict.fromkeys(names, 0)
@@ -56,7 +56,7 @@ def compute_features(modules: Iterable[bytes], *, is_shared: bool) -> list[float
 
 
 def list_functions(modules: Iterable[bytes]) -> list[str]:
-    """Return the names of all functions with a body, each once; raise like `compute_features`."""
+    """Return the names of all defined functions, each once; raises like `compute_features`."""
     names = dict[str, None]()
     for data in modules:
         graph = _llvm.call_graph(_llvm.Module(data))

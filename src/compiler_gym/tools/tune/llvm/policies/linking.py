@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Link what a call of ``cc --policy`` links: by the plan that the policy chooses, or plainly.
+"""Link a program for ``cc --policy``, with the plan that the policy chooses or without a plan.
 
-Units are IR of the front end, compiled by the policy's recipe, so that each plan can still be
-chosen. For the plain level, which has to be beaten, a copy of each is optimised as ``clang -Oz
--flto -c`` would have done. No build fails because of a policy: what cannot be linked by a plan is
-linked without one, and says so.
+Objects contain unoptimised IR, compiled with the policy's recipe, so every plan is still possible.
+To compare with plain ``clang -Oz -flto``, a copy of each is optimised as ``clang -Oz -flto -c``
+would have done. A policy never makes a build fail: if the link with a plan fails, the program is
+linked without it and a note is printed.
 """
 
 import subprocess
@@ -46,20 +46,20 @@ from compiler_gym.tools.tune.plan import BinaryPlan
 __all__ = ["link"]
 
 _PLAIN = BinaryPlan("plain", SMALL, linker=FOLDING)
-"""The plain level: ``clang -Oz -flto``, and a linker that leaves out what nobody uses."""
+"""The build to compare with: ``clang -Oz -flto`` and a linker that discards unused sections."""
 _RAW = BinaryPlan("raw", SMALL, passes="default<Oz>")
-"""What compiles a unit as every plan of a policy needs it."""
+"""The plan that compiles objects in the form that every plan of a policy needs."""
 _SIDE_FILES = ("Map", "reproduce", "dependency-file", "save-temps", "out-implib", "-time-trace")
-"""Parts of words that write a file beside the linked one, which two links would both write."""
+"""Parts of options that write a second file, which two parallel links would overwrite."""
 _POSITIONAL = ("-x", "-M", "-Wp,", "-Xarch", "-save-temps", "--save-temps", "-gsplit-dwarf",
                "-ftime-trace", "-fstack-usage")  # fmt: skip
-"""How words begin with which a source cannot be compiled apart from its link: what stands in front
-of it counts, or files are called as the linked one is."""
+"""Prefixes of options with which compiling and linking cannot be separated: they depend on their
+position, or name files after the linked file."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """A link of units that are all compiled."""
+    """A link of compiled objects."""
 
     command: CompilerCommand
     compiler: Sequence[str]
@@ -70,36 +70,36 @@ class _Link:
     def output(self) -> Path:
         return self.command.cwd / (self.command.output or "a.out")
 
-    def by(self, plan: BinaryPlan) -> bool:
-        """Return whether a link by `plan` succeeds, and show its warnings if it does."""
-        words = self.words(plan, {})
-        done = subprocess.run(words, cwd=self.command.cwd, check=False, capture_output=True)
-        if done.returncode == 0:
-            sys.stdout.write(done.stdout.decode(errors="replace"))
-            sys.stderr.write(done.stderr.decode(errors="replace"))
-        return done.returncode == 0
+    def link_with(self, plan: BinaryPlan) -> bool:
+        """Link with `plan`, and return whether this succeeds; print warnings only in this case."""
+        command = self.make_command(plan, {})
+        result = subprocess.run(command, cwd=self.command.cwd, check=False, capture_output=True)
+        if result.returncode == 0:
+            sys.stdout.write(result.stdout.decode(errors="replace"))
+            sys.stderr.write(result.stderr.decode(errors="replace"))
+        return result.returncode == 0
 
-    def plainly(self, plan: BinaryPlan, say: Callable[[str], None]) -> int:
-        """Link without `plan`, which failed, and return the status: errors may be the build's.
+    def link_without(self, plan: BinaryPlan, say: Callable[[str], None]) -> int:
+        """Link without `plan`, which failed, and return the status: the build itself may be wrong.
 
-        Objects hold machine code, too, so that nothing is optimised here.
+        Objects also contain machine code, so nothing is optimised here.
         """
-        native = [*self.compiler, *self.command.words[1:], *NATIVE]
-        status = subprocess.run(native, cwd=self.command.cwd, check=False)
+        command = [*self.compiler, *self.command.words[1:], *NATIVE]
+        status = subprocess.run(command, cwd=self.command.cwd, check=False)
         if status.returncode == 0:
-            say(f"{self.output.name}: the plan {plan.name} failed, linked without it")
+            say(f"{self.output.name}: plan '{plan.name}' failed; linked without it")
         return status.returncode
 
-    def words(self, plan: BinaryPlan, places: Mapping[str, Sequence[str]]) -> list[str]:
-        """Return the command of the link by `plan`."""
+    def make_command(self, plan: BinaryPlan, places: Mapping[str, Sequence[str]]) -> list[str]:
+        """Return the link command for `plan`."""
         placed = _with_places(self.command, places)
-        words = command_with(plan, self.compiler, placed)
+        command = command_with(plan, self.compiler, placed)
         if FRAMES in plan.flags:
-            words += frame_words(list_functions(self.modules()), self.folder / "frames.csv")
-        return words
+            command += frame_words(list_functions(self.modules()), self.folder / "frames.csv")
+        return command
 
     def modules(self) -> Iterator[bytes]:
-        """Yield the bitcode among what is linked."""
+        """Yield the bitcode modules among the linked files."""
         for file in self.files:
             yield from filter(None, map(find_bitcode, _members_in(file.path)))
 
@@ -111,144 +111,144 @@ def link(
     is_checked: bool,
     say: Callable[[str], None],
 ) -> int | None:
-    """Do what `command`, which links, asks for, by the `policy` in a file; return the status.
+    """Run the link `command` using a policy file, or a plan instead; return the exit status.
 
-    Where `is_checked`, the plain level is linked too, and kept where it is smaller. `say` is told
-    what was chosen, and what it won; of a plan in the place of a policy,
-    what failed. Returns None, and has done nothing, where there is no
-    bitcode to choose by. Raises `PlanError` for a file that is no policy.
+    With `is_checked`, the plain -Oz -flto build is linked as well, and used if it is smaller.
+    `say` receives a line about the chosen plan and its saving; with a given plan, only about
+    failures. Returns None without doing anything if there is no bitcode to choose a plan for.
+    Raises `PlanError` if the file does not contain a policy.
     """
-    chosen_by = policy if isinstance(policy, BinaryPlan) else read_policy(policy)
+    chooser = policy if isinstance(policy, BinaryPlan) else read_policy(policy)
     compiler = [*clang_command(), *(["--driver-mode=g++"] if command.is_cxx else [])]
     with scratch_directory("policy") as name:
         compiled = _with_objects(command, compiler, Path(name))
         if not isinstance(compiled, CompilerCommand):
             return compiled
-        todo = _Link(compiled, compiler, tuple(list_linked_files(compiled)), Path(name))
-        if not any(todo.modules()):
-            plan = _PLAIN if command.sources else None  # compiled already, each apart
-            return plan and (0 if todo.by(plan) else todo.plainly(plan, say))
-        if isinstance(chosen_by, BinaryPlan):
-            return 0 if todo.by(chosen_by) else todo.plainly(chosen_by, say)
+        task = _Link(compiled, compiler, tuple(list_linked_files(compiled)), Path(name))
+        if not any(task.modules()):
+            plan = _PLAIN if command.sources else None  # sources are compiled separately already
+            return plan and (0 if task.link_with(plan) else task.link_without(plan, say))
+        if isinstance(chooser, BinaryPlan):
+            return 0 if task.link_with(chooser) else task.link_without(chooser, say)
         is_shared = "-shared" in command.link_flags
-        seen = () if chosen_by.is_constant else todo.modules()
-        plan = chosen_by.rank_plans(compute_features(seen, is_shared=is_shared))[0]
+        modules = () if chooser.is_constant else task.modules()
+        plan = chooser.rank_plans(compute_features(modules, is_shared=is_shared))[0]
         return (
-            _link_and_compare(todo, plan, say)
-            if _can_check(todo, is_checked)
-            else _link_once(todo, plan, say)
+            _link_and_compare(task, plan, say)
+            if _can_check(task, is_checked)
+            else _link_once(task, plan, say)
         )
 
 
-def _link_once(todo: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int:
-    if not todo.by(plan):
-        return todo.plainly(plan, say)
-    if todo.output.is_file():
-        made = _measure_loaded(todo.output)
-        say(f"{todo.output.name}: {made:,} loaded bytes with the plan {plan.name}")
+def _link_once(task: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int:
+    if not task.link_with(plan):
+        return task.link_without(plan, say)
+    if task.output.is_file():
+        size = _measure_loaded(task.output)
+        say(f"{task.output.name}: {size:,} loaded bytes with plan '{plan.name}'")
     return 0
 
 
-def _link_and_compare(todo: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int:
-    plain = todo.folder / "plain"
-    with ThreadPoolExecutor(1) as pool:  # both links at once
-        rival = pool.submit(_link_plainly, todo, plain)
-        is_linked = todo.by(plan)
+def _link_and_compare(task: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int:
+    plain = task.folder / "plain"
+    with ThreadPoolExecutor(1) as pool:  # run both links in parallel
+        rival = pool.submit(_link_plainly, task, plain)
+        is_linked = task.link_with(plan)
         error = rival.exception()
     if not is_linked:
-        return todo.plainly(plan, say)
+        return task.link_without(plan, say)
     if error is not None:
-        say(f"{todo.output.name}: {plan.name}, not compared with -Oz -flto: {error}")
+        say(f"{task.output.name}: plan '{plan.name}', not compared with -Oz -flto: {error}")
         return 0
-    made, least = _measure_loaded(todo.output), _measure_loaded(plain)
-    if made > least:
-        put(plain, todo.output)
+    size, plain_size = _measure_loaded(task.output), _measure_loaded(plain)
+    if size > plain_size:
+        put(plain, task.output)
         say(
-            f"{todo.output.name}: {least:,} bytes loaded, linked as -Oz -flto does: "
-            f"the plan {plan.name} makes {made:,}"
+            f"{task.output.name}: {plain_size:,} loaded bytes with -Oz -flto; plan '{plan.name}' "
+            f"was discarded because it needs {size:,}"
         )
     else:
-        won = 100 * (1 - made / least) if least else 0.0
+        saving = 100 * (1 - size / plain_size) if plain_size else 0.0
         say(
-            f"{todo.output.name}: {made:,} loaded bytes with the plan {plan.name}, "
-            f"{won:.1f} % smaller than -Oz -flto"
+            f"{task.output.name}: {size:,} loaded bytes with plan '{plan.name}', "
+            f"{saving:.1f} % smaller than -Oz -flto"
         )
     return 0
 
 
-def _link_plainly(todo: _Link, output: Path) -> None:
-    """Link the plain level to `output`; raise `ProjectError` where that fails."""
+def _link_plainly(task: _Link, output: Path) -> None:
+    """Link the plain -Oz -flto build to `output`; raise `ProjectError` if that fails."""
     places: dict[str, list[str]] = {}
-    for number, file in enumerate(todo.files):
+    for number, file in enumerate(task.files):
         contents = list(_members_in(file.path))
         if not any(map(find_bitcode, contents)):
             continue
         parts: list[str] = []
         for data in contents:
-            part = todo.folder / f"{number}-{len(parts)}.o"
+            part = task.folder / f"{number}-{len(parts)}.o"
             bitcode = find_bitcode(data)
             part.write_bytes(bitcode or data)
             if bitcode:
-                made = part.with_suffix(".plain.o")
-                words = ["-w", "-Oz", "-flto", "-x", "ir", "-c", str(part), "-o", str(made)]
-                run_command([*todo.compiler, *words], todo.folder)
-                part = made
+                optimised = part.with_suffix(".plain.o")
+                words = ["-w", "-Oz", "-flto", "-x", "ir", "-c", str(part), "-o", str(optimised)]
+                run_command([*task.compiler, *words], task.folder)
+                part = optimised
             parts.append(str(part))
         lazy = ["-Wl,--start-lib", *parts, "-Wl,--end-lib"] if file.is_lazy else parts
         places.setdefault(file.word, lazy)
-    words = [*todo.words(_PLAIN, places), "-o", str(output)]
-    run_command(words, todo.command.cwd)
+    words = [*task.make_command(_PLAIN, places), "-o", str(output)]
+    run_command(words, task.command.cwd)
 
 
 def _with_objects(
     command: CompilerCommand, compiler: Sequence[str], folder: Path
 ) -> CompilerCommand | int | None:
-    """Return `command` with an object for each source, the status of a compiler that failed, or
-    None where its sources cannot be compiled before the rest."""
+    """Return `command` with sources compiled to objects, the exit status of a failed compiler, or
+    None if compiling and linking cannot be separated."""
     if not command.sources:
         return command
     names = {source.name for source in command.sources}
-    own = [word for word in _with_places(command, {}).words[1:] if word not in names]
-    if any(word.startswith(_POSITIONAL) for word in own) or "-" in names:
+    options = [word for word in _with_places(command, {}).words[1:] if word not in names]
+    if any(word.startswith(_POSITIONAL) for word in options) or "-" in names:
         return None
-    own = [word for word in _without_output(own) if word not in command.objects]
+    options = [word for word in _without_output(options) if word not in command.objects]
     places: dict[str, list[str]] = {}
     for number, source in enumerate(command.sources):
-        made = folder / f"unit-{number}.o"
-        words = ["cc", *own, "-c", source.name, "-o", str(made)]
-        unit = CompilerCommand.parse(words, command.cwd)
+        output = folder / f"unit-{number}.o"
+        arguments = ["cc", *options, "-c", source.name, "-o", str(output)]
+        unit = CompilerCommand.parse(arguments, command.cwd)
         driver = find_compiled_driver("cxx" if command.is_cxx else "cc")
-        compile = [driver, "--compile", *command_with(_RAW, compiler, unit)]
-        quiet = [*compile, "-Qunused-arguments"]
-        if status := subprocess.run(quiet, cwd=command.cwd, check=False).returncode:
+        compile_command = [driver, "--compile", *command_with(_RAW, compiler, unit)]
+        quiet_command = [*compile_command, "-Qunused-arguments"]
+        if status := subprocess.run(quiet_command, cwd=command.cwd, check=False).returncode:
             return status
-        places[source.name] = [str(made)]
+        places[source.name] = [str(output)]
     return _with_places(command, places)
 
 
 def _with_places(command: CompilerCommand, places: Mapping[str, Sequence[str]]) -> CompilerCommand:
-    """Return `command` with what `places` has in the place of its words."""
-    words = [each for word in command.words for each in places.get(word, (word,))]
+    """Return `command` with the arguments in `places` replaced."""
+    words = [argument for name in command.words for argument in places.get(name, (name,))]
     return CompilerCommand.parse(words, command.cwd)
 
 
 def _without_output(words: Sequence[str]) -> Iterator[str]:
-    rest = iter(words)
-    for word in rest:
+    remaining = iter(words)
+    for word in remaining:
         if word == "-o":
-            next(rest, None)
+            next(remaining, None)
         elif not word.startswith("-o"):
             yield word
 
 
-def _can_check(todo: _Link, is_checked: bool) -> bool:
-    is_file = todo.output.is_file() or not todo.output.exists()
-    words = todo.command.link_flags
+def _can_check(task: _Link, is_checked: bool) -> bool:
+    is_file = task.output.is_file() or not task.output.exists()
+    words = task.command.link_flags
     return is_checked and is_file and not any(p in word for word in words for p in _SIDE_FILES)
 
 
 def _members_in(path: Path) -> Iterator[bytes]:
-    """Yield what is in the object or archive `path`."""
+    """Yield the contents of the object `path`, or of each member of an archive."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -263,4 +263,4 @@ def _measure_loaded(path: Path) -> int:
     try:
         return measure_sizes(path).loaded
     except CompilerGymError:
-        return 0  # no ELF file, as a script of the linker may ask for
+        return 0  # not an ELF file; a linker script can request other formats
