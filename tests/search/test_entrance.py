@@ -192,9 +192,7 @@ def test_an_environment_without_a_reward_is_refused() -> None:
 
 @pytest.mark.parametrize("options", [{"jobs": 0}, {"starts": [[10_000]]}])
 def test_options_out_of_range_are_refused(options: dict[str, object]) -> None:
-    with pytest.raises(
-        InvalidParameterError, match=r"a start has action|jobs is 0: expected a whole number above 0"
-    ):
+    with pytest.raises(InvalidParameterError, match=r"a start has action|jobs"):
         search_puzzle("random", **options)
 
 

@@ -27,7 +27,7 @@ def test_results_of_several_states_are_not_joined(state: CompilerEnvState) -> No
     other = replace(state, benchmark="benchmark://fake-v0/other")
     with pytest.raises(ValueError, match="different states"):
         ValidationResult.join([ValidationResult(state, 1.0), ValidationResult(other, 1.0)])
-    with pytest.raises(ValueError, match="found none"):
+    with pytest.raises(ValueError, match="no results to join"):
         ValidationResult.join([])
 
 

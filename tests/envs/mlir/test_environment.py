@@ -43,5 +43,5 @@ def test_how_often_a_program_is_timed_lasts_over_resets(make_env: Callable[..., 
     assert env.send_param("mlir.get_warmup_runs_count_per_runtime_observation", "") == "1"
     assert len(env.observation["Runtime"]) == 2
     for wrong in ("0", "x", "1.5", "nan", "inf"):
-        with pytest.raises(InvalidParameterError, match="expected a whole number of at least 1"):
+        with pytest.raises(InvalidParameterError, match="must be a whole number of at least 1"):
             env.send_param("mlir.set_runtimes_per_observation_count", wrong)
