@@ -69,16 +69,14 @@ class DecisionSweep:
             self._reward = self._undecided
             return
         self._order.pop()
-        outcomes = [
+        tried = [
             (walk.last.reward, decided)
             for walk, decided in zip(walks, self._proposals, strict=False)
             if walk.failure is None
         ]
-        reward, decided = max(
-            outcomes, key=lambda item: item[0], default=(float("-inf"), self._decided)
-        )
+        reward, decided = max(tried, key=lambda row: row[0], default=(float("-inf"), self._decided))
         helps = reward > self._reward
-        if helps or (outcomes and self._is_random_step):
+        if helps or (tried and self._is_random_step):
             self._reward, self._decided = reward, decided
         self._helped = self._helped or helps
 

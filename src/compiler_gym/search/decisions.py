@@ -36,7 +36,7 @@ _Choices = dict[int, int]
 
 
 class _Proposal(NamedTuple):
-    made: _Choices
+    decided: _Choices
     tail: MoveSequence
     size: int = _KNOWN
     """Number of decisions to change; a few may stay the same."""
@@ -84,15 +84,15 @@ class DecisionSearch:
         if self._first:
             self._proposals = [self._read(start) for start in self._first]
             return [self._sequence(proposal) for proposal in self._proposals]
-        self._proposals = [_Proposal(made, self._tail) for made in self._next]
+        self._proposals = [_Proposal(decided, self._tail) for decided in self._next]
         self._next = []
         starts, self._starts = self._starts[:_LATER_STARTS], self._starts[_LATER_STARTS:]
         late = {at: self._base[at] for at in self._places(self._base, is_late=True)}
         self._proposals += [_Proposal(late, tuple(start), _START) for start in starts]
         while len(self._proposals) < _DECISIONS_BATCH and self._promising_changes:
             index, action = self._promising_changes.pop()
-            if (made := self._with(index, action)) != self._base:
-                self._proposals.append(_Proposal(made, self._tail))
+            if (decided := self._with(index, action)) != self._base:
+                self._proposals.append(_Proposal(decided, self._tail))
         while len(self._proposals) < _DECISIONS_BATCH:
             self._proposals.append(self._change_decisions())
         return [self._sequence(proposal) for proposal in self._proposals]
@@ -108,12 +108,12 @@ class DecisionSearch:
             reward = float("-inf") if walk.failure is not None else walk.last.reward
             self._learn(proposal.size, proposal.kind, reward - level)
             if reward > level and proposal.tail == tail:
-                gained.append((reward, proposal.made))
+                gained.append((reward, proposal.decided))
             is_shorter = self._first and len(proposal.tail) < len(self._tail)
             if reward > self._reward or (
                 reward == self._reward and (not self._first or is_shorter)
             ):
-                self._reward, self._base, self._tail = reward, proposal.made, proposal.tail
+                self._reward, self._base, self._tail = reward, proposal.decided, proposal.tail
         if self._first:
             self._first = ()
             self._promising_changes = self._promising()
@@ -121,8 +121,8 @@ class DecisionSearch:
             self._combine(before, gained)
 
     def _read(self, start: Sequence[int]) -> _Proposal:
-        made = {self._index_by_move[m]: m for m in start if m in self._index_by_move}
-        return _Proposal(made, tuple(move for move in start if move not in self._index_by_move))
+        decided = {self._index_by_move[m]: m for m in start if m in self._index_by_move}
+        return _Proposal(decided, tuple(move for move in start if move not in self._index_by_move))
 
     def _promising(self) -> list[tuple[int, int]]:
         """Return changes that may improve the base, the best last: decisions to drop or make."""
@@ -146,19 +146,19 @@ class DecisionSearch:
 
     def _sequence(self, proposal: _Proposal) -> MoveSequence:
         """Return `proposal` as moves; late decisions follow the passes if only they changed."""
-        made, tail = proposal.made, proposal.tail
-        early = self._actions(made, self._places(made, is_late=False))
+        decided, tail = proposal.decided, proposal.tail
+        early = self._actions(decided, self._places(decided, is_late=False))
         is_changed = early != self._actions(self._base, self._places(self._base, is_late=False))
         if tail == self._tail and is_changed:
-            return self._moves.join((*self._actions(made, made), *tail))
-        late = self._actions(made, self._places(made, is_late=True))
+            return self._moves.join((*self._actions(decided, decided), *tail))
+        late = self._actions(decided, self._places(decided, is_late=True))
         return (*self._moves.join((*early, *tail)), *self._moves.join(late))
 
-    def _places(self, made: _Choices, *, is_late: bool) -> list[int]:
-        return [place for place in made if self._decisions[place].is_late is is_late]
+    def _places(self, decided: _Choices, *, is_late: bool) -> list[int]:
+        return [index for index in decided if self._decisions[index].is_late is is_late]
 
-    def _actions(self, made: _Choices, places: Iterable[int]) -> MoveSequence:
-        return tuple(made[place] for place in sorted(places))
+    def _actions(self, decided: _Choices, places: Iterable[int]) -> MoveSequence:
+        return tuple(decided[index] for index in sorted(places))
 
     def _learn(self, size: int, kind: str, gain: float) -> None:
         if size < 0:
@@ -168,46 +168,46 @@ class DecisionSearch:
 
     def _combine(self, before: _Choices, gained: Sequence[tuple[float, _Choices]]) -> None:
         combined = dict(before)
-        for _, made in sorted(gained, key=lambda item: item[0]):
-            combined.update({p: move for p, move in made.items() if before.get(p) != move})
-            for index in before.keys() - made.keys():
+        for _, decided in sorted(gained, key=lambda item: item[0]):
+            combined.update({p: move for p, move in decided.items() if before.get(p) != move})
+            for index in before.keys() - decided.keys():
                 combined.pop(index, None)
         self._next.append(combined)
 
     def _change_decisions(self) -> _Proposal:
         """Return the base with some decisions changed, the intended number, and their kind."""
-        made = dict(self._base)
+        decided = dict(self._base)
         size = self._random.choices(list(self._sizes), list(self._sizes.values()))[0]
         kind = self._random.choices(list(self._kinds), list(self._kinds.values()))[0]
         if size == _GROUP and self._groups:
             group = self._groups[self._random.choice(list(self._groups))]
-            self._flip_together(made, group)
-            return _Proposal(made, self._tail, size, self._decisions[group[0]].groups[0])
+            self._flip_together(decided, group)
+            return _Proposal(decided, self._tail, size, self._decisions[group[0]].groups[0])
         for _ in range(max(size, 1)):
-            self._flip(made, self._random.choice(self._by_kind[kind]))
-        return _Proposal(made, self._tail, size, kind)
+            self._flip(decided, self._random.choice(self._by_kind[kind]))
+        return _Proposal(decided, self._tail, size, kind)
 
-    def _flip(self, made: _Choices, place: int) -> None:
-        if place in made and self._random.random() < _UNDONE:
-            del made[place]
+    def _flip(self, decided: _Choices, index: int) -> None:
+        if index in decided and self._random.random() < _UNDONE:
+            del decided[index]
             return
-        others = [m for m in self._decisions[place].choices[1:] if made.get(place) != m]
-        if others:
-            made[place] = self._random.choice(others)
+        alternatives = [m for m in self._decisions[index].choices[1:] if decided.get(index) != m]
+        if alternatives:
+            decided[index] = self._random.choice(alternatives)
 
-    def _flip_together(self, made: _Choices, group: Sequence[int]) -> None:
+    def _flip_together(self, decided: _Choices, group: Sequence[int]) -> None:
         """Make the same choice for every decision of a group that offers it."""
         kinds = self._decisions[self._random.choice(group)].kinds
         kind = self._random.choice(kinds)
-        for place in group:
-            decision = self._decisions[place]
+        for index in group:
+            decision = self._decisions[index]
             if kind not in decision.kinds:
                 continue
             at = decision.kinds.index(kind)
             if at:
-                made[place] = decision.choices[at]
+                decided[index] = decision.choices[at]
             else:
-                made.pop(place, None)
+                decided.pop(index, None)
 
 
 def _weight(before: float, gain: float) -> float:

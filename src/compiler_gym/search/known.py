@@ -75,11 +75,11 @@ def find_known_sequences(names: Sequence[str]) -> list[list[int]]:
 
 def _start_named(space: gymnasium.Space[Any], text: str) -> list[Any]:
     """Return the actions of a start; an entry point may read starts that begin with its name."""
-    first, *rest = text.split() or [""]
+    first, *arguments = text.split() or [""]
     start = parts("starts").get(first)
     if start is None:
         return find_actions(space, text.split())
-    names = start.load()(*rest)
+    names = start.load()(*arguments)
     try:
         return find_actions(space, names)
     except InvalidActionError as error:

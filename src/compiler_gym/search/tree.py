@@ -103,7 +103,7 @@ class Node:
         return self.children.setdefault(action, self._child(action, outcome))
 
     def departure(self, actions: "Sequence[int]") -> "Node | None":
-        """Return the last known node along `actions`; None if all of them are known."""
+        """Return the last known node along `actions`; None if all are known."""
         node = self
         for action in actions:
             following = node.follow(action)

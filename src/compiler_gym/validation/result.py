@@ -147,24 +147,24 @@ class ValidationResult(Record):
     @classmethod
     def join(cls, results: Iterable["ValidationResult"]) -> "ValidationResult":
         """Join several results of one state; raise `ValueError` if the states differ."""
-        found = list(results)
-        if not found:
+        members = list(results)
+        if not members:
             raise ValueError("no results to join: pass at least one")
-        if any(result.state != found[0].state for result in found):
+        if any(result.state != members[0].state for result in members):
             raise ValueError("cannot join results of different states")
         return cls(
-            state=found[0].state,
-            walltime=sum(result.walltime for result in found),
-            reward_validated=any(r.reward_validated for r in found),
-            actions_replay_failed=any(r.actions_replay_failed for r in found),
-            reward_validation_failed=any(r.reward_validation_failed for r in found),
-            benchmark_semantics_validated=any(r.benchmark_semantics_validated for r in found),
+            state=members[0].state,
+            walltime=sum(result.walltime for result in members),
+            reward_validated=any(r.reward_validated for r in members),
+            actions_replay_failed=any(r.actions_replay_failed for r in members),
+            reward_validation_failed=any(r.reward_validation_failed for r in members),
+            benchmark_semantics_validated=any(r.benchmark_semantics_validated for r in members),
             benchmark_semantics_validation_failed=any(
-                r.benchmark_semantics_validation_failed for r in found
+                r.benchmark_semantics_validation_failed for r in members
             ),
-            errors=tuple(error for result in found for error in result.errors),
-            rungs=tuple(rung for result in found for rung in result.rungs),
-            sandbox=_weakest(result.sandbox for result in found),
+            errors=tuple(error for result in members for error in result.errors),
+            rungs=tuple(rung for result in members for rung in result.rungs),
+            sandbox=_weakest(result.sandbox for result in members),
         )
 
     def _list_compared(self) -> tuple[Any, ...]:

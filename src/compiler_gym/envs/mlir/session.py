@@ -139,11 +139,11 @@ class MlirSession(CompilerSession):
     def mask(self) -> list[int]:
         """Return a mask of the actions of `Schedule` that apply now."""
         loops = self._loops(self.cursor)
-        marks: list[int] = []
+        flags: list[int] = []
         for resolve in MENU.values():
             move = resolve(loops)
-            marks.append(int(move is not None and not self._pointless(move)))
-        return [*marks, int(len(self.program.operations) > 1), 1]
+            flags.append(int(move is not None and not self._pointless(move)))
+        return [*flags, int(len(self.program.operations) > 1), 1]
 
     def _pointless(self, move: Move) -> bool:
         if not move.operation:

@@ -85,10 +85,10 @@ class CaseMutator:
         """Return `files` with a different content of `name`, or rarely without that file."""
         if draw.below(24) == 0:
             return {other: content for other, content in files.items() if other != name}
-        others = [_read_content(case.files[name]) for case in self.known if name in case.files]
-        if others and draw.below(12) == 0:
-            return {**files, name: draw.choice(others)[:MOST_BYTES]}
-        changed = mutate_contents(_read_content(files[name]), draw, self._borrow(draw, others))
+        contents = [_read_content(case.files[name]) for case in self.known if name in case.files]
+        if contents and draw.below(12) == 0:
+            return {**files, name: draw.choice(contents)[:MOST_BYTES]}
+        changed = mutate_contents(_read_content(files[name]), draw, self._borrow(draw, contents))
         return {**files, name: changed}
 
     def _borrow(self, draw: Draw, contents: Sequence[bytes]) -> list[bytes]:
@@ -102,28 +102,26 @@ class CaseMutator:
 
     def _arguments(self, case: RunCase, draw: Draw) -> tuple[str, ...]:
         """Return the arguments with a number, an option or their order changed."""
-        arguments = list(case.argv)
-        free = [i for i, word in enumerate(arguments) if _is_free(word, case)]
-        numbers = [i for i in free if any(c.isdigit() for c in arguments[i])]
+        args = list(case.argv)
+        free = [i for i, word in enumerate(args) if _is_free(word, case)]
+        numbers = [i for i in free if any(c.isdigit() for c in args[i])]
         if numbers and draw.below(2):
             at = draw.choice(numbers)
-            arguments[at] = os.fsdecode(mutate_number(os.fsencode(arguments[at]), draw))
-            return tuple(arguments)
+            args[at] = os.fsdecode(mutate_number(os.fsencode(args[at]), draw))
+            return tuple(args)
         match draw.below(5):
             case 0 if self._options:
-                arguments.insert(draw.below(len(arguments) + 1), draw.choice(self._options))
+                args.insert(draw.below(len(args) + 1), draw.choice(self._options))
             case 1 if free and self._options:
-                arguments[draw.choice(free)] = draw.choice(self._options)
+                args[draw.choice(free)] = draw.choice(self._options)
             case 2 if free:
-                del arguments[draw.choice(free)]
-            case 3 if len(arguments) > 1:
-                first, second = draw.below(len(arguments)), draw.below(len(arguments))
-                arguments[first], arguments[second] = arguments[second], arguments[first]
+                del args[draw.choice(free)]
+            case 3 if len(args) > 1:
+                first, second = draw.below(len(args)), draw.below(len(args))
+                args[first], args[second] = args[second], args[first]
             case _:
-                arguments = (
-                    _borrow_options(draw.choice(self.known), case) if self.known else arguments
-                )
-        return tuple(arguments[:_MOST_ARGUMENTS])
+                args = _borrow_options(draw.choice(self.known), case) if self.known else args
+        return tuple(args[:_MOST_ARGUMENTS])
 
 
 def is_mutable(case: RunCase) -> bool:

@@ -64,8 +64,8 @@ def _change_word(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     if not matches:
         return _insert(data, draw, tokens)
     target, source = draw.choice(matches), draw.choice(matches)
-    words = [source.group(), b"", target.group() * 2, *([draw.choice(tokens)] if tokens else [])]
-    return data[: target.start()] + draw.choice(words) + data[target.end() :]
+    texts = [source.group(), b"", target.group() * 2, *([draw.choice(tokens)] if tokens else [])]
+    return data[: target.start()] + draw.choice(texts) + data[target.end() :]
 
 
 def _change_number(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:

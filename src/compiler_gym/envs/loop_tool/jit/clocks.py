@@ -119,8 +119,8 @@ def estimate(
     while rounds > 0:
         batch = min(batch, rounds)
         rounds -= batch
-        for times, more in zip(samples, turns(batch, repeats), strict=True):
-            times.extend(more)
+        for times, new in zip(samples, turns(batch, repeats), strict=True):
+            times.extend(new)
         if all(_noise(times) <= noise for times in samples):
             break
         batch = max(1, len(samples[0]) // 2)
@@ -153,9 +153,9 @@ def _repeats(turns: Turns, calls: int, sample: float) -> tuple[list[int], float]
     repeats = [1] * calls
     cost = 0.0
     for _ in range(5):
-        times = [max(one, 1e-9) for (one,) in turns(1, repeats)]
-        cost = max(count * one for count, one in zip(repeats, times, strict=True))
-        targets = [max(1, ceil(sample / one)) for one in times]
+        times = [max(seconds, 1e-9) for (seconds,) in turns(1, repeats)]
+        cost = max(count * seconds for count, seconds in zip(repeats, times, strict=True))
+        targets = [max(1, ceil(sample / seconds)) for seconds in times]
         if all(target <= 2 * count for target, count in zip(targets, repeats, strict=True)):
             break
         repeats = [max(count, target) for count, target in zip(repeats, targets, strict=True)]

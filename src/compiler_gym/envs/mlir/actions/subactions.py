@@ -71,14 +71,14 @@ class MlirRlWrapperEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
     def __init__(self, env: CompilerEnv, max_subactions: int = _MOST_TILINGS) -> None:
         super().__init__(env)
         first = _make_tiling("tiling")
-        others = [
+        optional = [
             Dict(
                 {"is_present": _flag_space("is_present"), "space": _make_tiling("tiling")},
                 name=f"tiling {number}",
             )
             for number in range(2, max_subactions + 1)
         ]
-        self.action_space = Tuple([first, *others], name=MATRIX)
+        self.action_space = Tuple([first, *optional], name=MATRIX)
         self.observation_space = Box(0, np.inf, "Runtime", (1,), np.float64)
         env.action_space = MATRIX
         env.observation_space = "Runtime"

@@ -89,7 +89,7 @@ def _tag(module: Any, name: str) -> None:
     ir = load().ir
     counts: dict[str, int] = {}
     used = {read_tag(handle) for handle in handles_in(module.operation)}
-    seen: set[str] = set()
+    tags_seen: set[str] = set()
     for handle in handles_in(module.operation):
         tag = read_tag(handle)
         if not tag:
@@ -99,6 +99,6 @@ def _tag(module: Any, name: str) -> None:
                 counts[base] = counts.get(base, 0) + 1
             used.add(tag)
             handle.attributes["tag"] = ir.StringAttr.get(tag)
-        elif tag in seen or not tag.isidentifier():
+        elif tag in tags_seen or not tag.isidentifier():
             raise BenchmarkInitError(f"{name}: the tag {tag!r} is not an identifier or not unique")
-        seen.add(tag)
+        tags_seen.add(tag)

@@ -260,7 +260,7 @@ def _pad_script(multiples: Sequence[int], operation: Operation, __: Sequence[int
 def _promote(numbers: Sequence[int], operation: Operation, __: Sequence[int], n: int) -> str:
     operand, loops = numbers
     count = len(operation.inputs) + len(operation.outputs)
-    nofold = [int(place == operand) for place in range(count)]
+    nofold = [int(index == operand) for index in range(count)]
     text = (
         f"%t{n}, %p{n}, %b{n} = transform.structured.pad %o{n} {{padding_values = "
         f"{_zeros(operation)}, padding_dimensions = {list(range(len(operation.bounds)))}, "

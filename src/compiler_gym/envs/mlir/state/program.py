@@ -80,7 +80,7 @@ class Program:
         return pieces.refusal(move, self.operations[move.operation], self.limits(move.operation))
 
     def apply(self, move: Move, label: str) -> bool:
-        """Apply `move` and return True if anything changed; `label` is the action behind it.
+        """Apply `move` and return True if anything changed; `label` is its action.
 
         Raises `InvalidActionError` for a move that does not apply, and `CompilerDiagnosticError`
         with MLIR's message for one that it rejects.
