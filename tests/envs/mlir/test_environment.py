@@ -27,7 +27,7 @@ def test_a_script_leads_back_to_its_actions(make_env: MakeEnv) -> None:
     env.reset()
     env.multistep([env.action_space["block-4x16x4"], env.action_space["vectorize-operation"]])
     assert env.commandline_to_actions(env.commandline()) == env.actions
-    with pytest.raises(InvalidActionError, match="no action"):
+    with pytest.raises(InvalidActionError, match="cannot read an action"):
         env.commandline_to_actions("// action {")
 
 

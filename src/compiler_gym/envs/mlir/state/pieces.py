@@ -138,7 +138,7 @@ def _refuse_decomposition(operation: Operation) -> str | None:
         along = [loop for loop, factor in enumerate(row) if factor]
         if len(along) > 1 and all(bounds[loop] == 1 for loop in along):
             return None
-        return "no side is 1 in both its window and its result: tile both to 1 first"
+    return "no side is 1 in both its window and its result: tile both to 1 first"
 
 
 def _refuse_sizes(
@@ -175,7 +175,7 @@ def _refuse_vector(
     if numbers and len(numbers) != len(operation.bounds):
         return f"it needs {len(operation.bounds)} lengths, one for each loop, or none"
     if _reads_sums(operation) and "_1d" not in operation.name:
-        return "an operand is indexed with a sum of loops: use decompose or im2col first"
+        return "an operand is indexed with a sum of loops: decompose it or use im2col first"
     lanes = 1
     for loop, length in enumerate(numbers or limits):
         if length == DYNAMIC or length < 1:

@@ -118,7 +118,7 @@ def _take_samples(
     """Return the samples of each nest, in seconds per run, and the runs per sample."""
     first = [nest.seconds() for nest in loaded]  # warms up; counted only if it took all the time
     if max(first) >= seconds:
-        return [[seconds_taken] for seconds_taken in first], [1] * len(loaded)
+        return [[time] for time in first], [1] * len(loaded)
     sample = min(_SAMPLE, seconds / _FEWEST)
     repeats = [max(1, ceil(sample / max(nest.seconds(3), 1e-7))) for nest in loaded]
     samples = [list[float]() for _ in loaded]
