@@ -38,7 +38,7 @@ def test_another_version_is_said_and_is_no_failure(
     old = replace(states[0], compiler_version="17.0.6", reward=0.1)
     ran = cli("replay", write(tmp_path / "s.jsonl", [old]))
     assert ran.status == 0
-    assert "recorded with compiler version 17.0.6, replayed with 22" in ran.output
+    assert "recorded with version 17.0.6 of the compiler, replayed with 22" in ran.output
 
 
 def test_unknown_programs_and_actions_are_rows_of_the_table(cli: Run, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_a_module_that_does_something_else_is_reported() -> None:
     wrong = program('int puts(const char *); int main() { puts("wrong"); }')
     finding = compare_module(right, wrong.contents)
     assert finding.verdict is Verdict.FAILED
-    assert "expected 'right', found 'wrong'" in str(finding.errors[0])
+    assert "expected 'right', got 'wrong'" in str(finding.errors[0])
 
 
 def test_a_module_that_does_not_link_is_reported() -> None:
