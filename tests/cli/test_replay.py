@@ -20,7 +20,7 @@ def test_a_replay_that_differs_is_shown_and_fails(cli: Run, tmp_path: Path, stat
     wrong = [states[0], replace(states[1], reward=0.9)]
     ran = cli("replay", write(tmp_path / "s.jsonl", wrong))
     assert ran.status == 1
-    assert "bitcount: the replay earns another reward, reward=0.9" in ran.output
+    assert "bitcount: the replay earns a different reward, reward=0.9" in ran.output
 
 
 def test_csv_of_0_2_5_is_replayed_with_a_reward_that_the_user_names(

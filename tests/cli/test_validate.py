@@ -63,7 +63,7 @@ def test_a_wrong_state_fails_the_validation(cli: Run, tmp_path: Path, states: St
     ran = cli("validate", write(tmp_path / "s.jsonl", wrong), *QUICK)
     assert ran.status == 1
     assert "2 states, 1 wrong" in ran.output
-    assert "bitcount: the replay reaches another program" in ran.output
+    assert "bitcount: the replay reaches a different program" in ran.output
 
 
 def test_an_unknown_rung_is_named(cli: Run, tmp_path: Path, states: States) -> None:

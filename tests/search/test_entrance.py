@@ -186,15 +186,13 @@ def test_an_unknown_algorithm_is_refused_by_name() -> None:
 
 
 def test_an_environment_without_a_reward_is_refused() -> None:
-    with pytest.raises(InvalidParameterError, match="expected an environment with a reward space"):
+    with pytest.raises(InvalidParameterError, match="without a reward to maximise"):
         run_search(lambda: compiler_gym.make("llvm-v0"), budget=Budget(steps=1))
 
 
 @pytest.mark.parametrize("options", [{"jobs": 0}, {"starts": [[10_000]]}])
 def test_options_out_of_range_are_refused(options: dict[str, object]) -> None:
-    with pytest.raises(
-        InvalidParameterError, match=r"there are|jobs is 0: expected a whole number above 0"
-    ):
+    with pytest.raises(InvalidParameterError, match=r"a start has action|jobs"):
         search_puzzle("random", **options)
 
 

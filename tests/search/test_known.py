@@ -62,5 +62,5 @@ def test_a_recipe_is_a_start_where_the_space_has_its_actions() -> None:
     assert starting_sequences(["recipe small"], space) == [every, [1]]
     assert starting_sequences(["recipe", "sroa"], space) == [every, [0], [1]]
     lacking = NamedDiscrete(["sroa", "-Oz"], name="mine")
-    with pytest.raises(InvalidActionError, match="does not have all actions of the recipe small"):
+    with pytest.raises(InvalidActionError, match="lacks some actions of the recipe small"):
         starting_sequences(["recipe small"], lacking)

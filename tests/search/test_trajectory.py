@@ -90,7 +90,7 @@ def test_a_flaky_hypothesis_is_tried_again(env: LlvmEnv, minimise: Minimise) -> 
     assert tests[:3] == [[1, 2, 3, 4]] * 3
     if minimise is not random_minimization:
         assert env.actions == []
-    with pytest.raises(InvalidParameterError, match="flakiness is 0"):
+    with pytest.raises(InvalidParameterError, match="flakiness must be at least 1"):
         list(minimise(env, now_and_then, flakiness=0))
 
 
@@ -122,7 +122,7 @@ def test_a_hypothesis_that_is_not_monotone_still_ends_in_a_true_one(env: LlvmEnv
 )
 def test_a_hypothesis_that_is_false_at_first_is_refused(env: LlvmEnv, minimise: Minimise) -> None:
     play(env, 1, 2)
-    with pytest.raises(MinimizationError, match="false of the whole episode of 2 actions"):
+    with pytest.raises(MinimizationError, match="false for the whole episode .2 actions"):
         list(minimise(env, always(False)))
 
 

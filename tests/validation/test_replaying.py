@@ -49,16 +49,16 @@ def test_a_reward_of_no_known_space_leaves_the_environment_s_own() -> None:
     [
         ({}, []),
         ({"reward": -1.0 - 4e-7}, []),
-        ({"reward": -1.0 - 6e-7}, ["the replay earns another reward"]),
+        ({"reward": -1.0 - 6e-7}, ["the replay earns a different reward"]),
         ({"reward": None}, []),
         ({"reward": 5.0, "reward_space": "other"}, []),
-        ({"reward": 5.0, "reward_space": None}, ["the replay earns another reward"]),
-        ({"state_hash": "9"}, ["the replay reaches another program"]),
+        ({"reward": 5.0, "reward_space": None}, ["the replay earns a different reward"]),
+        ({"state_hash": "9"}, ["the replay reaches a different program"]),
         ({"state_hash": None}, []),
         ({"compiler_version": "17"}, []),
         (
             {"reward": 2.0, "state_hash": "9"},
-            ["the replay earns another reward", "the replay reaches another program"],
+            ["the replay earns a different reward", "the replay reaches a different program"],
         ),
     ],
 )

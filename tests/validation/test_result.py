@@ -25,9 +25,9 @@ def test_results_of_one_state_are_joined(state: CompilerEnvState) -> None:
 
 def test_results_of_several_states_are_not_joined(state: CompilerEnvState) -> None:
     other = replace(state, benchmark="benchmark://fake-v0/other")
-    with pytest.raises(ValueError, match="found several states"):
+    with pytest.raises(ValueError, match="different states"):
         ValidationResult.join([ValidationResult(state, 1.0), ValidationResult(other, 1.0)])
-    with pytest.raises(ValueError, match="found none"):
+    with pytest.raises(ValueError, match="no results to join"):
         ValidationResult.join([])
 
 
@@ -40,7 +40,7 @@ def test_results_are_equal_if_they_say_the_same(state: CompilerEnvState) -> None
     assert len({one, ValidationResult(state, 9.0, errors=errors)}) == 1
     assert json.loads(one.json())["errors"][0] == {"type": "a", "data": {"at": 1}}
     assert str(one) == f"{state.benchmark.removeprefix('benchmark://')}: a, at=1; b"
-    with pytest.raises(ValueError, match=r"walltime is -1.0: expected a number >= 0"):
+    with pytest.raises(ValueError, match=r"walltime must be at least 0"):
         ValidationResult(state, -1.0)
 
 
@@ -55,7 +55,7 @@ def test_a_result_says_in_a_line_what_is_known(state: CompilerEnvState) -> None:
 
 def test_what_cannot_be_is_refused(state: CompilerEnvState) -> None:
     for walltime in (-1.0, float("nan")):
-        with pytest.raises(ValueError, match="expected a number >= 0"):
+        with pytest.raises(ValueError, match="must be at least 0"):
             ValidationResult(state, walltime)
-    with pytest.raises(ValueError, match="expected at least one result to join, found none"):
+    with pytest.raises(ValueError, match="no results to join"):
         ValidationResult.join([])

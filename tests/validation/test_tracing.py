@@ -29,14 +29,14 @@ def test_a_compiler_that_failed_disagrees_where_it_failed() -> None:
 
 
 def test_traces_of_other_episodes_are_refused() -> None:
-    with pytest.raises(StateFileError, match="found another actions"):
+    with pytest.raises(StateFileError, match="of different episodes"):
         first_disagreement(TRACE, replace(TRACE, actions=("x",)))
 
 
 def test_a_trace_goes_through_a_line() -> None:
     assert Trace.from_line(TRACE.to_line()) == TRACE
     for line in ("", "{}", "[1]", '{"benchmark": 1, "actions": 3}'):
-        with pytest.raises(StateFileError, match="expected a trace"):
+        with pytest.raises(StateFileError, match="not a trace"):
             Trace.from_line(line)
 
 

@@ -52,10 +52,10 @@ def test_other_differences_stay_differences(one: bytes, other: bytes) -> None:
 @pytest.mark.parametrize(
     ("wanted", "found", "words"),
     [
-        (b"1\n2\n", b"1\n3\n", "line 2: expected '2', found '3'"),
-        (b"1\n2\n", b"1\n", "expected 2 lines, found 1"),
-        (b"1\r\n", b"1\n", "the ends of lines differ"),
-        (b"\xff", b"x" * 99, rf"line 1: expected '\\xff', found '{'x' * 60}...'"),
+        (b"1\n2\n", b"1\n3\n", "line 2: expected '2', got '3'"),
+        (b"1\n2\n", b"1\n", "expected 2 lines, got 1"),
+        (b"1\r\n", b"1\n", "the line endings differ"),
+        (b"\xff", b"x" * 99, rf"line 1: expected '\\xff', got '{'x' * 60}...'"),
     ],
 )
 def test_a_difference_is_described_in_a_line(wanted: bytes, found: bytes, words: str) -> None:

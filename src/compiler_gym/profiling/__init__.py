@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Where the time of an episode goes, from the user's call down to the compiler's passes.
+"""Profiles of an episode: its time, from the user's call down to the compiler's passes.
 
-``recording`` plays an episode and listens, ``profile`` is what it found, and ``flame`` writes
-that as a flame graph.
+``recording`` plays an episode and measures it, ``profile`` holds the result, and ``flame`` writes
+the result as a flame graph.
 """
 
 from compiler_gym.profiling.flame import to_folded, to_speedscope

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Flame graphs of a profile, for the tools that draw them.
+"""Export a profile for the tools that draw flame graphs.
 
-speedscope's JSON keeps the order of time (https://www.speedscope.app); folded stacks, a line
-each, are what ``flamegraph.pl`` and its like read.
+speedscope's JSON keeps the order of events (https://www.speedscope.app); folded stacks, one per
+line, are the input of ``flamegraph.pl`` and similar tools.
 """
 
 import json
@@ -17,7 +17,7 @@ _SPEEDSCOPE_SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 
 def to_speedscope(profile: Profile) -> str:
-    """Return `profile` as a file of speedscope: events in nanoseconds, in order."""
+    """Return `profile` as a speedscope file: events in order, with times in nanoseconds."""
     frames: dict[tuple[str, str], int] = {}
     events: list[dict[str, Any]] = []
 
@@ -29,7 +29,7 @@ def to_speedscope(profile: Profile) -> str:
         add("O", frame, began)
         at = began
         for part in span.parts:
-            # Where a part began is known, or it follows the one before; it never leaves its span.
+            # A part without a start time follows the part before it; no part outlasts its span.
             at = max(at, min(part.began or 0, ended - part.nanoseconds))
             until = min(at + part.nanoseconds, ended)
             write(part, at, until)
@@ -62,7 +62,7 @@ def to_speedscope(profile: Profile) -> str:
 
 
 def to_folded(profile: Profile) -> str:
-    """Return `profile` as folded stacks: names with ``;`` between them, and nanoseconds."""
+    """Return `profile` as folded stacks: names separated by ``;``, then nanoseconds."""
     stacks: dict[str, int] = {}
 
     def add(span: Span, around: str) -> None:
@@ -74,4 +74,4 @@ def to_folded(profile: Profile) -> str:
 
     for span in profile.spans:
         add(span, "")
-    return "".join(f"{stack} {taken}\n" for stack, taken in stacks.items() if taken)
+    return "".join(f"{stack} {time}\n" for stack, time in stacks.items() if time)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a profile says: spans of time within one another, and their sums.
+"""The records of a profile: nested spans of time and their sums.
 
-Every nanosecond is counted once: a layer has the time in its spans less that in spans within
-them, so that the layers add up to the whole.
+Every nanosecond is counted once: the time of a layer is the time in its spans minus the time in
+the spans nested in them, so the layers add up to the total.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,39 +14,39 @@ from compiler_gym.session import Layer
 
 __all__ = ["Profile", "ProfileRow", "Span"]
 
-_TOLD_APART = (Layer.PASSES, Layer.ANALYSES)
+_WITHOUT_DETECTION = (Layer.PASSES, Layer.ANALYSES)
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of time, or several of the same name within the same span together."""
+    """A stretch of time, or the total of several with the same name within one span."""
 
     layer: Layer
     name: str
     nanoseconds: int
     calls: int = 1
     began: int | None = None
-    """Nanoseconds since the profile began; None where it is known only what was around it."""
+    """Nanoseconds since the profile began; None if only the surrounding span is known."""
     parts: tuple["Span", ...] = ()
-    """What went into it, in order."""
+    """The spans nested in this one, in order."""
 
     @property
     def own_nanoseconds(self) -> int:
-        """What no part of it took."""
+        """Nanoseconds not covered by any nested span."""
         return max(0, self.nanoseconds - sum(part.nanoseconds for part in self.parts))
 
     def walk(self) -> Iterator["Span"]:
-        """Yield this and every span within it."""
+        """Yield this span and every span nested in it."""
         yield self
         for part in self.parts:
             yield from part.walk()
 
     def without(self, *layers: Layer) -> int:
-        """Return the nanoseconds less those of spans of `layers` within it, at any depth."""
+        """Return the nanoseconds minus those of nested spans of `layers`, at any depth."""
         return self.nanoseconds - sum(_outermost(self.parts, layers))
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
+        """Return this span as plain values."""
         return {
             "layer": self.layer.value,
             "name": self.name,
@@ -59,7 +59,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class ProfileRow:
-    """All spans of one name together."""
+    """The total of all spans with one name."""
 
     name: str
     calls: int
@@ -67,27 +67,27 @@ class ProfileRow:
 
     @property
     def mean_nanoseconds(self) -> float:
-        """Nanoseconds of one call."""
+        """Mean nanoseconds per call."""
         return self.nanoseconds / self.calls if self.calls else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Where the time of an episode went."""
+    """The time of an episode, by span and by layer."""
 
     benchmark: str
     actions: tuple[str, ...]
-    """The names of the actions that were taken, in order, the one that failed too."""
+    """The names of the actions taken, in order, including one that failed."""
     nanoseconds: int
-    """How long the episode took, without what asking for the times took."""
+    """Duration of the episode, without the overhead of fetching the times."""
     spans: tuple[Span, ...]
     """The reset, then each step."""
     error: CompilerGymError | None = None
-    """What ended the episode early, if anything did."""
+    """The error that ended the episode early, if any."""
 
     @property
     def other_nanoseconds(self) -> int:
-        """What is in no span."""
+        """Nanoseconds outside every span."""
         return max(0, self.nanoseconds - sum(span.nanoseconds for span in self.spans))
 
     def walk(self) -> Iterator[Span]:
@@ -96,47 +96,47 @@ class Profile:
             yield from span.walk()
 
     def layers(self) -> dict[Layer, int]:
-        """Return the nanoseconds of each layer that took any; with the others they are all."""
-        found = dict.fromkeys(Layer, 0)
+        """Return the nanoseconds of each layer that took any; the rest are `other_nanoseconds`."""
+        totals = dict.fromkeys(Layer, 0)
         for span in self.walk():
-            found[span.layer] += span.own_nanoseconds
-        return {layer: taken for layer, taken in found.items() if taken}
+            totals[span.layer] += span.own_nanoseconds
+        return {layer: nanoseconds for layer, nanoseconds in totals.items() if nanoseconds}
 
     def rows(self, layer: Layer) -> list[ProfileRow]:
         """Return the spans of `layer` by name, the longest first.
 
-        A pass counts with its analyses, an observation with the processes it ran: with all
-        that is within it, but for what is of the same layer and so has a row of its own. No pass
-        counts with telling what it changed.
+        A pass includes its analyses, and an observation the processes it ran: everything nested
+        in a row's spans, except spans of the same layer, which have their own rows. The time to
+        detect a pass's changes does not count towards that pass.
         """
-        apart = (layer, Layer.DETECTION) if layer in _TOLD_APART else (layer,)
-        found: dict[str, ProfileRow] = {}
+        apart = (layer, Layer.DETECTION) if layer in _WITHOUT_DETECTION else (layer,)
+        rows: dict[str, ProfileRow] = {}
         for span in self.walk():
             if span.layer is layer:
-                known = found.get(span.name, ProfileRow(span.name, 0, 0))
-                found[span.name] = ProfileRow(
+                row = rows.get(span.name, ProfileRow(span.name, 0, 0))
+                rows[span.name] = ProfileRow(
                     span.name,
-                    known.calls + span.calls,
-                    known.nanoseconds + max(0, span.without(*apart)),
+                    row.calls + span.calls,
+                    row.nanoseconds + max(0, span.without(*apart)),
                 )
-        return sorted(found.values(), key=lambda row: -row.nanoseconds)
+        return sorted(rows.values(), key=lambda row: -row.nanoseconds)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values: all times are whole nanoseconds."""
+        """Return plain values; all times are whole nanoseconds."""
         rows = {layer: self.rows(layer) for layer in Layer}
         return {
             "benchmark": self.benchmark,
             "actions": list(self.actions),
             "nanoseconds": self.nanoseconds,
-            "layers": {layer.value: taken for layer, taken in self.layers().items()}
+            "layers": {layer.value: nanoseconds for layer, nanoseconds in self.layers().items()}
             | {"other": self.other_nanoseconds},
             "rows": {
                 layer.value: [
                     {"name": row.name, "calls": row.calls, "nanoseconds": row.nanoseconds}
-                    for row in found
+                    for row in layer_rows
                 ]
-                for layer, found in rows.items()
-                if found
+                for layer, layer_rows in rows.items()
+                if layer_rows
             },
             "error": None
             if self.error is None
@@ -146,7 +146,7 @@ class Profile:
 
 
 def _outermost(spans: Iterable[Span], layers: tuple[Layer, ...]) -> Iterator[int]:
-    """Yield the nanoseconds of spans of `layers` that lie in no other one of them."""
+    """Yield the nanoseconds of spans of `layers` that no other such span contains."""
     for span in spans:
         if span.layer in layers:
             yield span.nanoseconds

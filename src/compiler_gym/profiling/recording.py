@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Plays an episode and notes where its time goes.
+"""Play an episode and record its time.
 
-What happens in this process is timed here, at the border to the session; the session's own
-process tells between two steps what it noted of the last one, so that a worker that is lost
-takes no more than one step's insight with it. The clock is the same in all processes.
+Time in this process is measured here, where calls enter the session. The session's own process
+reports its measurements after every step, so a worker that is lost loses those of one step only.
+All processes use the same clock.
 """
 
 from collections.abc import Iterable
@@ -34,30 +34,30 @@ __all__ = ["profile"]
 def profile(
     env: Any, actions: Iterable[Any], *, benchmark: "str | Benchmark | None" = None
 ) -> Profile:
-    """Reset `env`, take `actions` one by one, and return where the time went.
+    """Reset `env`, take `actions` one by one, and return the time spent in each layer.
 
-    `env` may have wrappers; what they do is not measured. Each step asks for the observation
-    and the reward that `env` has chosen. Where the compiler fails or its worker is lost, the
-    profile ends with that step and names the error. Afterwards `env` is where the actions led.
+    `env` may have wrappers, but their time is not measured. Each step computes the observation
+    and the reward chosen in `env`. If the compiler fails or its worker is lost, the profile ends
+    with that step and has the error. Afterwards `env` is in the state that the actions reached.
 
-    Raises what ``reset`` raises, `InvalidActionError` for an action that is not in the action
+    Raises the errors of ``reset``, `InvalidActionError` for an action that is not in the action
     space, and `InvalidParameterError` for an environment with a cache.
     """
     base = env.unwrapped
     if not isinstance(base, CompilerEnv):
         raise InvalidParameterError(
-            f"expected an environment of compiler_gym, found {type(base).__name__}"
+            f"cannot profile {type(base).__name__}: pass an environment of compiler_gym"
         )
     if base.cache is not None:
         raise InvalidParameterError(
-            "an environment with a cache may skip what is to be measured: profile one without"
+            "cannot profile an environment with a cache, which may skip work: make it without one"
         )
-    known = cast("CompilerEnv", base)  # `isinstance` leaves its types unknown
-    return _Recording(known).play(list(actions), benchmark)
+    compiler_env = cast("CompilerEnv", base)  # `isinstance` leaves its types unknown
+    return _Recording(compiler_env).play(list(actions), benchmark)
 
 
 class _Recording:
-    """One episode of `env` that is timed."""
+    """One timed episode of `env`."""
 
     def __init__(self, env: CompilerEnv) -> None:
         self._env = env
@@ -71,7 +71,7 @@ class _Recording:
         """Play the episode."""
         try:
             self._start(benchmark)
-            self._env.episode.selection.plain(actions)  # raises for one that is not there
+            self._env.episode.selection.plain(actions)  # raises for an unknown action
             names, error = self._steps(actions)
         finally:
             self._leave()
@@ -90,13 +90,13 @@ class _Recording:
         connection, is_new = episode.connect()
         self._ended = monotonic_ns()
         if is_new:
-            taken = self._ended - self._began
-            self._spans.append(Span(Layer.RESET, "start a worker", taken, began=0))
+            duration = self._ended - self._began
+            self._spans.append(Span(Layer.RESET, "start a worker", duration, began=0))
         self._listen(connection)
         began = self._resume()
         self._env.reset(benchmark=benchmark)
         self._note("reset", began, "reset", Layer.RESET)
-        # The reset may have taken another worker, behind this connection or another one.
+        # The reset may have started another worker, on this connection or a new one.
         connection = episode.connection
         assert connection is not None
         self._listen(connection)
@@ -114,23 +114,23 @@ class _Recording:
         return names, None
 
     def _resume(self) -> int:
-        """Return the time now; what was done since the last call ended is no part of the episode.
+        """Return the current time; the time since the last call ended does not count.
 
-        A user's program would do something else then.
+        A user's program would do other work in between.
         """
         began = monotonic_ns()
         self._paused += began - self._ended
         return began
 
     def _listen(self, connection: "Connection") -> None:
-        """Time what goes through `connection` from now on, on both of its sides."""
+        """Time requests through `connection` from now on, here and in the session."""
         if not isinstance(connection, TimedConnection):
             connection = TimedConnection(connection)
         self._timed = self._env.episode.connection = connection
         try:
             connection.inner.call(Parameter(TIMES, "on"))
         except (CompilerError, ServiceError):
-            pass  # it is for the episode to find out
+            pass  # the episode itself reports it
 
     def _leave(self) -> None:
         timed, episode = self._timed, self._env.episode
@@ -141,30 +141,30 @@ class _Recording:
         try:
             timed.inner.call(Parameter(TIMES, "off"))
         except (CompilerError, ServiceError):
-            pass  # there is nobody left to tell
+            pass  # the session has already ended
 
     def _note(self, name: str, began: int, action: str, around: Layer) -> None:
-        """Keep the span of a call that ends now, with what its session tells of it.
+        """Record the span of a call that ends now, with the times its session reports.
 
-        What nobody knows of a request counts to the layer `around`.
+        Time in a request that the session does not report counts towards the layer `around`.
         """
         self._ended = monotonic_ns()
         timed, start = self._timed, self._began + self._paused
         assert timed is not None
         requests, timed.requests = timed.requests, []
         calls = _fetch_calls(timed.inner)
-        parts = tuple(_request_span(one, calls, action, around, start) for one in requests)
-        taken = self._ended - began
-        self._spans.append(Span(Layer.PYTHON, name, taken, began=began - start, parts=parts))
+        parts = tuple(_request_span(request, calls, action, around, start) for request in requests)
+        duration = self._ended - began
+        self._spans.append(Span(Layer.PYTHON, name, duration, began=began - start, parts=parts))
 
 
 def _fetch_calls(connection: "Connection") -> list[TimedCall] | None:
-    """Return what the session noted since it was last asked; None if it was lost."""
+    """Return the calls recorded since the last fetch; None if the session was lost."""
     try:
         reply = connection.call(Parameter(TIMES, "take"))
     except (CompilerError, ServiceError):
         return None
-    if not isinstance(reply, ParameterReply) or reply.value is None:  # it knows nothing of times
+    if not isinstance(reply, ParameterReply) or reply.value is None:  # it does not support timing
         return []
     return read_times(reply.value)
 
@@ -172,18 +172,18 @@ def _fetch_calls(connection: "Connection") -> list[TimedCall] | None:
 def _request_span(
     request: TimedRequest, calls: list[TimedCall] | None, action: str, around: Layer, start: int
 ) -> Span:
-    """Return the span of a request, with those of what it led to."""
-    taken, began = request.ended - request.began, request.began - start
+    """Return the span of a request, with the calls it led to as parts."""
+    duration, began = request.ended - request.began, request.began - start
     if calls is None:  # lost with its worker
-        lost = Span(Layer.ACTIONS, f"{action}: lost with its worker", taken)
-        return Span(around, "request", taken, began=began, parts=(lost,))
-    within = [call for call in calls if request.began <= call.began < request.ended]
-    parts = tuple(_part_span(call.part, action, call.began - start) for call in within)
+        lost = Span(Layer.ACTIONS, f"{action}: lost with its worker", duration)
+        return Span(around, "request", duration, began=began, parts=(lost,))
+    nested = [call for call in calls if request.began <= call.began < request.ended]
+    parts = tuple(_part_span(call.part, action, call.began - start) for call in nested)
     if request.served is not None:
-        sure = max(request.served, sum(part.nanoseconds for part in parts))
-        parts = (Span(Layer.WORKER, "worker", min(sure, taken), parts=parts),)
+        minimum = max(request.served, sum(part.nanoseconds for part in parts))
+        parts = (Span(Layer.WORKER, "worker", min(minimum, duration), parts=parts),)
         around = Layer.TRANSPORT
-    return Span(around, "request", taken, began=began, parts=parts)
+    return Span(around, "request", duration, began=began, parts=parts)
 
 
 def _part_span(part: TimedPart, action: str, began: int | None = None) -> Span:

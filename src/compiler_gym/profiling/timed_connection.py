@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A connection that notes when its requests began and ended, and is otherwise the one within."""
+"""A connection that records when its requests began and ended, and delegates to another one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ __all__ = ["TimedConnection", "TimedRequest"]
 
 @dataclass(frozen=True, slots=True)
 class TimedRequest:
-    """One request: when it was on its way, on the monotonic clock."""
+    """The times of one request, in nanoseconds of the monotonic clock."""
 
     began: int
     ended: int
     served: int | None
-    """The nanoseconds that the worker says it took of that; None where none says so."""
+    """Nanoseconds spent in the worker, as the worker reports; None without a report."""
 
 
 class TimedConnection:
-    """A `Connection` over `inner`."""
+    """A `Connection` that forwards to `inner` and times each request."""
 
     def __init__(self, inner: Connection) -> None:
         self.inner = inner
-        """What does the work."""
+        """The connection that does the work."""
         self.requests: list[TimedRequest] = []
-        """Those that ended since this list was last emptied."""
+        """Requests that ended since this list was last emptied."""
         self._began = 0
 
     @property
@@ -39,12 +39,12 @@ class TimedConnection:
 
     @property
     def apply(self) -> Callable[[Any], bool | Reply] | None:
-        """What applies one action at once, where the session is in this process."""
+        """Function that applies one action directly if the session is in this process."""
         return None if self.inner.apply is None else self._apply
 
     @property
     def channel(self) -> Channel | None:
-        """What a request that was kept back is sent through."""
+        """Channel through which a delayed request is sent."""
         return self.inner.channel
 
     def call(self, request: Request, timeout: float | None = None) -> Reply:
@@ -74,11 +74,11 @@ class TimedConnection:
         return reply
 
     def fileno(self) -> int | None:
-        """What becomes readable when `advance` need not wait."""
+        """Return the descriptor that becomes readable when `advance` need not wait."""
         return self.inner.fileno()
 
     def advance(self) -> bool:
-        """Do what can be done before `gather`."""
+        """Do all work possible before `gather`."""
         return self.inner.advance()
 
     def abandon(self) -> None:
@@ -86,7 +86,7 @@ class TimedConnection:
         self.inner.abandon()
 
     def fork(self) -> Connection | None:
-        """Return a connection to a copy of the session, which is not timed."""
+        """Return an untimed connection to a copy of the session."""
         return self.inner.fork()
 
     def close(self) -> None:

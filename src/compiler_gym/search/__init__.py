@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Baselines without learning: find good sequences of actions for given programs.
+"""Search for good sequences of actions, without learning.
 
-``entrance`` starts a search, ``scheduler`` spreads the work over threads, ``campaign`` searches
-one program, ``walker`` is the only module that steps an environment, ``tree`` remembers every
-sequence walked and the programs on its way, and ``known`` holds sequences to start from. The
+``entrance`` starts a search, ``scheduler`` distributes the work over threads, ``campaign``
+searches one program, ``walker`` is the only module that steps an environment, ``tree`` stores
+every sequence walked and the programs along it, and ``known`` holds sequences to start from. The
 algorithms (``random_strategy``, ``greedy``, ``local_search`` with ``mutation``, ``portfolio``,
-``minimise``) fulfil the contract in ``strategy``: they know no compiler, run nothing and read no
-clock. ``watching`` holds the progress reports of a search, ``search_result`` its results, and
-``resume`` keeps both in a run folder. ``trajectory`` shortens a finished episode, and
-``attribution`` measures the contribution of each of its actions.
+``minimise``) implement the interface in ``strategy``: they depend on no compiler, run nothing and
+read no clock. ``watching`` defines the progress reports of a search, ``search_result`` its
+results, and ``resume`` stores both in a run folder. ``trajectory`` shortens a finished episode,
+and ``attribution`` measures the contribution of each of its actions.
 """
 
 from typing import TYPE_CHECKING, Any

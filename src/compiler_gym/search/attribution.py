@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""How much each action of an episode contributes: its own reward, and the loss without it.
+"""Measure the contribution of each action of an episode: its own reward, and the loss without it.
 
-The two differ: an action without a reward of its own may enable the next one, and a
-later action may make up for one with a large reward.
+The two differ: an action without a reward may enable the next one, and a later action may make
+up for the loss of one with a large reward.
 """
 
 from dataclasses import dataclass
@@ -20,25 +20,25 @@ class Contribution:
     """The contribution of one action to an episode's reward."""
 
     number: int
-    """Its place in the episode, from 1."""
+    """The position in the episode, from 1."""
     action: str
-    """Its name."""
+    """The name of the action."""
     gained: float
-    """The reward of its own step."""
+    """The reward of the action's own step."""
     cost_of_removal: float | None
-    """How much less the episode earns without it; None if the compiler fails without it."""
+    """The loss of reward without the action; None if the compiler then fails."""
     had_effect: bool
-    """True if the program changed."""
+    """True if the action changed the program."""
 
 
 def attribute(env: CompilerEnv) -> list[Contribution]:
-    """Return what each action of the episode contributed to its reward.
+    """Return the contribution of each action to the reward of the episode.
 
-    Replays the episode once for every action, and leaves it as it was. Raises
-    `InvalidParameterError` without a reward space.
+    Replays the episode once per action and restores it at the end. Raises `InvalidParameterError`
+    without a reward space.
     """
     if env.reward_space is None:
-        raise InvalidParameterError("contributions are measured in rewards: set a reward space")
+        raise InvalidParameterError("cannot measure contributions: set a reward space first")
     actions, benchmark = env.actions, env.benchmark
     steps: list[tuple[float, bool]] = []
     env.reset(benchmark=benchmark)
@@ -46,7 +46,7 @@ def attribute(env: CompilerEnv) -> list[Contribution]:
         _, reward, _, _, info = env.step(action)
         steps.append((float(reward), not info["action_had_no_effect"]))
     total = env.episode_reward or 0.0
-    without = [
+    rewards_without = [
         _reward(env, benchmark, [*actions[:i], *actions[i + 1 :]]) for i in range(len(actions))
     ]
     _reward(env, benchmark, actions)
@@ -55,17 +55,17 @@ def attribute(env: CompilerEnv) -> list[Contribution]:
             number,
             action_name(env.action_space, action),
             gained,
-            None if left is None else total - left,
+            None if reward_without is None else total - reward_without,
             had_effect,
         )
-        for number, (action, (gained, had_effect), left) in enumerate(
-            zip(actions, steps, without, strict=True), start=1
+        for number, (action, (gained, had_effect), reward_without) in enumerate(
+            zip(actions, steps, rewards_without, strict=True), start=1
         )
     ]
 
 
 def _reward(env: CompilerEnv, benchmark: Any, actions: list[Any]) -> float | None:
-    """Return the reward of `actions` from a fresh start, or None if the compiler fails."""
+    """Return the reward of `actions` after a reset, or None if the compiler fails."""
     env.reset(benchmark=benchmark)
     if not actions:
         return 0.0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The search of one program: hands out sequences, collects their walks, remembers the best.
+"""The search of one program: hand out sequences, collect their walks, remember the best.
 
-Sequences are proposed in batches, and a batch is judged as a whole and in order:
-the number and the order of the threads that walked it make no difference.
+Sequences are proposed in batches, and a batch is judged as a whole and in order, so the number
+and the order of the threads that walk it make no difference.
 """
 
 from collections import Counter, deque
@@ -28,7 +28,7 @@ class WalkTask(NamedTuple):
 
     campaign: "Campaign"
     place: int
-    """Its place in the batch."""
+    """The index of the sequence in its batch."""
     sequence: MoveSequence
 
 
@@ -55,23 +55,23 @@ class Campaign:
         self.index = index
         self._moves = moves
         self.failures: Counter[Failure] = Counter()
-        """The number of sequences that ended with each failure."""
+        """Number of sequences that ended with each failure."""
         self.program = program
         self.name = name
         self.counts = _Counts()
         self.spent = 0.0
-        """Seconds that threads have worked on this program."""
+        """Seconds of work on this program, over all threads."""
         self.bests: list[Node] = [program.root]
-        """Every best sequence so far, the latest last."""
+        """Each best sequence so far, the latest last."""
         self.improvements: list[Improvement] = []
         self.phase = "waiting"
         self._strategy: Strategy = strategy
         self._steps = steps
         self.others: Sequence[Campaign] = ()
-        """Programs whose best sequences are tried here too. Which are known depends on
-        the time: without others, a search bounded by steps repeats itself exactly."""
-        self._asked: Strategy = strategy
-        """The strategy whose batch is being walked."""
+        """Programs whose best sequences are tried here too. Their progress depends on time:
+        without other programs, a search limited by steps is deterministic."""
+        self._proposer: Strategy = strategy
+        """The strategy that proposed the batch in progress."""
         self._waiting: deque[WalkTask] = deque()
         self._walks: list[Walk | None] = []
         self._out = 0
@@ -99,30 +99,30 @@ class Campaign:
         return self._waiting.popleft()
 
     def take(self, task: WalkTask, walk: Walk, seconds: float) -> list[Improvement]:
-        """Take the result of a task and return the improvements that it made."""
+        """Store the result of a task and return the improvements once its batch is complete."""
         self._walks[task.place] = walk
         self._out -= 1
         self.counts.sequences += 1
         if self._out or self._waiting:
             return []
         walks = [walk for walk in self._walks if walk is not None]
-        is_whole = len(walks) == len(self._walks)
-        found = self.conclude(seconds)
-        if is_whole and self._asked is self._strategy:
+        is_complete = len(walks) == len(self._walks)
+        improvements = self.conclude(seconds)
+        if is_complete and self._proposer is self._strategy:
             self._strategy.tell(walks)
         if isinstance(self._strategy, Minimiser):
             self._remember(self._strategy.node)
             if self.best.reward > self._strategy.node.reward:
                 self._strategy = self._minimiser()
-        return found
+        return improvements
 
     def conclude(self, seconds: float) -> list[Improvement]:
-        """Judge the batch as far as it was walked, and return the improvements that it made."""
+        """Judge the batch, complete or not, and return its improvements."""
         walks = [walk for walk in self._walks if walk is not None]
         self._walks = []
-        found = list(self._judge(walks, seconds))
-        self.improvements += found
-        return found
+        improvements = list(self._judge(walks, seconds))
+        self.improvements += improvements
+        return improvements
 
     def minimise(self) -> None:
         """Stop searching and shorten the best sequence."""
@@ -131,7 +131,7 @@ class Campaign:
             self._waiting.clear()
 
     def finish(self) -> None:
-        """End at once."""
+        """End the search immediately."""
         self.phase = "done"
         self._waiting.clear()
 
@@ -163,7 +163,7 @@ class Campaign:
         if not batch:
             self.finish()
             return
-        self._asked = self._strategy
+        self._proposer = self._strategy
         self._walks = [None] * len(batch)
         batch = [self._moves.finish(sequence) for sequence in batch]
         for sequence in batch:
@@ -176,14 +176,14 @@ class Campaign:
         return Minimiser(self.best, self._moves.pack, self._moves.flat)
 
     def _search_next(self) -> Sequence[MoveSequence]:
-        """Return the next sequences to try within the budget of steps."""
+        """Return the next sequences to try, within the budget of steps."""
         self._batches += 1
         if self._batches % _BATCHES_PER_EXCHANGE == 0:
             self._exchange()
         if self._steps is None:
             return self._strategy.ask()
-        left = self._steps - self.counts.steps
-        return self._strategy.ask()[:left] if left > 0 else ()
+        remaining = self._steps - self.counts.steps
+        return self._strategy.ask()[:remaining] if remaining > 0 else ()
 
     def _exchange(self) -> None:
         for other in self.others:
@@ -216,7 +216,7 @@ class Campaign:
                 )
 
     def _is_result(self, node: Node) -> bool:
-        """Return whether `node` is a finished program, which can be a result."""
+        """Return True if `node` is a finished program, which can be a result."""
         return self._moves.rest is None or node.known.terminal
 
     def _remember(self, node: Node) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Searches for good sequences of actions on programs."""
+"""Run searches for good sequences of actions on programs."""
 
 import random
 import sys
@@ -35,8 +35,8 @@ from compiler_gym.search.walker import SearchedProgram, Walker
 from compiler_gym.search.watching import SearchWatcher, Silent
 from compiler_gym.spaces import Reward, space_name
 
-_MOST_WORDS = 300
-"""Characters of an error message that a result keeps."""
+_MOST_CHARACTERS = 300
+"""Characters of an error message kept in a result."""
 
 __all__ = [
     "ALGORITHMS",
@@ -49,9 +49,9 @@ __all__ = [
 
 _DEFAULTS = SearchOptions()
 KEPT_PROCESSES = _DEFAULTS.kept_processes
-"""The most processes that a search keeps at states to continue from."""
+"""The largest number of processes that a search keeps in states to continue from."""
 KEPT_BYTES = _DEFAULTS.kept_bytes
-"""The most private memory of all kept processes."""
+"""The largest private memory of all kept processes, in bytes."""
 
 ALGORITHMS: Mapping[str, MakeStrategy] = MappingProxyType(
     {
@@ -63,7 +63,7 @@ ALGORITHMS: Mapping[str, MakeStrategy] = MappingProxyType(
     }
 )
 """Every algorithm by name."""
-_OF_DECISIONS: Mapping[str, MakeStrategy] = {
+_DECISION_ALGORITHMS: Mapping[str, MakeStrategy] = {
     "greedy": DecisionSweep,
     "e-greedy": EpsilonDecisionSweep,
     "local": DecisionSearch,
@@ -82,12 +82,12 @@ def run_search(
 ) -> list[SearchResult]:
     """Return the best sequence found for each of `benchmarks`, shortened.
 
-    Options are a record, or keywords named as its fields, which override the record:
-    ``run_search(make_env, steps=150)``. `budget` may replace ``seconds`` and ``steps``.
+    Pass options as a record, or as keywords with the names of its fields, which override the
+    record: ``run_search(make_env, steps=150)``. `budget` may replace ``seconds`` and ``steps``.
 
     The result is never worse than the best of the starts that the compiler accepts. An action
-    that takes longer than its limit counts as failed; a level has a longer limit, because it
-    takes as long as a whole compilation. What the algorithms do depends on the action space:
+    that exceeds its time limit counts as failed; a level has a longer limit, because it takes as
+    long as a whole compilation. The behaviour of the algorithms depends on the action space:
 
     - If actions are settings, such as the flags of a command line, ``local`` and ``portfolio``
       flip a few at a time from the best of the levels, and a step is one compilation.
@@ -95,24 +95,24 @@ def run_search(
       starts; ``greedy`` and ``e-greedy`` try every choice of one decision after another, and
       ``random`` draws from decisions too.
     - If actions are answers to the compiler's questions, all but ``random`` change a few of the
-      compiler's own answers, and a step is one episode: only its end counts.
+      default answers, and a step is one episode: only its end counts.
 
-    A state from which several sequences continue is kept as a separate process, which is forked
-    for each. At most ``kept_processes`` are kept, with about ``kept_bytes`` of private memory in
-    all; with 0 of either, states are reached by replays. This changes the speed of a search, but
-    not its result within a number of steps. A ``KeyboardInterrupt``, also one that a watcher
-    raises, ends the search, which then returns its results so far.
+    A state from which several sequences continue is kept as a separate process and forked for
+    each. At most ``kept_processes`` are kept, with about ``kept_bytes`` of private memory in
+    total; if either is 0, states are reached by replaying. This changes the speed of a search,
+    but not its result within a number of steps. A ``KeyboardInterrupt``, including one raised by
+    a watcher, ends the search, which then returns its results so far.
 
     Args:
-        make_env: Builds environments with a reward space: one for each thread, and one that
-            confirms the results.
-        benchmarks: Programs as ``reset`` takes them; None for the environment's own.
+        make_env: Builds environments with a reward space: one per thread, and one that confirms
+            the results.
+        benchmarks: Programs as accepted by ``reset``; None for the environment's default.
         options: The options of the search; None for the defaults.
         watcher: Receives reports in the calling thread.
-        **given: Single options, and `budget`.
+        **given: Individual options, and `budget`.
 
     Returns:
-        One result for each of `benchmarks`, in their order.
+        One result for each of `benchmarks`, in the same order.
 
     Raises:
         UnknownNameError: The algorithm does not exist.
@@ -137,26 +137,26 @@ def run_search(
         for index, benchmark in enumerate(benchmarks):
             env.reset(benchmark=benchmark)
             name = str(env.benchmark)
-            own = _with_decisions(moveset, env.action_space)
+            own_moveset = _with_decisions(moveset, env.action_space)
             reward = prepared.reward_space
             if reward is not None and reward.platform_dependent:
-                own = replace(own, join=moves.join)
+                own_moveset = replace(own_moveset, join=moves.join)
             else:
-                own = replace(own, join=moves.pack)
+                own_moveset = replace(own_moveset, join=moves.pack)
             generator = random.Random(f"{options.seed} {name}")
-            strategy = _maker(options.algorithm, own)(own, generator)
+            strategy = _maker(options.algorithm, own_moveset)(own_moveset, generator)
             program = SearchedProgram(env.benchmark)
             campaigns.append(Campaign(index, program, name, strategy, options.steps, moves))
         if options.steps is None:
             for campaign in campaigns:
                 campaign.others = [other for other in campaigns if other is not campaign]
-        kept = KeptForks[State](options.kept_processes, options.kept_bytes)
+        forks = KeptForks[State](options.kept_processes, options.kept_bytes)
         scheduler = Scheduler(
             lambda: _prepare(make_env()),
             moves,
             campaigns,
             options,
-            kept,
+            forks,
             watcher or Silent(),
         )
         interrupted = False
@@ -172,34 +172,34 @@ def run_search(
 
 
 def choose_options(options: SearchOptions | None = None, **given: Any) -> SearchOptions:
-    """Return `options` with single fields replaced; `budget` replaces seconds and steps.
+    """Return `options` with individual fields replaced; `budget` replaces seconds and steps.
 
-    Raises `InvalidParameterError` for a value that an option does not take, `UnknownNameError`
-    for an unknown algorithm, and `TypeError` for an unknown option.
+    Raises `InvalidParameterError` for an invalid value of an option, `UnknownNameError` for an
+    unknown algorithm, and `TypeError` for an unknown option.
     """
     budget: Budget | None = given.pop("budget", None)
     if budget is not None:
         given = {"seconds": budget.seconds, "steps": budget.steps, **given}
-    names = [one.name for one in fields(SearchOptions)]
+    names = [field.name for field in fields(SearchOptions)]
     for name in given:
         if name not in names:
-            raise TypeError(f"run_search() takes no argument {name!r}: expected {names}")
-    chosen = replace(options or _DEFAULTS, **given)
-    if chosen.algorithm not in ALGORITHMS:
-        raise UnknownNameError(unknown_name("algorithm", chosen.algorithm, ALGORITHMS))
-    return chosen
+            raise TypeError(f"run_search() has no argument {name!r}; it accepts {names}")
+    result = replace(options or _DEFAULTS, **given)
+    if result.algorithm not in ALGORITHMS:
+        raise UnknownNameError(unknown_name("algorithm", result.algorithm, ALGORITHMS))
+    return result
 
 
 def _with_decisions(moveset: Moveset, space: gymnasium.Space[Any]) -> Moveset:
-    """Return `moveset` with the decisions of the program that was just reset, if it has any."""
+    """Return `moveset` with the decisions of the program that was just reset, if any."""
     list_decisions = getattr(space, "decisions", None)
     return moveset if list_decisions is None else replace(moveset, decisions=list_decisions())
 
 
 def _maker(algorithm: str, moves: Moveset) -> MakeStrategy:
-    """Return the strategy's class, which depends on the kind of actions."""
-    if moves.decisions and algorithm in _OF_DECISIONS:
-        return _OF_DECISIONS[algorithm]
+    """Return the class of the strategy, which depends on the kind of actions."""
+    if moves.decisions and algorithm in _DECISION_ALGORITHMS:
+        return _DECISION_ALGORITHMS[algorithm]
     if moves.sets and algorithm in ("local", "portfolio"):
         return SettingsSearch
     if moves.rest is not None and algorithm != "random":
@@ -210,21 +210,21 @@ def _maker(algorithm: str, moves: Moveset) -> MakeStrategy:
 def _prepare(env: CompilerEnv) -> CompilerEnv:
     if env.reward_space is None:
         raise InvalidParameterError(
-            "a search maximises a reward: expected an environment with a reward space, "
-            f"one of {', '.join(env.reward)}"
+            "cannot search without a reward to maximise: make the environment with "
+            f"reward_space=NAME, one of {', '.join(env.reward)}"
         )
-    state = env.state_observation  # the key of equal programs
+    state = env.state_observation  # equal programs have equal observations
     env.observation_space = state if state in env.observation else None
     return env
 
 
 def _check_starts(starts: Sequence[Sequence[int]], size: int) -> tuple[tuple[int, ...], ...]:
-    checked = tuple(dict.fromkeys(tuple(start) for start in starts))
-    for start in checked:
+    unique = tuple(dict.fromkeys(tuple(start) for start in starts))
+    for start in unique:
         for move in start:
             if not 0 <= move < size:
-                raise InvalidParameterError(f"a start holds action {move}: there are {size}")
-    return checked
+                raise InvalidParameterError(f"a start has action {move} (actions: {size})")
+    return unique
 
 
 def _result(
@@ -261,19 +261,19 @@ def _result(
 
 
 def _reasons(campaign: Campaign, moves: Moves) -> tuple[FailureReason, ...]:
-    """Return why sequences failed and how often, the most frequent reason first."""
-    counted: Counter[tuple[str, str, str]] = Counter()
+    """Return the reasons why sequences failed and their counts, the most frequent first."""
+    counts: Counter[tuple[str, str, str]] = Counter()
     for failure, times in campaign.failures.items():
         action = moves.name(failure.move) if 0 <= failure.move < len(moves) else ""
-        first_line = failure.details.strip().partition("\n")[0][:_MOST_WORDS]
-        counted[action, failure.type, first_line] += times
-    return tuple(FailureReason(*reason, times) for reason, times in counted.most_common())
+        first_line = failure.details.strip().partition("\n")[0][:_MOST_CHARACTERS]
+        counts[action, failure.type, first_line] += times
+    return tuple(FailureReason(*reason, times) for reason, times in counts.most_common())
 
 
 def _reproduce(
     walker: Walker, campaign: Campaign, reward_space: Reward | None
 ) -> tuple[Node, float]:
-    """Return the best sequence that a replay from the start confirms, with its reward."""
+    """Return the best sequence that a replay after a reset confirms, with its reward."""
     is_exact = reward_space is None or reward_space.deterministic
     for node in reversed(campaign.bests):
         try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Greedy search: at every step try each action and keep the best.
 
-With probability epsilon a random action is kept instead; with epsilon 0 the search
-ends at the first state that no single action improves.
+With probability epsilon a random action is kept instead. If epsilon is 0, the search ends in the
+first state that no single action improves.
 """
 
 import random
@@ -15,7 +15,7 @@ __all__ = ["EpsilonGreedySearch", "GreedySearch"]
 
 
 class GreedySearch:
-    """Climb by the best single action, from the best known sequence and from no actions."""
+    """Climb with the best single action, from the best start and from the empty sequence."""
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
         self._moves = moves
@@ -33,7 +33,7 @@ class GreedySearch:
         return [(*self._base, move) for move in range(self._moves.size)]
 
     def suggest(self, sequence: MoveSequence) -> None:
-        """Ignore it."""
+        """Ignore the sequence."""
 
     def tell(self, walks: Sequence[Walk]) -> None:
         """Continue from the best extension, or from the other start if none is better."""
@@ -73,7 +73,7 @@ class EpsilonGreedySearch:
         return [(*base, move) for move in range(self._moves.size)]
 
     def suggest(self, sequence: MoveSequence) -> None:
-        """Ignore it."""
+        """Ignore the sequence."""
 
     def tell(self, walks: Sequence[Walk]) -> None:
         """Take the step, or start another episode if no step helps."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The starts of a search: the compiler's own levels, and sequences good on other programs.
+"""Starts of a search: the compiler's optimisation levels, and sequences good on other programs.
 
-A compiler's registration names a file of sequences: names of actions, one sequence per
-line. A line is used if the action space has all of its names, and skipped otherwise.
+A compiler registers a file of sequences: names of actions, one sequence per line. A line whose
+names are not all in the action space is skipped.
 """
 
 import re
@@ -28,7 +28,7 @@ _LEVEL = re.compile(r"-?O[0-9a-z]+")
 
 
 def default_starts(space: gymnasium.Space[Any]) -> list[list[int]]:
-    """Return the standard levels among the actions of `space`, then the known sequences."""
+    """Return the optimisation levels among the actions of `space`, then the known sequences."""
     names = move_names(space)
     return level_sequences(names) + find_known_sequences(names)
 
@@ -38,18 +38,18 @@ def starting_sequences(
 ) -> Sequence[Sequence[int]]:
     """Return the starts of a search in `space`, as sequences of action numbers.
 
-    Where none are given, these are the default ones. Names in a text are separated by blanks;
-    ``recipe NAME`` stands for the actions of a recipe. The levels follow. Raises
-    `InvalidActionError` for a name that no action has.
+    None stands for the default starts. In a text, names are separated by spaces, and
+    ``recipe NAME`` stands for the actions of a recipe. The optimisation levels are appended.
+    Raises `InvalidActionError` for a name that is not an action.
     """
     if given is None:
         return default_starts(space)
-    listed = [_start_named(space, one) if isinstance(one, str) else one for one in given]
+    listed = [_start_named(space, start) if isinstance(start, str) else start for start in given]
     return [*listed, *level_sequences(move_names(space))] if listed else ()
 
 
 def move_names(space: gymnasium.Space[Any]) -> tuple[str, ...]:
-    """Return the names of the first actions of a search in `space`: of all, if they are numbers.
+    """Return the names of the first actions of a search in `space`, or of all discrete actions.
 
     >>> move_names(gymnasium.spaces.Discrete(3))
     ()
@@ -58,7 +58,7 @@ def move_names(space: gymnasium.Space[Any]) -> tuple[str, ...]:
 
 
 def level_sequences(names: Sequence[str]) -> list[list[int]]:
-    """Return the standard levels (-Oz, ...) among the actions in `names`, as numbers.
+    """Return the optimisation levels (-Oz, ...) among the actions in `names`, as numbers.
 
     >>> level_sequences(["adce", "-O3", "-Oz"])
     [[1], [2]]
@@ -74,19 +74,19 @@ def find_known_sequences(names: Sequence[str]) -> list[list[int]]:
 
 
 def _start_named(space: gymnasium.Space[Any], text: str) -> list[Any]:
-    """Return the actions of a start; an entry point may read those that begin with its name."""
-    first, *rest = text.split() or [""]
+    """Return the actions of a start; an entry point may read starts that begin with its name."""
+    first, *arguments = text.split() or [""]
     start = parts("starts").get(first)
     if start is None:
         return find_actions(space, text.split())
-    words = start.load()(*rest)
+    names = start.load()(*arguments)
     try:
-        return find_actions(space, words)
+        return find_actions(space, names)
     except InvalidActionError as error:
-        needed = next((word for word in words if "=" in word), "its actions")
+        requirement = next((name for name in names if "=" in name), "its actions")
         raise InvalidActionError(
-            f"this action space does not have all actions of the {text}: choose one that has "
-            f"{needed} with --action-space"
+            f"this action space lacks some actions of the {text}: choose one with {requirement}, "
+            "using --action-space"
         ) from error
 
 

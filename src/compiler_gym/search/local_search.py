@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Local search: change good sequences a little, keep what is no worse, restart when stuck."""
+"""Local search: make small changes to good sequences, accept equals, restart when stuck."""
 
 import random
 from collections.abc import Hashable, Sequence
@@ -12,7 +12,7 @@ __all__ = ["LocalSearch"]
 
 _NEIGHBOURS_PER_BATCH = 8
 _SIBLINGS = 4
-"""Neighbours that differ from a sequence behind the same prefix, which is applied only once."""
+"""Neighbours that share a prefix of a sequence, which is applied only once."""
 _POOL = 12
 _WALKS_WITHOUT_GAIN = 400
 """Walks without a gain after which the search restarts."""
@@ -21,29 +21,28 @@ _WALKS_WITHOUT_GAIN = 400
 class LocalSearch:
     """Keep a small pool of different good programs and search around them.
 
-    A start of one action is tried but never extended: a pipeline such as -Oz
-    takes longer than twenty passes, and single passes can hardly improve its result.
-    Sequences of single passes start out worse and end up better.
+    A start of one action is tried but never extended: a pipeline such as -Oz takes longer than
+    twenty passes, and single passes hardly improve its result. Sequences of single passes start
+    out worse and end up better.
 
-    Of equal rewards the shorter sequence counts as better. When a
-    pool has not improved for long, its best joins the champions and another pool
-    grows from their disturbed copies; every other time the champions themselves
-    are mixed.
+    If rewards are equal, the shorter sequence is better. After many walks without an
+    improvement, the best of the pool joins the champions, and a new pool grows from their perturbed
+    copies; every second restart mixes the champions themselves.
     """
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
         self._moves = moves
         self._random = generator
-        self._whole = frozenset(start[0] for start in moves.starts if len(start) == 1)
-        """Actions that are programs of their own, such as -Oz."""
+        self._pipelines = frozenset(start[0] for start in moves.starts if len(start) == 1)
+        """Actions that are complete pipelines, such as -Oz."""
         self._mutator = SequenceMutator(
-            [move for move in range(moves.size) if move not in self._whole]
+            [move for move in range(moves.size) if move not in self._pipelines]
             or list(range(moves.size)),
             generator,
             longest=moves.longest,
             vary=moves.vary,
         )
-        self._found: Node | None = None
+        self._best: Node | None = None
         self._pool: list[Node] = []
         self._champions: list[Node] = []
         self._waiting: list[MoveSequence] = [(), *moves.starts]
@@ -54,11 +53,11 @@ class LocalSearch:
 
     @property
     def summits(self) -> list[Node]:
-        """The best program of all, and the best one in the pool."""
-        return [*filter(None, [self._found]), *self._pool[:1]]
+        """The best program so far, and the best one in the pool."""
+        return [*filter(None, [self._best]), *self._pool[:1]]
 
     def seed(self, nodes: Sequence[Node]) -> None:
-        """Add programs that were found in another way to the pool."""
+        """Add programs from another search to the pool."""
         for node in nodes:
             if not self._pool or node.reward > self._pool[0].reward:
                 self.stale = 0
@@ -69,7 +68,7 @@ class LocalSearch:
         self._waiting.append(sequence)
 
     def learn(self, walk: Walk, parent_reward: float) -> None:
-        """Note which actions changed the program, and whether they beat `parent_reward`."""
+        """Record which actions changed the program, and whether they beat `parent_reward`."""
         moves = [node.action for node in walk.nodes[1:]]
         self._mutator.learn(walk.requested, moves, walk.best.reward > parent_reward)
 
@@ -95,7 +94,7 @@ class LocalSearch:
         return batch
 
     def tell(self, walks: Sequence[Walk]) -> None:
-        """Keep good programs, and restart after long without an improvement."""
+        """Keep good programs, and restart after too many walks without an improvement."""
         for walk, parent_reward in zip(walks, self._parents, strict=False):
             self.learn(walk, parent_reward)
             best = walk.best
@@ -108,13 +107,13 @@ class LocalSearch:
             self._restart()
 
     def _parent(self) -> int:
-        """Return the index in the pool of the better of two programs."""
+        """Return the pool index of the better of two random programs."""
         return min(self._random.randrange(len(self._pool)) for _ in range(2))
 
     def _admit(self, node: Node) -> None:
-        if is_better(node, self._found):
-            self._found = node
-        if any(step.action in self._whole for step in node.lineage()):
+        if is_better(node, self._best):
+            self._best = node
+        if any(step.action in self._pipelines for step in node.lineage()):
             return
         key = _identity(node)
         for i, other in enumerate(self._pool):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Removes the unnecessary actions of a sequence."""
+"""Remove the unnecessary actions of a sequence."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
@@ -13,22 +13,22 @@ _Item = TypeVar("_Item")
 
 
 class Shrinking(Generic[_Item]):
-    """Leave out halves, then quarters, ... and single items, until no single one can go.
+    """Remove halves, then quarters, ... and single items, until every item is needed.
 
-    Each round without success makes the next batch twice as large: several threads can test
-    it, and little is tested in vain, because what follows a success is proposed without it.
+    Each round without success doubles the size of the next batch, so that several threads can
+    test it; few tests are wasted, because a success discards the rest of its batch.
     """
 
     def __init__(self, items: Sequence[_Item]) -> None:
         self.items = tuple(items)
-        """The shortest so far."""
+        """The shortest sequence so far."""
         self._part = max(len(self.items) // 2, 1)
         self._start = 0
         self._width = 1
         self._is_shorter = False
 
     def ask(self) -> list[tuple[_Item, ...]]:
-        """Return the next shorter sequences to test; none at the end."""
+        """Return the next shorter sequences to test; an empty list at the end."""
         while self.items:
             starts = range(self._start, len(self.items), self._part)[: self._width]
             if starts:
@@ -39,7 +39,7 @@ class Shrinking(Generic[_Item]):
         return []
 
     def tell(self, failed: int, kept: Sequence[_Item] | None = None) -> None:
-        """Skip the first `failed` tests of the batch; `kept` is what the next test left, if any."""
+        """Skip the first `failed` tests of the batch; `kept` is the result of the next, if any."""
         self._start += self._part * failed
         self._width *= 2
         if kept is not None:
@@ -47,7 +47,7 @@ class Shrinking(Generic[_Item]):
 
 
 class Minimiser:
-    """Look for a shorter sequence that earns as much, until no single action can go."""
+    """Look for a shorter sequence with the same reward, until every action is needed."""
 
     def __init__(
         self,
@@ -65,10 +65,10 @@ class Minimiser:
         return [self._pack(actions) for actions in self._shrinking.ask()]
 
     def suggest(self, sequence: MoveSequence) -> None:
-        """Ignore it."""
+        """Ignore the sequence."""
 
     def tell(self, walks: Sequence[Walk]) -> None:
-        """Take the first that is shorter and earns as much, or try other parts."""
+        """Accept the first sequence that is shorter and earns as much, or try other parts."""
         for failed, walk in enumerate(walks):
             if (node := self._shorter(walk)) is not None:
                 self.node = node

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The actions a search chooses from, as numbers from zero, for any action space."""
+"""Number the actions of any action space from zero, for a search to choose from."""
 
 import random
 import threading
@@ -17,25 +17,25 @@ __all__ = ["Moves"]
 _SAMPLES = 256
 Neighbour = Callable[[Any, random.Random], Any]
 _FIRST_GROUP = 1 << 40
-"""Beyond the numbers of all actions."""
+"""Larger than the number of any action."""
 
 
 class Moves:
     """A fixed list of actions.
 
-    It holds all actions of a discrete space, and of any other space 256 members drawn with
-    `seed`. Members that a space lists itself (`moves`, `move_names`) come first, and a space
-    that gives neighbours of a member (`neighbour`) lets the list grow: see `vary`. If actions
-    are settings, several of them can be packed into one move, which is compiled once.
+    It contains all actions of a discrete space, and 256 samples of any other space, drawn with
+    `seed`. Members listed by the space itself (`moves`, `move_names`) come first, and a space
+    with neighbours of a member (`neighbour`) lets the list grow: see `vary`. If actions are
+    settings, several can be packed into one move, which is compiled once.
     """
 
     def __init__(self, space: gymnasium.Space[Any], *, seed: int) -> None:
         self._names: Sequence[str] = move_names(space)
         self._actions: Sequence[Any]
         self._neighbour: Neighbour | None = getattr(space, "neighbour", None)
-        self._number_of: dict[str, int] = {}
+        self._number_by_text: dict[str, int] = {}
         self._lock = threading.Lock()
-        # If actions depend on the program, the first ones do not, and all have names.
+        # If actions depend on the program, `dense` is the number of those that do not.
         dense: int | None = getattr(space, "dense", None)
         self._find_name: Callable[[int], str] | None = None
         if dense is not None:
@@ -45,23 +45,23 @@ class Moves:
             self._actions = range(int(space.start), int(space.start) + int(space.n))
         else:
             space.seed(seed)
-            named: list[Any] = space.moves() if self._names else []  # type: ignore[attr-defined]  # it has both
+            listed: list[Any] = space.moves() if self._names else []  # type: ignore[attr-defined]  # it has both
             plain: Callable[[Any], Any] = getattr(space, "to_plain", lambda action: action)
-            self._actions = [*named, *(plain(space.sample()) for _ in range(_SAMPLES))]
+            self._actions = [*listed, *(plain(space.sample()) for _ in range(_SAMPLES))]
         self.sets: tuple[int, ...] = tuple(getattr(space, "sets", ()))
-        """The index of the option that each action sets; empty if the order of actions counts."""
+        """The index of the option that each action sets; empty if the order of actions matters."""
         self.rest: int | None = getattr(space, "rest", None)
-        """The action that leaves the rest of an episode to the compiler, if actions are answers
+        """The action that leaves the rest of an episode to the compiler if actions are answers
         to its questions; None otherwise."""
         self.levels = frozenset(level for (level,) in level_sequences(self._names))
-        """The standard levels, each of which takes as long as a whole compilation."""
+        """Optimisation levels, each of which takes as long as a whole compilation."""
         if self.rest is not None:
             self.levels |= {self.rest}
         self._options: range = getattr(space, "options", range(0))
         self.depend_on_program = dense is not None
-        """True if there are further actions, which keep their own numbers."""
+        """True if there are more actions, which keep their own numbers."""
         self._groups: list[MoveSequence] = []
-        self._group_of: dict[MoveSequence, int] = {}
+        self._group_by_moves: dict[MoveSequence, int] = {}
 
     def __len__(self) -> int:
         return len(self._actions)
@@ -69,8 +69,8 @@ class Moves:
     def pack(self, moves: Sequence[int]) -> MoveSequence:
         """Return `moves` as one move if they are settings or answers, and unchanged otherwise.
 
-        Consecutive decisions and the step after them become one move too, so that the
-        program in between is not observed.
+        Consecutive decisions and the step after them also become one move, so that the
+        intermediate program is not observed.
         """
         flat = self.flat(moves)
         if self.sets or self.rest is not None:
@@ -87,7 +87,7 @@ class Moves:
         return (*packed, *self._group(tuple(run)))
 
     def join(self, moves: Sequence[int]) -> MoveSequence:
-        """Return `moves` as one move: only what they come to is looked at."""
+        """Return `moves` as one move, of which only the final result is observed."""
         return self._group(self.flat(moves))
 
     def _is_decision(self, move: int) -> bool:
@@ -96,20 +96,20 @@ class Moves:
     def _group(self, flat: MoveSequence) -> MoveSequence:
         if len(flat) < 2:
             return flat
-        if flat not in self._group_of:
-            self._group_of[flat] = _FIRST_GROUP + len(self._groups)
+        if flat not in self._group_by_moves:
+            self._group_by_moves[flat] = _FIRST_GROUP + len(self._groups)
             self._groups.append(flat)
-        return (self._group_of[flat],)
+        return (self._group_by_moves[flat],)
 
     def finish(self, moves: Sequence[int]) -> MoveSequence:
-        """Return `moves`; answers become one move that goes to the end of the episode."""
+        """Return `moves`; answers become one move that completes the episode."""
         if self.rest is None:
             return tuple(moves)
         flat = (*self.flat(moves), self.rest)
         return self.pack(flat[: flat.index(self.rest) + 1])
 
     def flat(self, moves: Sequence[int]) -> MoveSequence:
-        """Return `moves` as single actions."""
+        """Return `moves` as individual actions."""
         return tuple(
             single
             for move in moves
@@ -122,7 +122,7 @@ class Moves:
         return self._neighbour is not None
 
     def vary(self, move: int, generator: random.Random) -> int:
-        """Return a move that differs from `move` in one part; itself if it has no parts."""
+        """Return a move that differs from `move` in one part, or `move` if it has no parts."""
         if self._neighbour is None or self.sets:
             return move
         varied = self._neighbour(self._actions[move], generator)
@@ -131,21 +131,21 @@ class Moves:
         assert isinstance(self._actions, list)
         with self._lock:  # the strategies of several programs share the list
             key = repr(varied)
-            if key not in self._number_of:
-                self._number_of[key] = len(self._actions)
+            if key not in self._number_by_text:
+                self._number_by_text[key] = len(self._actions)
                 self._actions.append(varied)
-            return self._number_of[key]
+            return self._number_by_text[key]
 
     def action(self, move: int) -> Any:
-        """Return what the environment's ``step`` takes for `move`, a single action."""
+        """Return the argument of the environment's ``step`` for `move`, a single action."""
         return self._actions[move] if move < len(self) else move
 
     def actions(self, moves: Sequence[int]) -> list[Any]:
-        """Return what the environment's ``multistep`` takes for `moves`."""
+        """Return the argument of the environment's ``multistep`` for `moves`."""
         return [self.action(move) for move in self.flat(moves)]
 
     def name(self, move: int) -> str:
-        """Return the name or the text of an action; of several, separated by blanks."""
+        """Return the name or text of an action; for several, separated by spaces."""
         if move >= _FIRST_GROUP:
             return " ".join(map(self.name, self.flat([move])))
         if self._find_name is not None:

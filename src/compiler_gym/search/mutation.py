@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small changes of a sequence of actions: the neighbourhood that local search walks in."""
+"""Make small changes to a sequence of actions: the neighbourhood of local search."""
 
 import random
 from collections import Counter
@@ -10,8 +10,8 @@ __all__ = ["SequenceMutator"]
 
 _ATTEMPTS = 5
 _LATENESS = 4
-"""With 4, a change begins on average in the last fifth of a sequence, which costs 4 new actions.
-With 2 it is the last third and costs 7, and the same number of actions found a little less."""
+"""At 4, a change starts on average in the last fifth of a sequence and costs 4 new actions.
+At 2 it starts in the last third and costs 7, and equal numbers of actions gained a bit less."""
 
 _VARIED = 0.4
 """The probability that a change varies a part of a move, if moves have parts."""
@@ -20,7 +20,7 @@ _Change: TypeAlias = Callable[["SequenceMutator", list[int], Sequence[Sequence[i
 
 
 class SequenceMutator:
-    """Makes neighbours of sequences, preferring actions that have paid off."""
+    """Generator of neighbours of sequences that prefers actions with past gains."""
 
     def __init__(
         self,
@@ -42,15 +42,15 @@ class SequenceMutator:
     def place(self, length: int) -> int:
         """Return a position from 0 to `length` in a sequence, more likely near the end.
 
-        Only the actions after a change have to be applied again: late changes are cheap, and
-        pay off more often per action.
+        Only the actions after a change must be applied again, so late changes are cheap and pay
+        off more often per action.
         """
         return length - int((length + 1) * self._random.random() ** _LATENESS)
 
     def neighbour(
         self, sequence: Sequence[int], others: Sequence[Sequence[int]], start: int = 0
     ) -> list[int]:
-        """Return a copy of `sequence`, changed after `start`; parts of `others` may be inserted."""
+        """Return a copy of `sequence` changed after `start`, perhaps with parts of `others`."""
         head, tail = list(sequence[:start]), list(sequence[start:])
         changed = self._vary_tail(tail, others)
         for _ in range(_ATTEMPTS):  # some changes leave a short tail unchanged
@@ -66,15 +66,15 @@ class SequenceMutator:
             count += 1
         for _ in range(count):
             if self._vary is not None and changed and self._random.random() < _VARIED:
-                place = self.place(len(changed) - 1)
-                changed[place] = self._vary(changed[place], self._random)
+                position = self.place(len(changed) - 1)
+                changed[position] = self._vary(changed[position], self._random)
                 continue
             change = self._random.choices(self._CHANGES, _CHANCES)[0]
             change(self, changed, others)
         return changed
 
     def perturb(self, sequence: Sequence[int]) -> list[int]:
-        """Return a copy far from `sequence`: a third of it replaced."""
+        """Return a copy far from `sequence`, with a third of its actions replaced."""
         return [m if self._random.random() < 2 / 3 else self.move() for m in sequence]
 
     def random(self) -> list[int]:
@@ -88,7 +88,7 @@ class SequenceMutator:
         return self._random.choices(self._moves, list(self._weights.values()))[0]
 
     def learn(self, requested: Sequence[int], effective: Sequence[int], gain: bool) -> None:
-        """Note which actions of a sequence changed the program, and whether it paid off."""
+        """Record which actions of a sequence changed the program, and whether it paid off."""
         for move in set(requested):
             self._tries[move] += 1
         for move in set(effective):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Local search that, whenever it is stuck, climbs from its best by sweeps over all actions."""
+"""Local search that sweeps over all actions from its best program whenever it is stuck."""
 
 import random
 from collections.abc import Sequence
@@ -11,16 +11,16 @@ from compiler_gym.search.tree import Node, Walk
 __all__ = ["PortfolioSearch"]
 
 _STUCK = 120
-"""Walks without a gain after which a sweep is worth its price."""
+"""Walks without a gain after which a sweep is worth its cost."""
 _SHUFFLES = 4
 
 
 class PortfolioSearch:
-    """Search locally; when that is stuck, try every action at the best program once.
+    """Search locally; when stuck, try every action once on the best program.
 
-    After a sweep all actions that helped are applied together, in several orders:
-    savings in different places of a program add up, so that this takes far fewer
-    sweeps than one action at a time.
+    After a sweep, all actions that helped are applied together, in several orders. Savings in
+    different parts of a program add up, so this takes far fewer sweeps than adding one action
+    at a time.
     """
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
@@ -46,7 +46,7 @@ class PortfolioSearch:
         self._local.suggest(sequence)
 
     def tell(self, walks: Sequence[Walk]) -> None:
-        """Continue the local search, or the climb while that gains."""
+        """Continue the local search, or the climb while it gains."""
         if self._base is None:
             self._local.tell(walks)
             if self._local.stale >= _STUCK:
@@ -65,7 +65,7 @@ class PortfolioSearch:
                 self._base = None
 
     def _combine(self, base: Node, walks: Sequence[Walk]) -> list[MoveSequence]:
-        """Return the actions that helped, one after another, in several orders."""
+        """Return sequences of all actions that helped, in several orders."""
         helped = [walk.last for walk in walks if walk.last.reward > base.reward]
         helped.sort(key=lambda node: -node.reward)
         if not helped:

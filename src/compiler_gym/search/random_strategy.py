@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random search: sequences of random actions, each judged by its best prefix."""
+"""Random search: sequences of random actions; the best prefix of each counts."""
 
 import random
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _RANDOM_BATCH = 8
 
 
 class RandomSearch:
-    """Try the known sequences, then random ones until the budget is used."""
+    """Try the known sequences, then random ones until the budget is spent."""
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
         self._moves = moves
@@ -23,11 +23,11 @@ class RandomSearch:
 
     def ask(self) -> Sequence[MoveSequence]:
         """Return the next sequences."""
-        waiting, self._waiting = self._waiting, []
-        return waiting or [self._sequence() for _ in range(_RANDOM_BATCH)]
+        batch, self._waiting = self._waiting, []
+        return batch or [self._sequence() for _ in range(_RANDOM_BATCH)]
 
     def suggest(self, sequence: MoveSequence) -> None:
-        """Ignore it."""
+        """Ignore the sequence."""
 
     def tell(self, walks: Sequence[Walk]) -> None:
         """Learn nothing."""

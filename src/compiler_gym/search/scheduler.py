@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Spreads the walks of several programs over threads, each with its own environment.
+"""Distribute the walks of several programs over threads, each with its own environment.
 
-The program with the least time so far goes next, so that a large one does not
-starve the others. The calling thread only waits and reports.
+The program with the least time so far goes next, so that a large program does not starve the
+others. The calling thread only waits and reports.
 """
 
 import os
@@ -23,19 +23,19 @@ from compiler_gym.search.watching import Improvement, SearchWatcher
 __all__ = ["Scheduler", "available_jobs"]
 
 _MOST_TO_CONFIRM = 0.5
-"""The largest share of the budget that is reserved for replaying the results."""
+"""The largest share of the budget reserved for replaying the results."""
 _TICK = 0.1
 _GRACE = 2.0
-"""Seconds that threads get to stop; a compiler in the middle of an action may need longer."""
+"""Seconds for threads to stop; a compiler in the middle of an action may need longer."""
 
 
 def available_jobs() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors available to this process."""
     return len(os.sched_getaffinity(0))
 
 
 class Scheduler:
-    """Runs campaigns until they are done, the time is up or it is stopped."""
+    """Run campaigns until they are done, time is up, or the search is stopped."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Scheduler:
                 thread.start()
             while any(thread.is_alive() for thread in threads):
                 self._report()
-                self._mind_the_time()
+                self._end_in_time()
                 threads[0].join(_TICK) if threads[0].is_alive() else time.sleep(_TICK / 4)
             self._report()
         finally:
@@ -104,7 +104,7 @@ class Scheduler:
             self._watcher.improved(improvement)
         self._watcher.tick(self.seconds, programs)
 
-    def _mind_the_time(self) -> None:
+    def _end_in_time(self) -> None:
         if self.seconds < self._budget.searching_seconds - self._seconds_to_confirm():
             return
         with self._changed:

@@ -17,16 +17,16 @@ __all__ = ["FailureReason", "ProgressLog", "SearchResult", "write_json", "write_
 
 @dataclass(frozen=True, slots=True)
 class FailureReason:
-    """A reason why the compiler could not finish sequences, and how often."""
+    """A reason why the compiler could not finish sequences, with their number."""
 
     action: str
-    """The name of the action at which it failed; empty if it was several together."""
+    """The name of the action that failed; empty if it was one of several applied together."""
     type: str
-    """The name of the error's class."""
+    """The name of the error class."""
     details: str
-    """The first line of its message."""
+    """The first line of the error message."""
     count: int
-    """How many sequences ended so."""
+    """Number of sequences that failed for this reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +36,18 @@ class SearchResult:
     benchmark: str
     """The URI of the program."""
     actions: tuple[Any, ...]
-    """The actions, as ``multistep`` takes them."""
+    """The actions, as accepted by ``multistep``."""
     action_names: tuple[str, ...]
     commandline: str
     """The actions as the compiler's command line, if the action space can write one."""
     reward: float
-    """The sum of the episode's rewards, measured by a replay from the start."""
+    """The total reward of the episode, measured by a replay after a reset."""
     reward_space: str
     action_space: str
     algorithm: str
     seed: int
     seconds: float
-    """Time worked on this program, over all threads."""
+    """Time spent on this program, over all threads."""
     steps: int
     """New actions tried."""
     sequences: int
@@ -59,9 +59,9 @@ class SearchResult:
     improvements: tuple[Improvement, ...]
     """Every improvement, in order of time."""
     failure_reasons: tuple[FailureReason, ...] = ()
-    """Why sequences failed, the most frequent reason first."""
+    """Reasons why sequences failed, the most frequent first."""
     recognised: int = 0
-    """Number of sequences that reached a program that was known already."""
+    """Number of sequences that reached an already-seen program."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for a JSON file."""
@@ -88,7 +88,7 @@ def write_json(path: Path, document: Mapping[str, Any]) -> Path:
 
 
 class ProgressLog:
-    """A file of JSON lines, one per improvement, readable while the search runs."""
+    """A file of JSON lines, one per improvement, that can be read while the search runs."""
 
     def __init__(self, path: Path) -> None:
         with writing(path, CacheError):

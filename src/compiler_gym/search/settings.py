@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Search over settings: flip a few at a time, from the best known configuration.
+"""Search over settings: change a few at a time, starting from the best known configuration.
 
 If actions set options, their order does not matter and the last setting of an option counts. So
-a proposal is a whole configuration, compiled once, however many flips made it.
+a proposal is a whole configuration, compiled once however many options were changed.
 """
 
 import random
@@ -21,15 +21,15 @@ _PROPOSALS_WITHOUT_GAIN = 240
 """Proposals without a gain after which another good configuration becomes the base."""
 
 _Settings = dict[int, MoveSequence]
-"""The actions that set each option, by option; several actions may count it up or down."""
+"""The actions that set each option, by option; several may increment or decrement it."""
 
 
 class SettingsSearch:
-    """Flip one or more options of the best configuration, and keep what is no worse.
+    """Change some options of the best configuration, and accept what is not worse.
 
-    Most flips do not change the reward: many are tried together, and an equally good proposal
-    becomes the base, so that the search drifts. The number of flips follows what has paid
-    off. The gains of several proposals of a batch are tried together next.
+    Most changes do not affect the reward: many are tried together, and an equally good proposal
+    becomes the base, so that the search drifts. The number of changes follows the sizes that
+    have paid off. The gains of several proposals of a batch are tried together next.
     """
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
@@ -38,34 +38,34 @@ class SettingsSearch:
         self._options: dict[int, list[int]] = defaultdict(list)
         for move, option in enumerate(moves.sets):
             self._options[option].append(move)
-        self._whole = {start[0] for start in moves.starts if len(start) == 1}
+        self._levels = {start[0] for start in moves.starts if len(start) == 1}
         self._base: _Settings = {}
         self._level = float("-inf")
         self._reward = float("-inf")
         self._others: list[tuple[float, _Settings]] = []
         self._weights = dict.fromkeys(_FLIPS, 1.0)
         self._doubts = dict.fromkeys(self._options, 1.0)
-        self._asked: list[tuple[_Settings, int]] = []
+        self._proposals: list[tuple[_Settings, int]] = []
         self._next: list[_Settings] = [{}, *map(self._settings, moves.starts)]
         self._stale = 0
 
     def ask(self) -> Sequence[MoveSequence]:
         """Return configurations near the best."""
-        given, self._next = self._next, []
-        self._asked = [(settings, 0) for settings in given]
-        while len(self._asked) < _SETTINGS_BATCH:
+        planned, self._next = self._next, []
+        self._proposals = [(settings, 0) for settings in planned]
+        while len(self._proposals) < _SETTINGS_BATCH:
             flips = self._random.choices(_FLIPS, list(self._weights.values()))[0]
-            self._asked.append((self._flip(flips), flips))
-        return [self._moves.pack(self._actions(settings)) for settings, _ in self._asked]
+            self._proposals.append((self._flip(flips), flips))
+        return [self._moves.pack(self._actions(settings)) for settings, _ in self._proposals]
 
     def suggest(self, sequence: MoveSequence) -> None:
-        """Ignore it: it may be packed, and good configurations elsewhere are near the levels."""
+        """Ignore it: it may be packed, and other programs' best settings are near the levels."""
 
     def tell(self, walks: Sequence[Walk]) -> None:
-        """Take the best as the base, and combine what helped."""
+        """Make the best proposal the base, and combine the improvements."""
         before, level = self._base, self._reward
         gained: list[tuple[float, _Settings]] = []
-        for walk, (settings, flips) in zip(walks, self._asked, strict=False):
+        for walk, (settings, flips) in zip(walks, self._proposals, strict=False):
             if walk.failure is not None:
                 self._doubt(settings, before)
                 continue
@@ -85,16 +85,16 @@ class SettingsSearch:
             self._combine(before, gained)
 
     def _combine(self, before: _Settings, gained: list[tuple[float, _Settings]]) -> None:
-        together = dict(before)
+        combined = dict(before)
         for _, settings in sorted(gained, key=lambda item: item[0]):
             changed = {o: s for o, s in settings.items() if before.get(o) != s}
-            together.update(changed)
+            combined.update(changed)
             for option in before.keys() - settings.keys():
-                together.pop(option, None)
-        self._next.append(together)
+                combined.pop(option, None)
+        self._next.append(combined)
 
     def _doubt(self, settings: _Settings, before: _Settings) -> None:
-        """Propose options less often with which the compiler failed."""
+        """Propose options less often if the compiler failed with them."""
         changed = [option for option, moves in settings.items() if before.get(option) != moves]
         for option in changed:
             self._doubts[option] *= 1 - 1 / (1 + len(changed))
@@ -112,13 +112,13 @@ class SettingsSearch:
         return settings
 
     def _is_level(self, moves: MoveSequence) -> bool:
-        return not self._whole.isdisjoint(moves)
+        return not self._levels.isdisjoint(moves)
 
     def _settings(self, sequence: Sequence[int]) -> _Settings:
-        found: _Settings = {}
+        settings: _Settings = {}
         for move in sequence:
-            found[self._moves.sets[move]] = (move,)
-        return found
+            settings[self._moves.sets[move]] = (move,)
+        return settings
 
     def _actions(self, settings: _Settings) -> list[int]:
         return [move for option in sorted(settings) for move in settings[option]]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The contract of a search algorithm, and its input.
+"""The interface of a search algorithm, and its input.
 
-An algorithm proposes sequences and is told their results. It runs nothing and
-reads no clock: with the same seed and the same results it makes the same proposals.
+An algorithm proposes sequences and receives their results. It runs nothing and reads no clock:
+with the same seed and the same results it makes the same proposals.
 """
 
 import random
@@ -19,7 +19,7 @@ MoveSequence = tuple[int, ...]
 
 
 def as_it_is(sequence: Sequence[int]) -> MoveSequence:
-    """Return `sequence` unchanged: each of its moves is a separate step."""
+    """Return `sequence` unchanged, each move as a separate step."""
     return tuple(sequence)
 
 
@@ -28,24 +28,24 @@ class Moveset:
     """The actions that an algorithm may propose."""
 
     size: int
-    """Actions are the numbers below this."""
+    """Number of actions; they are the numbers below it."""
     starts: tuple[MoveSequence, ...] = ()
-    """Sequences known to be good: tried first, and varied."""
+    """Sequences known to be good: tried first, and varied later."""
     longest: int = 64
-    """The greatest length of a proposal."""
+    """The largest length of a proposal."""
     sets: tuple[int, ...] = ()
-    """If actions are settings: the index of the option that each sets."""
+    """The index of the option that each action sets, if actions are settings."""
     pack: Callable[[Sequence[int]], MoveSequence] = as_it_is
-    """Packs actions into a proposal: settings become one move, which is compiled once."""
+    """Function that packs actions into a proposal: settings become one move, compiled once."""
     join: Callable[[Sequence[int]], MoveSequence] = as_it_is
-    """Packs actions into one move, where each step on the way would be costly to measure."""
+    """Function that packs actions into one move if measuring each step would be expensive."""
     rest: int | None = None
-    """If actions are answers: the action that leaves the remaining questions to the compiler."""
+    """The action that leaves the remaining questions to the compiler, if actions are answers."""
     vary: Callable[[int, random.Random], int] | None = None
-    """Returns a move that differs from a given one in one part, if moves have parts; it may be a
-    new number, beyond `size`."""
+    """Function that changes one part of a move, if moves have parts; it may return a new number
+    of `size` or more."""
     decisions: tuple[Decision, ...] = ()
-    """The decisions that this program offers, beside the actions below `size`."""
+    """The decisions that this program offers, in addition to the actions below `size`."""
 
     @property
     def every(self) -> Sequence[int]:
@@ -56,9 +56,9 @@ class Moveset:
 
 
 class Strategy(Protocol):
-    """Proposes sequences; one object serves one program.
+    """Proposer of sequences for one program.
 
-    `ask` and `tell` are called in turn, never at the same time, by any thread.
+    `ask` and `tell` are called alternately, never at the same time, by any thread.
     """
 
     def ask(self) -> Sequence[MoveSequence]:
@@ -66,22 +66,22 @@ class Strategy(Protocol):
         ...
 
     def tell(self, walks: Sequence[Walk]) -> None:
-        """Learn the results of the last proposals, in the order in which they were proposed."""
+        """Learn from the results of the last proposals, given in the order of the proposals."""
         ...
 
     def suggest(self, sequence: MoveSequence) -> None:
-        """Note a sequence that was good on another program, or ignore it."""
+        """Consider a sequence that was good on another program, or ignore it."""
         ...
 
 
 class MakeStrategy(Protocol):
-    """Builds a strategy: the class of every algorithm is one."""
+    """Constructor of a strategy, such as the class of an algorithm."""
 
     def __call__(self, moves: Moveset, generator: random.Random) -> Strategy: ...
 
 
 def is_better(node: Node, than: Node | None) -> bool:
-    """Return whether `node` earns more, or as much with fewer actions."""
+    """Return True if `node` earns more, or as much with fewer actions."""
     if than is None:
         return True
     return (node.reward, -node.length) > (than.reward, -than.length)

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Shorten the episode of an environment while a hypothesis stays true.
 
-A *hypothesis* is a function from the environment to a truth value, as in
-CompilerGym 0.2.5. Each function here is an iterator that yields the environment
-whenever it has found a shorter episode, so that the caller can watch and stop early; at
-its end it yields the environment once more, in the shortest episode found. An episode
-without actions is not tested. The hypothesis is also tested on episodes in which the
-compiler fails.
+A *hypothesis* is a function that takes the environment and returns True or False, as in
+CompilerGym 0.2.5. Each function here is an iterator that yields the environment whenever it finds
+a shorter episode, so that the caller can watch and stop early; at the end it yields the
+environment once more, in the shortest episode found. An episode without actions is not tested.
+The hypothesis is also tested on episodes in which the compiler fails.
 
-A hypothesis that holds only sometimes, such as one about a race, is tested up to
-`flakiness` times: it counts as true if it holds once.
+A hypothesis that holds only sometimes, such as one about a race, is tested up to `flakiness`
+times, and counts as true if it holds once.
 """
 
 import random
@@ -30,11 +29,11 @@ __all__ = [
 ]
 
 Hypothesis = Callable[[CompilerEnv], bool]
-"""Returns whether the hypothesis is true of the environment."""
+"""Function that returns True if the hypothesis holds in the environment."""
 
 
 def validation_fails(env: CompilerEnv) -> bool:
-    """Return whether the environment's own validation finds something wrong."""
+    """Return True if the environment's own validation finds an error."""
     try:
         return not env.validate().okay()
     except SessionNotFound:
@@ -47,11 +46,10 @@ def bisect_trajectory(
     reverse: bool = False,
     flakiness: int = 1,
 ) -> Iterator[CompilerEnv]:
-    """Cut off the end of the episode (with `reverse`, its beginning) by halving.
+    """Cut off the end of the episode (with `reverse`, its beginning) by bisection.
 
-    It takes about log2(n) tests and finds the one place where the hypothesis
-    becomes true; where there are several, one of them. Raises `MinimizationError` if
-    it is false to begin with.
+    Takes about log2(n) tests and finds the place where the hypothesis becomes true, or one of
+    them if there are several. Raises `MinimizationError` if it is false at the start.
     """
     trial = _Trial(env, hypothesis, flakiness)
     if not trial.begin():
@@ -72,9 +70,9 @@ def bisect_trajectory(
 def minimize_trajectory_iteratively(
     env: CompilerEnv, hypothesis: Hypothesis = validation_fails, flakiness: int = 1
 ) -> Iterator[CompilerEnv]:
-    """Leave out halves, quarters, ... and single actions, until no single one can go.
+    """Remove halves, quarters, ... and single actions, until every action is needed.
 
-    Raises `MinimizationError` if the hypothesis is false to begin with.
+    Raises `MinimizationError` if the hypothesis is false at the start.
     """
     trial = _Trial(env, hypothesis, flakiness)
     if not trial.begin():
@@ -103,11 +101,11 @@ def random_minimization(
     *,
     seed: int = 0,
 ) -> Iterator[CompilerEnv]:
-    """Leave out random actions: a share `init_discard_ratio` of them, less after each failure.
+    """Remove random actions: a share of `init_discard_ratio`, smaller after each failure.
 
-    Makes `num_steps_ratio_multiplier` times log2(n) tests at most and stops at fewer
-    than `min_trajectory_len` actions. Good for long episodes in which most actions do
-    not matter. Raises `MinimizationError` if the hypothesis is false to begin with.
+    Makes at most `num_steps_ratio_multiplier` times log2(n) tests and stops at fewer than
+    `min_trajectory_len` actions. Good for long episodes in which most actions do not matter.
+    Raises `MinimizationError` if the hypothesis is false at the start.
     """
     trial = _Trial(env, hypothesis, flakiness)
     if not trial.begin():
@@ -118,9 +116,9 @@ def random_minimization(
         actions = trial.best
         if len(actions) < max(min_trajectory_len, 1):
             break
-        number = min(max(int(ratio * len(actions)), 1), len(actions))
-        gone = set(generator.sample(range(len(actions)), number))
-        if trial.holds([action for i, action in enumerate(actions) if i not in gone]):
+        count = min(max(int(ratio * len(actions)), 1), len(actions))
+        removed = set(generator.sample(range(len(actions)), count))
+        if trial.holds([action for i, action in enumerate(actions) if i not in removed]):
             ratio = init_discard_ratio
             yield env
         else:
@@ -130,31 +128,31 @@ def random_minimization(
 
 
 class _Trial:
-    """The environment under test, and the shortest episode for which the hypothesis is true."""
+    """The environment under test, and the shortest episode in which the hypothesis is true."""
 
     def __init__(self, env: CompilerEnv, hypothesis: Hypothesis, flakiness: int) -> None:
         if flakiness < 1:
-            raise InvalidParameterError(f"flakiness is {flakiness}: expected a number >= 1")
+            raise InvalidParameterError(f"flakiness must be at least 1 (got {flakiness})")
         if env.benchmark is None:
-            raise MinimizationError("expected an environment with an episode, found none")
+            raise MinimizationError("there is no episode to shorten: call reset() first")
         self.best: list[Any] = list(env.actions)
         self._env = env
         self._benchmark = env.benchmark
         self._hypothesis = hypothesis
         self._flakiness = flakiness
-        self._stands_at: list[Any] | None = None
+        self._current: list[Any] | None = None
 
     def begin(self) -> bool:
-        """Test the whole episode and return whether it has any action to remove."""
+        """Test the whole episode and return True if it has any actions to remove."""
         if self.best and not self.holds(self.best):
             raise MinimizationError(
-                f"the hypothesis is false of the whole episode of {len(self.best)} actions: "
-                "there is nothing to keep"
+                f"the hypothesis is false for the whole episode ({len(self.best)} actions), "
+                "so it cannot be shortened"
             )
         return bool(self.best)
 
     def holds(self, actions: Sequence[Any]) -> bool:
-        """Return whether the hypothesis is true of the environment after `actions`."""
+        """Return True if the hypothesis holds in the environment after `actions`."""
         for _ in range(self._flakiness):
             self._go(list(actions))
             if self._hypothesis(self._env):
@@ -164,11 +162,11 @@ class _Trial:
 
     def finish(self) -> None:
         """Leave the environment in the shortest episode."""
-        if self._stands_at != self.best:
+        if self._current != self.best:
             self._go(self.best)
 
     def _go(self, actions: list[Any]) -> None:
         self._env.reset(benchmark=self._benchmark)
         if actions:
             self._env.multistep(actions)
-        self._stands_at = actions
+        self._current = actions

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The search tree of one program: every sequence walked so far.
 
-A node is the program after a sequence of actions, each of which changed it; an
-action that changes nothing leads back to its own node. Nodes that hold the same
-program share its state, so that results are reused whatever sequence led there.
-Nothing here talks to a compiler. Several threads may add to one tree.
+A node is the program after a sequence of actions, each of which changed it; an action that
+changes nothing leads back to its own node. Nodes with the same program share its state, so
+results are reused no matter which sequence led there. Nothing here talks to a compiler. Several
+threads may add to one tree.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -18,10 +18,10 @@ class Failure:
     """An action that the compiler could not apply."""
 
     type: str
-    """The name of the error's class."""
+    """The name of the error class."""
     details: str
     move: int = -1
-    """The number of the action; -1 if it was several together."""
+    """The number of the action; -1 if it was one of several applied together."""
 
 
 class State:
@@ -33,19 +33,19 @@ class State:
         self, key: Hashable = None, *, reward: float = 0.0, terminal: bool = False
     ) -> None:
         self.key = key
-        """Equal for equal programs, where the environment has such an observation."""
+        """Equal for equal programs if the environment has such an observation."""
         self.reward = reward
         """The sum of the rewards from the root."""
         self.terminal = terminal
         """True if an episode ends here."""
         self.outcomes: dict[int, Arrival | Failure] = {}
-        """The result of each action that was tried here."""
+        """The result of each action tried here."""
         self.visits = 0
-        """How often a walk had to bring an environment here to continue."""
+        """Number of walks that had to bring an environment here to continue."""
         self.expected = 0
         """Number of waiting sequences that continue from here."""
         self.masks: Sequence[bool] | None = None
-        """The action mask of this program, once the environment has given it."""
+        """The action mask of this program, once the environment has reported it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ class Arrival:
 
     state: State
     seconds: float = 0.0
-    """How long the action took."""
+    """Duration of the action."""
     count: int = 1
-    """How many actions of the environment it consists of."""
+    """Number of environment actions in it."""
 
 
 class Node:
@@ -79,19 +79,19 @@ class Node:
         self.action = action
         """The action that leads here from the parent."""
         self.known = State(state, reward=reward) if known is None else known
-        """The program here, shared by all nodes that hold the same."""
+        """The program here, shared by all nodes with the same program."""
         self.reward = self.known.reward
         """The sum of the rewards from the root."""
         self.seconds = seconds
-        """The time the environment takes to get here from the root."""
+        """Time for the environment to get here from the root."""
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.length: int = 0 if parent is None else parent.length + count
-        """How many actions of the environment lead here: a move may consist of several."""
+        """Number of environment actions that lead here: a move may consist of several."""
         self.children: dict[int, Node | Failure] = {}
 
     @property
     def state(self) -> Hashable:
-        """Equal for equal programs, where the environment has such an observation."""
+        """Equal for equal programs if the environment has such an observation."""
         return self.known.key
 
     def follow(self, action: int) -> "Node | Failure | None":
@@ -103,7 +103,7 @@ class Node:
         return self.children.setdefault(action, self._child(action, outcome))
 
     def departure(self, actions: "Sequence[int]") -> "Node | None":
-        """Return the last known node on the way of `actions`; None if all of them are known."""
+        """Return the last known node along `actions`; None if all are known."""
         node = self
         for action in actions:
             following = node.follow(action)
@@ -153,13 +153,13 @@ class Walk:
     """The result of walking one sequence of actions."""
 
     requested: tuple[int, ...]
-    """The sequence that was asked for."""
+    """The sequence that was requested."""
     nodes: tuple[Node, ...]
     """The root, then the program after each action that changed it."""
     new_steps: int
-    """Number of actions that were tried for the first time on their program."""
+    """Number of actions tried for the first time on their program."""
     failure: Failure | None = None
-    """Why the walk ended before the end of the sequence, or None."""
+    """The failure that ended the walk before the end of the sequence, or None."""
 
     @property
     def best(self) -> Node:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Walks sequences of actions in one environment, and tries nothing twice.
+"""Walk sequences of actions in one environment without trying anything twice.
 
-What is known of a program is not run again, whichever sequence led to it. To go on from
-a state, the cheapest of three ways is taken: on from where the environment stands, a
-fork of a kept environment, or a reset and a replay. Which one changes the time, never
-the result.
+Known results of a program are reused, no matter which sequence led to it. To continue from a
+state, the walker chooses the cheapest of three ways: the environment in its current state, a
+fork of a kept environment, or a reset and a replay. The choice affects the time, never the
+result.
 """
 
 import math
@@ -32,22 +32,22 @@ class _TimeIsUp(Exception):
 
 @dataclass(slots=True)
 class SearchedProgram:
-    """A program that is searched, and what is known of it."""
+    """A program under search and its known states."""
 
     benchmark: Any
-    """What ``reset(benchmark=...)`` takes; None takes the environment's own."""
+    """The argument of ``reset(benchmark=...)``; None for the environment's default."""
     root: Node = field(default_factory=Node)
     states: dict[Hashable, State] = field(default_factory=dict[Hashable, State])
-    """Every program that sequences led to, by its key, where equal ones can be told."""
+    """Every program that sequences led to, by its key, if equal programs can be recognised."""
     lock: threading.Lock = field(default_factory=threading.Lock)
-    """Held while the tree grows, so that a step that two threads try counts once."""
+    """Held while the tree grows, so that a step tried by two threads counts once."""
     reset_seconds: float = 0.002
     fork_seconds: float = 0.003
     weight: Weight = field(default_factory=Weight)
 
 
 class Walker:
-    """One environment and the thread that uses it."""
+    """One environment, used by one thread."""
 
     def __init__(
         self,
@@ -69,18 +69,18 @@ class Walker:
         reward = env.reward_space
         assert reward is not None
         self._reward_name = reward.name
-        # What such a reward has earned depends on the program alone, not on the way to it.
+        # The total of such a reward depends on the program alone, not on the actions before.
         self._merges = type(reward).update is CostReward.update
         self._asks_later = self._merges and reward.platform_dependent
-        """Whether the reward is asked for only where the program is new: it is measured by
-        running the program, or by generating code for it."""
+        """True to compute the reward only for new programs, because it is measured by running
+        the program or by generating code for it."""
 
     def close(self) -> None:
         """Close the environment."""
         self._env.close()
 
     def walk(self, program: SearchedProgram, sequence: Sequence[int]) -> Walk:
-        """Return what comes of `sequence`, or of its beginning when time is up."""
+        """Return the walk along `sequence`, or along its beginning if time runs out."""
         node = program.root
         nodes = [node]
         new_steps = 0
@@ -91,12 +91,12 @@ class Walker:
             if following is None:
                 try:
                     is_masked = self._is_masked(program, node, move)
-                    tried = Arrival(node.known) if is_masked else self._try(program, node, move)
+                    outcome = Arrival(node.known) if is_masked else self._try(program, node, move)
                 except _TimeIsUp:
                     break
                 with program.lock:  # another thread may have been first
                     new_steps += not is_masked and move not in node.known.outcomes
-                    node.known.outcomes.setdefault(move, tried)
+                    node.known.outcomes.setdefault(move, outcome)
                 following = node.follow(move)
                 assert following is not None
             if isinstance(following, Failure):
@@ -107,7 +107,7 @@ class Walker:
         return Walk(tuple(sequence), tuple(nodes), new_steps)
 
     def replay(self, program: SearchedProgram, sequence: Sequence[int]) -> float | None:
-        """Return the reward of `sequence` from a fresh start, or None if it fails."""
+        """Return the reward of `sequence` after a reset, or None if it fails."""
         self._reset(program)
         if not sequence:
             return 0.0
@@ -116,15 +116,15 @@ class Walker:
         return None if truncated else float(reward)
 
     def _is_masked(self, program: SearchedProgram, node: Node, move: int) -> bool:
-        """Return whether the environment says that `move` means nothing at `node`."""
+        """Return True if the environment's mask excludes `move` at `node`."""
         if self._masks is None:
             return False
         state = node.known
         if state.masks is None:
             self._timeout()
-            stands_here = self._stands_in(program) and self._at is state
+            stands_here = self._is_in(program) and self._at is state
             if not stands_here and self._replay_from(self._start(program, node), node) is not None:
-                return False  # it is replayed again, and the failure told
+                return False  # the next replay reports the failure
             try:
                 state.masks = [bool(mark) for mark in self._masks(self._env)]
             except CompilerGymError:
@@ -145,46 +145,46 @@ class Walker:
         seconds = time.monotonic() - started
         if not truncated and info["action_had_no_effect"] and not terminated:
             return Arrival(node.known, seconds)
-        found = self._recall(program, key, terminated)
-        if found is None and self._asks_later and not truncated:
+        state = self._recall(program, key, terminated)
+        if state is None and self._asks_later and not truncated:
             _, reward, _, truncated, info = self._env.multistep(
                 [], reward_spaces=self._reward_name, timeout=timeout
             )
         if truncated:
             self._at = None
             return self._failure(info, move)
-        if found is None:
-            found = State(
+        if state is None:
+            state = State(
                 _key(key, terminated), reward=self._add_reward(node, reward), terminal=terminated
             )
-            found = self._remember(program, found)
-        self._at = found
-        taken = len(self._env.actions) - before  # an episode may end before the last of them
-        return Arrival(found, seconds, taken)
+            state = self._remember(program, state)
+        self._at = state
+        count = len(self._env.actions) - before  # an episode may end before the last of them
+        return Arrival(state, seconds, count)
 
     def _apply(self, actions: list[Any], timeout: float) -> StepTuple:
-        """Step; a reward that is dear is not asked for yet."""
+        """Step, leaving an expensive reward for later."""
         rewards: list[str] | None = [] if self._asks_later else None
         if len(actions) == 1:
             return self._env.step(actions[0], reward_spaces=rewards, timeout=timeout)
         return self._env.multistep(actions, reward_spaces=rewards, timeout=timeout)
 
     def _recall(self, program: SearchedProgram, key: Any, terminal: bool) -> State | None:
-        known = _key(key, terminal)
-        return program.states.get(known) if self._merges and known is not None else None
+        state_key = _key(key, terminal)
+        return program.states.get(state_key) if self._merges and state_key is not None else None
 
-    def _remember(self, program: SearchedProgram, found: State) -> State:
-        """Return the state that is equal to `found`: itself unless another thread was first."""
-        if not self._merges or found.key is None:
-            return found
-        return program.states.setdefault(found.key, found)
+    def _remember(self, program: SearchedProgram, state: State) -> State:
+        """Return the stored state equal to `found`: `found` itself unless a thread was faster."""
+        if not self._merges or state.key is None:
+            return state
+        return program.states.setdefault(state.key, state)
 
     def _add_reward(self, node: Node, reward: float) -> float:
         """Return the sum of the rewards after a step from `node` that earned `reward`."""
         space = self._env.reward_space
         if not self._merges or not isinstance(space, CostReward):
             return node.reward + float(reward)
-        # Not what its steps add up to: that depends on the way, by a rounding error.
+        # The sum of the steps would depend on their order through rounding errors.
         origin, cost, scale = space.origin, space.previous, space.scale
         assert origin is not None
         assert cost is not None
@@ -198,18 +198,18 @@ class Walker:
         state.visits += 1
         state.expected = max(state.expected - 1, 0)
         failure = None
-        if not (self._stands_in(program) and self._at is state):
+        if not (self._is_in(program) and self._at is state):
             failure = self._replay_from(self._start(program, node), node)
         if failure is None and (state.expected > 0 or state.visits >= 2):
             self._keep(program, node)
         return failure
 
     def _start(self, program: SearchedProgram, node: Node) -> Node:
-        """Bring the environment to where it is quickest to get to `node` from."""
+        """Bring the environment to the state from which `node` is reached fastest."""
         while True:
-            seconds, start, is_kept = self._from_afar(program, node)
-            if self._stands_in(program):
-                at = next((one for one in node.lineage() if one.known is self._at), None)
+            seconds, start, is_kept = self._find_start(program, node)
+            if self._is_in(program):
+                at = next((step for step in node.lineage() if step.known is self._at), None)
                 if at is not None and node.seconds - at.seconds <= seconds:
                     return at
             if not is_kept:
@@ -218,19 +218,19 @@ class Walker:
             if self._fork(program, start.known):
                 return start
 
-    def _from_afar(self, program: SearchedProgram, node: Node) -> tuple[float, Node, bool]:
-        """Return the seconds to `node` from where it is quickest, wherever this environment is.
+    def _find_start(self, program: SearchedProgram, node: Node) -> tuple[float, Node, bool]:
+        """Return the shortest time to `node` from the root or a kept process, in seconds.
 
-        And where that is, and whether by a fork of a kept process; otherwise it is by a reset.
+        Also return the node to start from, and True to fork a kept process there.
         """
         from_root = program.reset_seconds + node.seconds, program.root, False
-        kept = next((one for one in node.lineage() if one.known in self._kept), None)
-        if kept is None:
+        nearest = next((step for step in node.lineage() if step.known in self._kept), None)
+        if nearest is None:
             return from_root
-        from_kept = program.fork_seconds + node.seconds - kept.seconds, kept, True
+        from_kept = program.fork_seconds + node.seconds - nearest.seconds, nearest, True
         return min(from_root, from_kept, key=lambda choice: choice[0])
 
-    def _stands_in(self, program: SearchedProgram) -> bool:
+    def _is_in(self, program: SearchedProgram) -> bool:
         return self._program is program and self._at is not None and self._env.in_episode
 
     def _reset(self, program: SearchedProgram) -> None:
@@ -265,15 +265,15 @@ class Walker:
         return None
 
     def _keep(self, program: SearchedProgram, node: Node) -> None:
-        """Keep a process at `node`, if to come back without one takes longer than a fork."""
+        """Keep a process at `node` if returning without one takes longer than a fork."""
         if node.known in self._kept or not self._kept.has_room:
             return
-        if self._from_afar(program, node)[0] < 2 * program.fork_seconds:
+        if self._find_start(program, node)[0] < 2 * program.fork_seconds:
             return
         try:
             self._kept.keep(node.known, self._env.fork(), program.weight)
         except (CompilerGymError, OSError):
-            self._at = None  # no process to spare is no failure of the program
+            self._at = None  # a lack of processes is not the program's failure
 
     def _failure(self, info: dict[str, Any], move: int) -> Failure:
         if self._seconds_left() <= 0 and move not in self._moves.levels:
@@ -285,39 +285,39 @@ class Walker:
         )
 
     def _timeout(self, moves: Sequence[int] = ()) -> float:
-        """Return how long `moves` may take; raise `_TimeIsUp` if nothing may begin any more.
+        """Return the time limit of `moves`; raise `_TimeIsUp` if the search has no time left.
 
-        A level that has begun may end after the search would: it is what no result may be
-        worse than, and takes as long as all of a compiler.
+        A level may finish after the search would end: it is the baseline of every result, and
+        takes as long as a whole compilation.
         """
-        left = self._seconds_left()
-        if left <= 0:
+        seconds_left = self._seconds_left()
+        if seconds_left <= 0:
             raise _TimeIsUp
         if len(moves) == 1 and moves[0] in self._moves.levels:
             return self._level_seconds
         has_level = not self._moves.levels.isdisjoint(self._moves.flat(moves))
         count = max(len(self._moves.flat(moves)), 1)
         seconds = self._step_seconds * count + has_level * self._level_seconds
-        return min(seconds, left + (1.0 if count > 1 else 0.1))
+        return min(seconds, seconds_left + (1.0 if count > 1 else 0.1))
 
 
 def find_masks(env: CompilerEnv) -> Callable[[CompilerEnv], Sequence[bool]] | None:
-    """Return what asks an environment like `env` which actions mean something, if it can say.
+    """Return a function that reads the action mask of an environment like `env`, if it has one.
 
-    Settings can always be chosen, so nobody is asked about them.
+    Settings can always be chosen, so they need no mask.
     """
     space: gymnasium.Space[Any] = env.action_space
     if not hasattr(env, "action_masks") or not isinstance(space, gymnasium.spaces.Discrete):
         return None
     if int(space.start) or getattr(space, "sets", ()):
         return None
-    return lambda one: one.action_masks()  # type: ignore[attr-defined]  # asked above
+    return lambda same_env: same_env.action_masks()  # type: ignore[attr-defined]  # checked above
 
 
 def _key(observation: Any, terminal: bool = False) -> Hashable:
-    """Return what equal programs have in common, if the environment says it.
+    """Return a key that equal programs share, if the environment provides one.
 
-    One that an episode ends at is another, because nothing goes on from there.
+    A program at the end of an episode has a different key, because no action can follow.
     """
     if not isinstance(observation, (str, bytes, int)):
         return None

@@ -10,7 +10,7 @@ __all__ = ["Improvement", "SearchProgress", "SearchWatcher", "Silent"]
 
 @dataclass(frozen=True, slots=True)
 class Improvement:
-    """A better sequence than any before it on its program."""
+    """A sequence that is better than all before it on its program."""
 
     program: int
     """The index of the program in the list of programs."""
@@ -32,7 +32,7 @@ class SearchProgress:
 
     benchmark: str
     reward: float
-    """The best so far."""
+    """The best reward so far."""
     length: int
     """The length of the best sequence."""
     steps: int
@@ -43,9 +43,9 @@ class SearchProgress:
 
 
 class SearchWatcher(Protocol):
-    """Receives the reports of a search, in the thread that called it.
+    """Receiver of the reports of a search, in the thread that called it.
 
-    A watcher may raise: the search then stops and the exception passes through.
+    If a watcher raises an exception, the search stops and passes it on.
     """
 
     def improved(self, improvement: Improvement) -> None:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Run a program on its inputs and compare it with a build that is right.
+"""Run a program on its inputs and compare it with a reference build.
 
-Nothing is compiled here: the caller hands over a built program and a way to build
-the reference, which is made only when it is needed. A difference counts only where
-the reference itself is steady: a program that prints the clock is *flaky*, and
-nothing is said about it.
+Nothing is compiled here: the caller passes a built program and a function that builds the
+reference, which is called only if it is needed. A difference counts only if the reference itself
+is deterministic: a program that prints the time is *flaky*, and its result is unknown.
 """
 
 import hashlib
@@ -39,37 +38,37 @@ __all__ = [
 
 
 class Compared(Enum):
-    """What two runs must have in common."""
+    """The parts of two runs that must be equal."""
 
     RESULTS = "results"
-    """How they end, standard output and files."""
+    """The exit status, standard output and files."""
     EVERYTHING = "everything"
-    """Standard error too."""
+    """Standard error as well."""
 
     def of(self, report: RunReport) -> RunReport:
-        """Return `report` without what is not compared."""
+        """Return `report` without the parts that are not compared."""
         return report if self is Compared.EVERYTHING else replace(report, stderr=b"")
 
 
 MOST_CASES = 64
-"""Inputs that one comparison tries."""
+"""The largest number of inputs that one comparison tries."""
 
 _REPEATS = 3
 _APART = 1.1
-"""Seconds between the first and the last of them: a clock of whole seconds has moved by then."""
+"""Seconds between the first and the last repeat: enough for a clock of whole seconds to move."""
 _EXPLAINED = 3
-"""Wrong inputs after which no more are tried; one on which a program hangs is enough."""
+"""Number of wrong inputs after which the comparison stops; one on which it hangs is enough."""
 _OWN_NAME = b"program"
 _SLACK = 0.25
-"""A reference that uses this share of the time limit says nothing about a slower program."""
+"""A time limit of which the reference uses this share cannot prove that a program hangs."""
 
 
 @dataclass(slots=True)
 class Reference:
-    """The build that is right, and what it did."""
+    """The trusted build and the reports of its runs."""
 
     build: Callable[[], Path]
-    """Returns the program; called at most once."""
+    """Builds the program and returns its path; called at most once."""
     limits: RunLimits = field(default_factory=RunLimits)
     _program: Path | None = None
     _reports: dict[str, list[RunReport]] = field(default_factory=dict[str, list[RunReport]])
@@ -77,19 +76,19 @@ class Reference:
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def reports(self, case: RunCase, *, at_least: int = 1, apart: float = 0.0) -> list[RunReport]:
-        """Return what the reference did on `case`, in as many runs as are asked for.
+        """Return the reports of the reference on `case`, from `at_least` runs.
 
-        The last of several new ones is made `apart` seconds after the first of all.
+        If several runs are new, the last starts `apart` seconds after the first of all.
         """
         with self._lock:
             key = _hash_contents(case)
-            found = self._reports.setdefault(key, [])
-            while len(found) < at_least:
-                if found and len(found) == at_least - 1:
+            reports = self._reports.setdefault(key, [])
+            while len(reports) < at_least:
+                if reports and len(reports) == at_least - 1:
                     time.sleep(max(self._first[key] + apart - time.monotonic(), 0.0))
-                found.append(self.run(case))
+                reports.append(self.run(case))
                 self._first.setdefault(key, time.monotonic())
-            return list(found)
+            return list(reports)
 
     def run(self, case: RunCase) -> RunReport:
         """Run the reference on `case` once more."""
@@ -106,17 +105,17 @@ class _Judgement:
 
 
 def _hash_contents(case: RunCase) -> str:
-    """Return a hash of what the program is given: two cases may have one name."""
+    """Return a hash of the program's input: two cases may have the same name."""
     files = [
-        (name, str(held) if isinstance(held, Path) else hashlib.sha256(held).hexdigest())
-        for name, held in sorted(case.files.items())
+        (name, str(content) if isinstance(content, Path) else hashlib.sha256(content).hexdigest())
+        for name, content in sorted(case.files.items())
     ]
-    whole = repr((case.argv, case.outputs, files)).encode() + case.stdin
-    return hashlib.sha256(whole).hexdigest()
+    text = repr((case.argv, case.outputs, files)).encode() + case.stdin
+    return hashlib.sha256(text).hexdigest()
 
 
 def choose_cases(spec: RunSpec, *, most: int = MOST_CASES) -> Sequence[RunCase]:
-    """Return the cases to compare on: the shortest size class, or all where there is none."""
+    """Return the cases to compare on: the smallest size class, or all cases without one."""
     short = spec.of_size("test").cases or spec.cases
     if len(short) <= most:
         return short
@@ -130,17 +129,17 @@ def run_program(
     limits: RunLimits,
     environment: Mapping[str, str] | None = None,
 ) -> RunReport:
-    """Run `program` on `case`; where it tells its own path, ``program`` is told instead.
+    """Run `program` on `case`, replacing its own path in the output with ``program``.
 
-    Each build lies in another directory, and that is no difference of what they do.
+    Each build lies in a different directory, which must not count as a difference.
     """
-    ran = run_contained([program], case, limits=limits, environment=environment)
+    report = run_contained([program], case, limits=limits, environment=environment)
     path = os.fsencode(program)
     return replace(
-        ran,
-        stdout=ran.stdout.replace(path, _OWN_NAME),
-        stderr=ran.stderr.replace(path, _OWN_NAME),
-        files={name: held.replace(path, _OWN_NAME) for name, held in ran.files.items()},
+        report,
+        stdout=report.stdout.replace(path, _OWN_NAME),
+        stderr=report.stderr.replace(path, _OWN_NAME),
+        files={name: content.replace(path, _OWN_NAME) for name, content in report.files.items()},
     )
 
 
@@ -152,9 +151,9 @@ def compare_behaviour(
     limits: RunLimits,
     compared: Compared = Compared.RESULTS,
 ) -> Finding:
-    """Return whether `program` does on every case what is expected or what `reference` does.
+    """Compare `program` with the expected outcome of every case, or with `reference`.
 
-    `compared` is what two runs must have in common.
+    `compared` selects the parts of two runs that must be equal.
     """
     wrong: list[ValidationError] = []
     doubts: list[str] = []
@@ -185,17 +184,17 @@ def compare_built(
     compared: Compared = Compared.RESULTS,
     builds: str = "build",
 ) -> Finding:
-    """Return what `compare_behaviour` finds of the program that `building` lends.
+    """Return the result of `compare_behaviour` for the program that `building` lends.
 
-    It may not come to be: the machine may be in trouble, the reference may not be better.
-    `builds` is the word for what making it does.
+    If it cannot be built, the machine may be in trouble, or the reference may fail as well.
+    `builds` is the verb for building it, used in messages.
     """
     try:
         with building as program:
             return compare_behaviour(program, reference, cases, limits=limits, compared=compared)
     except BenchmarkInitError as error:
         if trouble := machine_trouble(error):
-            return Finding.unknown(f"the program was not made or not run: {trouble}")
+            return Finding.unknown(f"the program was not built or not run: {trouble}")
         refusal = str(error)
     try:
         reference.run(cases[0])
@@ -208,87 +207,87 @@ def _verdict_on(
     program: Path,
     reference: Reference,
     case: RunCase,
-    found: RunReport,
+    report: RunReport,
     limits: RunLimits,
     compared: Compared,
 ) -> _Judgement:
-    """Tell a program that is wrong from one that is flaky or never was right."""
-    wanted = compared.of(reference.reports(case)[0])
-    if wanted.stopped_by is not None:
+    """Distinguish a wrong program from one that is flaky or was never right."""
+    expected = compared.of(reference.reports(case)[0])
+    if expected.stopped_by is not None:
         return _Judgement(
-            doubt=f"{case.name}: the reference passes its limit of {wanted.stopped_by}"
+            doubt=f"{case.name}: the reference exceeds its limit of {expected.stopped_by}"
         )
-    if found.stopped_by == "time" and wanted.seconds > _SLACK * limits.seconds:
-        return _Judgement(doubt=f"{case.name}: the reference comes near the time limit itself")
-    if _same_behaviour(wanted, found) and case.expected is None:
+    if report.stopped_by == "time" and expected.seconds > _SLACK * limits.seconds:
+        return _Judgement(doubt=f"{case.name}: the reference itself comes near the time limit")
+    if _same_behaviour(expected, report) and case.expected is None:
         return _Judgement()
     doubt = _flaky(reference, case, compared)
     if doubt:
         return _Judgement(doubt=doubt)
-    if _same_behaviour(wanted, found):
-        return _Judgement(doubt=f"{case.name}: the reference does not give what is recorded either")
-    volatile = _volatile(wanted, found)
+    if _same_behaviour(expected, report):
+        return _Judgement(doubt=f"{case.name}: the reference does not give the recorded result")
+    volatile = _volatile(expected, report)
     if volatile:
-        return _Judgement(doubt=f"{case.name}: differs only in what looks like {volatile}")
-    again = compared.of(run_program(program, case, limits=limits))
-    return _Judgement(_describe_difference(case, wanted, found, again))
+        return _Judgement(doubt=f"{case.name}: the only difference looks like {volatile}")
+    repeat = compared.of(run_program(program, case, limits=limits))
+    return _Judgement(_describe_difference(case, expected, report, repeat))
 
 
 def _flaky(reference: Reference, case: RunCase, compared: Compared) -> str:
-    """Return in what the reference differs from run to run; empty if it repeats itself."""
+    """Return a description of how the reference varies between runs; empty if it does not."""
     runs = reference.reports(case, at_least=_REPEATS, apart=_APART)
     reports = [compared.of(run) for run in runs]
     for report in reports[1:]:
         if not _same_behaviour(reports[0], report):
             kind = _volatile(reports[0], report)
-            words = f", in {kind}" if kind else ""
-            return f"{case.name}: flaky, the reference differs from run to run{words}"
+            detail = f", in {kind}" if kind else ""
+            return f"{case.name}: flaky, the reference differs between runs{detail}"
     return ""
 
 
-def _same_behaviour(one: RunReport, other: RunReport) -> bool:
-    return (one.exit_status, one.stdout, one.stderr, one.stopped_by, one.files) == (
-        other.exit_status, other.stdout, other.stderr, other.stopped_by, other.files,
+def _same_behaviour(first: RunReport, second: RunReport) -> bool:
+    return (first.exit_status, first.stdout, first.stderr, first.stopped_by, first.files) == (
+        second.exit_status, second.stdout, second.stderr, second.stopped_by, second.files,
     )  # fmt: skip
 
 
-def _volatile(one: RunReport, other: RunReport) -> str | None:
-    """Return what all of the outputs differ in, if it is a time or an address."""
-    if one.exit_status != other.exit_status or one.files.keys() != other.files.keys():
+def _volatile(first: RunReport, second: RunReport) -> str | None:
+    """Return the kind of difference if all outputs differ only in times or addresses."""
+    if first.exit_status != second.exit_status or first.files.keys() != second.files.keys():
         return None
-    pairs = [(one.stdout, other.stdout), (one.stderr, other.stderr)]
-    pairs += [(one.files[name], other.files[name]) for name in one.files]
+    pairs = [(first.stdout, second.stdout), (first.stderr, second.stderr)]
+    pairs += [(first.files[name], second.files[name]) for name in first.files]
     kinds = [differs_only_in_volatile_words(*pair) for pair in pairs if pair[0] != pair[1]]
     return kinds[0] if kinds and None not in kinds else None
 
 
 def _describe_difference(
-    case: RunCase, wanted: RunReport, found: RunReport, again: RunReport
+    case: RunCase, expected: RunReport, report: RunReport, repeat: RunReport
 ) -> ValidationError:
     facts: dict[str, object] = {
         "case": case.name,
-        "differs in": ", ".join(_differing_parts(wanted, found)),
+        "differs in": ", ".join(_differing_parts(expected, report)),
     }
-    if found.stopped_by is not None:
-        facts["passed its limit of"] = found.stopped_by
-    if wanted.exit_status != found.exit_status:
-        facts["exit status"] = f"expected {wanted.exit_status}, found {found.exit_status}"
-    if wanted.stdout != found.stdout:
-        facts["output"] = describe_difference(wanted.stdout, found.stdout)
-    if wanted.stderr != found.stderr:
-        facts["messages"] = describe_difference(wanted.stderr, found.stderr)
-    if not _same_behaviour(found, again):
-        facts["and"] = "it does something else on every run"
-    return ValidationError("the program does something else", facts)
+    if report.stopped_by is not None:
+        facts["exceeded its limit of"] = report.stopped_by
+    if expected.exit_status != report.exit_status:
+        facts["exit status"] = f"expected {expected.exit_status}, got {report.exit_status}"
+    if expected.stdout != report.stdout:
+        facts["output"] = describe_difference(expected.stdout, report.stdout)
+    if expected.stderr != report.stderr:
+        facts["messages"] = describe_difference(expected.stderr, report.stderr)
+    if not _same_behaviour(report, repeat):
+        facts["and"] = "it behaves differently on every run"
+    return ValidationError("the program behaves differently", facts)
 
 
-def _differing_parts(wanted: RunReport, found: RunReport) -> Iterator[str]:
-    if wanted.exit_status != found.exit_status:
+def _differing_parts(expected: RunReport, report: RunReport) -> Iterator[str]:
+    if expected.exit_status != report.exit_status:
         yield "exit status"
-    if wanted.stdout != found.stdout:
+    if expected.stdout != report.stdout:
         yield "standard output"
-    if wanted.stderr != found.stderr:
+    if expected.stderr != report.stderr:
         yield "standard error"
-    for name in sorted({*wanted.files, *found.files}):
-        if wanted.files.get(name) != found.files.get(name):
+    for name in sorted({*expected.files, *report.files}):
+        if expected.files.get(name) != report.files.get(name):
             yield f"file {name}"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Climb a ladder of checks, from cheap to dear, and report each by itself.
+"""Run a ladder of checks, from cheap to expensive, and report each separately.
 
-The first rung replays the state in a fresh process; every other one looks at what
-the replay made, and the last asks the callbacks of the program. A rung that cannot tell
-says so: it never counts as a failure, and an error of the library or the machine is one
-of those. Which rungs there are is the compiler's business, but for the first and the last.
+The first rung replays the state in a fresh process; the others examine the result of the replay,
+and the last runs the program's callbacks. A check without a verdict reports "unknown", which never
+counts as a failure; so does an error of the library or the machine. Each compiler defines its
+own rungs between the first and the last.
 """
 
 import subprocess
@@ -54,20 +54,20 @@ REPLAY = "replay"
 """The name of the first rung."""
 
 CALLBACKS = "callbacks"
-"""The name of the last rung: the checks that were added to the program."""
+"""The name of the last rung: the checks added to the program."""
 
-REWARD_DIFFERS = "the replay earns another reward"
+REWARD_DIFFERS = "the replay earns a different reward"
 
 
 @dataclass(slots=True)
 class Subject:
-    """A state that was replayed, and the environment that holds what came of it."""
+    """A replayed state and the environment that holds its result."""
 
     state: CompilerEnvState
     make_env: Callable[[], CompilerEnv]
-    """Makes another fresh environment."""
+    """Makes a new environment."""
     env: CompilerEnv
-    """Stands at the end of the state."""
+    """The environment after the last action of the state."""
     benchmark: Benchmark
     """The program before any action."""
     actions: tuple[Any, ...]
@@ -76,7 +76,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check says: its verdict, its errors, and one line of why."""
+    """The result of a check: its verdict, its errors, and a one-line reason."""
 
     verdict: Verdict
     reason: str = ""
@@ -84,17 +84,17 @@ class Finding:
 
     @classmethod
     def ok(cls, reason: str = "") -> "Finding":
-        """Return that nothing wrong was found."""
+        """Return a finding of no errors."""
         return cls(Verdict.OK, reason)
 
     @classmethod
     def unknown(cls, reason: str) -> "Finding":
-        """Return that it could not be told, and why."""
+        """Return a finding without a verdict, for `reason`."""
         return cls(Verdict.UNKNOWN, reason)
 
     @classmethod
     def fail(cls, errors: Iterable[ValidationError], reason: str = "") -> "Finding":
-        """Return what is wrong."""
+        """Return a finding of `errors`."""
         return cls(Verdict.FAILED, reason, tuple(errors))
 
     failed = fail
@@ -107,22 +107,22 @@ def _always(subject: Subject) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One check: its name, what it asks and how."""
+    """One check: its name, its question, and the function that answers it."""
 
     name: str
     question: str
-    """What it asks, as a sentence."""
+    """The question that the check answers, as a sentence."""
     check: Callable[[Subject], Finding]
     applies: Callable[[Subject], bool] = field(default=_always)
-    """True if the question makes sense for a program; otherwise the rung is left out."""
+    """True if the question makes sense for a program; otherwise the rung is skipped."""
     is_semantic: bool = True
-    """True if it tells what the program does, rather than what it is."""
+    """True if it tests the behaviour of the program rather than its form."""
 
 
 def _list_added(benchmark: Benchmark) -> list[ValidationCallback]:
-    """Return the checks of `benchmark` but for its runs, which rungs of the compiler make."""
+    """Return the checks added to `benchmark`, without its runs: the compiler has rungs for them."""
     if type(benchmark).ivalidate is not Benchmark.ivalidate:
-        return [benchmark.ivalidate]  # a program's own way to check it
+        return [benchmark.ivalidate]  # the program's own check
     callbacks = benchmark.validation_callbacks()
     return [callback for callback in callbacks if callback is not runs_as_expected]
 
@@ -130,58 +130,58 @@ def _list_added(benchmark: Benchmark) -> list[ValidationCallback]:
 def _check_callbacks(subject: Subject) -> Finding:
     callbacks = _list_added(subject.benchmark)
     errors = [error for callback in callbacks for error in _call(callback, subject.env)]
-    asked = f"{len(callbacks)} callback{'s' * (len(callbacks) != 1)}"
-    return Finding.fail(errors, asked) if errors else Finding.ok(asked)
+    count = f"{len(callbacks)} callback{'s' * (len(callbacks) != 1)}"
+    return Finding.fail(errors, count) if errors else Finding.ok(count)
 
 
 def _call(callback: ValidationCallback, env: CompilerEnv) -> list[ValidationError]:
-    """Return what `callback` finds; one that raises an error of its own has found that."""
+    """Return the findings of `callback`; an error that it raises itself is a finding."""
     try:
-        found = collect_findings(callback, env)
+        findings = collect_findings(callback, env)
     except (CompilerGymError, OSError):
-        raise  # the machine's trouble, or the compiler's: nothing is known of the program
+        raise  # the machine or the compiler failed: no verdict
     except Exception as error:
         name = getattr(callback, "__name__", str(callback))
         facts = {"callback": name, "error": type(error).__name__, "details": str(error)}
         return [ValidationError("a validation callback raised an error", facts)]
-    return [one if isinstance(one, ValidationError) else ValidationError(str(one)) for one in found]
+    return [e if isinstance(e, ValidationError) else ValidationError(str(e)) for e in findings]
 
 
 _CALLBACKS_RUNG = Rung(
     CALLBACKS,
-    "Do the checks find nothing that were added to the program?",
+    "Do the checks added to the program pass?",
     _check_callbacks,
     applies=lambda subject: bool(_list_added(subject.benchmark)),
 )
 
 
 def choose_rungs(rungs: Sequence[Rung], names: Iterable[str] | None) -> list[Rung]:
-    """Return those of `rungs` that `names` lists, in their own order; None takes all.
+    """Return those of `rungs` that `names` lists, in their own order; None selects all.
 
-    Raises `UnknownNameError` for a name that none has. The replay and the checks that were
-    added to the program are always made.
+    The replay and the checks added to the program always run. Raises `UnknownNameError` for the
+    name of a rung that does not exist.
     """
     if names is None:
         return list(rungs)
-    wanted, known = set(names) - {REPLAY, CALLBACKS}, [rung.name for rung in rungs]
-    for name in sorted(wanted - set(known)):
-        raise UnknownNameError(unknown_name("rung", name, [REPLAY, *known, CALLBACKS]))
-    return [rung for rung in rungs if rung.name in wanted]
+    selected, available = set(names) - {REPLAY, CALLBACKS}, [rung.name for rung in rungs]
+    for name in sorted(selected - set(available)):
+        raise UnknownNameError(unknown_name("rung", name, [REPLAY, *available, CALLBACKS]))
+    return [rung for rung in rungs if rung.name in selected]
 
 
 def climb(
     state: CompilerEnvState, make_env: Callable[[], CompilerEnv], rungs: Sequence[Rung] = ()
 ) -> ValidationResult:
-    """Return what a replay of `state`, each of `rungs` and the program's callbacks say."""
+    """Return the result of a replay of `state`, of each of `rungs` and of the callbacks."""
     require_state(state)
     started = time.monotonic()
     try:
-        made = make_env()
+        new_env = make_env()
     except (ServiceError, OSError, MemoryError) as error:
-        reason = f"no environment can be made: {type(error).__name__}: {error}"
-        unmade = _result_of_rungs(REPLAY, started, Finding.unknown(reason))
+        reason = f"cannot make an environment: {type(error).__name__}: {error}"
+        unmade = _make_result(REPLAY, started, Finding.unknown(reason))
         return ValidationResult(state, unmade.seconds, rungs=(unmade,))
-    with made as env:
+    with new_env as env:
         first, replayed = _replay(env, state)
         results = [first]
         semantic: list[RungResult] = []
@@ -190,7 +190,7 @@ def climb(
             subject = Subject(state, make_env, env, env.benchmark, tuple(env.actions))
             for rung in (*rungs, _CALLBACKS_RUNG):
                 if rung.applies(subject):
-                    results.append(_ask_rung(rung, subject))
+                    results.append(_run_rung(rung, subject))
                     semantic += [results[-1]] if rung.is_semantic else []
     wrong_reward = any(error.type == REWARD_DIFFERS for error in first.errors)
     return ValidationResult(
@@ -208,7 +208,7 @@ def climb(
 
 
 def not_replayed(error: BaseException) -> Finding:
-    """Return what it means that a replay ended with `error`: a wrong state, or nothing."""
+    """Return the finding for a replay that raised `error`: failed, or unknown."""
     if trouble := machine_trouble(error):
         return Finding.unknown(f"not replayed: {trouble}")
     details = {"error": type(error).__name__, "details": str(error)}
@@ -218,7 +218,7 @@ def not_replayed(error: BaseException) -> Finding:
 def validate_by_replay(
     state: CompilerEnvState, make_env: Callable[[], CompilerEnv]
 ) -> ValidationResult:
-    """Return whether a fresh environment reaches the hash and the reward of `state`."""
+    """Check that a fresh environment reaches the hash and the reward of `state`."""
     return climb(state, make_env)
 
 
@@ -229,47 +229,46 @@ def _replay(
     try:
         replayed = replay(env, state)
     except (CompilerGymError, ValueError, OSError, MemoryError) as error:
-        return _result_of_rungs(REPLAY, started, not_replayed(error)), None
+        return _make_result(REPLAY, started, not_replayed(error)), None
     if state.has_reward and env.reward_space is None:
         warn_of_the_caller(
-            "the state has a reward and names no reward space, and the environment has none: its "
-            "reward is not compared; expected make(..., reward_space=NAME)",
+            "cannot compare the reward: the state names no reward space and the environment has "
+            "none; make it with make(..., reward_space=NAME)",
             CompilerGymWarning,
         )
     errors = replay_differences(state, replayed, env.reward.spaces)
     varying = ", ".join(replayed.varying_actions or ())
     versions = state.compiler_version, replayed.compiler_version
     if None not in versions and versions[0] != versions[1]:
-        differs = "; ".join(map(str, errors)) or "the replay gives the same"
+        differs = "; ".join(map(str, errors)) or "the replay agrees"
         finding = Finding.unknown(
-            f"recorded with version {versions[0]} of the compiler, replayed with {versions[1]}: "
-            f"{differs}"
+            f"recorded with compiler version {versions[0]}, replayed with {versions[1]}: {differs}"
         )
     elif errors and varying:
         finding = Finding.unknown(
-            f"{varying}: other results in other runs, no replay is promised: "
+            f"{varying}: results vary between runs, so a replay may differ: "
             f"{'; '.join(map(str, errors))}"
         )
     elif errors:
         finding = Finding.fail(errors)
     elif state.has_reward and not _agreement(state, replayed):
-        finding = Finding.unknown("no reward to compare with: which space is the recorded one of?")
+        finding = Finding.unknown("cannot compare the reward: set the reward space it belongs to")
     else:
-        said = _agreement(state, replayed) or "nothing was recorded to compare with"
-        finding = Finding.ok(f"{said}, this time: {varying} varies" if varying else said)
-    return _result_of_rungs(REPLAY, started, finding), replayed
+        agreement = _agreement(state, replayed) or "the state has no reward or hash to compare"
+        finding = Finding.ok(f"{agreement}, but {varying} may vary" if varying else agreement)
+    return _make_result(REPLAY, started, finding), replayed
 
 
-def _ask_rung(rung: Rung, subject: Subject) -> RungResult:
+def _run_rung(rung: Rung, subject: Subject) -> RungResult:
     started = time.monotonic()
     try:
         finding = rung.check(subject)
     except (CompilerGymError, OSError, MemoryError, subprocess.TimeoutExpired) as error:
         finding = Finding.unknown(f"{type(error).__name__}: {error}")
-    return _result_of_rungs(rung.name, started, finding)
+    return _make_result(rung.name, started, finding)
 
 
-def _result_of_rungs(name: str, started: float, finding: Finding) -> RungResult:
+def _make_result(name: str, started: float, finding: Finding) -> RungResult:
     seconds = time.monotonic() - started
     return RungResult(name, finding.verdict, seconds, finding.reason, finding.errors)
 

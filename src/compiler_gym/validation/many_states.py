@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Validate many states at once, each in environments of its own."""
+"""Validate many states in parallel, each in its own environments."""
 
 import inspect
 import os
@@ -25,13 +25,13 @@ def validate_states(
     inorder: bool = False,
     **options: Any,
 ) -> Generator[ValidationResult, None, None]:
-    """Yield what is found of each of `states`, as soon as it is known.
+    """Yield a result for each of `states` as soon as it is ready.
 
-    `nproc` states are validated at a time (default: one per processor); with
-    `inorder` results come in the order of the states. `options` are handed to
-    ``env.validate``; `UnknownNameError` for a check that there is none of. A state
-    that cannot be validated at all gives a result with the error in it. Closing the
-    iterator stops after the states under way.
+    `nproc` states are validated in parallel (default: one per processor). With `inorder`
+    the results come in the order of the states. `options` are passed to ``env.validate``;
+    raises `UnknownNameError` for the name of a check that does not exist. A state that
+    cannot be validated gives a result with the error in it. Closing the iterator stops
+    after the states in progress.
     """
     jobs = nproc or len(os.sched_getaffinity(0))
     pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="validate")
@@ -40,7 +40,7 @@ def validate_states(
     try:
         while True:
             while len(waiting) < 2 * jobs and (state := next(source, None)) is not None:
-                # A sandbox that was chosen around the call holds in its threads too.
+                # The sandbox chosen by the caller applies in the threads too.
                 job = copy_context().run
                 waiting.append(pool.submit(job, _validate, make_env, state, options))
             if not waiting:
@@ -66,7 +66,7 @@ def _validate(
             return env.validate(state, **_normalise(env, options))
     except (CompilerGymError, OSError, MemoryError) as error:
         if isinstance(error, UnknownNameError) and options.get("rungs") is not None:
-            raise  # it is the request that names no check, not the state that is wrong
+            raise  # the request is wrong, not the state
         if trouble := machine_trouble(error):
             seconds = time.monotonic() - started
             unknown = RungResult(REPLAY, Verdict.UNKNOWN, seconds, f"not replayed: {trouble}")
@@ -81,10 +81,10 @@ def _validate(
 
 
 def _normalise(env: CompilerEnv, options: dict[str, Any]) -> dict[str, Any]:
-    """Return `options` without ``rungs=None``, all of them, where there is but one check."""
-    takes = inspect.signature(env.unwrapped.validate).parameters  # type: ignore[attr-defined]  # ours has it
-    if "rungs" in takes or "rungs" not in options:
+    """Return `options` without ``rungs=None`` if the environment has only one check."""
+    accepts = inspect.signature(env.unwrapped.validate).parameters  # type: ignore[attr-defined]  # ours has it
+    if "rungs" in accepts or "rungs" not in options:
         return options
     if options["rungs"] is not None:
-        raise UnknownNameError("this environment has one check: expected no names of checks")
+        raise UnknownNameError("this environment has only one check: do not name any")
     return {name: value for name, value in options.items() if name != "rungs"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Replay a state in a fresh process and compare what comes out."""
+"""Replay a state in a fresh process and compare the results."""
 
 import math
 import warnings
@@ -12,13 +12,13 @@ from compiler_gym.validation.result import ValidationError
 __all__ = ["replay", "replay_differences"]
 
 _TOLERANCE = 1e-9
-"""Relative: rewards are sums of a few quotients, added up in another order."""
+"""Relative: rewards are sums of a few quotients, added in a different order."""
 _PRINTED = 5e-7
-"""Absolute: other tools write rewards with six digits."""
+"""Absolute: other tools print rewards with six digits."""
 
 
 def replay(env: CompilerEnv, state: CompilerEnvState) -> CompilerEnvState:
-    """Bring `env` to `state`, with the reward space it was recorded in, and return its own state.
+    """Bring `env` to `state`, with the reward space of `state`, and return the new state.
 
     Raises the typed error of an action space, a program or a compiler that fails.
     """
@@ -35,30 +35,30 @@ def replay_differences(
     replayed: CompilerEnvState,
     rewards: Mapping[str, Reward] | None = None,
 ) -> list[ValidationError]:
-    """Return how a replay differs from what was recorded, the compiler's version apart.
+    """Return the differences between a replay and the recorded state, except compiler versions.
 
-    With `rewards`, by name, those that measure, and so differ from run to run, are not compared.
+    With `rewards`, by name, measured rewards are not compared: they vary between runs.
     """
-    found: list[ValidationError] = []
+    errors: list[ValidationError] = []
     spaces = (recorded.reward_space, replayed.reward_space)
     comparable = None in spaces or spaces[0] == spaces[1]
     space = (rewards or {}).get(recorded.reward_space or "")
     comparable = comparable and (space is None or space.deterministic)
     if comparable and not _same_reward(recorded.reward, replayed.reward):
-        found.append(
+        errors.append(
             ValidationError(
-                "the replay earns another reward",
+                "the replay earns a different reward",
                 {"reward": recorded.reward, "replayed": replayed.reward},
             )
         )
     if recorded.state_hash and replayed.state_hash and recorded.state_hash != replayed.state_hash:
-        found.append(
+        errors.append(
             ValidationError(
-                "the replay reaches another program",
+                "the replay reaches a different program",
                 {"hash": recorded.state_hash, "replayed": replayed.state_hash},
             )
         )
-    return found
+    return errors
 
 
 def _same_reward(recorded: float | None, replayed: float | None) -> bool:

@@ -19,7 +19,7 @@ _Result = TypeVar("_Result", bound=Record)
 
 
 class Verdict(Enum):
-    """How one check ended."""
+    """The outcome of one check."""
 
     OK = "ok"
     FAILED = "failed"
@@ -36,18 +36,18 @@ class RungResult(Record):
     seconds: float
     """Wall time."""
     reason: str = ""
-    """What was checked, or why there is no verdict."""
+    """The extent of the check, or the reason for having no verdict."""
     errors: tuple[ValidationError, ...] = ()
 
     parts: ClassVar[Mapping[str, type[Record]]] = {"errors": ValidationError}
 
     def __post_init__(self) -> None:
         self._read_parts()
-        object.__setattr__(self, "verdict", Verdict(self.verdict))  # a file has its text
+        object.__setattr__(self, "verdict", Verdict(self.verdict))  # files store the value
 
 
-def _passing_over_derived(cls: type[_Result]) -> type[_Result]:
-    """Let `cls` be made of all that its `dict` has: what follows from the fields is not read."""
+def _ignore_derived(cls: type[_Result]) -> type[_Result]:
+    """Let the constructor of `cls` accept its own `dict`, ignoring derived fields."""
     derived, initialise = cls.derived, cls.__init__
 
     @wraps(initialise)
@@ -58,34 +58,33 @@ def _passing_over_derived(cls: type[_Result]) -> type[_Result]:
     return cls
 
 
-@_passing_over_derived
+@_ignore_derived
 @dataclass(frozen=True, slots=True)
 class ValidationResult(Record):
-    """What is known of one state after it was checked.
+    """The findings on one state.
 
-    Two results are equal if they say the same of the same state: what it cost and the
-    order of the errors do not count, as in CompilerGym 0.2.5.
+    Two results are equal if their findings on the same state are equal; as in CompilerGym 0.2.5,
+    the time and the order of the errors do not count.
     """
 
     state: CompilerEnvState
     walltime: float
-    """Seconds the validation took."""
+    """Duration of the validation, in seconds."""
     reward_validated: bool = False
     """True if the reward was compared."""
     actions_replay_failed: bool = False
     """True if the actions could not be applied again."""
     reward_validation_failed: bool = False
-    """True if the replay earned another reward."""
+    """True if the replay earned a different reward."""
     benchmark_semantics_validated: bool = False
     """True if the program was run and compared."""
     benchmark_semantics_validation_failed: bool = False
-    """True if the program does something else now."""
+    """True if the program now behaves differently."""
     errors: tuple[ValidationError, ...] = ()
     rungs: tuple[RungResult, ...] = ()
     """The result of each check, in order."""
     sandbox: str = ""
-    """What the program was kept from where it was run: the name of a `Sandbox`; empty where that
-    is not known."""
+    """The name of the `Sandbox` in which the program ran; empty if unknown."""
     parts: ClassVar[Mapping[str, type[Record]]] = {
         "state": CompilerEnvState,
         "errors": ValidationError,
@@ -96,7 +95,7 @@ class ValidationResult(Record):
     def __post_init__(self) -> None:
         self._read_parts()
         if not self.walltime >= 0:
-            raise ValueError(f"walltime is {self.walltime}: expected a number >= 0")
+            raise ValueError(f"walltime must be at least 0 (got {self.walltime})")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ValidationResult):
@@ -115,7 +114,7 @@ class ValidationResult(Record):
         return f"{program}: okay{reward}" if self.okay() else f"{program}: {self.error_details}"
 
     def okay(self) -> bool:
-        """Return whether nothing wrong was found; what could not be told is not wrong."""
+        """Return True if no errors were found; an unknown verdict is not an error."""
         return not (
             self.actions_replay_failed
             or self.reward_validation_failed
@@ -129,13 +128,13 @@ class ValidationResult(Record):
         return "; ".join(map(str, self.errors))
 
     def rung(self, name: str) -> RungResult | None:
-        """Return what the rung `name` said, or None if it was not asked."""
+        """Return the result of the rung `name`, or None if it did not run."""
         return next((rung for rung in self.rungs if rung.name == name), None)
 
     def dict(
         self, *, include: Container[str] | None = None, exclude: Container[str] = ()
     ) -> _Fields:
-        """Return every field by its name, and ``okay``; see `Record.dict`."""
+        """Return every field by name, and ``okay``; see `Record.dict`."""
         fields = super(ValidationResult, self).dict(include=include, exclude=exclude)
         if "okay" not in exclude and (include is None or "okay" in include):
             fields = {"okay": self.okay(), **fields}
@@ -147,25 +146,25 @@ class ValidationResult(Record):
 
     @classmethod
     def join(cls, results: Iterable["ValidationResult"]) -> "ValidationResult":
-        """Return one result for several of the same state; `ValueError` for different ones."""
-        found = list(results)
-        if not found:
-            raise ValueError("expected at least one result to join, found none")
-        if any(result.state != found[0].state for result in found):
-            raise ValueError("expected results of one state to join, found several states")
+        """Join several results of one state; raise `ValueError` if the states differ."""
+        members = list(results)
+        if not members:
+            raise ValueError("no results to join: pass at least one")
+        if any(result.state != members[0].state for result in members):
+            raise ValueError("cannot join results of different states")
         return cls(
-            state=found[0].state,
-            walltime=sum(result.walltime for result in found),
-            reward_validated=any(r.reward_validated for r in found),
-            actions_replay_failed=any(r.actions_replay_failed for r in found),
-            reward_validation_failed=any(r.reward_validation_failed for r in found),
-            benchmark_semantics_validated=any(r.benchmark_semantics_validated for r in found),
+            state=members[0].state,
+            walltime=sum(result.walltime for result in members),
+            reward_validated=any(r.reward_validated for r in members),
+            actions_replay_failed=any(r.actions_replay_failed for r in members),
+            reward_validation_failed=any(r.reward_validation_failed for r in members),
+            benchmark_semantics_validated=any(r.benchmark_semantics_validated for r in members),
             benchmark_semantics_validation_failed=any(
-                r.benchmark_semantics_validation_failed for r in found
+                r.benchmark_semantics_validation_failed for r in members
             ),
-            errors=tuple(error for result in found for error in result.errors),
-            rungs=tuple(rung for result in found for rung in result.rungs),
-            sandbox=_weakest(result.sandbox for result in found),
+            errors=tuple(error for result in members for error in result.errors),
+            rungs=tuple(rung for result in members for rung in result.rungs),
+            sandbox=_weakest(result.sandbox for result in members),
         )
 
     def _list_compared(self) -> tuple[Any, ...]:
@@ -181,6 +180,6 @@ class ValidationResult(Record):
 
 
 def _weakest(names: Iterable[str]) -> str:
-    """Return the tier that kept the least, of those that are known."""
+    """Return the weakest of the tiers in `names`, ignoring unknown ones."""
     tiers = [Sandbox.find(name) for name in names if name]
     return min(tiers, key=lambda tier: tier.strength).value if tiers else ""

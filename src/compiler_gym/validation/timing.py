@@ -41,14 +41,14 @@ _FEWEST = 5
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How many times as fast a candidate is as its baseline."""
+    """The speedup of a candidate over its baseline."""
 
     speedup: float
-    """The estimate; above 1 the candidate is faster."""
+    """The estimate; above 1 if the candidate is faster."""
     low: float
-    """The lower end of the 95 % confidence interval; 0 where nothing is known."""
+    """The lower end of the 95 % confidence interval; 0 if unknown."""
     high: float
-    """Its upper end; infinite where nothing is known."""
+    """The upper end; infinite if unknown."""
 
     @property
     def is_significant(self) -> bool:
@@ -63,27 +63,27 @@ class Interval:
     center: float
     """The geometric mean."""
     low: float
-    """The lower end of the 95 % confidence interval; 0 where nothing is known."""
+    """The lower end of the 95 % confidence interval; 0 if unknown."""
     high: float
-    """Its upper end; infinite where nothing is known."""
+    """The upper end; infinite if unknown."""
 
 
 def interval(values: Sequence[float], *, fewest: int = 4) -> Interval:
     """Return the mean of positive measurements with its confidence interval.
 
-    Of fewer than `fewest` measurements none is dropped as an outlier.
+    With fewer than `fewest` measurements, no outliers are dropped.
 
-    >>> found = interval([2.0, 2.2, 2.1, 2.0, 9.0])
-    >>> round(found.center, 2), found.low < 2 < found.high
+    >>> result = interval([2.0, 2.2, 2.1, 2.0, 9.0])
+    >>> round(result.center, 2), result.low < 2 < result.high
     (2.07, True)
     >>> interval([2.0])
     Interval(center=2.0, low=0.0, high=inf)
     """
-    return _of_logarithms([math.log(value) for value in values if value > 0], fewest)
+    return _estimate([math.log(value) for value in values if value > 0], fewest)
 
 
 def compare(baseline: Sequence[float], candidate: Sequence[float]) -> Comparison:
-    """Return the speedup from times that were measured in pairs.
+    """Return the speedup from times measured in pairs.
 
     >>> result = compare([2.0, 2.2, 2.1, 2.0], [1.0, 1.1, 1.0, 1.0])
     >>> round(result.speedup, 2), result.is_significant
@@ -96,16 +96,16 @@ def compare(baseline: Sequence[float], candidate: Sequence[float]) -> Comparison
         for before, after in zip(baseline, candidate, strict=True)
         if before > 0 and after > 0
     ]
-    found = _of_logarithms(ratios)
-    return Comparison(found.center, found.low, found.high)
+    mean = _estimate(ratios)
+    return Comparison(mean.center, mean.low, mean.high)
 
 
 def compare_fastest(baseline: Sequence[float], candidate: Sequence[float]) -> Comparison:
-    """Return the speedup of the mean of the fastest third, from times measured in turns.
+    """Return the speedup of the mean of the fastest third, from alternating measurements.
 
-    The interval is that of 400 resamplings of the rounds, always the same ones. Where two equal
-    programs run beside other work, it is about half as wide as that of `compare`, and excludes
-    1 as seldom. With fewer than five rounds there is an estimate and no interval.
+    The interval comes from 400 resamplings of the rounds with a fixed seed. If two equal programs
+    run next to other work, it is about half as wide as that of `compare`, and excludes 1 equally
+    rarely. With fewer than five rounds there is an estimate but no interval.
 
     >>> result = compare_fastest([2.0, 2.9, 2.0, 2.1, 2.0, 3.0], [1.0, 1.0, 1.7, 1.0, 1.1, 1.2])
     >>> round(result.speedup, 2), result.is_significant
@@ -126,7 +126,7 @@ def compare_fastest(baseline: Sequence[float], candidate: Sequence[float]) -> Co
 
 
 def _speedups(times: "np.ndarray[tuple[int, int, int], np.dtype[np.float64]]") -> "np.ndarray":
-    """Return for each of n samples of rounds, (n, rounds, 2), the ratio of the fastest thirds."""
+    """Return the ratio of the fastest thirds for each of n samples of rounds, (n, rounds, 2)."""
     times = times.copy()
     times.sort(axis=1)
     fastest = times[:, : max(round(times.shape[1] / 3), 1)].mean(axis=1)
@@ -148,14 +148,14 @@ def without_outliers(values: Sequence[float]) -> list[float]:
     return [value for value in values if abs(value - center) <= _FAR * spread]
 
 
-def _of_logarithms(values: Sequence[float], fewest: int = 4) -> Interval:
-    kept = without_outliers(values) if len(values) >= fewest else list(values)
-    if not kept:
+def _estimate(values: Sequence[float], fewest: int = 4) -> Interval:
+    sample = without_outliers(values) if len(values) >= fewest else list(values)
+    if not sample:
         return Interval(1.0, 0.0, math.inf)
-    center = fmean(kept)
-    if len(kept) < 2:
+    center = fmean(sample)
+    if len(sample) < 2:
         return Interval(math.exp(center), 0.0, math.inf)
-    reach = _quantile(len(kept) - 1) * stdev(kept) / math.sqrt(len(kept))
+    reach = _quantile(len(sample) - 1) * stdev(sample) / math.sqrt(len(sample))
     return Interval(math.exp(center), math.exp(center - reach), math.exp(center + reach))
 
 

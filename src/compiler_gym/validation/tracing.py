@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The hash of a program after each action, to find where two machines disagree.
+"""Record the hash of a program after each action, to find where two machines disagree.
 
-A trace is small and can be mailed: one line of names and hashes. Comparing two
-needs no compiler.
+A trace is small enough to mail: one line of names and hashes. Comparing two traces needs no
+compiler.
 """
 
 import json
@@ -26,17 +26,17 @@ class Trace:
     action_space: str | None
     compiler_version: str
     actions: tuple[str, ...]
-    """The names of the actions; none of an episode that could not begin."""
+    """The names of the actions; empty for an episode that could not begin."""
     hashes: tuple[str | None, ...]
-    """One more than there are actions, or fewer where the compiler failed."""
+    """One more than the number of actions, or fewer if the compiler failed."""
     error: str = ""
-    """How the compiler failed, or why the episode could not begin, if so."""
+    """The error of the compiler, or of an episode that could not begin; empty if none."""
     commandline: str = ""
     environment: str | None = None
 
     @property
     def state(self) -> CompilerEnvState:
-        """The episode, to be traced elsewhere."""
+        """The episode as a state that can be traced elsewhere."""
         return CompilerEnvState(
             self.benchmark,
             self.commandline,
@@ -50,19 +50,19 @@ class Trace:
 
     @classmethod
     def from_line(cls, line: str) -> "Trace":
-        """Return the trace in one line of JSON; raise `StateFileError` if it holds none."""
+        """Return the trace in one line of JSON; raise `StateFileError` if it is not one."""
         try:
             plain: dict[str, Any] = json.loads(line)
             plain["actions"], plain["hashes"] = tuple(plain["actions"]), tuple(plain["hashes"])
             return cls(**plain)
         except (KeyError, TypeError, ValueError) as error:
-            raise StateFileError(f"expected a trace in one line of JSON: {error}") from error
+            raise StateFileError(f"not a trace in one line of JSON: {error}") from error
 
 
 def trace(env: CompilerEnv, state: CompilerEnvState) -> Trace:
-    """Apply `state` to `env` action by action and return what the program was after each.
+    """Apply `state` to `env` action by action and return the hash of the program after each.
 
-    A program or actions that there are not here give a trace with an error and no hashes.
+    If the program or an action does not exist here, the trace has an error and no hashes.
     """
     actions: Sequence[Any] = ()
     hashes: list[str | None] = []
@@ -70,8 +70,8 @@ def trace(env: CompilerEnv, state: CompilerEnvState) -> Trace:
     try:
         actions = _begin(env, state)
         hashes.append(env.state.state_hash)
-    except (CompilerGymError, ValueError) as failed:
-        actions, error = (), f"{type(failed).__name__}: {failed}"
+    except (CompilerGymError, ValueError) as failure:
+        actions, error = (), f"{type(failure).__name__}: {failure}"
     for action in actions:
         _, _, _, truncated, info = env.multistep([action])
         if truncated and "error" in info:
@@ -99,16 +99,16 @@ def _begin(env: CompilerEnv, state: CompilerEnvState) -> Sequence[Any]:
 
 
 def first_disagreement(one: Trace, other: Trace) -> int | None:
-    """Return after how many actions two traces differ for the first time, or None.
+    """Return the number of actions after which two traces first differ, or None.
 
-    0 means that the program differs before any action, or that the episode could begin
-    on one machine alone. Raises `StateFileError` for traces of different episodes.
+    0 means that the program differs before any action, or that the episode could begin on only
+    one of the machines. Raises `StateFileError` for traces of different episodes.
     """
     have_begun = bool(one.hashes and other.hashes)
     for name in ("benchmark", "actions") if have_begun else ("benchmark", "commandline"):
         if getattr(one, name) != getattr(other, name):
             raise StateFileError(
-                f"expected two traces of one episode, found another {name}: "
+                f"the traces are of different episodes, with {name} "
                 f"{getattr(one, name)!r} and {getattr(other, name)!r}"
             )
     for number in range(len(one.actions) + 1):
@@ -117,8 +117,8 @@ def first_disagreement(one: Trace, other: Trace) -> int | None:
     return None
 
 
-def _hash_at(found: Trace, number: int) -> str | None:
-    return found.hashes[number] if number < len(found.hashes) else None
+def _hash_at(trace: Trace, number: int) -> str | None:
+    return trace.hashes[number] if number < len(trace.hashes) else None
 
 
 def _hash(env: CompilerEnv) -> str | None:

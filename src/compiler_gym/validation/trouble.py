@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Tell a machine that is in trouble from a state that is wrong.
+"""Distinguish a machine in trouble from a wrong state.
 
-A full disk, a limit of processes or a deadline says nothing of the program. What a
-compiler does by itself, a crash or a refusal, is not excused here. Errors cross borders
-of processes as a class and a text, so that both count, and so does what caused them.
+A full disk, a process limit or a deadline proves nothing about the program. A compiler that
+crashes or refuses by itself is not excused here. Errors cross process borders as a class and a
+text, so both are checked, and so are the causes of an error.
 """
 
 import errno
@@ -27,14 +27,14 @@ _SHORTAGES = (
     errno.ENOSPC, errno.EROFS,
 )  # fmt: skip
 _SYSTEM_MESSAGES = (*map(os.strerror, _SHORTAGES), "Cannot fork", "can't start new thread")
-"""The messages of the C library, a shell and Python about shortages."""
-_ENDED_FROM_OUTSIDE = frozenset(
+"""Messages of the C library, a shell and Python about shortages."""
+_OUTSIDE_SIGNALS = frozenset(
     (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM, signal.SIGXCPU, signal.SIGXFSZ)
 )
 
 
 def machine_trouble(error: BaseException) -> str:
-    """Return what of the machine or its limits `error` comes from; empty if of neither.
+    """Return the trouble of the machine or its limits that caused `error`; empty if none.
 
     >>> machine_trouble(OSError(errno.ENOSPC, "No space left on device"))
     'OSError: [Errno 28] No space left on device'
@@ -55,16 +55,16 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _is_trouble(error: BaseException) -> bool:
     if isinstance(error, WorkerCrashedError):
-        return error.signal in _ENDED_FROM_OUTSIDE or _says_so(error)
+        return error.signal in _OUTSIDE_SIGNALS or _mentions_shortage(error)
     if isinstance(error, (ServiceError, MemoryError, subprocess.TimeoutExpired, TimeoutError)):
         return True
     if isinstance(error, (CacheError, DownloadFailed)):
         return True
     if isinstance(error, OSError) and not isinstance(error, CompilerGymError):
-        return error.errno in _SHORTAGES or _says_so(error)
-    return _says_so(error)
+        return error.errno in _SHORTAGES or _mentions_shortage(error)
+    return _mentions_shortage(error)
 
 
-def _says_so(error: BaseException) -> bool:
+def _mentions_shortage(error: BaseException) -> bool:
     text = str(error)
-    return any(word in text for word in _SYSTEM_MESSAGES)
+    return any(message in text for message in _SYSTEM_MESSAGES)

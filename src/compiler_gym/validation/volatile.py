@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tell an output that differs by a time or an address from one that is wrong.
+"""Distinguish an output that differs by a time or an address from a wrong one.
 
-A program that prints the clock or a pointer prints something else on every run,
-whatever the compiler did. Only what looks like one of the two is passed over: any
-other difference stays a difference.
+A program that prints the time or a pointer prints something else on every run, no matter how it
+was compiled. Only text that looks like one of the two is ignored; every other difference counts.
 """
 
 import re
@@ -23,7 +22,7 @@ _MOST_QUOTED = 60
 
 
 def differs_only_in_volatile_words(one: bytes, other: bytes) -> str | None:
-    """Return what two outputs differ in, ``an address`` or ``a time``, or None.
+    """Return the kind of a harmless difference, ``an address`` or ``a time``, or None.
 
     >>> differs_only_in_volatile_words(b"at 0x7f0012345678", b"at 0x7ffe9abcdef0")
     'an address'
@@ -44,24 +43,24 @@ def describe_difference(wanted: bytes, found: bytes) -> str:
     r"""Return the first difference of two outputs, in one line.
 
     >>> describe_difference(b"1\n2\n", b"1\n3\n")
-    "line 2: expected '2', found '3'"
+    "line 2: expected '2', got '3'"
     """
-    ours, theirs = wanted.splitlines(), found.splitlines()
-    for number, (line, other) in enumerate(zip(ours, theirs, strict=False), start=1):
+    expected_lines, lines = wanted.splitlines(), found.splitlines()
+    for number, (line, other) in enumerate(zip(expected_lines, lines, strict=False), start=1):
         if line != other:
-            return f"line {number}: expected {_quote(line)}, found {_quote(other)}"
-    if len(ours) == len(theirs):
-        return "the ends of lines differ"
-    return f"expected {len(ours)} lines, found {len(theirs)}"
+            return f"line {number}: expected {_quote(line)}, got {_quote(other)}"
+    if len(expected_lines) == len(lines):
+        return "the line endings differ"
+    return f"expected {len(expected_lines)} lines, got {len(lines)}"
 
 
 def _without_times(text: bytes) -> bytes:
-    return _UNIX_TIME.sub(_mask_the_present, _CLOCK.sub(b"#", text))
+    return _UNIX_TIME.sub(_mask_current_time, _CLOCK.sub(b"#", text))
 
 
-def _mask_the_present(found: re.Match[bytes]) -> bytes:
-    """Return a mark for a number of seconds (or parts of them) that is about now."""
-    digits = found.group()
+def _mask_current_time(match: re.Match[bytes]) -> bytes:
+    """Return a mark in place of a Unix time, in any unit, within a day of now."""
+    digits = match.group()
     seconds = int(digits) / 10 ** (len(digits) - 10)
     return b"#" if abs(seconds - time.time()) < _DAY else digits
 

@@ -162,7 +162,7 @@ def test_the_time_of_a_timing_is_chosen() -> None:
         env.reset(benchmark=MATMUL)
         env.timing_seconds = 0.001
         assert env.timing_seconds == 0.001
-        with pytest.raises(ValueError, match="expected seconds above 0"):
+        with pytest.raises(ValueError, match="must be above 0"):
             env.timing_seconds = -1
 
 

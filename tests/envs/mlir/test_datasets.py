@@ -38,7 +38,7 @@ def test_files_and_descriptions(tmp_path: Path) -> None:
 def test_what_does_not_exist_is_said() -> None:
     with pytest.raises(UnknownNameError, match="no layer"):
         LayerDataset().benchmark("benchmark://layers-v0/resnet18/conv9")
-    with pytest.raises(BenchmarkInitError, match="expected sizes"):
+    with pytest.raises(BenchmarkInitError, match="write sizes"):
         KernelDataset().benchmark("benchmark://linalg-v0/matmul/axb")
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Loop nests: schedule the loops of a small tensor program, which is compiled and timed.
 
-Importing this registers the compiler and loads nothing else. ``session`` runs in workers,
+Importing this package registers the compiler and loads nothing else. ``session`` runs in workers,
 ``environment`` in the user's process; ``actions``, ``observations`` and ``rewards`` are tables, and
-``datasets`` lists the programs. ``state`` holds the language and the loop tree, ``programs`` writes
-texts of it, ``toolchain`` compiles and times trees, ``validation`` compares results with numpy's,
-and ``pictures`` and ``panes`` are the views. ``jit`` makes machine code of loop trees.
+``datasets`` lists the programs. ``state`` holds the language and the loop tree, ``programs``
+generates programs, ``toolchain`` compiles and times trees, ``validation`` compares results with
+NumPy's, ``pictures`` and ``panes`` are the views, and ``jit`` compiles and times LLVM IR.
 """
 
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 VERSION = "1"
-"""Of the language of loop nests and of what is computed from it."""
+"""The version of the loop nest language and of the results computed from it."""
 
 loop_tool = Compiler(
     name="loop_tool",
@@ -57,6 +57,6 @@ loop_tool = Compiler(
     formats=(ProgramFormat("loop nest", (".nest",)),),
     version=f"{__name__}:VERSION",
 )
-"""What the entry point names."""
+"""The plug-in object that the entry point names."""
 
 __getattr__ = door(__name__)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which programs there are: 0.2.5's additions, LoopTune's matmuls, drawn nests, layers, any line.
+"""The datasets: 0.2.5's additions, LoopTune's matmuls, random nests, layers, and user programs.
 
-Every program is text of the language; nothing is compiled or fetched here. The two classes
-for CPU and CUDA keep the names that CompilerGym 0.2.5 gives them.
+Every program is text in the language; nothing is compiled or downloaded here. The two classes for
+CPU and CUDA keep their names from CompilerGym 0.2.5.
 """
 
 import errno
@@ -41,9 +41,9 @@ _MOST_BYTES = 1 << 20
 
 
 def make_benchmark(text: str, name: str = "mine", *, target: str = "cpu") -> Benchmark:
-    """Return the program that `text` writes, as ``benchmark://user-v0/NAME``.
+    """Return the program in `text` as ``benchmark://user-v0/NAME``.
 
-    `text` are lines of the language, or one line that describes a program, such as
+    `text` is a program in the language, or one line that describes a program, such as
     ``matmul/m=64,n=64,k=64`` or ``einsum/mk,kn->mn/m=64,n=64,k=64``. Raises
     `BenchmarkInitError` or `UnknownNameError`.
 
@@ -51,9 +51,9 @@ def make_benchmark(text: str, name: str = "mine", *, target: str = "cpu") -> Ben
         >>> program, program.contents.decode().splitlines()[0]
         (benchmark://user-v0/rows, 'dim m 8')
     """
-    kind, _, words = text.strip().partition("/")
+    kind, _, sizes = text.strip().partition("/")
     if "\n" not in text.strip():
-        text = describe(kind, words)
+        text = describe(kind, sizes)
     if target != "cpu":
         text = f"target {target}\n{text}"
     parse_program(text)
@@ -61,7 +61,7 @@ def make_benchmark(text: str, name: str = "mine", *, target: str = "cpu") -> Ben
 
 
 class _Additions(Dataset):
-    """``a + b`` over n elements, in three loops, as in CompilerGym 0.2.5: n is the name."""
+    """``a + b`` over n elements, in three loops, as in CompilerGym 0.2.5; n is the name."""
 
     target: ClassVar[str]
 
@@ -74,7 +74,7 @@ class _Additions(Dataset):
 
     @property
     def size(self) -> int:
-        """Number listed: 0.2.5 lists those below 8 Mi; that one is served too."""
+        """Number of listed sizes: as in 0.2.5, those below 8 Mi; 8 Mi itself works too."""
         return _ADDITIONS - 1
 
     def benchmark_uris(self) -> Iterator[str]:
@@ -88,7 +88,7 @@ class _Additions(Dataset):
         return f"{self.name}/{index + 1}"
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
-        """Return the addition of as many elements as `uri` says."""
+        """Return the addition of the number of elements in `uri`."""
         n = _number_in(uri, 1, _ADDITIONS, "a number of elements")
         text = f"target {self.target}\nsplits 3\n{describe('add', f'a={n}')}"
         return Benchmark(uri, text.encode())
@@ -128,27 +128,27 @@ class MatmulDataset(Dataset):
         yield from (f"{self.name}/{size}" for size in sizes if size not in HELD_OUT)
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
-        """Return the matmul of the sizes that `uri` says; the 25 are elsewhere."""
+        """Return the matmul of the sizes in `uri`; the 25 held-out ones are another dataset."""
         name = uri.path.strip("/")
         if name in HELD_OUT:
             raise UnknownNameError(
-                f"{name} is held out: expected benchmark://looptune-matmul-test-v0/{name}"
+                f"{name} is held out; use benchmark://looptune-matmul-test-v0/{name}"
             )
         parts = name.split("x")
         if len(parts) != 3 or any(part not in map(str, _SIDES) for part in parts):
             raise UnknownNameError(
-                f"no program {name!r} in {self.name}: expected MxNxK, each from 64 to 256 by 16"
+                f"no program {name!r} in {self.name}; use MxNxK, each from 64 to 256 in steps of 16"
             )
         return _matmul_benchmark(uri, name)
 
 
 class HeldOutMatmuls(Dataset):
-    """``benchmark://looptune-matmul-test-v0/64x240x64``: the 25 that LoopTune is tested on."""
+    """``benchmark://looptune-matmul-test-v0/64x240x64``: the 25 matmuls of LoopTune's test set."""
 
     def __init__(self) -> None:
         super().__init__(
             "benchmark://looptune-matmul-test-v0",
-            "The 25 matmuls that LoopTune is tested on",
+            "The 25 matmuls of LoopTune's test set",
             _LICENSE,
             references={"Results": "https://github.com/loopstack/looptune"},
         )
@@ -163,7 +163,7 @@ class HeldOutMatmuls(Dataset):
         yield from (f"{self.name}/{name}" for name in HELD_OUT)
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
-        """Return the matmul of the sizes that `uri` says."""
+        """Return the matmul of the sizes in `uri`."""
         name = uri.path.strip("/")
         if name not in HELD_OUT:
             raise UnknownNameError(unknown_name("program", name, HELD_OUT))
@@ -190,7 +190,7 @@ class LayerDataset(Dataset):
         yield from (f"{self.name}/{name}" for name in LAYERS)
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
-        """Return the layer that `uri` names."""
+        """Return the layer named by `uri`."""
         name = uri.path.strip("/")
         if name not in LAYERS:
             raise UnknownNameError(unknown_name("layer", name, LAYERS))
@@ -214,22 +214,22 @@ class GeneratedNests(Dataset):
         return f"{self.name}/{index}"
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
-        """Return the program of the seed that `uri` names."""
+        """Return the program of the seed in `uri`."""
         return Benchmark(uri, draw(_number_in(uri, 0, _LARGEST_SEED - 1, "a seed")).encode())
 
 
 class DescribedNests(Dataset):
-    """``loop_tool://matmul/m=128,n=128,k=128``: any program that one line describes.
+    """``loop_tool://matmul/m=128,n=128,k=128``: any program that fits in one line.
 
-    What follows the slashes is a kind and its sizes; those left out are the usual ones.
+    The address gives a kind and its sizes, with defaults for missing sizes.
     ``loop_tool://einsum/mk,kn->mn/m=8,n=8,k=8`` is an einsum string and its sizes.
     """
 
     def __init__(self) -> None:
-        super().__init__("loop_tool://", "Any program that one line describes", _LICENSE)
+        super().__init__("loop_tool://", "Any program described in one line", _LICENSE)
 
     def benchmark_uris(self) -> Iterator[str]:
-        """Yield an address of each kind, in its usual sizes."""
+        """Yield an address of each kind, with its default sizes."""
         yield from (
             f"loop_tool://{kind}/{','.join(f'{d}={s}' for d, s in row.sizes.items())}"
             for kind, row in KINDS.items()
@@ -237,21 +237,21 @@ class DescribedNests(Dataset):
 
     @property
     def size(self) -> int:
-        """Return 0: there is no end of lines."""
+        """Return 0: the number of programs is unlimited."""
         return 0
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
-        """Return the program that `uri` describes."""
+        """Return the program described by `uri`."""
         if not uri.dataset:
             raise UnknownNameError(
-                f"expected loop_tool://KIND/SIZES, found {uri}: kinds are {', '.join(KINDS)}, "
+                f"{uri} has no kind; use loop_tool://KIND/SIZES with one of {', '.join(KINDS)}, "
                 f"{EINSUM}"
             )
         return Benchmark(uri, describe(uri.dataset, uri.path.strip("/")).encode())
 
 
 class FileDataset(Dataset):
-    """``file:///path``: a program in a file, in lines of the language."""
+    """``file:///path``: a program in a file, in the language."""
 
     def __init__(self) -> None:
         super().__init__("file://", "A program in a file: .nest", "the file's own", hidden=True)
@@ -261,13 +261,13 @@ class FileDataset(Dataset):
         return iter(())
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
-        """Return the program in the file that `uri` names."""
+        """Return the program in the file named by `uri`."""
         path = Path(unquote(uri.path, errors="surrogateescape"))
         try:
             return Benchmark(uri, read_regular(path, most=_MOST_BYTES))
         except OSError as error:
             if error.errno == errno.EFBIG:
-                raise BenchmarkInitError(f"{path}: it is no program: {error.strerror}") from error
+                raise BenchmarkInitError(f"{path}: not a program: {error.strerror}") from error
             raise program_unreadable(path, error) from error
 
 
@@ -290,11 +290,11 @@ def _matmul_benchmark(uri: BenchmarkUri, name: str) -> Benchmark:
     return Benchmark(uri, describe("matmul", f"m={m},n={n},k={k}").encode())
 
 
-def _number_in(uri: BenchmarkUri, low: int, high: int, what: str) -> int:
+def _number_in(uri: BenchmarkUri, low: int, high: int, noun: str) -> int:
     text = uri.path.strip("/")
     plain = text.isascii() and text.isdecimal() and len(text) < 20 and text == str(int(text))
     if not plain or not low <= int(text) <= high:
         raise UnknownNameError(
-            f"no program {text!r} in {uri.dataset_name}: expected {what} from {low} to {high}"
+            f"no program {text!r} in {uri.dataset_name}; use {noun} from {low} to {high}"
         )
     return int(text)

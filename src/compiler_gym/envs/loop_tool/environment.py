@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The environment of loop nests, with a property for each observation."""
+"""The environment for loop nests, with a property for each main observation."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -25,25 +25,25 @@ _TIMED = frozenset(TIMED)
 
 
 class LoopToolEnv(CompilerEnv):
-    """Change a nest of loops, which is compiled and timed as you do.
+    """Transform a loop nest, which is compiled and timed as you do.
 
-    - Actions: ``simple`` (default) resizes the loops that there are, ``split`` adds one, as in
-      CompilerGym 0.2.5; ``loops`` moves, splits, merges, fuses and annotates them, as LoopTune.
-    - Observations: GFLOPS, measured or by a model without a clock; the tree as text, as a
-      vector for each loop, as a graph; the machine's peak and roofline.
-    - Rewards: GFLOPS gained, measured by themselves, against the nest before in turns, or by
-      the model; the gain as a share of the peak.
-    - End: never by itself; an episode is truncated when a nest computes something else than
-      numpy (which is a bug), would run for minutes, or cannot be run here.
-    - Programs: ``loop_tool-cpu-v0``, LoopTune's matmuls, layers, random ones, and any line.
+    - Actions: ``simple`` (default) resizes the existing loops and ``split`` adds loops, as in
+      CompilerGym 0.2.5; ``loops`` moves, splits, merges, fuses and annotates them, as in LoopTune.
+    - Observations: GFLOPS, measured or from a static model; the tree as text, as a vector per
+      loop, as a graph; the machine's peak and roofline.
+    - Rewards: GFLOPS gained, from separate measurements, from alternating measurements of the old
+      and the new nest, or from the model; the gain as a share of the peak.
+    - End: an episode never ends by itself. It is truncated if a nest computes a different result
+      than NumPy (which is a bug), would run for minutes, or cannot run on this machine.
+    - Programs: ``loop_tool-cpu-v0``, LoopTune's matmuls, layers, random nests, and your own.
 
-    Nothing is compiled before a time is asked for, and each tree is checked against numpy
-    before it is timed. ``info["timing"]`` says how sure a time is.
+    Nothing is compiled before a time is needed, and each tree is checked against NumPy before it
+    is timed. ``info["timing"]`` has the confidence interval of a time.
 
         >>> import compiler_gym
         >>> with compiler_gym.make("loop_tool-v0", action_space="loops") as env:
         ...     _ = env.reset(benchmark="loop_tool://matmul/m=16,n=16,k=16", reward_space=None)
-        ...     _ = env.multistep([env.action_space[word] for word in ("down", "swap_down")])
+        ...     _ = env.multistep([env.action_space[name] for name in ("down", "swap_down")])
         ...     print(env.loop_tree)
         for m in 16 : L0
          for k in 16 : L1
@@ -74,17 +74,17 @@ class LoopToolEnv(CompilerEnv):
 
     @property
     def panes(self) -> Panes:
-        """What people look at."""
+        """The views that the explorer shows."""
         return PANES
 
     @property
     def flops(self) -> float:
-        """GFLOPS of the nest as it is now, measured."""
+        """Measured GFLOPS of the current nest."""
         return self.observation["flops"]
 
     @property
     def flops_deterministic(self) -> float:
-        """GFLOPS of the nest by a model without a clock."""
+        """GFLOPS of the nest according to a static model."""
         return self.observation["flops_deterministic"]
 
     @property
@@ -94,9 +94,9 @@ class LoopToolEnv(CompilerEnv):
 
     @property
     def timing_seconds(self) -> float:
-        """The seconds that one timing may take, 0.006 by default; it ends with the session.
+        """Seconds that one timing may take, 0.006 by default; reset with each session.
 
-        Setting it raises `InvalidParameterError` for what is no number above 0 and up to 60.
+        Setting it raises `InvalidParameterError` unless it is above 0 and at most 60.
         """
         return float(self.send_param("timing.seconds", ""))
 
@@ -112,7 +112,7 @@ class LoopToolEnv(CompilerEnv):
         *,
         timeout: float | None = None,
     ) -> Any:
-        """Apply `action`, as of `CompilerEnv.step`; ``info["timing"]`` says what was timed."""
+        """Apply `action` as `CompilerEnv.step` does, and add ``info["timing"]`` if timed."""
         result = super().step(action, observation_spaces, reward_spaces, timeout=timeout)
         return self._with_timing(result, observation_spaces, reward_spaces)
 
@@ -124,12 +124,12 @@ class LoopToolEnv(CompilerEnv):
         *,
         timeout: float | None = None,
     ) -> Any:
-        """Apply `actions`, as of `CompilerEnv.multistep`; ``info["timing"]`` as of `step`."""
+        """Apply `actions` as `CompilerEnv.multistep` does, and add ``info["timing"]`` if timed."""
         result = super().multistep(actions, observation_spaces, reward_spaces, timeout=timeout)
         return self._with_timing(result, observation_spaces, reward_spaces)
 
     def make_benchmark(self, text: str, name: str = "mine", *, target: str = "cpu") -> Benchmark:
-        """Return the program that `text` writes or describes.
+        """Return the program that `text` contains or describes.
 
         See `compiler_gym.envs.loop_tool.make_benchmark`.
         """
@@ -138,10 +138,10 @@ class LoopToolEnv(CompilerEnv):
     def validate(
         self, state: CompilerEnvState | None = None, *, rungs: Iterable[str] | None = None
     ) -> ValidationResult:
-        """Replay `state` (default: the current one) in a fresh worker; numpy is the judge.
+        """Replay `state` (default: the current one) in a new worker and compare with NumPy.
 
         `rungs` names the checks: see ``compiler_gym.envs.loop_tool.validation.RUNGS``. None
-        makes all of them.
+        runs all of them.
         """
         state = self.state if state is None else state
         reward = state.reward_space
@@ -150,23 +150,23 @@ class LoopToolEnv(CompilerEnv):
             and reward in self.reward
             and not self.reward.spaces[reward].deterministic
         ):
-            state = replace(state, reward=None)  # measured again, it is another
+            state = replace(state, reward=None)  # a new measurement would differ
         return validate(state, self._twin, rungs)
 
     def tree_svg(self) -> str:
-        """Return a picture of the loop tree and the cursor in it as SVG."""
+        """Return an SVG picture of the loop tree and the cursor in it."""
         from compiler_gym.envs.loop_tool.pictures import tree_svg
 
         return tree_svg(self.loop_tree, int(self.observation["action_state"][0]))
 
     def roofline_svg(self) -> str:
-        """Return a picture as SVG of what the nest reaches and what the machine could."""
+        """Return an SVG picture of the nest's performance and the machine's limits."""
         from compiler_gym.envs.loop_tool.pictures import roofline_svg
 
         return roofline_svg(self.observation["roofline"])
 
     def roofline_text(self) -> str:
-        """Return a picture in characters of what the nest reaches and what the machine could."""
+        """Return a text picture of the nest's performance and the machine's limits."""
         return self.observation["roofline_picture"]
 
     def _with_timing(self, result: Any, observation_spaces: Any, reward_spaces: Any) -> Any:

@@ -11,14 +11,14 @@ __all__ = ["FLOPSReward", "GainReward", "make_rewards"]
 
 
 class FLOPSReward(ChangeReward):
-    """The GFLOPS that an action gained over the last measurement."""
+    """The GFLOPS gained by an action since the last measurement."""
 
     def __init__(self) -> None:
         super().__init__("flops", "flops", initial="flops_at_reset", deterministic=False)
 
 
 class GainReward(Reward):
-    """A gain that the session measures itself: the nest before and the nest now, in turns."""
+    """A gain that the session measures by alternating runs of the old and the new nest."""
 
     def __init__(self, name: str, observation: str, unit: str = "GFLOPS") -> None:
         super().__init__(
@@ -30,8 +30,7 @@ class GainReward(Reward):
             platform_dependent=True,
         )
         self.description = (
-            f"The {unit} that the action gained, from runs of the nest before and the nest now in "
-            "turns."
+            f"The {unit} gained by the action, from alternating runs of the old and the new nest."
         )
 
     def update(
@@ -45,7 +44,8 @@ class GainReward(Reward):
 
 
 def make_rewards() -> list[Reward]:
-    """Return fresh rewards: each holds the numbers of one environment's episode."""
+    """Return new rewards: each stores values of one environment's episode."""
+
     return [
         FLOPSReward(),
         ChangeReward(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The session of loop nests: a program, its loop tree, and a cursor in it.
+"""The session for loop nests: a program, its loop tree, and a cursor in the tree.
 
-Runs only in a worker. The state is the tree, the cursor and the undo history; nothing is
-compiled before a time is asked for, and no tree twice in a row.
+Runs only in a worker. The state is the tree, the cursor and the undo history; nothing is compiled
+before a time is needed, and no tree is compiled twice in a row.
 """
 
 import json
@@ -27,7 +27,7 @@ from compiler_gym.session import ActionSpaceSpec, BenchmarkSpec, CompilerSession
 
 __all__ = ["LoopToolSession"]
 
-"""The version of the language, its changes and the model of its cost."""
+"""Version of the language, its transformations and its cost model."""
 
 
 class LoopToolSession(CompilerSession):
@@ -47,14 +47,14 @@ class LoopToolSession(CompilerSession):
         tree = initial_tree(program)
         if len(tree.loops()) > MOST_LOOPS:
             raise BenchmarkInitError(
-                f"{benchmark.uri} begins with {len(tree.loops())} loops: at most {MOST_LOOPS}"
+                f"{benchmark.uri} has {len(tree.loops())} loops; at most {MOST_LOOPS} are possible"
             )
         self._actions = TABLE[action_space.name]
         self._cursor = Cursor(tree)
         self._bench = Bench(tree)
 
     def apply_action(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
-        """Change the tree or the cursor; actions without meaning here change nothing."""
+        """Change the tree or the cursor; an action that does not apply has no effect."""
         if type(action) is not int or not 0 <= action < len(self._actions):
             raise InvalidActionError(f"{action!r} is not in [0, {len(self._actions)})")
         before = self._cursor
@@ -63,22 +63,22 @@ class LoopToolSession(CompilerSession):
         return False, None, self._cursor is before
 
     def get_observation(self, name: str) -> Any:
-        """Return the plain value of observation `name`; times are measured when they are asked."""
+        """Return the plain value of observation `name`; measures times on demand."""
         compute = COMPUTE.get(name)
         if compute is None:
             raise UnknownNameError(f"no observation space {name!r}")
         return compute(self._cursor, self._bench)
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
-        """Handle ``timing.seconds`` (for one timing; empty asks), ``timing.last`` (JSON), and
+        """Handle ``timing.seconds`` (of one timing; empty reads it), ``timing.last`` (JSON), and
         ``check.compiled`` and ``check.interpreted`` (JSON), whose value seeds the inputs."""
         if key == "timing.last":
             return self._bench.last_facts()
         if key in ("check.compiled", "check.interpreted"):
             if not value.isdecimal() or len(value) > 9:
-                raise InvalidParameterError(f"{key} is {value!r}: expected the seed of inputs")
-            way = key.removeprefix("check.")
-            return json.dumps(self._bench.check(self._cursor.tree, way, int(value)))
+                raise InvalidParameterError(f"{key} must be a seed of inputs (got {value!r})")
+            method = key.removeprefix("check.")
+            return json.dumps(self._bench.check(self._cursor.tree, method, int(value)))
         if key != "timing.seconds":
             return None
         if value:
@@ -88,7 +88,7 @@ class LoopToolSession(CompilerSession):
                 seconds = -1.0
             if not 0 < seconds <= 60:
                 raise InvalidParameterError(
-                    f"{key} is {value!r}: expected seconds above 0, at most 60"
+                    f"{key} must be above 0 and at most 60 seconds (got {value!r})"
                 )
             self._bench.seconds = seconds
         return f"{self._bench.seconds:g}"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """MLIR: choose the transformations of a structured tensor program.
 
-Importing this registers the compiler and loads nothing else. ``session`` runs in workers,
+Importing this package registers the compiler and loads nothing else. ``session`` runs in workers,
 ``environment`` in the user's process; ``actions``, ``observations`` and ``rewards`` are tables, and
-``datasets`` lists the payloads. ``programs`` writes and reads them, ``state`` holds an episode's
+``datasets`` lists the payloads. ``programs`` writes and parses them, ``state`` holds an episode's
 payload and moves, ``toolchain`` compiles and times it, ``validation`` checks that it still computes
-the right results, and ``panes`` are views of it.
+the right results, and ``panes`` are its views.
 """
 
 from typing import TYPE_CHECKING
@@ -47,6 +47,6 @@ mlir = Compiler(
     formats=(ProgramFormat("MLIR", (".mlir",)),),
     version="compiler_gym.envs.mlir.toolchain.bindings:find_version",
 )
-"""What the entry point names."""
+"""The plug-in object that the entry point names."""
 
 __getattr__ = door(__name__)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which payloads there are: kernels of any size, layers of networks, random chains, and files."""
+"""The payloads: kernels of any size, layers of networks, random chains, and files."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ __all__ = [
     "make_benchmark",
     "make_datasets",
 ]
-__path__: list[str] = []  # old paths are looked for below this one: see `compat`
+__path__: list[str] = []  # `compat` finds old paths below this one
 
 _LARGEST_SEED = 2**32 - 1
 
@@ -46,11 +46,11 @@ class KernelDataset(Dataset):
 
     @property
     def size(self) -> int:
-        """Number listed: each kernel in one size. Any other size is there too."""
+        """Number of listed programs: each kernel in one size; any other size works too."""
         return len(KERNELS)
 
     def benchmark_uris(self) -> Iterator[str]:
-        """Yield the address of each kernel in its usual size."""
+        """Yield the address of each kernel in its default size."""
         for kernel in KERNELS.values():
             yield f"{self.name}/{kernel.name}/{'x'.join(map(str, kernel.default))}"
 
@@ -82,12 +82,12 @@ class LayerDataset(Dataset):
         """Return the layer at `uri`."""
         network, _, layer = uri.path.strip("/").partition("/")
         if layer not in LAYERS.get(network, {}):
-            raise UnknownNameError(f"no layer {uri}: there are {', '.join(LAYERS)}, each listed")
+            raise UnknownNameError(f"no layer {uri}; the networks are {', '.join(LAYERS)}")
         return Benchmark(uri, build(*LAYERS[network][layer]).encode())
 
 
 class RandomDataset(Dataset):
-    """``generator://linalg-v0/N``: a chain of operations that its number chooses."""
+    """``generator://linalg-v0/N``: a random chain of operations with the seed N."""
 
     uri_keys: ClassVar[tuple[str, ...]] = ("type",)
 
@@ -97,18 +97,18 @@ class RandomDataset(Dataset):
         )
 
     def benchmark_uris(self) -> Iterator[str]:
-        """Yield an address for every number."""
+        """Yield an address for every seed."""
         yield from (f"{self.name}/{number}" for number in itertools.count())
 
     def benchmark_uri_at(self, index: int) -> str:
-        """Return the address of a number without counting up to it."""
+        """Return the address of a seed without counting up to it."""
         return f"{self.name}/{index}"
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
-        """Return the chain that its number seeds."""
+        """Return the chain of the seed in `uri`."""
         number = uri.path.strip("/")
         if not number.isdecimal() or int(number) > _LARGEST_SEED:
-            raise UnknownNameError(f"no program {number!r} in {self.name}: expected a number")
+            raise UnknownNameError(f"no program {number!r} in {self.name}: use a number")
         return Benchmark(uri, random_chain(int(number)).encode())
 
 
@@ -119,7 +119,7 @@ class MatmulBenchmark(BenchmarkWithSource):
     def create(  # type: ignore[override]  # 0.2.5's arguments: its source has one name
         cls, uri: str | BenchmarkUri, bitcode: bytes, src: bytes
     ) -> "MatmulBenchmark":
-        """Return the program `bitcode` that was made from `src`; here both are MLIR."""
+        """Return the program `bitcode` compiled from `src`; here both are MLIR."""
         return cls(uri, bitcode, sources=[BenchmarkSource("source.mlir", src)])
 
 
@@ -144,7 +144,7 @@ class MatmulDataset(Dataset):
 
     @property
     def size(self) -> int:
-        """Number listed: one, as in CompilerGym 0.2.5."""
+        """Number of listed programs: one, as in CompilerGym 0.2.5."""
         return 1
 
     def name_from_size(self, mnk: Iterable[int]) -> str:
@@ -156,11 +156,11 @@ class MatmulDataset(Dataset):
         return f"{self.name}/{'_'.join(map(str, mnk))}"
 
     def benchmark_uris(self) -> Iterator[str]:
-        """Yield the one that is listed."""
+        """Yield the only listed address."""
         yield self.name_from_size((64, 64, 64))
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
-        """Return the matrix product of the sizes that `uri` names."""
+        """Return the matrix product of the sizes in `uri`."""
         sizes = _numbers_between(uri.path.strip("/"), "_", str(uri))
         payload = build("matmul", sizes).encode()
         return MatmulBenchmark.create(uri, payload, payload)
@@ -170,13 +170,13 @@ class MatmulDataset(Dataset):
     ) -> Benchmark:
         """Return the matrix product of these sizes.
 
-        Nothing here fails at random, so nothing is tried again. Raises `BenchmarkInitError`, an
-        `OSError`, if `retry_count` says that `max_retries` attempts were made already.
+        Nothing here fails at random, so nothing is retried. Raises `BenchmarkInitError`, an
+        `OSError`, if `retry_count` is not below `max_retries`.
         """
         if retry_count >= max_retries:
             raise BenchmarkInitError(
-                f"matmul failed after {retry_count} attempts with size {tuple(mnk)}: expected "
-                f"retry_count below max_retries, {max_retries}"
+                f"matmul failed after {retry_count} attempts with size {tuple(mnk)}: set "
+                f"max_retries ({max_retries}) above retry_count"
             )
         return self.benchmark(self.name_from_size(mnk))
 
@@ -192,12 +192,12 @@ class FileDataset(Dataset):
         return iter(())
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
-        """Return the payload in the file that `uri` names."""
+        """Return the payload in the file named by `uri`."""
         return _from_file(Path(unquote(uri.path, errors="surrogateescape")), uri)
 
 
 def make_benchmark(source: str | Path, element: str = "f32") -> Benchmark:
-    """Return a payload from a path, from MLIR as text, or from a description in one line.
+    """Return a payload from a path, from MLIR text, or from a one-line description.
 
     >>> make_benchmark("y[i] = a[i] + b[i]; i=8").contents.decode().count("linalg.generic")
     1
@@ -218,13 +218,13 @@ def _from_file(path: Path, uri: BenchmarkUri) -> Benchmark:
     try:
         return Benchmark(uri, read_regular(path))
     except FileNotFoundError as error:
-        raise BenchmarkNotFoundError(f"there is no file {path}") from error
+        raise BenchmarkNotFoundError(f"no file {path}") from error
     except OSError as error:
         raise BenchmarkInitError(f"cannot read {path}: {error}") from error
 
 
-def _numbers_between(text: str, between: str, uri: str) -> tuple[int, ...]:
-    parts = text.split(between) if text else []
+def _numbers_between(text: str, separator: str, uri: str) -> tuple[int, ...]:
+    parts = text.split(separator) if text else []
     if not all(part.isdecimal() and len(part) < 10 for part in parts):
-        raise BenchmarkInitError(f"{uri}: expected sizes joined by {between!r}, found {text!r}")
+        raise BenchmarkInitError(f"{uri}: write sizes joined with {separator!r} (got {text!r})")
     return tuple(map(int, parts))

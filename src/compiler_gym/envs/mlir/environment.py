@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The environment of MLIR."""
+"""The environment for MLIR."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -28,18 +28,18 @@ _ACTION = "// action "
 
 
 class MlirEnv(RunnableEnv):
-    """Transform a structured tensor program with MLIR, and run what comes out.
+    """Transform a structured tensor program with MLIR, and run the result.
 
-    - Actions: ``Schedule`` (default) is a list with a mask, ``CompositeMoves`` says operation,
+    - Actions: ``Schedule`` (default) is a list with a mask, ``CompositeMoves`` has an operation, a
       transformation and numbers, ``LegalMoves`` changes with the program, ``ScriptLines`` takes
-      text, ``MatrixMultiplication`` is CompilerGym 0.2.5's.
+      text, ``MatrixMultiplication`` is that of CompilerGym 0.2.5.
     - Observations: the module, the transform script, features, a graph, times, static cost.
-    - Rewards: ``LogSpeedup`` over naive code, ``LogSpeedupNumpy``, ``Gflops``, ``runtime``, minus
-      microseconds, ``StaticCostSaved`` without running.
-    - End: ``stop``, an empty line, or the one step of ``MatrixMultiplication``. An episode is
-      truncated where the results are wrong, or MLIR crashes.
+    - Rewards: ``LogSpeedup`` over naive code, ``LogSpeedupNumpy``, ``Gflops``, ``runtime`` in
+      negative microseconds, and ``StaticCostSaved``, which runs nothing.
+    - End: ``stop``, an empty line, or the only step of ``MatrixMultiplication``. An episode is
+      truncated if the results are wrong or MLIR crashes.
     - Programs: ``linalg-v0``, ``layers-v0``, ``generator://linalg-v0``, ``generator://matmul-v0``,
-      files, and what `make_benchmark` makes.
+      files, and the results of `make_benchmark`.
     """
 
     default_benchmark: ClassVar[str | None] = "generator://matmul-v0/64_64_64"
@@ -65,29 +65,29 @@ class MlirEnv(RunnableEnv):
 
     @property
     def panes(self) -> Panes:
-        """What people look at."""
+        """The views that the explorer shows."""
         return PANES
 
     def commandline(self) -> str:
-        """Return the transform script of the episode: a module that
-        ``mlir-opt --transform-interpreter`` runs on the observation `PayloadText`."""
+        """Return the transform script of the episode: a module for
+        ``mlir-opt --transform-interpreter``, to run on the observation `PayloadText`."""
         return self.observation["TransformScript"]
 
     def commandline_to_actions(self, commandline: str) -> list[Any]:
-        """Return the actions that are written as comments in a script."""
+        """Return the actions in the comments of a script."""
         lines = [line.strip() for line in commandline.splitlines()]
         try:
-            found = [json.loads(line[len(_ACTION) :]) for line in lines if line.startswith(_ACTION)]
+            steps = [json.loads(line[len(_ACTION) :]) for line in lines if line.startswith(_ACTION)]
         except ValueError as error:
-            raise InvalidActionError(f"a comment of the script holds no action: {error}") from error
-        if not found and "transform.structured" in commandline:
-            raise InvalidActionError("the script does not say which actions it came from")
-        return found
+            raise InvalidActionError(f"cannot read an action in the script: {error}") from error
+        if not steps and "transform.structured" in commandline:
+            raise InvalidActionError("the script has no action comments: pass one from an episode")
+        return steps
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return which actions of `Schedule` mean something now, by their number.
+        """Return a mask of the actions of `Schedule` that apply now.
 
-        Learners that know masks, such as MaskablePPO, call this.
+        Learners that support masks, such as MaskablePPO, call this method.
         """
         if self.episode.selection.action_space_name != MENU_SPACE:
             return np.ones(self.action_space.n, dtype=bool)  # type: ignore[attr-defined]  # discrete
@@ -98,13 +98,13 @@ class MlirEnv(RunnableEnv):
         return make_benchmark(source, element)
 
     def refusal(self) -> str:
-        """Return why the last action had no effect, in MLIR's words where it refused; or ``""``."""
+        """Return the reason, from MLIR or this library, why the last action failed; or ``""``."""
         return self.send_param("mlir.refusal", "")
 
     def validate(
         self, state: CompilerEnvState | None = None, *, rungs: Iterable[str] | None = None
     ) -> ValidationResult:
-        """Replay `state` (default: the current one) in a fresh worker, run it and compare."""
+        """Replay `state` (default: the current one) in a new worker, run it and compare."""
         return validate(self.state if state is None else state, self._twin, rungs)
 
     def _state_hash(self) -> str | None:

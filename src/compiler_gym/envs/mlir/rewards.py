@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What can be earned: time saved, in several scales.
+"""The rewards: time saved, on several scales.
 
-Every one needs a result that was found right: a wrong one fails the step, and earns nothing.
+Each needs correct results: a step with a wrong result fails and earns nothing.
 """
 
 import math
@@ -16,10 +16,10 @@ __all__ = ["LogSpeedupReward", "MinusRuntime", "make_rewards"]
 
 
 class LogSpeedupReward(Reward):
-    """The natural logarithm of how many times as fast an action made the program.
+    """The natural logarithm of the speedup by an action.
 
-    An episode's rewards sum to the logarithm of its speed over what `baseline` observes; they are
-    0 where that is 0.
+    An episode's rewards sum to the logarithm of the final speedup over the observation
+    `baseline`; they are 0 if the baseline is 0.
 
     >>> reward = LogSpeedupReward("LogSpeedupNumpy", baseline="RuntimeNumpy")
     >>> reward.reset("benchmark://demo/1", {"RuntimeNumpy": 80.0})
@@ -32,8 +32,8 @@ class LogSpeedupReward(Reward):
         super().__init__(name, ["RuntimeMedian"], default_negates_returns=True)
         self._baseline = baseline
         self.description = (
-            "The natural logarithm of how many times as fast the action made the program. An "
-            f"episode's rewards add up to that of `{baseline}` over its last time."
+            "The natural logarithm of the speedup by the action. An episode's rewards sum to that "
+            f"of `{baseline}` over its last time."
         )
         self._before = 0.0
 
@@ -47,16 +47,16 @@ class LogSpeedupReward(Reward):
         observations: Sequence[Any],
         observation_view: Mapping[str, Any],
     ) -> float:
-        """Return the logarithm of the speed-up; 0 where there is no baseline."""
+        """Return the logarithm of the speedup; 0 without a baseline."""
         now = float(observations[0])
         if self._before <= 0 or now <= 0:
             return 0.0
-        earned, self._before = math.log(self._before / now), now
-        return earned
+        gain, self._before = math.log(self._before / now), now
+        return gain
 
 
 class MinusRuntime(ChangeReward):
-    """Minus the time of a run: an episode's rewards sum to minus its last time.
+    """The negative time of a run: an episode's rewards sum to its negative last time.
 
     >>> reward = MinusRuntime()
     >>> reward.reset("benchmark://demo/1", {})
@@ -68,8 +68,8 @@ class MinusRuntime(ChangeReward):
         super().__init__("runtime", "Runtime", deterministic=False, falls=True, number=median)
         self.default_value = -1
         self.description = (
-            "Minus the median of `Runtime`, in microseconds. What an episode's first step earned "
-            "is taken back by the next, so that its rewards sum to minus its last time."
+            "The negative median of `Runtime`, in microseconds. The second step of an episode "
+            "takes back the reward of the first, so that the sum is the negative last time."
         )
 
     def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
@@ -77,11 +77,11 @@ class MinusRuntime(ChangeReward):
         self.previous = 0.0
 
     def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
-        """Take no time of the program before any action."""
+        """Do nothing: the program has not run before the first action."""
 
 
 def make_rewards() -> list[Reward]:
-    """Return fresh rewards: each holds the numbers of one environment's episode."""
+    """Return new rewards: each stores values of one environment's episode."""
     return [
         CostReward(
             "LogSpeedup",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How MLIR fulfils the contract: one payload and the transformations of it.
+"""The session for MLIR: one payload and its transformations.
 
-Runs only in a worker. Nothing is lowered or run before somebody looks. A move that means nothing
-here, or that MLIR refuses, changes nothing: in the action spaces of numbers it has no effect, and
-``mlir.refusal`` says why; a line of `ScriptLines` raises.
+Runs only in a worker. Nothing is lowered or run before an observation needs it. A move that does
+not apply, or that MLIR rejects, changes nothing: in the numeric action spaces it has no effect, and
+``mlir.refusal`` has the reason; a line of `ScriptLines` raises an error.
 """
 
 import json
@@ -45,12 +45,12 @@ _RUN_COUNTS = {
     "limits.runtime_observation_count": ("runs", 1),
     "limits.runtime_warmup_runs_count": ("warmups", 0),
 }
-"""What a parameter sets, and the least value."""
+"""The attribute that each parameter sets, and its minimum."""
 Step = tuple[bool, ActionSpaceSpec | None, bool]
 
 
 class MlirSession(CompilerSession):
-    """One payload and the transformations of it."""
+    """One payload and its transformations."""
 
     compiler_version: ClassVar[str] = ""
     action_spaces: ClassVar[tuple[ActionSpaceSpec, ...]] = actions.ACTION_SPACES
@@ -58,9 +58,9 @@ class MlirSession(CompilerSession):
 
     @classmethod
     def prepare(cls, options: dict[str, str]) -> "type[MlirSession]":
-        """Load MLIR, so that workers are forked with it; refuse where it is not installed.
+        """Load MLIR before workers are forked; raise an error if it is not installed.
 
-        One small schedule is compiled, because the first of a process takes ten times as long.
+        Compile one small schedule, because the first in a process takes ten times as long.
         """
         cls.compiler_version = f"MLIR {load().version}"
         program = Program(_FIRST, "the first payload")
@@ -75,11 +75,11 @@ class MlirSession(CompilerSession):
         try:
             source = benchmark.contents.decode()
         except UnicodeDecodeError as error:
-            raise BenchmarkInitError(f"{benchmark.uri} is no text: expected MLIR") from error
-        wanted = benchmark.parameters.get("type", "")
-        self.program = Program(change_type(source, wanted) if wanted else source, benchmark.uri)
+            raise BenchmarkInitError(f"{benchmark.uri} is not text: use MLIR text") from error
+        element = benchmark.parameters.get("type", "")
+        self.program = Program(change_type(source, element) if element else source, benchmark.uri)
         self.runs, self.warmups = 1, 0
-        self.flops = sum(one.flops for one in self.program.operations.values())
+        self.flops = sum(operation.flops for operation in self.program.operations.values())
         self.bytes = payload_bytes(self.program.module)
         self._cursor = ""
         self._refusal = ""
@@ -96,7 +96,7 @@ class MlirSession(CompilerSession):
             self.initial_action_space = self._legal_space()
 
     def apply_action(self, action: Any) -> Step:
-        """Transform the program as `action` says."""
+        """Apply `action` to the program."""
         before = (self.program.text, self.cursor)
         self._refusal = ""
         end = self._apply(action)
@@ -111,8 +111,8 @@ class MlirSession(CompilerSession):
         return COMPUTE[name](self)
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
-        """Handle ``mlir.set_runtimes_per_observation_count`` and its like, and ``mlir.refusal``:
-        why the last action had no effect."""
+        """Handle ``mlir.set_runtimes_per_observation_count`` and similar parameters, and
+        ``mlir.refusal``, the reason why the last action had no effect."""
         if key == "mlir.refusal":
             return self._refusal
         name, least = _RUN_COUNTS.get(key.replace(".get_", ".set_"), ("", 0))
@@ -124,31 +124,31 @@ class MlirSession(CompilerSession):
 
     @property
     def bench(self) -> Bench:
-        """What was run of the payload."""
+        """The bench that runs the payload."""
         return open_bench(self.program.payload)
 
     @property
     def cursor(self) -> str:
-        """The tag of the operation that `Schedule` speaks of: at first that with most work."""
+        """The tag of the operation that `Schedule` applies to, at first that with most work."""
         operations = self.program.operations
         if self._cursor not in operations:
-            ranked = sorted(operations.values(), key=lambda one: -one.flops)
+            ranked = sorted(operations.values(), key=lambda operation: -operation.flops)
             return ranked[0].tag if ranked else ""
         return self._cursor
 
     def mask(self) -> list[int]:
-        """Return which actions of `Schedule` mean something now."""
+        """Return a mask of the actions of `Schedule` that apply now."""
         loops = self._loops(self.cursor)
-        marks: list[int] = []
+        flags: list[int] = []
         for resolve in MENU.values():
             move = resolve(loops)
-            marks.append(int(move is not None and not self._pointless(move)))
-        return [*marks, int(len(self.program.operations) > 1), 1]
+            flags.append(int(move is not None and not self._pointless(move)))
+        return [*flags, int(len(self.program.operations) > 1), 1]
 
     def _pointless(self, move: Move) -> bool:
         if not move.operation:
-            wanted = "scf.for " if move.kind == "hoist" else "vector.contract"
-            return wanted not in self.program.text
+            pattern = "scf.for " if move.kind == "hoist" else "vector.contract"
+            return pattern not in self.program.text
         return self.program.why_not(move) is not None
 
     def _loops(self, tag: str) -> Loops:
@@ -169,7 +169,7 @@ class MlirSession(CompilerSession):
             return self._next(label)
         move = MENU[entry](self._loops(self.cursor))
         if move is None or (not move.operation and self._pointless(move)):
-            self._refusal = f"{entry} means nothing for {self.cursor or 'what is left'}"
+            self._refusal = f"{entry} does not apply to {self.cursor or 'the program'}"
             return False
         return self._try(move, label)
 
@@ -192,14 +192,14 @@ class MlirSession(CompilerSession):
             return True
         tags = list(self.program.operations)
         if number >= len(tags):
-            self._refusal = f"there are {len(tags)} operations, not {number + 1}"
+            self._refusal = f"no operation {number}: there are {len(tags)} operations"
             return False
-        chosen: list[int] = action["sizes"]
-        if not all(0 <= size < len(actions.SIZES) for size in chosen):
-            raise InvalidActionError(f"{chosen}: expected numbers below {len(actions.SIZES)}")
-        sizes = tuple(actions.SIZES[size] for size in chosen)
+        numbers: list[int] = action["sizes"]
+        if not all(0 <= size < len(actions.SIZES) for size in numbers):
+            raise InvalidActionError(f"sizes must be below {len(actions.SIZES)} (got {numbers})")
+        sizes = tuple(actions.SIZES[size] for size in numbers)
         loops = len(self.program.operations[tags[number]].bounds)
-        tag = tags[number] if name not in _OF_FUNCTION else ""
+        tag = tags[number] if name not in _FUNCTION_KINDS else ""
         order: tuple[int, ...] = tuple(action["order"])
         return self._try(compose_move(name, tag, sizes, order, loops), label)
 
@@ -223,9 +223,9 @@ class MlirSession(CompilerSession):
     def _matrix(self, action: Any) -> bool:
         tag, label = self.cursor, json.dumps(action)
         if len(self._loops(tag).limits) != 3:
-            raise InvalidActionError(f"{tag or 'the program'} is no matrix product of three loops")
+            raise InvalidActionError(f"{tag or 'the program'} is not a matrix product of 3 loops")
         if not 1 <= len(action) <= 4:
-            raise InvalidActionError(f"{len(action)} tilings: expected 1 to 4")
+            raise InvalidActionError(f"there must be 1 to 4 tilings (got {len(action)})")
         for part in action:
             for move in tilings(part["tile_options"], tag, self.program.limits(tag)):
                 self._try(move, label)
@@ -237,7 +237,7 @@ class MlirSession(CompilerSession):
         return True
 
     def _try(self, move: Move, label: str) -> bool:
-        """Make `move`; where it cannot be made, keep why."""
+        """Apply `move`; if that fails, store the reason."""
         try:
             self.program.apply(move, label)
         except (CompilerDiagnosticError, InvalidActionError) as error:
@@ -263,9 +263,9 @@ def _parse_count(key: str, value: str, least: int) -> int:
         number = -1.0
     if not number.is_integer() or number < least:
         raise InvalidParameterError(
-            f"{key} is {value!r}: expected a whole number of at least {least}"
+            f"{key} must be a whole number of at least {least} (got {value!r})"
         )
     return int(number)
 
 
-_OF_FUNCTION = frozenset({"hoist", "outerproduct", "dot", "parallelarith"})
+_FUNCTION_KINDS = frozenset({"hoist", "outerproduct", "dot", "parallelarith"})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""New inputs from known ones: ``cases`` changes a case, ``contents`` a file, ``draw`` decides."""
+"""New inputs from existing ones: ``cases`` mutates cases, ``contents`` files, ``draw`` decides."""
 
 from compiler_gym.validation.mutation.cases import CaseMutator, is_mutable
 from compiler_gym.validation.mutation.contents import MOST_BYTES

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Change the contents of a file: texts by lines, words and numbers, others by bytes and fields."""
+"""Mutate file contents: text by lines, words and numbers, other data by bytes and fields."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from compiler_gym.validation.mutation.draw import Draw
 __all__ = ["MOST_BYTES", "is_text", "mutate_contents", "mutate_number"]
 
 MOST_BYTES = 1 << 16
-"""Of one mutated file: what is longer is cut."""
+"""Largest size of a mutated file; longer contents are truncated."""
 
 _LOOKED_AT = 512
 _PART = 64
@@ -22,13 +22,13 @@ _CHANGE = Callable[[bytes, Draw, Sequence[bytes]], bytes]
 
 
 def mutate_contents(data: bytes, draw: Draw, tokens: Sequence[bytes] = ()) -> bytes:
-    """Return `data` changed in one way; `tokens` are other contents and words to borrow from."""
-    ways = _TEXT if is_text(data) and draw.below(4) else _BINARY
-    return draw.choice(ways)(data, draw, tokens)[:MOST_BYTES]
+    """Return `data` with one change; `tokens` are words and other contents to borrow from."""
+    mutations = _TEXT if is_text(data) and draw.below(4) else _BINARY
+    return draw.choice(mutations)(data, draw, tokens)[:MOST_BYTES]
 
 
 def is_text(data: bytes) -> bool:
-    """Return whether `data` begins like a text.
+    """Return True if `data` begins like text.
 
     >>> is_text(b"1 2\\n"), is_text(b"II*\\0")
     (True, False)
@@ -38,16 +38,16 @@ def is_text(data: bytes) -> bool:
 
 
 def mutate_number(text: bytes, draw: Draw) -> bytes:
-    """Return `text` with one of its decimal numbers changed; unchanged if it has none."""
-    found = list(_NUMBER.finditer(text))
-    if not found:
+    """Return `text` with one of its decimal numbers changed; unchanged without any."""
+    matches = list(_NUMBER.finditer(text))
+    if not matches:
         return text
-    match = draw.choice(found)
+    match = draw.choice(matches)
     return text[: match.start()] + _neighbouring_number(match.group(), draw) + text[match.end() :]
 
 
 def _neighbouring_number(number: bytes, draw: Draw) -> bytes:
-    """Return a neighbour of `number`, a multiple, its opposite or an edge of some type."""
+    """Return a neighbour of `number`, a multiple, its negation or the limit of some type."""
     if b"." in number:
         return number[1:] if number.startswith(b"-") else draw.choice([b"-", b"1", b"9"]) + number
     value = int(number[:20])
@@ -60,12 +60,12 @@ def _change_lines(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
 
 
 def _change_word(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
-    found = list(_WORD.finditer(data))
-    if not found:
+    matches = list(_WORD.finditer(data))
+    if not matches:
         return _insert(data, draw, tokens)
-    one, other = draw.choice(found), draw.choice(found)
-    words = [other.group(), b"", one.group() * 2, *([draw.choice(tokens)] if tokens else [])]
-    return data[: one.start()] + draw.choice(words) + data[one.end() :]
+    target, source = draw.choice(matches), draw.choice(matches)
+    texts = [source.group(), b"", target.group() * 2, *([draw.choice(tokens)] if tokens else [])]
+    return data[: target.start()] + draw.choice(texts) + data[target.end() :]
 
 
 def _change_number(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
@@ -73,7 +73,7 @@ def _change_number(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
 
 
 def _rearrange(parts: list[bytes], draw: Draw) -> list[bytes]:
-    """Return `parts` with some removed, repeated, moved or exchanged."""
+    """Return `parts` with some removed, repeated, copied or reversed."""
     start, end = draw.span(len(parts), 4)
     some, where = parts[start:end], draw.below(len(parts) + 1)
     match draw.below(4):
@@ -105,7 +105,7 @@ def _set(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
 
 
 def _field(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
-    """Change an integer of 2 or 4 bytes in either order, as headers hold them."""
+    """Change an integer of 2 or 4 bytes, of either byte order, as in a file header."""
     width, order = draw.choice(((2, "little"), (2, "big"), (4, "little"), (4, "big")))
     if len(data) < width:
         return _set(data, draw, tokens)
@@ -140,7 +140,7 @@ def _insert(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
 
 
 def _position(data: bytes, draw: Draw) -> int:
-    """Return a position, near the beginning as often as not: headers decide most."""
+    """Return a position, half of the time near the beginning: headers matter most."""
     return draw.below(min(len(data), _PART) if draw.below(2) else len(data))
 
 

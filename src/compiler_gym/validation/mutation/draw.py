@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Decide by lot, the same way on every machine and in every version of Python."""
+"""Draw random decisions that are the same on every machine and in every version of Python."""
 
 import random
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ _T = TypeVar("_T")
 
 
 class Draw:
-    """Numbers from the one method of `random` whose sequence is promised to stay.
+    """Random numbers from the only method of `random` with a guaranteed sequence.
 
     >>> Draw("a seed").below(1000) == Draw("a seed").below(1000)
     True
@@ -31,7 +31,7 @@ class Draw:
         return items[self.below(len(items))]
 
     def span(self, length: int, most: int) -> tuple[int, int]:
-        """Return where a part of something of `length` begins and ends; short ones are common."""
+        """Return the start and end of a part of `length` items, at most `most`, mostly short."""
         start = self.below(length + 1)
         longest = self.below(min(most, length - start) + 1)
         return start, start + self.below(longest + 1)

@@ -44,7 +44,7 @@ def test_a_benchmark_sees_a_wrong_program(make_env: Make, spec: RunSpec) -> None
     assert env.benchmark.validate(env) == []
     env.step(env.action_space[PLANTED])
     (error,) = env.benchmark.validate(env)
-    assert error.data["output"] == "line 1: expected '4', found '1'"
+    assert error.data["output"] == "line 1: expected '4', got '1'"
     assert [str(found) for found in env.benchmark.ivalidate(env)] == [str(error)]
 
 
@@ -69,7 +69,7 @@ def test_a_wrong_reference_is_what_a_program_is_compared_with(make_env: Make) ->
     other = make_benchmark_from_source(SOURCE.replace('"%d', '"x%d'))
     env = make_env(benchmark=program(RunSpec((RunCase(),), reference=other.contents)))
     env.reset()
-    assert [error.type for error in env.behaviour_errors()] == ["the program does something else"]
+    assert [error.type for error in env.behaviour_errors()] == ["the program behaves differently"]
 
 
 def test_a_program_that_does_not_link_is_not_called_right(make_env: Make) -> None:

@@ -40,7 +40,7 @@ def test_validation_sees_an_option_that_changes_the_program(make_env: Make) -> N
     env.step(env.action_space["-fshort-enums"])
     result = env.validate()
     assert result.benchmark_semantics_validation_failed
-    assert "expected '4', found '1'" in result.error_details
+    assert "expected '4', got '1'" in result.error_details
 
 
 def test_rungs_are_chosen_by_their_names(make_env: Make) -> None:

@@ -33,7 +33,7 @@ def test_a_module_that_does_something_else_is_reported() -> None:
     wrong = program('int puts(const char *); int main() { puts("wrong"); }')
     finding = compare_module(right, wrong.contents)
     assert finding.verdict is Verdict.FAILED
-    assert "expected 'right', found 'wrong'" in str(finding.errors[0])
+    assert "expected 'right', got 'wrong'" in str(finding.errors[0])
 
 
 def test_a_module_that_does_not_link_is_reported() -> None:
@@ -68,7 +68,7 @@ def test_a_program_of_which_nothing_is_known_is_unknown(
             'clock_gettime(0, &t); printf("%ld\\n", t.tv_nsec); }',
             "flaky",
         ),
-        ('int main(void) { for (;;) __asm__ volatile(""); }', "passes its limit of time"),
+        ('int main(void) { for (;;) __asm__ volatile(""); }', "exceeds its limit of time"),
     ],
 )
 def test_programs_that_cannot_be_compared_are_unknown(

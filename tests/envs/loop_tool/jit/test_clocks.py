@@ -82,7 +82,7 @@ def test_the_core_is_given_back() -> None:
 
 
 def test_no_time_is_refused() -> None:
-    with pytest.raises(InvalidParameterError, match="more than 0"):
+    with pytest.raises(InvalidParameterError, match="above 0"):
         estimate_in_turns([work(10)], seconds=0)
 
 

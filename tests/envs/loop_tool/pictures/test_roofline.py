@@ -10,7 +10,7 @@ FACTS = {"gflops": 20.0, "peak": 80.0, "bandwidth": 10.0, "intensity": 4.0, "roo
 
 def test_a_star_is_below_the_slope() -> None:
     lines = roofline_text(FACTS).splitlines()
-    assert lines[0].startswith("20 GFLOPS, 50% of the 40 that are possible at 4 operations a byte")
+    assert lines[0].startswith("20 GFLOPS, 50% of the 40 possible at 4 operations per byte")
     rows = lines[1:-1]
     (star,) = [(at, row.index("*")) for at, row in enumerate(rows) if "*" in row]
     above = [row[star[1]] for row in rows[: star[0]] if len(row) > star[1]]

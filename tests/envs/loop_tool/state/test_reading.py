@@ -56,31 +56,31 @@ def test_a_window_has_the_size_that_its_dimensions_need() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "nothing is written"),
-        ("dim m 0", "expected a number from 1"),
-        ("dim m -1", "expected a number from 1"),
-        ("dim m 99999999999999999999999", "expected a number from 1"),
-        ("dim m four", "expected a number from 1"),
-        ("dim m 4\ndim m 5", "given twice"),
-        ("dim m 4\na = read A[z]", "no dimension is called 'z': there are m"),
-        ("dim m 4\na = read A[m+m]", "a dimension twice"),
-        ("dim m 4\na = read A[0*m]", "a factor of 0"),
-        ("dim m 4\na = read A[m-1]", "expected a sum of dimensions"),
-        ("dim m 4\na = read A", r"expected TENSOR\[dim"),
-        ("dim m 4\na = read A[m]\na = read B[m]", "defined twice"),
+        ("", "there is no write"),
+        ("dim m 0", "must be a number from 1"),
+        ("dim m -1", "must be a number from 1"),
+        ("dim m 99999999999999999999999", "must be a number from 1"),
+        ("dim m four", "must be a number from 1"),
+        ("dim m 4\ndim m 5", "already defined"),
+        ("dim m 4\na = read A[z]", "no dimension 'z'; the dimensions are m"),
+        ("dim m 4\na = read A[m+m]", "repeats a dimension"),
+        ("dim m 4\na = read A[0*m]", "a factor is 0"),
+        ("dim m 4\na = read A[m-1]", "not a sum of dimensions"),
+        ("dim m 4\na = read A", r"write TENSOR\[dim"),
+        ("dim m 4\na = read A[m]\na = read B[m]", "already defined"),
         ("dim m 4\nb = add a a", "'a' is not defined"),
-        ("dim m 4\na = read A[m]\nb = add a", "takes 2 values, found 1"),
-        ("dim m 4\na = read A[m]\nb = frob a", "expected read, sum"),
-        ("dim m 4\na = read A[m]\nb = mul a [m]", "expected sum or max"),
+        ("dim m 4\na = read A[m]\nb = add a", "takes 2 values .got 1"),
+        ("dim m 4\na = read A[m]\nb = frob a", "use one of read, sum"),
+        ("dim m 4\na = read A[m]\nb = mul a [m]", "use sum or max"),
         ("dim m 4\na = read A[m]\nb = sum a [k]", "no dimension 'k'"),
-        ("dim m 4\na = read A[m]\nb = sum a []", "expected dimensions, each once"),
-        ("dim m 4\na = read A[m]\nwrite a B[]", "each dimension of the value once"),
-        ("dim m 4\na = read A[m]\nwrite a A[m]", "written twice, or read"),
+        ("dim m 4\na = read A[m]\nb = sum a []", "list the reduced dimensions"),
+        ("dim m 4\na = read A[m]\nwrite a B[]", "each dimension of the value exactly once"),
+        ("dim m 4\na = read A[m]\nwrite a A[m]", "written twice, or is also"),
         ("dim m 4\na = read A[m]\nwrite a B[m]\nb = read B[m]", "is used as output"),
-        ("dim m 4\nwrite 1 B[]", "no dimension to loop over"),
-        ("what is this", "expected dim, target"),
-        ("target tpu", "expected cpu or cuda"),
-        ("splits 99", "expected a number from 1 to 8"),
+        ("dim m 4\nwrite 1 B[]", "no dimensions to loop over"),
+        ("what is this", "write dim, target"),
+        ("target tpu", "must be cpu or cuda"),
+        ("splits 99", "must be a number from 1 to 8"),
     ],
 )
 def test_a_mistake_is_told(text: str, message: str) -> None:
@@ -103,5 +103,5 @@ def test_sizes_beyond_the_limits_are_refused() -> None:
         )
     reads = "\n".join(f"a{i} = read A{i}[m]" for i in range(5))
     sums = "\n".join(f"write a{i} B{i}[m]" for i in range(5))
-    with pytest.raises(BenchmarkInitError, match=f"bytes: at most {MOST_BYTES}"):
+    with pytest.raises(BenchmarkInitError, match=f"bytes; the limit is {MOST_BYTES}"):
         parse_program(f"dim m 268435456\n{reads}\n{sums}")

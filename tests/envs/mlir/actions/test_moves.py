@@ -16,7 +16,7 @@ def test_what_is_written_is_read(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [("", "no transformation"), ("tile", "no operation"), ("tile 8 8", "no operation"),
-     ("tile a -1", "whole numbers"), ("hoist 3", "takes no numbers"), ("fly a", "expected one of")],
+     ("tile a -1", "whole numbers"), ("hoist 3", "takes no numbers"), ("fly a", "use one of")],
 )  # fmt: skip
 def test_what_is_no_move_is_refused(text: str, why: str) -> None:
     with pytest.raises(InvalidActionError, match=why):

@@ -64,5 +64,5 @@ def test_what_is_not_present_is_left_out() -> None:
 
 
 def test_there_are_one_to_four_tilings(make_env: Callable[..., MlirEnv]) -> None:
-    with pytest.raises(InvalidParameterError, match="expected 1 to 4"):
+    with pytest.raises(InvalidParameterError, match="must be 1 to 4"):
         make_mlir_rl_wrapper_env(make_env(), 5)

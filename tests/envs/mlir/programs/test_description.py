@@ -26,10 +26,10 @@ def test_a_convolution_of_one_dimension() -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("nonsense", "no description"),
-        ("c[i] = a[i] ^ b[i]; i=2", "no description"),
+        ("nonsense", "cannot read"),
+        ("c[i] = a[i] ^ b[i]; i=2", "cannot read"),
         ("c[i] = a[j]; i=2", "no length"),
-        ("c[i] = a[i,k]; i=2, k=2", "expected ="),
+        ("c[i] = a[i,k]; i=2, k=2", "use = if"),
         ("c[i] = a[i]; i=x", "lengths"),
     ],
 )

@@ -14,11 +14,11 @@ F = "func.func @f(%a: tensor<{0}>) -> tensor<{0}> {{ return %a : tensor<{0}> }}"
     ("source", "why"),
     [
         ("module {", "does not parse"),
-        ("module {}", "expected one func.func"),
+        ("module {}", "must be one func.func"),
         ("func.func private @f(tensor<2xf32>) -> tensor<2xf32>", "no body"),
         (F.format("?xf32"), "dynamic shape"),
         (F.format("2xf16"), "f32, f64"),
-        (F.format("*xf32"), "fixed rank"),
+        (F.format("*xf32"), "ranked tensors"),
         ("func.func @f() { return }", "returns nothing"),
     ],
 )

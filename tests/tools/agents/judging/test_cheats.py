@@ -114,7 +114,7 @@ def test_a_program_that_seems_right_is_found_out(name: str, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "finding"),
     [
-        ("is wrong", Finding.fail([ValidationError("the program does something else")])),
+        ("is wrong", Finding.fail([ValidationError("the program behaves differently")])),
         ("makes sure that nobody can tell", Finding.unknown("flaky")),
         ("is not run at all", None),
     ],

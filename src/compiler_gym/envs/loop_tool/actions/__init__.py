@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The action spaces: a row for each action, with its effect on the cursor.
+"""The action spaces: one row per action, with its effect on the cursor.
 
-An action that does not apply at the cursor has no effect, and reports that, as in
-CompilerGym 0.2.5.
+An action that does not apply at the cursor has no effect and reports so, as in CompilerGym 0.2.5.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,12 +15,12 @@ __all__ = ["ACTION_SPACES", "FACTORS", "LOOPS", "SIMPLE", "SPLIT", "TABLE", "Act
 
 SIMPLE, SPLIT, LOOPS = "simple", "split", "loops"
 FACTORS = (2, 4, 8, 16, 32)
-"""By what a loop can be split."""
+"""The factors by which a loop can be split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One action: its name, what it does in words, and to a cursor."""
+    """One action: its name, its description, and its effect on a cursor."""
 
     name: str
     description: str
@@ -43,7 +42,7 @@ def _down(cursor: Cursor) -> Cursor:
 def _split_by(factor: int) -> Action:
     return Action(
         f"split_{factor}",
-        f"Give each iteration of the loop a loop of {factor} inside",
+        f"Split the loop: give each iteration an inner loop of {factor}",
         lambda cursor: cursor.change_loop(lambda tree, path: changes.split(tree, path, factor)),
     )
 
@@ -51,7 +50,7 @@ def _split_by(factor: int) -> Action:
 def _pack_action(operand: int, word: str) -> Action:
     return Action(
         f"pack_{word}",
-        f"Copy the {word} operand's part before each run of the loop's body, or no longer",
+        f"Pack the {word} operand before each run of the loop's body, or stop packing it",
         lambda cursor: cursor.change_loop(lambda tree, path: changes.pack(tree, path, operand)),
     )
 
@@ -59,30 +58,30 @@ def _pack_action(operand: int, word: str) -> Action:
 _SIMPLE = (
     Action(
         "toggle_mode",
-        "Let up and down resize the loop (size, as at a reset) or choose another (select)",
+        "Switch up and down between resizing the loop (size, as at a reset) and moving (select)",
         Cursor.toggle,
     ),
     Action(
         "up",
-        "size: take an iteration from the loop outside, which keeps the tail; select: the next "
-        "loop inside, from the last to the first",
+        "size: take an iteration from the outer loop, which keeps the tail; select: the next loop "
+        "inwards, wrapping around",
         _up,
     ),
     Action(
         "down",
-        "size: give the tail, or else an iteration, to the loop outside; select: the next loop "
-        "outside, from the first to the last",
+        "size: give the tail, or else an iteration, to the outer loop; select: the next loop "
+        "outwards, wrapping around",
         _down,
     ),
     Action(
         "toggle_thread",
-        "Spread the loop over threads, or no longer",
+        "Run the loop in threads, or stop doing so",
         lambda cursor: cursor.change_loop(changes.toggle_parallel),
     ),
 )
 _DIVIDE = Action(
     "split",
-    "Give each iteration of the loop a loop of one inside, to be resized",
+    "Split the loop: give each iteration an inner loop of one iteration, to be resized",
     lambda cursor: cursor.change_loop(changes.divide),
 )
 _LOOPS = (
@@ -90,43 +89,43 @@ _LOOPS = (
     Action("down", "Go to the loop below", lambda cursor: cursor.move_by(1, around=False)),
     Action(
         "swap_up",
-        "Change places with the loop outside",
+        "Swap with the outer loop",
         lambda cursor: cursor.change_loop(changes.swap_up, move=-1),
     ),
     Action(
         "swap_down",
-        "Change places with the loop inside",
+        "Swap with the inner loop",
         lambda cursor: cursor.change_loop(changes.swap_down, move=1),
     ),
     *map(_split_by, FACTORS),
     Action(
         "merge",
-        "Make one loop of this and the loop inside over the same dimension",
+        "Merge with the inner loop over the same dimension",
         lambda cursor: cursor.change_loop(changes.merge),
     ),
     Action(
         "fuse",
-        "Run the next loop with the same steps in this one",
+        "Move the next loop with the same steps into this one",
         lambda cursor: cursor.change_loop(changes.fuse),
     ),
     Action(
         "unroll",
-        "Write out the loop's iterations, or no longer",
+        "Unroll the loop, or stop doing so",
         lambda cursor: cursor.change_loop(changes.toggle_unroll),
     ),
     Action(
         "vectorise",
-        "Run the innermost loop's iterations as vectors, or no longer",
+        "Vectorise the innermost loop, or stop doing so",
         lambda cursor: cursor.change_loop(changes.toggle_vectorise),
     ),
     Action(
         "parallelise",
-        "Spread the loop over threads, or no longer",
+        "Run the loop in threads, or stop doing so",
         lambda cursor: cursor.change_loop(changes.toggle_parallel),
     ),
     _pack_action(0, "first"),
     _pack_action(1, "second"),
-    Action("undo", "Take back the last change of the tree", Cursor.undo),
+    Action("undo", "Undo the last change of the tree", Cursor.undo),
 )
 
 TABLE: Mapping[str, tuple[Action, ...]] = {
@@ -134,12 +133,12 @@ TABLE: Mapping[str, tuple[Action, ...]] = {
     SPLIT: (*_SIMPLE, _DIVIDE),
     LOOPS: _LOOPS,
 }
-"""The actions of each space, by its name."""
+"""The actions of each space, by name."""
 
 _DESCRIPTIONS = {
-    SIMPLE: "CompilerGym 0.2.5's: resize loops that are there, and spread them over threads",
-    SPLIT: "The same, and one more loop",
-    LOOPS: "LoopTune's: move, split, merge, fuse and annotate loops, and take it back",
+    SIMPLE: "As in CompilerGym 0.2.5: resize the existing loops and run them in threads",
+    SPLIT: "As simple, and one action that splits a loop",
+    LOOPS: "As in LoopTune: move, split, merge, fuse and annotate loops, and undo changes",
 }
 
 ACTION_SPACES = tuple(
@@ -150,4 +149,4 @@ ACTION_SPACES = tuple(
     )
     for name, description in _DESCRIPTIONS.items()
 )
-"""What clients are told of them."""
+"""The specs of the action spaces, as sent to clients."""

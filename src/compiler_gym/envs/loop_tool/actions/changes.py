@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The transformations of a loop tree: each function returns another tree, or the same one.
+"""The transformations of a loop tree: each function returns a new tree, or the same one.
 
-The identical tree (``is``) means that the change does not apply there. No change alters
-what a program computes, except that sums are taken in another order.
+The identical tree (``is``) means that the transformation does not apply. No transformation changes
+the result of a program, except that sums may be computed in a different order.
 """
 
 from dataclasses import replace
@@ -31,19 +31,18 @@ __all__ = [
 ]
 
 MOST_UNROLLED = 64
-"""Number of iterations that a loop may have that is unrolled."""
+"""The largest number of iterations of a loop that can be unrolled."""
 MOST_VECTOR = 256
-"""Number of iterations that a loop may have that becomes vectors; loops with more are split
-first."""
+"""The largest number of iterations of a loop that can be vectorised; split larger loops first."""
 MOST_PACKED = 2**22
-"""Number of numbers that a packed part may have: 16 MiB."""
+"""The largest number of elements in a packed part: 16 MiB."""
 
 
 def split(tree: Tree, path: Path, factor: int) -> Tree:
-    """Give each iteration of the loop at `path` a loop of `factor` iterations inside.
+    """Give each iteration of the loop at `path` an inner loop of `factor` iterations.
 
-    Nothing changes where the loop has no more than `factor` iterations. Threads stay outside;
-    vectors, unrolling and packed operands go inside, where the body is.
+    Nothing changes if the loop has no more than `factor` iterations. Threads stay on the outer
+    loop; vectors, unrolling and packed operands move to the inner loop, with the body.
     """
     loop = tree.loop(path)
     if factor < 2 or loop.size <= factor or len(tree.loops()) >= MOST_LOOPS:
@@ -54,7 +53,7 @@ def split(tree: Tree, path: Path, factor: int) -> Tree:
 
 
 def divide(tree: Tree, path: Path) -> Tree:
-    """Give each iteration of the loop at `path` a loop of one iteration inside, to be resized."""
+    """Give each iteration of the loop at `path` an inner loop of one iteration, to be resized."""
     loop = tree.loop(path)
     if len(tree.loops()) >= MOST_LOOPS:
         return tree
@@ -65,7 +64,7 @@ def divide(tree: Tree, path: Path) -> Tree:
 
 
 def merge(tree: Tree, path: Path) -> Tree:
-    """Make one loop of the loop at `path` and the only loop inside it, over the same dimension."""
+    """Merge the loop at `path` with the only loop in it, if both are over the same dimension."""
     loop = tree.loop(path)
     inner = loop.only_loop
     if inner is None or inner.dim != loop.dim:
@@ -80,9 +79,9 @@ def merge(tree: Tree, path: Path) -> Tree:
 
 
 def fuse(tree: Tree, path: Path) -> Tree:
-    """Run the loop after the one at `path` in it, where both go through the same steps.
+    """Move the loop after the one at `path` into it, if both have the same steps.
 
-    Nothing changes where an element would be read before it is there.
+    Nothing changes if an element would be read before it is computed.
     """
     loop = tree.loop(path)
     siblings = tree.siblings(path)
@@ -105,7 +104,7 @@ def fuse(tree: Tree, path: Path) -> Tree:
 
 
 def swap_down(tree: Tree, path: Path) -> Tree:
-    """Change the loop at `path` with the only loop inside it, over another dimension."""
+    """Swap the loop at `path` with the only loop in it, if that is over another dimension."""
     loop = tree.loop(path)
     inner = loop.only_loop
     if inner is None or inner.dim == loop.dim:
@@ -118,12 +117,12 @@ def swap_down(tree: Tree, path: Path) -> Tree:
 
 
 def swap_up(tree: Tree, path: Path) -> Tree:
-    """Change the loop at `path` with the loop outside of it, over another dimension."""
+    """Swap the loop at `path` with the loop around it, if that is over another dimension."""
     return swap_down(tree, path[:-1]) if len(path) > 1 else tree
 
 
 def toggle_unroll(tree: Tree, path: Path) -> Tree:
-    """Write out the iterations of the loop at `path`, or no longer."""
+    """Unroll the loop at `path`, or stop doing so."""
     loop = tree.loop(path)
     if not loop.unroll and loop.size > MOST_UNROLLED:
         return tree
@@ -131,7 +130,7 @@ def toggle_unroll(tree: Tree, path: Path) -> Tree:
 
 
 def toggle_vectorise(tree: Tree, path: Path) -> Tree:
-    """Run the iterations of the innermost loop at `path` as vectors, or no longer."""
+    """Vectorise the innermost loop at `path`, or stop doing so."""
     loop = tree.loop(path)
     if not loop.vectorise and (not loop.is_innermost or loop.size > MOST_VECTOR):
         return tree
@@ -139,9 +138,9 @@ def toggle_vectorise(tree: Tree, path: Path) -> Tree:
 
 
 def toggle_parallel(tree: Tree, path: Path) -> Tree:
-    """Spread the iterations of the loop at `path` over threads, or no longer.
+    """Run the iterations of the loop at `path` in threads, or stop doing so.
 
-    Loops over a reduced dimension stay as they are.
+    Nothing changes for loops over a reduced dimension.
     """
     loop = tree.loop(path)
     statements = [tree.program.statements[leaf] for leaf in list_leaves(loop)]
@@ -151,10 +150,11 @@ def toggle_parallel(tree: Tree, path: Path) -> Tree:
 
 
 def pack(tree: Tree, path: Path, operand: int) -> Tree:
-    """Copy operand number `operand` of the body before each run of it, or no longer.
+    """Pack operand number `operand` before each run of the loop's body, or stop packing it.
 
-    Operands are the inputs that the body reads, in order. One can be packed where each of its
-    axes is one dimension, loops are inside, and the part takes at most `MOST_PACKED` numbers.
+    Operands are the inputs that the body reads, in order. An operand can be packed if each of
+    its axes is one dimension, the loop contains loops, and the part has at most `MOST_PACKED`
+    elements.
     """
     loop = tree.loop(path)
     operands = packable(tree, path)
@@ -169,26 +169,26 @@ def pack(tree: Tree, path: Path, operand: int) -> Tree:
 
 
 def packable(tree: Tree, path: Path) -> tuple[Access, ...]:
-    """Return the inputs that the body of the loop at `path` reads, in order, each once."""
-    found: dict[str, Access] = {}
+    """Return the inputs that the body of the loop at `path` reads, in order, without repeats."""
+    accesses: dict[str, Access] = {}
     for leaf in list_leaves(tree.loop(path)):
         for access in tree.program.statements[leaf].reads:
             if tree.program.tensors[access.tensor].role == "input":
-                found.setdefault(access.tensor, access)
-    return tuple(found.values())
+                accesses.setdefault(access.tensor, access)
+    return tuple(accesses.values())
 
 
 def count_packed_elements(tree: Tree, path: Path, access: Access) -> int:
-    """Return how many numbers the part of `access` takes that the body at `path` reads."""
+    """Return the number of elements of `access` that the body at `path` reads."""
     return prod(_count_covered(tree, path)[dim] for dim in access.dims)
 
 
 def resize(tree: Tree, path: Path, more: int) -> Tree:
     """Give the loop at `path` one iteration more (1) or less (-1), as CompilerGym 0.2.5 does.
 
-    They come from the next loop outside over the same dimension, or go there; what is over stays
-    there as its tail. A loop with a tail loses that first (-1), or takes it with the iteration.
-    Nothing changes where no such loop is right outside, or one of both would not run.
+    The iterations come from or go to the loop directly outside, if it is over the same dimension;
+    a remainder stays there as its tail. A loop with a tail loses the tail first (-1), or absorbs
+    it with the iteration. Nothing changes if one of the two would have no iterations.
     """
     loop = tree.loop(path)
     if len(path) < 2:
@@ -211,10 +211,10 @@ def resize(tree: Tree, path: Path, more: int) -> Tree:
 
 
 def is_lawful(tree: Tree) -> bool:
-    """Return whether each element is complete before it is read, and annotations have a meaning.
+    """Return True if every element is computed before it is read, and annotations make sense.
 
-    Two statements may share a loop only over a dimension by which the first one's result is
-    indexed: then an iteration of the loop makes what the same iteration reads.
+    Two statements may share a loop only over a dimension that indexes the result of the first:
+    then an iteration of the loop computes the elements that the same iteration reads.
     """
     statements = tree.program.statements
     order = [leaf for node in tree.roots for leaf in list_leaves(node)]
@@ -228,27 +228,27 @@ def is_lawful(tree: Tree) -> bool:
         for reader in leaves:
             for access in statements[reader].reads:
                 writer = written.get(access.tensor)
-                if writer is not None and not _meets(tree, writer, access, loop.dim):
+                if writer is not None and not _uses_own_iteration(tree, writer, access, loop.dim):
                     return False
         if not _is_packed_lawfully(tree, path, loop):
             return False
     return _is_in_order(tree, order)
 
 
-def _meets(tree: Tree, writer: int, access: Access, dim: str) -> bool:
+def _uses_own_iteration(tree: Tree, writer: int, access: Access, dim: str) -> bool:
     out = tree.program.statements[writer].out
-    place = [at for at, axis in enumerate(out.index) if axis == ((dim, 1),)]
-    return len(place) == 1 and access.index[place[0]] == ((dim, 1),)
+    axes = [at for at, axis in enumerate(out.index) if axis == ((dim, 1),)]
+    return len(axes) == 1 and access.index[axes[0]] == ((dim, 1),)
 
 
 def _is_in_order(tree: Tree, order: list[int]) -> bool:
-    made: set[str] = set()
+    written: set[str] = set()
     for leaf in order:
         statement = tree.program.statements[leaf]
         for access in statement.reads:
-            if tree.program.tensors[access.tensor].role != "input" and access.tensor not in made:
+            if tree.program.tensors[access.tensor].role != "input" and access.tensor not in written:
                 return False
-        made.add(statement.out.tensor)
+        written.add(statement.out.tensor)
     return True
 
 
@@ -262,13 +262,13 @@ def _is_packed_lawfully(tree: Tree, path: Path, loop: Loop) -> bool:
         access = operands.get(tensor)
         if access is None or not access.is_plain:
             return False
-        others = [
-            other
+        accesses = [
+            reading
             for leaf in list_leaves(loop)
-            for other in tree.program.statements[leaf].reads
-            if other.tensor == tensor
+            for reading in tree.program.statements[leaf].reads
+            if reading.tensor == tensor
         ]
-        if any(other != access for other in others):
+        if any(reading != access for reading in accesses):
             return False
         if count_packed_elements(tree, path, access) > MOST_PACKED:
             return False
@@ -278,7 +278,7 @@ def _is_packed_lawfully(tree: Tree, path: Path, loop: Loop) -> bool:
 
 
 def _count_covered(tree: Tree, path: Path) -> dict[str, int]:
-    """Return how many elements of each dimension one iteration of the loop at `path` covers."""
+    """Return the number of elements per dimension in one iteration of the loop at `path`."""
     covered = dict(tree.program.dims)
     for loop in (*tree.around(path), tree.loop(path)):
         covered[loop.dim] = loop.step

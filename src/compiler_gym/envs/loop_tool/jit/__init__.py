@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Textual LLVM IR as machine code of this process: compiled, called on arrays, and timed.
+"""Compile textual LLVM IR to machine code in this process, call it on arrays, and time it.
 
-``compiling`` makes and calls code, ``clocks`` says how long calls take, ``peak`` what the machine
-reaches at most. What the code computes is not known here. Code that writes where it may not ends
-the process: call it in a worker.
+``compiling`` compiles and calls code, ``clocks`` times calls, and ``peak`` measures the machine's
+limits. This package does not depend on what the code computes. Code that writes out of bounds can
+end the process: call it in a worker.
 """
 
 from compiler_gym.envs.loop_tool.jit.clocks import (

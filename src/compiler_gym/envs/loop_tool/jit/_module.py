@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The extension module, which a build may leave out: imported on first use."""
+"""The extension module, which a build may omit: imported on first use."""
 
 from importlib import import_module
 from typing import Any
@@ -11,11 +11,11 @@ __all__ = ["jit_module"]
 
 
 def jit_module() -> Any:
-    """Return ``compiler_gym._jit``, or raise `ObservationError` where this build has none."""
+    """Return ``compiler_gym._jit``; raise `ObservationError` if this build does not have it."""
     try:
         return import_module("compiler_gym._jit")
     except ImportError as error:
         raise ObservationError(
-            "this installation has no just-in-time compiler, which is a package of its own: "
-            f"install it with: {install_hint('jit')}"
+            "the just-in-time compiler is a separate package and is not installed; install it "
+            f"with: {install_hint('jit')}"
         ) from error

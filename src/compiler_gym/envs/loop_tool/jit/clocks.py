@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""How long calls take, with an interval: warmed up, in turns, held on one core.
+"""Estimate the time of calls with an interval: warmed up, alternating, pinned to one core.
 
-One thread's work is measured in processor time, so that what else the machine does counts
-little; what a pool of threads does, in wall time.
+Single-threaded work is measured in processor time, so that other work on the machine hardly
+counts; work of a thread pool is measured in wall time.
 """
 
 import ctypes
@@ -22,48 +22,48 @@ from compiler_gym.validation.timing import interval
 __all__ = ["Estimate", "Turns", "estimate", "estimate_in_turns", "first_run", "pin_thread"]
 
 _SAMPLE = 1e-4
-"""The seconds of one sample, at least: a thousand times what reading the clock takes."""
+"""Minimum seconds per sample: a thousand times the cost of reading the clock."""
 _FEWEST, _MOST = 3, 1000
-"""Number of samples that are taken of each call where there is time."""
+"""Limits of the number of samples per call, if time allows."""
 _FEWEST_SHORT = 5
-"""How many are taken before the first look at the interval, which takes 50 us, where samples are
-shorter than `_LONG`. Each later look is after half as many more: who looks after every sample
-stops at the first interval that is narrow by chance."""
+"""Number of samples before the first test of the interval, which takes 50 us, if samples are
+shorter than `_LONG`. Each later test needs half as many more samples: testing after every sample
+would stop at the first interval that is narrow by chance."""
 _LONG = 5e-4
 _FEWEST_WITH_OUTLIERS = 10
-"""Among fewer samples none is left out: what is left of five would agree too well."""
+"""Smaller samples keep their outliers: dropping one of five would make the rest agree too well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """How long one run of a call takes."""
+    """The estimated time of one run of a call."""
 
     seconds: float
-    """The geometric mean; of ten samples and more, outliers left out."""
+    """The geometric mean; with ten or more samples, without outliers."""
     low: float
-    """The lower end of the 95 % confidence interval; 0 after a single sample. Since sampling ends
-    when it is narrow, it holds what is true about nine times in ten."""
+    """The lower end of the 95 % confidence interval; 0 after a single sample. Because sampling
+    stops once it is narrow, the interval contains the true value about nine times in ten."""
     high: float
-    """Its upper end; infinite after a single sample."""
+    """The upper end; infinite after a single sample."""
     samples: tuple[float, ...]
-    """The seconds of one run in each sample; those of several calls belong in pairs."""
+    """Seconds per run in each sample; samples of several calls form pairs."""
     runs: int
     is_pinned: bool
-    """True if the thread was held on one core."""
+    """True if the thread was pinned to one core."""
 
     @property
     def noise(self) -> float:
-        """Half the interval, as a share of the estimate."""
+        """Half the width of the interval, as a share of the estimate."""
         return (self.high - self.low) / (2 * self.seconds) if self.seconds else inf
 
 
 class Turns(Protocol):
-    """Calls that take turns, and a clock."""
+    """Timer of alternating calls."""
 
     def __call__(self, rounds: int, repeats: Sequence[int]) -> list[list[float]]:
-        """Run every call `rounds` times `repeats` times in a row.
+        """Run all calls in each of `rounds` rounds, each call `repeats` times in a row.
 
-        Returns for each call the seconds of one run in each round.
+        Returns the seconds per run in each round, for each call.
         """
         ...
 
@@ -76,39 +76,39 @@ def estimate_in_turns(
     threaded: bool = False,
     first: Sequence[float | None] | None = None,
 ) -> list[Estimate]:
-    """Return how long each call takes, from samples taken in turns.
+    """Return the time of each call, from alternating samples.
 
-    Each call gets about `seconds`, but one run at least, and no more samples once the interval
-    of every call is within `noise` of its estimate. `threaded` says that calls use the pool.
-    `first` is what `first_run` said of each; it is asked where that was not just now (None).
+    Each call gets about `seconds`, but at least one run, and sampling stops once the interval of
+    every call is within `noise` of its estimate. Set `threaded` if the calls use the pool.
+    `first` has the results of `first_run`; None for a call that has not just run.
     """
     if not seconds > 0:
-        raise InvalidParameterError(f"{seconds} seconds for a timing: expected more than 0")
+        raise InvalidParameterError(f"seconds must be above 0 (got {seconds})")
     with _hold_core(threaded) as is_pinned:
-        known = [
-            _turns([call], threaded)(1, [1])[0][0] if one is None else one
-            for call, one in zip(calls, first or [None] * len(calls), strict=True)
+        first_seconds = [
+            _make_turns([call], threaded)(1, [1])[0][0] if measured is None else measured
+            for call, measured in zip(calls, first or [None] * len(calls), strict=True)
         ]
-        return estimate(_turns(calls, threaded), known, seconds, noise, is_pinned)
+        return estimate(_make_turns(calls, threaded), first_seconds, seconds, noise, is_pinned)
 
 
 def first_run(call: Call, *, threaded: bool = False) -> float:
-    """Run a call for the first time and return the seconds: what it finds in no cache counts."""
+    """Run a call for the first time and return the seconds, including cache misses."""
     with _hold_core(threaded):
-        return _turns([call], threaded)(1, [1])[0][0]
+        return _make_turns([call], threaded)(1, [1])[0][0]
 
 
 def estimate(
     turns: Turns, first: Sequence[float], seconds: float, noise: float, is_pinned: bool = False
 ) -> list[Estimate]:
-    """Return how long each of some calls takes, whose first runs took `first` seconds.
+    """Return the time of each call, given the seconds of their first runs.
 
-    When to stop is all that is decided here.
+    This function only decides when to stop.
     """
-    # The first run finds nothing in the caches and is not counted, unless it is all there is time
-    # for.
+    # The first run finds nothing in the caches, so it does not count, unless there is no time for
+    # another.
     if max(first) >= seconds:
-        return [_estimate([one], 1, is_pinned) for one in first]
+        return [_estimate([value], 1, is_pinned) for value in first]
     sample = min(_SAMPLE, seconds / _FEWEST_SHORT)
     repeats, cost = [1] * len(first), max(first)
     if min(first) < sample:
@@ -119,66 +119,66 @@ def estimate(
     while rounds > 0:
         batch = min(batch, rounds)
         rounds -= batch
-        for found, more in zip(samples, turns(batch, repeats), strict=True):
-            found.extend(more)
-        if all(_noise(found) <= noise for found in samples):
+        for times, new in zip(samples, turns(batch, repeats), strict=True):
+            times.extend(new)
+        if all(_noise(times) <= noise for times in samples):
             break
         batch = max(1, len(samples[0]) // 2)
     return [
-        _estimate(found, count, is_pinned) for found, count in zip(samples, repeats, strict=True)
+        _estimate(times, count, is_pinned) for times, count in zip(samples, repeats, strict=True)
     ]
 
 
 @contextmanager
 def _hold_core(threaded: bool) -> Generator[bool]:
-    """Hold this thread on its core, unless it shares its work; yield whether it is held."""
+    """Pin this thread to its core unless its work is shared; yield True if it is pinned."""
     with nullcontext(False) if threaded else pin_thread() as is_pinned:
         yield is_pinned
 
 
-def _turns(calls: Sequence[Call], threaded: bool) -> Turns:
+def _make_turns(calls: Sequence[Call], threaded: bool) -> Turns:
     jit = jit_module()
     clock = jit.Clock.wall if threaded else jit.Clock.processor
     native = [call.bound for call in calls]
 
     def turns(rounds: int, repeats: Sequence[int]) -> list[list[float]]:
-        found: list[list[float]] = jit.time_in_turns(native, rounds, list(repeats), clock)
-        return found
+        times: list[list[float]] = jit.time_in_turns(native, rounds, list(repeats), clock)
+        return times
 
     return turns
 
 
 def _repeats(turns: Turns, calls: int, sample: float) -> tuple[list[int], float]:
-    """Return how often each call has to run to take `sample` seconds, and the longest sample."""
+    """Return the repeats of each call in `sample` seconds, and the longest sample in seconds."""
     repeats = [1] * calls
     cost = 0.0
     for _ in range(5):
-        found = [max(one, 1e-9) for (one,) in turns(1, repeats)]
-        cost = max(count * one for count, one in zip(repeats, found, strict=True))
-        wanted = [max(1, ceil(sample / one)) for one in found]
-        if all(more <= 2 * count for more, count in zip(wanted, repeats, strict=True)):
+        times = [max(seconds, 1e-9) for (seconds,) in turns(1, repeats)]
+        cost = max(count * seconds for count, seconds in zip(repeats, times, strict=True))
+        targets = [max(1, ceil(sample / seconds)) for seconds in times]
+        if all(target <= 2 * count for target, count in zip(targets, repeats, strict=True)):
             break
-        repeats = [max(count, more) for count, more in zip(repeats, wanted, strict=True)]
+        repeats = [max(count, target) for count, target in zip(repeats, targets, strict=True)]
     return repeats, cost
 
 
 def _noise(samples: Sequence[float]) -> float:
     if len(samples) < _FEWEST:
         return inf
-    found = interval(samples, fewest=_FEWEST_WITH_OUTLIERS)
-    return (found.high - found.low) / (2 * found.center)
+    result = interval(samples, fewest=_FEWEST_WITH_OUTLIERS)
+    return (result.high - result.low) / (2 * result.center)
 
 
 def _estimate(samples: Sequence[float], repeats: int, is_pinned: bool) -> Estimate:
-    found = interval(samples, fewest=_FEWEST_WITH_OUTLIERS)
+    result = interval(samples, fewest=_FEWEST_WITH_OUTLIERS)
     return Estimate(
-        found.center, found.low, found.high, tuple(samples), len(samples) * repeats, is_pinned
+        result.center, result.low, result.high, tuple(samples), len(samples) * repeats, is_pinned
     )
 
 
 @contextmanager
 def pin_thread() -> Generator[bool]:
-    """Hold this thread on the core on which it runs; yield whether the system allows that."""
+    """Pin this thread to its current core; yield False if the system does not allow it."""
     try:
         before = os.sched_getaffinity(0)
         os.sched_setaffinity(0, {_core()})

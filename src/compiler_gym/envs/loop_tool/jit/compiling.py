@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Machine code of textual LLVM IR, and calls of it.
+"""Compile textual LLVM IR to machine code, and call it.
 
-Nothing here looks at the IR. Equal requests are compiled once, as long as they are among the
-last 128 of the process.
+The IR is not interpreted here. Equal requests are compiled once, as long as they are among the
+last 128 in the process.
 """
 
 import ctypes
@@ -35,53 +35,53 @@ _NO_PASSES = -1
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function and the arrays that it is called on; both live as long as this."""
+    """A function and its array arguments, both kept alive by this object."""
 
     bound: "NativeCall"
     code: "Compiled"
     arrays: tuple[NDArray[Any], ...]
 
     def run(self) -> None:
-        """Call it once, without the interpreter's lock."""
+        """Call the function once, without the interpreter's lock."""
         self.bound.run()
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """The code of one module. Its addresses are good as long as this lives."""
+    """The code of one module. Its addresses are valid as long as this object lives."""
 
     code: "NativeCode" = field(repr=False)
 
     @property
     def size(self) -> int:
-        """The bytes of the object file."""
+        """Size of the object file in bytes."""
         return self.code.size
 
     @property
     def seconds(self) -> dict[str, float]:
-        """The wall time of each stage of the compilation."""
+        """Wall time of each compilation stage, in seconds."""
         stages = self.code.stages
         return {name: getattr(stages, name) for name in ("read", "optimise", "generate", "link")}
 
     def address(self, name: str) -> int:
-        """Return where a function is; `CompilerDiagnosticError` tells what is missing."""
+        """Return the address of a function; `CompilerDiagnosticError` if it does not exist."""
         return self.code.address(name)
 
     def function(self, name: str, *arguments: Any, result: Any = None) -> Any:
-        """Return a function that ctypes calls, of arguments and a result of ctypes' types.
+        """Return a ctypes function with arguments and a result of ctypes types.
 
-        MLIR's C interfaces are called so: ``function("_mlir_ciface_f", c_void_p, c_void_p)``.
+        MLIR's C interfaces are called like this: ``function("_mlir_ciface_f", c_void_p)``.
         """
-        made: Any = ctypes.CFUNCTYPE(result, *arguments)(self.address(name))
-        made.code = self  # whoever holds the function holds its code
-        return made
+        native: Any = ctypes.CFUNCTYPE(result, *arguments)(self.address(name))
+        native.code = self  # keeps the code alive
+        return native
 
     def on(self, name: str, arrays: Sequence[NDArray[Any]]) -> Call:
-        """Return a call of ``void name(void **buffers)`` on the data of arrays in C order."""
+        """Return a call of ``void name(void **buffers)`` on the data of C-ordered arrays."""
         for number, array in enumerate(arrays):
             if not array.flags.c_contiguous:
                 raise InvalidParameterError(
-                    f"array {number} of {name} is not in C order: pass a copy of it"
+                    f"array {number} of {name} is not in C order: pass a C-ordered copy"
                 )
         addresses = [array.ctypes.data for array in arrays]
         bound = jit_module().Call(self.address(name), addresses)
@@ -91,40 +91,40 @@ class Compiled:
 def compile_ir(
     ir: str, *, level: int | None = 2, symbols: Mapping[str, int] | None = None
 ) -> Compiled:
-    """Return the machine code of textual LLVM IR for this machine's processor.
+    """Compile textual LLVM IR to machine code for this machine's processor.
 
-    `level` 0 to 3 runs LLVM's default pipeline of that level first, None no pass. Functions that
-    the module declares are looked up in `symbols`, a mapping to addresses, then in this process.
-    Raises `InvalidIrError` for what is no IR, `InvalidParameterError` for another machine's,
-    `CompilerDiagnosticError` where a function is missing and `CompilerFatalError` where LLVM
-    gives up.
+    `level` 0 to 3 first runs LLVM's default pipeline of that level; None runs no passes. Functions
+    that the module declares are looked up in `symbols`, a mapping to addresses, then in this
+    process. Raises `InvalidIrError` for invalid IR, `InvalidParameterError` for IR for another
+    machine, `CompilerDiagnosticError` if a function is missing and `CompilerFatalError` if LLVM
+    fails.
     """
-    chosen = _NO_PASSES if level is None else level
-    if chosen != _NO_PASSES and not 0 <= chosen <= 3:
-        raise InvalidParameterError(f"the level is {level}: expected 0 to 3, or None for no pass")
-    return Compiled(jit_module().compile_cached(ir, chosen, dict(symbols or {})))
+    pipeline = _NO_PASSES if level is None else level
+    if pipeline != _NO_PASSES and not 0 <= pipeline <= 3:
+        raise InvalidParameterError(f"level must be 0 to 3, or None for no passes (got {level})")
+    return Compiled(jit_module().compile_cached(ir, pipeline, dict(symbols or {})))
 
 
 def assembly(
     ir: str, *, triple: str = "", cpu: str = "", features: str = "", level: int | None = 2
 ) -> str:
-    """Return assembly of textual IR: for this machine, or PTX for ``nvptx64-nvidia-cuda``."""
-    chosen = _NO_PASSES if level is None else level
-    return jit_module().assembly(ir, triple, cpu, features, chosen)
+    """Return assembly for textual IR: for this machine, or PTX for ``nvptx64-nvidia-cuda``."""
+    pipeline = _NO_PASSES if level is None else level
+    return jit_module().assembly(ir, triple, cpu, features, pipeline)
 
 
 def vector_lanes(kind: type[np.generic] = np.float32) -> int:
-    """Return how many numbers of a type the widest vector register of this machine holds."""
+    """Return the number of elements of a type in this machine's widest vector register."""
     return jit_module().vector_bits() // (8 * np.dtype(kind).itemsize)
 
 
 def threads() -> int:
-    """Return how many threads share a parallel loop."""
+    """Return the number of threads that share a parallel loop."""
     return jit_module().thread_count()
 
 
 def set_threads(count: int) -> None:
-    """Share parallel loops among `count` threads; 0 is one for each processor of this process."""
+    """Share parallel loops among `count` threads; 0 means one per available processor."""
     if not 0 <= count <= 1024:
-        raise InvalidParameterError(f"{count} threads: expected 0 to 1024")
+        raise InvalidParameterError(f"the number of threads must be 0 to 1024 (got {count})")
     jit_module().set_thread_count(count)

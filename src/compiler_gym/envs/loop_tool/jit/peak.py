@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What one thread of this machine reaches at most: measured, not read from a table."""
+"""The peak performance of one thread of this machine, measured instead of read from a table."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -12,45 +12,45 @@ from compiler_gym.envs.loop_tool.jit.compiling import Call, compile_ir, vector_l
 __all__ = ["Peak", "measure_peak"]
 
 _CHAINS = 24
-"""Sums that do not wait for each other: more than what covers the latency of any processor's
-units, and no more than it has registers with those that are read."""
+"""Number of independent sums: enough to cover the latency of any processor's units, and few
+enough to fit in its registers together with their operands."""
 _CHAINS_OF_FEW_REGISTERS = 12
 _LOOP_ROUNDS = 20_000
 _ELEMENTS = 2**23
-"""Numbers in each array that is streamed: 32 MiB, more than a core's share of any cache."""
+"""Elements of each streamed array: 32 MiB, more than a core's share of any cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """What one thread reaches at most."""
+    """The peak performance of one thread."""
 
     gflops: float
-    """Products and sums of float32 that are in registers, 10^9 a second."""
+    """Multiplications and additions of float32 in registers, in 10^9 per second."""
     bandwidth: float
-    """Bytes that a sum of two large arrays into a third reads and writes, 10^9 a second."""
+    """Bytes read and written by a sum of two large arrays into a third, in 10^9 per second."""
 
 
 @cache
 def measure_peak() -> Peak:
-    """Return this machine's peak: measured on first use, for about a third of a second."""
+    """Return this machine's peak; the first call measures for about a third of a second."""
     lanes = vector_lanes()
     chains = _CHAINS if lanes >= 16 else _CHAINS_OF_FEW_REGISTERS
     sink = np.zeros(lanes * chains, np.float32)
     products = compile_ir(_products_per_second(lanes, chains), level=None).on("peak", [sink])
-    seconds = _best_rate(products)
+    seconds = _best_seconds(products)
     gflops = 2 * lanes * chains * _LOOP_ROUNDS / seconds / 1e9
     arrays = [np.ones(_ELEMENTS, np.float32) for _ in range(3)]
-    seconds = _best_rate(compile_ir(_sums(lanes), level=None).on("peak", arrays))
+    seconds = _best_seconds(compile_ir(_sums(lanes), level=None).on("peak", arrays))
     return Peak(gflops, 12 * _ELEMENTS / seconds / 1e9)
 
 
-def _best_rate(call: Call) -> float:
-    (found,) = estimate_in_turns([call], seconds=0.15, noise=0.001)
-    return min(found.samples)
+def _best_seconds(call: Call) -> float:
+    (result,) = estimate_in_turns([call], seconds=0.15, noise=0.001)
+    return min(result.samples)
 
 
 def _products_per_second(lanes: int, chains: int) -> str:
-    """Return a loop of fused products and sums, all in registers."""
+    """Return a loop of fused multiply-adds on registers, as LLVM IR."""
     kind = f"<{lanes} x float>"
     numbers = range(chains)
     phis = "".join(f"  %a{n} = phi {kind} [%s, %entry], [%b{n}, %loop]\n" for n in numbers)
@@ -81,7 +81,7 @@ done:
 
 
 def _sums(lanes: int) -> str:
-    """Return a loop that adds two arrays into a third."""
+    """Return a loop that adds two arrays into a third, as LLVM IR."""
     kind = f"<{lanes} x float>"
     return f"""define void @peak(ptr %buffers) {{
 entry:

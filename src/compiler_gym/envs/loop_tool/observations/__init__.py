@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The observations: a row for each observation of a session.
+"""The observations: one row per observation of a session.
 
-``flops``, ``loop_tree`` and ``action_state`` are those of CompilerGym 0.2.5. ``compute`` holds
-what the rows name; ``vectors``, ``graph`` and ``static_cost`` are made of the tree alone, and
-what is measured is measured by ``machine``. All run in a worker, so a row names them by text.
+``flops``, ``loop_tree`` and ``action_state`` are those of CompilerGym 0.2.5. ``compute`` defines
+the functions that the rows name; ``vectors``, ``graph`` and ``static_cost`` depend on the tree
+alone, and the toolchain measures the rest. Everything runs in a worker, so rows use names.
 """
 
 from typing import Any
@@ -38,13 +38,13 @@ TABLE = Table(
     (
         _make_timed(
             "flops",
-            "GFLOPS of the nest as it is now: compiled, checked against numpy and timed.",
+            "Measured GFLOPS of the current nest: compiled, checked against NumPy and timed.",
         ),
         Observation(
             name="loop_tree",
             space=TextSpec(),
-            description="The loop tree as text: size and tail (r) of each loop, what is noted on "
-            "it, and the statements.",
+            description="The loop tree as text: size and tail (r) of each loop, its annotations, "
+            "and the statements.",
             compute="loop_tree",
             default="",
         ),
@@ -58,7 +58,7 @@ TABLE = Table(
         Observation(
             name="flops_deterministic",
             space=_GFLOPS,
-            description="GFLOPS that a model without a clock gives the tree: the same on every "
+            description="GFLOPS of the tree according to a static model: the same on every "
             "machine, for tests and noisy machines.",
             compute="flops_deterministic",
             default=0,
@@ -67,15 +67,15 @@ TABLE = Table(
         Observation(
             name="flops_deterministic_at_reset",
             space=_GFLOPS,
-            description="What flops_deterministic gives the tree before any action.",
+            description="The flops_deterministic of the tree before any action.",
             compute="flops_deterministic_at_reset",
             default=0,
         ),
         Observation(
             name="loop_vectors",
             space=BoxSpec(0, _LARGEST_INTEGER, (MOST_LOOPS, WIDTH), "int64"),
-            description=f"A row for each loop from top to bottom: {', '.join(COLUMNS)}, and a "
-            f"histogram of {BINS} bins of how far a step moves in each tensor, by powers of two.",
+            description=f"One row per loop from top to bottom: {', '.join(COLUMNS)}, and a "
+            f"histogram with {BINS} bins of a step's strides in the tensors, by powers of two.",
             compute="loop_vectors",
             default=bytes(8 * MOST_LOOPS * WIDTH),
         ),
@@ -100,56 +100,53 @@ TABLE = Table(
         Observation(
             name="program_text",
             space=TextSpec(),
-            description="The program in lines of the language.",
+            description="The program as text in the language.",
             compute="program_text",
             default="",
         ),
         Observation(
             name="tree_hash",
             space=TextSpec(0, 40),
-            description="The SHA-1 of the tree, the cursor and what can be undone, 40 digits.",
+            description="SHA-1 hash of the tree, the cursor and the undo history, 40 hex digits.",
             compute="tree_hash",
             default="",
         ),
         _make_timed(
             "flops_gain",
-            "GFLOPS now less those of the nest when this, or peak_gain, was last asked for (at "
-            "first: the one at reset), both timed in turns.",
+            "GFLOPS now minus GFLOPS of the nest at the last flops_gain or peak_gain (at first: "
+            "at reset), from alternating measurements of both.",
             ScalarSpec(None, None, "float"),
         ),
         _make_timed(
             "peak_gain",
-            "What flops_gain says, as a share of the GFLOPS that this machine reaches (`peak`).",
+            "The flops_gain as a share of this machine's peak GFLOPS (`peak`).",
             ScalarSpec(None, None, "float"),
         ),
-        _make_timed(
-            "peak", "The measured GFLOPS that this machine reaches at most with one thread."
-        ),
+        _make_timed("peak", "Measured peak GFLOPS of one thread of this machine."),
         _make_timed(
             "timing",
-            "What the last timing says: `gflops`, `low` and `high` (95 % interval), `seconds` of "
-            "a run, `runs`, `noise` (half the interval as a share), `threads`, `pinned`.",
+            "The last timing: `gflops`, `low` and `high` (95 % interval), `seconds` per run, "
+            "`runs`, `noise` (half the interval as a share), `threads`, `pinned`.",
             OpaqueSpec("json"),
             "{}",
         ),
         _make_timed(
             "roofline",
-            "`gflops`, `peak`, `bandwidth` (GB/s), `intensity` (operations a byte of inputs and "
-            "outputs) and `roof`, the GFLOPS that are possible at this intensity.",
+            "`gflops`, `peak`, `bandwidth` (GB/s), `intensity` (operations per byte of inputs and "
+            "outputs) and `roof`, the highest possible GFLOPS at this intensity.",
             OpaqueSpec("json"),
             "{}",
         ),
         _make_timed(
             "roofline_picture",
-            "The roofline in characters: a star for the nest, under what memory and arithmetic "
-            "allow.",
+            "The roofline as text: a star for the nest, below the limits of memory and arithmetic.",
             TextSpec(),
             "",
         ),
         Observation(
             name="tree_picture",
             space=TextSpec(),
-            description="The loop tree in characters: branches, sizes and tails, what is noted, "
+            description="The loop tree as a text picture: branches, sizes and tails, annotations, "
             "and an arrow at the cursor.",
             compute="tree_picture",
             default="",
@@ -157,7 +154,7 @@ TABLE = Table(
         Observation(
             name="llvm_ir",
             space=TextSpec(),
-            description="The LLVM IR that the nest becomes, before LLVM optimises it.",
+            description="The LLVM IR of the nest, before LLVM optimises it.",
             compute="llvm_ir",
             platform_dependent=True,
             default="",
@@ -165,14 +162,14 @@ TABLE = Table(
         Observation(
             name="ptx",
             space=TextSpec(),
-            description="The assembly of NVIDIA's that the tree becomes for a card (sm_70), one "
-            "kernel for each nest; no card is needed.",
+            description="The NVIDIA assembly (PTX, sm_70) of the tree, one kernel per nest; "
+            "works without a GPU.",
             compute="ptx",
             default="",
         ),
     )
 )
-"""Every observation, in the order in which they are listed."""
+"""Every observation, in listing order."""
 
 TIMED = tuple(row.name for row in TABLE.observations if not row.deterministic)
-"""The observations for which something is run."""
+"""The observations that run the nest or another measurement."""

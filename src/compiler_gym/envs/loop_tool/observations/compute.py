@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The functions that compute the observations of a session. Runs in a worker."""
+"""The functions that compute the observations of a session, called in a worker."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["COMPUTE", "ENGINE", "Computation"]
 
 Computation = Callable[[Cursor, "Bench"], Any]
-"""Makes the plain value of an observation of a cursor, and of what measures its tree."""
+"""Function that computes the plain value of an observation from a cursor and its bench."""
 
 
 def _action_state(cursor: Cursor) -> list[int]:
@@ -63,7 +63,7 @@ ENGINE: Mapping[str, Computation] = {
     "ptx": lambda cursor, bench: bench.ptx(cursor.tree),
     "llvm_ir": lambda cursor, bench: bench.llvm_ir(cursor.tree),
 }
-"""What the rows of the table name."""
+"""The functions that the rows of the table name."""
 
 COMPUTE = TABLE.bind(ENGINE)
-"""What makes each observation, by its name."""
+"""The function of each observation, by name."""

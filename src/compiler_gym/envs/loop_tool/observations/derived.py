@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The loop graph in the forms that libraries take, made by the client from the engine's columns."""
+"""The loop graph in the formats of libraries, derived by the client from the engine's columns."""
 
 from typing import Any
 
@@ -24,8 +24,8 @@ def list_derived_observations() -> tuple[DerivedObservation, ...]:
             "loop_graph_json",
             _to_networkx,
             lambda: NetworkxGraph("loop_graph"),
-            "The tree as a networkx.MultiDiGraph, with what loop_graph_json says of each node and "
-            "edge; needs the package networkx.",
+            "The tree as a networkx.MultiDiGraph with the attributes of loop_graph_json; needs "
+            "the package networkx.",
         ),
         DerivedObservation(
             "loop_graph_instance",

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The loop tree as a graph of instructions, loops and data, in the forms of program graphs.
+"""The loop tree as a graph of statements, loops and tensors, in the formats of program graphs.
 
 Nodes are numbered: loops from top to bottom, then statements, then tensors. A control edge goes
 from a loop to each child, in order, and from each child to the next. A data edge goes from a
-tensor to a statement that reads it and from a statement to what it writes; one from a loop to a
-tensor says how far a step of the loop moves a place in it.
+tensor to each statement that reads it, and from a statement to the tensor it writes; a data edge
+from a loop to a tensor has the stride of one step of the loop in that tensor.
 """
 
 import json
@@ -37,7 +37,7 @@ ARRAYS = (
     *(f"node_{column}" for column in NODE_COLUMNS),
     *(f"edge_{column}" for column in ("source", "target", *EDGE_COLUMNS)),
 )
-"""The names of the arrays, each of int64."""
+"""The names of the int64 arrays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,37 +66,37 @@ def make_graph(cursor: Cursor) -> Graph:
         flags = loop.unroll | loop.vectorise << 1 | loop.parallel << 2 | (at == cursor.at) << 3
         flags |= bool(loop.packs) << 4
         nodes.append((LOOP, dims.index(loop.dim), loop.size, loop.tail, flags, loop.dim))
-    for at, one in enumerate(program.statements):
-        kinds = ("", "sum", "max").index(one.reduction)
+    for at, node in enumerate(program.statements):
+        kinds = ("", "sum", "max").index(node.reduction)
         nodes.append(
             (
                 INSTRUCTION,
                 at,
-                one.operations,
+                node.operations,
                 0,
                 kinds,
-                f"{one.out} {one.reduction or '='} {write_expression(one.value)}",
+                f"{node.out} {node.reduction or '='} {write_expression(node.value)}",
             )
         )
-    for at, one in enumerate(program.tensors.values()):
-        role = ("input", "output", "temporary").index(one.role)
-        nodes.append((TENSOR, at, one.elements, 0, role, one.name))
+    for at, node in enumerate(program.tensors.values()):
+        role = ("input", "output", "temporary").index(node.role)
+        nodes.append((TENSOR, at, node.elements, 0, role, node.name))
 
-    def place(child: Loop | int, path: tuple[int, ...]) -> int:
+    def find_node(child: Loop | int, path: tuple[int, ...]) -> int:
         return statement + child if isinstance(child, int) else number[path]
 
     bodies = [((), None, tree.roots), *((path, number[path], loop.body) for path, loop in loops)]
     for path, parent, body in bodies:
-        children = [place(child, (*path, at)) for at, child in enumerate(body)]
+        children = [find_node(child, (*path, at)) for at, child in enumerate(body)]
         if parent is not None:
             edges += [(parent, child, CONTROL, at, 0) for at, child in enumerate(children)]
         edges += [(a, b, CONTROL, 0, 0) for a, b in pairwise(children)]
-    for at, one in enumerate(program.statements):
+    for at, node in enumerate(program.statements):
         edges += [
             (tensor[access.tensor], statement + at, DATA, position, 0)
-            for position, access in enumerate(one.reads)
+            for position, access in enumerate(node.reads)
         ]
-        edges.append((statement + at, tensor[one.out.tensor], DATA, 0, 0))
+        edges.append((statement + at, tensor[node.out.tensor], DATA, 0, 0))
     for at, (_, loop) in enumerate(loops):
         moved = dict.fromkeys(
             (access.tensor, access.stride(loop.dim) * loop.step)
@@ -108,7 +108,7 @@ def make_graph(cursor: Cursor) -> Graph:
 
 
 def graph_arrays(cursor: Cursor) -> dict[str, bytes]:
-    """Return the graph as arrays of int64, an entry for each node and each edge."""
+    """Return the graph as int64 arrays with one entry per node or edge."""
     graph = make_graph(cursor)
     node_columns = list(zip(*(node[:5] for node in graph.nodes), strict=True))
     edge_columns = list(zip(*graph.edges, strict=True))
@@ -117,12 +117,12 @@ def graph_arrays(cursor: Cursor) -> dict[str, bytes]:
 
 
 def graph_json(cursor: Cursor) -> str:
-    """Return the graph in node-link form, as networkx reads it."""
+    """Return the graph in node-link form, as read by networkx."""
     graph = make_graph(cursor)
-    seen: dict[tuple[int, int], int] = {}
+    last_keys: dict[tuple[int, int], int] = {}
     links: list[dict[str, Any]] = []
     for source, target, flow, position, stride in graph.edges:
-        key = seen[source, target] = seen.get((source, target), -1) + 1
+        key = last_keys[source, target] = last_keys.get((source, target), -1) + 1
         links.append(
             {
                 "source": source,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""GFLOPS without a clock: what a loop tree would do on a small machine that exists nowhere.
+"""A static model of GFLOPS: the speed of a loop tree on a small hypothetical machine.
 
-One core at 3 GHz with vectors of 8 floats, 16 of them, caches of 32 KiB and 1 MiB, and 4 cores
-for threads. The same on every machine, so that tests and noisy machines have a number that
-rises with what makes real nests fast. Its unit is GFLOPS; no real machine is meant.
+The machine has 4 cores at 3 GHz, each with 16 vector registers of 8 floats and caches of 32 KiB
+and 1 MiB. The result is the same on every machine, so that tests and noisy machines have a number
+that rises when real nests get faster. Its unit is GFLOPS, but no real machine is meant.
 """
 
 from collections.abc import Mapping
@@ -19,59 +19,59 @@ __all__ = ["CORES", "estimate_cycles", "estimate_gflops", "forks"]
 _GHZ = 3.0
 _LANES = 8
 _ISSUE = 2
-"""How many operations, or loads, begin in one cycle."""
+"""Number of operations, or loads, that start per cycle."""
 _LATENCY = 4
-"""The cycles between an addition to a sum and the next to the same sum."""
+"""Cycles between two additions to the same sum."""
 _REGISTERS = 16
 _LINE = 16
-"""The floats of a line of a cache."""
+"""Floats per cache line."""
 _CACHES = ((8192, 3.0), (262144, 12.0))
-"""The floats that a cache holds, and the cycles that a line costs which it does not hold."""
+"""Capacity of each cache in floats, and the cost of a line that misses it in cycles."""
 CORES = 4
 _FORK = 3000.0
-"""The cycles to hand work to threads."""
+"""Cycles to hand work to threads."""
 _SLOW: Mapping[str, float] = {"div": 5.0, "sqrt": 6.0, "exp": 12.0}
 
 
 def estimate_gflops(tree: Tree) -> float:
-    """Return the GFLOPS of `tree` on the machine that exists nowhere."""
+    """Return the GFLOPS of `tree` on the hypothetical machine."""
     return tree.program.flops * _GHZ / estimate_cycles(tree)
 
 
 def estimate_cycles(tree: Tree) -> float:
-    """Return how many cycles one run of `tree` takes there."""
+    """Return the cycles of one run of `tree` on the hypothetical machine."""
     total = sum(_nest(tree, leaf, path) for leaf, path in _leaves(tree))
     return total + sum(_copying(tree, path, loop) for path, loop in tree.loops() if loop.packs)
 
 
 def forks(tree: Tree) -> float:
-    """Return how often work is handed to threads in one run of `tree`.
+    """Return the number of times that one run of `tree` hands work to threads.
 
-    Each costs a real machine some microseconds, far more where others use its cores.
+    Each costs a real machine some microseconds, far more if other processes use its cores.
     """
-    spread = [
+    parallel_loops = [
         (tree.around(path), loop) for path, loop in tree.loops() if loop.parallel and loop.size > 1
     ]
     return sum(
         prod(outer.extent / outer.step for outer in around)
-        for around, _ in spread
+        for around, _ in parallel_loops
         if not any(outer.parallel and outer.size > 1 for outer in around)
     )
 
 
 def _leaves(tree: Tree) -> list[tuple[int, Path]]:
-    found: list[tuple[int, Path]] = []
+    leaves: list[tuple[int, Path]] = []
 
     def visit(nodes: tuple[Loop | int, ...], above: Path) -> None:
-        for place, node in enumerate(nodes):
-            path = (*above, place)
+        for index, node in enumerate(nodes):
+            path = (*above, index)
             if isinstance(node, int):
-                found.append((node, path))
+                leaves.append((node, path))
             else:
                 visit(node.body, path)
 
     visit(tree.roots, ())
-    return found
+    return leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +84,11 @@ class _Nest:
     packed: frozenset[str]
 
     def runs(self, depth: int) -> float:
-        """How often the body of the loop at `depth` runs: a shorter iteration as its share."""
+        """Return the runs of the loop body at `depth`; a partial iteration counts as a share."""
         return prod(loop.extent / loop.step for loop in self.loops[: depth + 1])
 
     def tile(self) -> int:
-        """The depth from which on iterations are written out or vectors."""
+        """Return the depth below which all loops are unrolled or vectorised."""
         depth = len(self.loops)
         while depth and (self.loops[depth - 1].unroll or self.loops[depth - 1].vectorise):
             depth -= 1
@@ -103,7 +103,7 @@ def _nest(tree: Tree, leaf: int, path: Path) -> float:
     inner = loops[-1]
     lanes = min(_LANES, inner.extent) if inner.vectorise else 1
     tile = nest.tile()
-    # What is written out together is independent, up to the registers that there are.
+    # Unrolled iterations are independent, as far as registers allow.
     written_out = {
         loop.dim: prod(other.size for other in loops[tile:] if other.dim == loop.dim)
         for loop in loops[tile:]
@@ -121,7 +121,7 @@ def _nest(tree: Tree, leaf: int, path: Path) -> float:
 
 
 def _in_registers(nest: _Nest, written_out: Mapping[str, int], lanes: int) -> bool:
-    """Return whether the results that are written out together stay in registers."""
+    """Return True if the results of unrolled iterations stay in registers."""
     out = prod(count for dim, count in written_out.items() if dim in nest.statement.out.dims)
     return out / lanes <= _REGISTERS - 2
 
@@ -132,13 +132,13 @@ def _arithmetic(nest: _Nest, written_out: Mapping[str, int], lanes: int) -> floa
         return nest.points * max(slow, 0.5) / (lanes * _ISSUE)
     out = prod(count for dim, count in written_out.items() if dim in nest.statement.out.dims)
     chains = max(1.0, out / lanes if lanes > 1 else out)
-    # A product that is added is one instruction; a sum waits for itself.
+    # A multiply-add is one instruction; an addition waits for the one before.
     add = max(1.0 / _ISSUE, _LATENCY / chains)
     return nest.points / lanes * (add + max(0.0, slow - 1) / _ISSUE)
 
 
 def _moves(nest: _Nest, tile: int, written_out: Mapping[str, int], lanes: int, fits: bool) -> float:
-    """Return the cycles of loads and stores: what a register holds is not loaded again."""
+    """Return the cycles of loads and stores; values in registers are not loaded again."""
     inner = nest.loops[-1]
     cycles = 0.0
     for access in nest.statement.reads:
@@ -156,13 +156,13 @@ def _moves(nest: _Nest, tile: int, written_out: Mapping[str, int], lanes: int, f
         stores *= lanes
     if nest.statement.reduction:
         stores *= 2
-        held = [loop for loop in nest.loops[tile:] if loop.dim in nest.statement.over]
+        loops_in_registers = [loop for loop in nest.loops[tile:] if loop.dim in nest.statement.over]
         if fits or tile == len(nest.loops):
             depth = tile
             while depth and nest.loops[depth - 1].dim in nest.statement.over:
                 depth -= 1
-                held.append(nest.loops[depth])
-        stores /= max(1.0, prod(loop.extent / loop.step for loop in held))
+                loops_in_registers.append(nest.loops[depth])
+        stores /= max(1.0, prod(loop.extent / loop.step for loop in loops_in_registers))
     return cycles + stores
 
 
@@ -173,7 +173,7 @@ def _stride(nest: _Nest, access: Access, dim: str) -> int:
 
 
 def _misses(tree: Tree, nest: _Nest) -> float:
-    """Return the cycles to fetch lines: a cache holds what the outermost loop that fits uses."""
+    """Return the cycles of cache misses: a cache holds the outermost loop whose data fits."""
     cycles = 0.0
     covered = dict(tree.program.dims)
     ranges: list[dict[str, int]] = [dict(covered)]
@@ -187,11 +187,11 @@ def _misses(tree: Tree, nest: _Nest) -> float:
             depth += 1
         runs = nest.runs(depth - 1) if depth else 1.0
         for access in accesses:
-            again = runs
-            # What the loop right outside does not move stays where it is.
+            loads = runs
+            # Data that the enclosing loop does not move stays in the cache.
             if depth and access.stride(nest.loops[depth - 1].dim) == 0:
-                again /= nest.loops[depth - 1].extent / nest.loops[depth - 1].step
-            cycles += price * again * _cache_lines(nest, access, ranges[depth])
+                loads /= nest.loops[depth - 1].extent / nest.loops[depth - 1].step
+            cycles += price * loads * _cache_lines(nest, access, ranges[depth])
     return cycles
 
 
@@ -200,7 +200,7 @@ def _floats(nest: _Nest, accesses: tuple[Access, ...], covered: Mapping[str, int
 
 
 def _cache_lines(nest: _Nest, access: Access, covered: Mapping[str, int]) -> float:
-    """Return how many lines of a cache hold what `access` reaches over the ranges `covered`."""
+    """Return the number of cache lines that `access` touches over the ranges `covered`."""
     elements = prod(
         1 + sum(factor * (covered[dim] - 1) for dim, factor in axis) for axis in access.index
     )

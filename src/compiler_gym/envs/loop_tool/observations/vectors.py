@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A row of numbers for each loop: what it goes through, what is noted on it, which strides.
+"""One row of numbers per loop: its dimension and size, its annotations, and a stride histogram.
 
-The histogram is that of LoopTune: a bin for each power of two that a step may go in memory.
+The histogram is that of LoopTune: one bin for each power of two of a step's stride in memory.
 """
 
 from array import array
@@ -30,16 +30,16 @@ COLUMNS = (
     "tensors",
     "operations",
 )
-"""The columns before the histogram; ``tensors`` counts those whose place the loop moves,
-``operations`` those of one point of all statements inside."""
+"""The columns before the histogram; ``tensors`` counts the tensors that the loop moves through,
+``operations`` the operations at one point of all statements in it."""
 WIDTH = len(COLUMNS) + BINS
 
 
 def loop_vectors(cursor: Cursor) -> bytes:
     """Return `MOST_LOOPS` rows of `WIDTH` int64, loops from top to bottom, then rows of zeros.
 
-    Bin 0 of the histogram counts the accesses that one step of the loop does not move, bin i
-    those that it moves by 2**(i-1) up to 2**i - 1 elements; the last holds all beyond.
+    Bin 0 of the histogram counts the accesses that a step of the loop does not move, bin i those
+    that it moves by 2**(i-1) to 2**i - 1 elements; the last bin also counts all larger strides.
     """
     tree = cursor.tree
     statements = tree.program.statements
@@ -47,8 +47,8 @@ def loop_vectors(cursor: Cursor) -> bytes:
     rows = array("q", bytes(8 * MOST_LOOPS * WIDTH))
     for at, (path, loop) in enumerate(tree.loops()):
         leaves = list_leaves(loop)
-        inside = [statements[leaf] for leaf in leaves]
-        accesses = [access for s in inside for access in (*s.reads, s.out)]
+        contained = [statements[leaf] for leaf in leaves]
+        accesses = [access for s in contained for access in (*s.reads, s.out)]
         row = (
             1,
             int(at == cursor.at),
@@ -57,7 +57,7 @@ def loop_vectors(cursor: Cursor) -> bytes:
             loop.size,
             loop.tail,
             loop.step,
-            int(any(loop.dim in s.over for s in inside)),
+            int(any(loop.dim in s.over for s in contained)),
             int(loop.is_innermost),
             int(loop.unroll),
             int(loop.vectorise),
@@ -65,11 +65,11 @@ def loop_vectors(cursor: Cursor) -> bytes:
             len(loop.packs),
             len(leaves),
             len({access.tensor for access in accesses if access.stride(loop.dim)}),
-            sum(s.operations for s in inside),
+            sum(s.operations for s in contained),
         )
         start = at * WIDTH
         rows[start : start + len(COLUMNS)] = array("q", row)
         for access in accesses:
-            moved = access.stride(loop.dim) * loop.step
-            rows[start + len(COLUMNS) + min(moved.bit_length(), BINS - 1)] += 1
+            stride = access.stride(loop.dim) * loop.step
+            rows[start + len(COLUMNS) + min(stride.bit_length(), BINS - 1)] += 1
     return rows.tobytes()

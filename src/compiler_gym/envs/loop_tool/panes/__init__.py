@@ -10,12 +10,12 @@ from compiler_gym.envs.loop_tool.observations import TIMED
 __all__ = ["PANES", "TREE"]
 
 TREE = Listing("python", "#", begin=r"(?=for )()", end=r"(?!)")
-"""How a tree is written: in one piece."""
+"""The syntax of a loop tree: one piece, without functions."""
 _KINDS_OF_NODES = ("statement", "tensor", "loop")
 
 
 def _graph(values: Sequence[Any], function: str) -> PaneGraph:
-    """Return loops, statements and tensors; what moves data says its stride."""
+    """Return loops, statements and tensors as a graph; data edges are labelled with strides."""
     graph: dict[str, list[dict[str, Any]]] = values[0]
     nodes = tuple(
         PaneNode(
@@ -58,4 +58,4 @@ PANES = Panes(
     graphs=(GraphPane("tree", "Loops and tensors", _graph, ("loop_graph_json",)),),
     running=frozenset(TIMED),
 )
-"""Everything, by the names of the table. More GFLOPS are better: there is no cost."""
+"""The panes, by names in the table. More GFLOPS are better, so there is no cost."""

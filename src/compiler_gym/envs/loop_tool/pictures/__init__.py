@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Pictures of a loop tree and of the roofline, for a terminal and as SVG.
 
-They are made of what is observed, the text of the tree and the facts of the roofline, so they
-need no session. Nothing is drawn by another library.
+They are drawn without other libraries from observations - the text of the tree and the facts of
+the roofline - so they need no session.
 """
 
 from compiler_gym.envs.loop_tool.pictures.roofline import roofline_svg, roofline_text

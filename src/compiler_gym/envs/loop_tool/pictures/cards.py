@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ground of a picture: it cannot know whether the page around it is dark, so it brings one."""
+"""The background of a picture: a page may be dark or light, so a picture brings its own."""
 
 from xml.sax.saxutils import escape
 
@@ -10,7 +10,7 @@ _GROUND, _EDGE = "#fcfcfa", "#d5d9de"
 
 
 def card(width: float, height: float, title: str, parts: list[str]) -> str:
-    """Return an SVG of `parts` on a light ground, with a title for those who cannot see it.
+    """Return an SVG of `parts` on a light background, with a title for screen readers.
 
     >>> card(10, 10, "nothing", []).count("<path")
     1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The roofline: what a nest reaches, under what memory and arithmetic allow (Williams, 2009)."""
+"""The roofline: a nest's performance below the memory and compute limits (Williams, 2009)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import floor, log10
@@ -16,9 +16,9 @@ _MOST_TICKS = 8
 
 
 def roofline_text(facts: Mapping[str, Any]) -> str:
-    """Return the roofline in characters: the roof, and a star for the nest.
+    """Return the roofline as text: the roof, and a star for the nest.
 
-    `facts` are those of the observation ``roofline``. Both axes are logarithmic.
+    `facts` is the value of the observation ``roofline``. Both axes are logarithmic.
     """
     view = _View(facts)
     rows = [[" "] * _WIDTH for _ in range(_HEIGHT)]
@@ -43,9 +43,9 @@ def roofline_text(facts: Mapping[str, Any]) -> str:
 
 
 def roofline_svg(facts: Mapping[str, Any], before: Sequence[float] = ()) -> str:
-    """Return the roofline as SVG. `facts` are those of the observation ``roofline``.
+    """Return the roofline as SVG. `facts` is the value of the observation ``roofline``.
 
-    `before` are the GFLOPS of other nests of the same program: rings without a name.
+    `before` has the GFLOPS of other nests of the same program, drawn as unnamed rings.
     """
     view = _View(facts, before)
     right, bottom = _LEFT + _PLOT_WIDTH, _TOP + _PLOT_HEIGHT
@@ -64,23 +64,23 @@ def roofline_svg(facts: Mapping[str, Any], before: Sequence[float] = ()) -> str:
         f'<line x1="{x:.1f}" y1="{bottom}" x2="{x:.1f}" y2="{y:.1f}" stroke="{_NEST}" '
         'stroke-dasharray="3 3"/>',
         *(
-            f'<circle cx="{x:.1f}" cy="{_down(view.y(one)):.1f}" r="4" fill="#ffffff" '
-            f'stroke="{_NEST}"/>{_note(x + 9, _down(view.y(one)) + 4, f"{one:.3g}", colour=_NEST)}'
-            for one in before
+            f'<circle cx="{x:.1f}" cy="{_down(view.y(gflops)):.1f}" r="4" fill="#ffffff" stroke='
+            f'"{_NEST}"/>{_note(x + 9, _down(view.y(gflops)) + 4, f"{gflops:.3g}", colour=_NEST)}'
+            for gflops in before
         ),
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{_NEST}"/>',
         _note(
             x - 9 if is_left else x + 9, y + 16, f"this nest: {facts['gflops']:.3g}",
             "end" if is_left else "start", _NEST,
         ),
-        _note(_LEFT, bottom + 36, f"operations a byte; memory gives {view.bandwidth:.3g} GB/s"),
+        _note(_LEFT, bottom + 36, f"operations per byte; memory: {view.bandwidth:.3g} GB/s"),
         _note(_LEFT - 8, _TOP - 4, "GFLOPS", "end"),
     ]  # fmt: skip
     return card(right + 24, bottom + 48, _title(facts), parts)
 
 
 def _ticks(view: "_View") -> Iterator[str]:
-    """Yield a line and a number for each power of ten (or of two, where there are few)."""
+    """Yield a line and a number for each power of ten, with 2 and 5 times if there are few."""
     bottom = _TOP + _PLOT_HEIGHT
     for value in _round_numbers(view.bottom, view.top):
         y = _down(view.y(value))
@@ -93,17 +93,17 @@ def _ticks(view: "_View") -> Iterator[str]:
 
 
 def _round_numbers(low: float, high: float) -> list[float]:
-    """Return the powers of ten from `low` to `high`, with 2 and 5 times them where they are few.
+    """Return the powers of ten from `low` to `high`, with 2 and 5 times them if there are few.
 
     >>> _round_numbers(0.7, 30), _round_numbers(0.02, 2000)
     ([1.0, 2.0, 5.0, 10.0, 20.0], [0.1, 1.0, 10.0, 100.0, 1000.0])
     """
     powers = range(floor(log10(low)), floor(log10(high)) + 1)
     for factors in ((1, 2, 5), (1,)):
-        found = [f * 10.0**p for p in powers for f in factors if low <= f * 10.0**p <= high]
-        if len(found) <= _MOST_TICKS:
-            return found
-    return found[:: -(-len(found) // _MOST_TICKS)]
+        numbers = [f * 10.0**p for p in powers for f in factors if low <= f * 10.0**p <= high]
+        if len(numbers) <= _MOST_TICKS:
+            return numbers
+    return numbers[:: -(-len(numbers) // _MOST_TICKS)]
 
 
 def _across(share: float) -> float:
@@ -124,14 +124,14 @@ def _note(
 
 
 class _View:
-    """Logarithmic axes around a nest and its roof."""
+    """Logarithmic axes that contain a nest and its roof."""
 
     def __init__(self, facts: Mapping[str, Any], before: Sequence[float] = ()) -> None:
         self.peak, self.bandwidth = float(facts["peak"]), float(facts["bandwidth"])
         ridge = self.peak / self.bandwidth
         self.low = min(ridge, float(facts["intensity"])) / 8
         self.high = max(ridge, float(facts["intensity"])) * 8
-        reached = [max(float(one), 1e-9) for one in (facts["gflops"], *before)]
+        reached = [max(float(gflops), 1e-9) for gflops in (facts["gflops"], *before)]
         self.bottom = min(self.roof(self.low), *reached) / 2
         self.top = max(self.peak, *reached) * 1.5
 
@@ -156,12 +156,12 @@ def _title(facts: Mapping[str, Any]) -> str:
     digits = 0 if share >= 0.1 else 1
     return (
         f"{facts['gflops']:.3g} GFLOPS, {share:.{digits}%} of the {facts['roof']:.3g} "
-        f"that are possible at {facts['intensity']:.3g} operations a byte"
+        f"possible at {facts['intensity']:.3g} operations per byte"
     )
 
 
 def _axis(view: _View) -> str:
     return (
-        f"{view.low:.2g} to {view.high:.3g} operations a byte; "
+        f"{view.low:.2g} to {view.high:.3g} operations per byte; "
         f"peak {view.peak:.3g} GFLOPS, {view.bandwidth:.3g} GB/s"
     )

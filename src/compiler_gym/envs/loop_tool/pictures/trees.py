@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A loop tree as a picture: a box for each loop, what is in it inside, annotations in colour."""
+"""Pictures of a loop tree: nested boxes for loops, with annotations in colour."""
 
 import re
 from dataclasses import dataclass
@@ -28,47 +28,47 @@ class Line:
 
 
 def read_lines(tree: str) -> list[Line]:
-    """Return what each line of the text of a tree says.
+    """Return the parsed lines of the text of a tree.
 
     >>> read_lines("for m in 3 r 1 : L0 [unroll]\\n C[m] = A[m]")[0].notes
     ('unroll',)
     """
-    found: list[Line] = []
+    lines: list[Line] = []
     for line in tree.splitlines():
         text = line.strip()
         depth = len(line) - len(line.lstrip())
         match = _LOOP.fullmatch(text)
         if match is None:
-            found.append(Line(depth, text))
+            lines.append(Line(depth, text))
             continue
         tail = f" + {match[3]}" if match[3] else ""
         notes = tuple(_NOTE.findall(match[5]))
-        found.append(Line(depth, f"{match[1]}: {match[2]}{tail}", int(match[4]), notes))
-    return found
+        lines.append(Line(depth, f"{match[1]}: {match[2]}{tail}", int(match[4]), notes))
+    return lines
 
 
 def tree_text(tree: str, cursor: int | None = None) -> str:
-    """Return the tree in characters: branches, sizes, annotations, and an arrow at the cursor.
+    """Return the tree as text: branches, sizes, annotations, and an arrow at the cursor.
 
     >>> print(tree_text("for m in 4 : L0\\n for n in 3 r 1 : L1 [thread]\\n  C[m, n] = 1.0", 1))
     ┌ m: 4
     │ ┌ n: 3 + 1  [thread]  ◀
     │ │ C[m, n] = 1.0
     """
-    shown: list[str] = []
+    rows: list[str] = []
     for line in read_lines(tree):
         bars = "│ " * line.depth
         if line.number is None:
-            shown.append(f"{bars}{line.text}")
+            rows.append(f"{bars}{line.text}")
             continue
         notes = "".join(f"  [{note}]" for note in line.notes)
         arrow = "  ◀" if line.number == cursor else ""
-        shown.append(f"{bars}┌ {line.text}{notes}{arrow}")
-    return "\n".join(shown)
+        rows.append(f"{bars}┌ {line.text}{notes}{arrow}")
+    return "\n".join(rows)
 
 
 def tree_svg(tree: str, cursor: int | None = None) -> str:
-    """Return the tree as SVG: boxes in boxes, the outermost loop on top, an arrow at the cursor."""
+    """Return the tree as SVG: nested boxes, the outermost loop on top, an arrow at the cursor."""
     lines = read_lines(tree)
     longest = max(
         (line.depth * _INDENT + len(_line_label(line, cursor)) * _CHARACTER for line in lines),
@@ -95,7 +95,7 @@ def tree_svg(tree: str, cursor: int | None = None) -> str:
 
 
 def _row_positions(lines: list[Line]) -> tuple[list[int], list[int], int]:
-    """Return where each line begins, where the box of each ends, and where the picture does."""
+    """Return the top of each line, the bottom of each box, and the height of the picture."""
     tops: list[int] = []
     bottoms = [0] * len(lines)
     open_boxes: list[int] = []

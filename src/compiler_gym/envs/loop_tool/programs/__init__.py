@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Where programs come from: ``layers`` of known networks, ``drawn`` ones, and one's own files."""
+"""Sources of programs: ``layers`` of known networks and ``drawn``, random ones."""

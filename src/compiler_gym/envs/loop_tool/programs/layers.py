@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The layers of known networks, by name: sizes that are published, as one-line descriptions.
+"""The layers of known networks by name: published sizes as one-line descriptions.
 
-ResNet-50: He et al., 2016, table 1; the input of a convolution is padded before it, so a
-layer's X has the padding in it. BERT-base: Devlin et al., 2019; 12 heads of 64, 768 wide.
+ResNet-50: He et al., 2016, table 1; the input of a convolution is padded before it, so a layer's
+X includes the padding. BERT-base: Devlin et al., 2019; 12 heads of 64, 768 wide.
 """
 
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ __all__ = ["HELD_OUT", "LAYERS"]
 
 
 def _conv(kind: str, size: int, features: int, kernel: int, channels: int) -> tuple[str, str]:
-    words = f"n=1,y={size},x={size},f={features},r={kernel},s={kernel},c={channels}"
-    return kind, words
+    sizes = f"n=1,y={size},x={size},f={features},r={kernel},s={kernel},c={channels}"
+    return kind, sizes
 
 
 def _matmul_layer(m: int, n: int, k: int) -> tuple[str, str]:
@@ -57,7 +57,7 @@ LAYERS: Mapping[str, tuple[str, str]] = {
     "mlp-mixer-tokens": ("dense", "m=768,n=384,k=196"),
     "mlp-mixer-channels": ("dense", "m=196,n=3072,k=768"),
 }
-"""Kind and words of `compiler_gym.envs.loop_tool.state.descriptions.describe`, by name."""
+"""Kind and sizes for `compiler_gym.envs.loop_tool.state.descriptions.describe`, by name."""
 
 HELD_OUT = (
     "64x240x64 80x176x224 96x160x256 96x224x240 96x240x128 112x208x256 112x224x128 112x256x64 "
@@ -65,5 +65,5 @@ HELD_OUT = (
     "192x256x256 208x80x224 208x128x256 208x160x80 224x64x240 224x112x176 224x208x224 "
     "224x224x256 240x208x144 256x160x112"
 ).split()
-"""The m, n and k of the 25 matmuls that LoopTune is tested on, as its published results list them
-(github.com/loopstack/looptune); read in the order in which their names give the numbers."""
+"""The m, n and k of the 25 matmuls of LoopTune's test set, as in its published results
+(github.com/loopstack/looptune), in the order of their names there."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The state of an episode: a program, its loop tree and a cursor, and nothing of how it runs fast.
+"""The state of an episode: a program, its loop tree and a cursor, independent of the machine.
 
-``program`` is what is computed, ``reading`` its text, ``descriptions`` the programs of one line;
-``tree`` is the order in which it runs, ``cursor`` the place in it. ``interpreter`` runs a tree
-point by point, ``reference`` is numpy's answer.
+``program`` defines the language, ``reading`` parses it, and ``descriptions`` expands one-line
+programs; ``tree`` holds the loop order and ``cursor`` a position in it. ``interpreter`` runs a
+tree point by point, and ``reference`` computes the results with NumPy.
 """

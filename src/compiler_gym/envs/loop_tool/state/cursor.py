@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A loop tree, the loop that actions are about, and how to take them back."""
+"""A loop tree, the loop that actions apply to, and the undo history."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,35 +9,35 @@ from compiler_gym.envs.loop_tool.state.tree import Path, Tree
 __all__ = ["Cursor"]
 
 _MOST_UNDONE = 256
-"""How many changes can be taken back."""
+"""Number of changes that can be undone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place in a tree. Immutable: a move or a change makes another one, or returns this one."""
+    """A position in a tree. Immutable: a move or a change returns a new cursor, or this one."""
 
     tree: Tree
     at: int = 0
-    """The number of the loop, from top to bottom as the text shows them."""
+    """The number of the loop, from top to bottom in the text."""
     resizes: bool = True
-    """True if the actions ``up`` and ``down`` of 0.2.5 resize (``size``) or move (``select``)."""
+    """True if ``up`` and ``down`` of 0.2.5 resize loops (``size``) instead of moving."""
     past: "tuple[tuple[Tree, int], ...]" = ()
-    """The trees before each change, and where the cursor was."""
+    """The trees before each change, with the cursor's position."""
 
     @property
     def path(self) -> Path:
-        """Where the loop is."""
+        """The path of the loop."""
         return self.tree.loops()[self.at][0]
 
     def move_by(self, steps: int, *, around: bool) -> "Cursor":
-        """Return the cursor that many loops below; past an end it stays, or goes `around`."""
+        """Return the cursor `steps` loops further down; past an end it stops, or goes `around`."""
         count = len(self.tree.loops())
         to = self.at + steps
         to = to % count if around else min(max(to, 0), count - 1)
         return self if to == self.at else replace(self, at=to)
 
     def change_loop(self, change: Callable[[Tree, Path], Tree], *, move: int = 0) -> "Cursor":
-        """Return the cursor after a change of its loop, `move` loops below where that happened."""
+        """Return the cursor after a change of its loop, then moved down by `move` loops."""
         tree = change(self.tree, self.path)
         if tree is self.tree:
             return self

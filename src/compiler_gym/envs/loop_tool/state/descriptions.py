@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Programs of one line: ``matmul`` with ``m=128,n=128,k=128``, einsum strings, layers' parts.
+"""One-line programs: ``matmul`` with ``m=128,n=128,k=128``, einsum strings, parts of layers.
 
-Each kind is a row: the dimensions that it wants, and the lines that it becomes.
+Each kind is a row: its dimensions, and the lines of its program.
 """
 
 import re
@@ -16,17 +16,17 @@ __all__ = ["EINSUM", "KINDS", "Kind", "describe", "einsum"]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A program for any sizes."""
+    """A program that can have any sizes."""
 
     description: str
     sizes: Mapping[str, int]
-    """The dimensions in order, with the size that each has where none is given."""
+    """The dimensions in order, with their default sizes."""
     lines: str
     """The program without its dimensions."""
 
 
 EINSUM = "einsum"
-"""The kind whose first word is a string as `numpy.einsum` takes it."""
+"""The kind whose argument starts with a string in the syntax of `numpy.einsum`."""
 
 _MATMUL = {"m": 128, "n": 128, "k": 128}
 _MULTIPLY = "c = mul a b\ns = sum c [k]\nwrite s "
@@ -146,7 +146,7 @@ KINDS: Mapping[str, Kind] = {
         "o = sum m [j]\ny = div o t\nwrite y O[q, e]",
     ),
 }
-"""The kinds of programs, each for any sizes."""
+"""The kinds of programs."""
 
 _SIZE = re.compile(r"([A-Za-z]\w*)=(\d{1,18})", re.ASCII)
 _EINSUM = re.compile(r"([A-Za-z]*(?:,[A-Za-z]*)*)(?:->([A-Za-z]*))?")
@@ -155,8 +155,8 @@ _EINSUM = re.compile(r"([A-Za-z]*(?:,[A-Za-z]*)*)(?:->([A-Za-z]*))?")
 def describe(kind: str, words: str) -> str:
     """Return the text of the program that a line describes.
 
-    `kind` is a key of `KINDS` and `words` its sizes, ``m=128,n=64``: those that are missing
-    are the usual ones. For ``einsum`` the string and the sizes are parted by ``/``.
+    `kind` is a key of `KINDS` and `words` its sizes, ``m=128,n=64``; missing sizes have default
+    values. For ``einsum``, the string and the sizes are separated by ``/``.
 
         >>> print(describe("sum", "m=8,k=4"))
         dim m 8
@@ -169,48 +169,48 @@ def describe(kind: str, words: str) -> str:
     """
     if kind == EINSUM:
         subscripts, _, sizes = words.partition("/")
-        return einsum(subscripts, _sizes_of_names(sizes, None))
+        return einsum(subscripts, _parse_sizes(sizes, None))
     if kind not in KINDS:
         raise UnknownNameError(unknown_name("kind of program", kind, [*KINDS, EINSUM]))
     row = KINDS[kind]
-    sizes = {**row.sizes, **_sizes_of_names(words, row.sizes)}
+    sizes = {**row.sizes, **_parse_sizes(words, row.sizes)}
     return "\n".join([*(f"dim {dim} {size}" for dim, size in sizes.items()), row.lines])
 
 
 def einsum(subscripts: str, sizes: Mapping[str, int]) -> str:
     """Return the text of the program of an einsum string, such as ``mk,kn->mn``.
 
-    Each letter is a dimension, and wants a size. Operands are named A, B, ... and the result Y.
-    As for numpy, a string without ``->`` keeps the letters that occur once, in their order, and
-    an operand that has a letter twice is its diagonal.
+    Each letter is a dimension and needs a size. Operands are named A, B, ... and the result Y.
+    As in NumPy, a string without ``->`` keeps the letters that occur once, in alphabetical order,
+    and an operand with a repeated letter stands for its diagonal.
 
         >>> einsum("mk,kn", {"m": 2, "n": 3, "k": 4}).splitlines()[-1]
         'write s Y[m, n]'
     """
-    words = subscripts.replace(" ", "")
-    match = _EINSUM.fullmatch(words)
-    if match is None or not words:
+    compact = subscripts.replace(" ", "")
+    match = _EINSUM.fullmatch(compact)
+    if match is None or not compact:
         raise BenchmarkInitError(
-            f"expected an einsum string such as 'mk,kn->mn', found {subscripts!r}"
+            f"{subscripts!r} is not an einsum string; write one such as 'mk,kn->mn'"
         )
     operands, letters = match[1].split(","), match[1].replace(",", "")
-    once = (letter for letter in sorted(set(letters)) if letters.count(letter) == 1)
-    result = "".join(once) if match[2] is None else match[2]
+    single = (letter for letter in sorted(set(letters)) if letters.count(letter) == 1)
+    result = "".join(single) if match[2] is None else match[2]
     dims = list(dict.fromkeys(letters))
     if len(set(result)) != len(result):
-        raise BenchmarkInitError(f"the result {result!r} has a letter twice")
+        raise BenchmarkInitError(f"the result {result!r} repeats a letter")
     if unknown := set(result) - set(dims):
         raise BenchmarkInitError(f"no operand has the dimension {sorted(unknown)[0]!r}")
     if sorted(sizes) != sorted(dims):
         raise BenchmarkInitError(
-            f"expected a size for each of {', '.join(dims) or 'no dimension'}, "
-            f"found {', '.join(sizes) or 'none'}"
+            f"the sizes are those of {', '.join(sizes) or 'no dimensions'}; "
+            f"give one for each of {', '.join(dims) or 'no dimensions'}"
         )
     if len(operands) > 8:
-        raise BenchmarkInitError(f"{len(operands)} operands: at most 8")
+        raise BenchmarkInitError(f"{len(operands)} operands; at most 8 are possible")
     lines = [f"dim {dim} {sizes[dim]}" for dim in dims]
-    for at, word in enumerate(operands):
-        lines.append(f"v{at} = read {chr(ord('A') + at)}[{', '.join(word)}]")
+    for at, axes in enumerate(operands):
+        lines.append(f"v{at} = read {chr(ord('A') + at)}[{', '.join(axes)}]")
     value = "v0"
     for at in range(1, len(operands)):
         lines.append(f"p{at} = mul {value} v{at}")
@@ -222,18 +222,16 @@ def einsum(subscripts: str, sizes: Mapping[str, int]) -> str:
     return "\n".join(lines)
 
 
-def _sizes_of_names(words: str, known: Mapping[str, int] | None) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for word in filter(None, words.split(",")):
+def _parse_sizes(text: str, dims: Mapping[str, int] | None) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for word in filter(None, text.split(",")):
         match = _SIZE.fullmatch(word.strip())
         if match is None:
-            raise BenchmarkInitError(f"expected DIMENSION=SIZE, found {word!r}")
+            raise BenchmarkInitError(f"cannot read {word!r}: write DIMENSION=SIZE")
         dim = match[1]
-        if known is not None and dim not in known:
-            raise BenchmarkInitError(
-                f"no dimension is called {dim!r}: there are {', '.join(known)}"
-            )
-        if dim in found:
-            raise BenchmarkInitError(f"the size of {dim} is given twice")
-        found[dim] = int(match[2])
-    return found
+        if dims is not None and dim not in dims:
+            raise BenchmarkInitError(f"no dimension {dim!r}; the dimensions are {', '.join(dims)}")
+        if dim in sizes:
+            raise BenchmarkInitError(f"the size of {dim} is repeated")
+        sizes[dim] = int(match[2])
+    return sizes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a loop tree means: run point by point, slowly, with nothing left to a compiler."""
+"""The meaning of a loop tree: a slow interpreter that runs it point by point."""
 
 import operator
 from collections.abc import Callable, Mapping
@@ -19,9 +19,9 @@ Arrays = Mapping[str, NDArray[np.float32]]
 
 
 def start_values(program: Program) -> dict[str, NDArray[np.float32]]:
-    """Return what every tensor that is no input holds before a run: what its reduction begins with.
+    """Return the initial value of each tensor that is not an input: its reduction's identity.
 
-    Elements that no reduction makes are nan until they are set.
+    Elements without a reduction are nan until they are set.
     """
     first = {"": np.nan, "sum": 0.0, "max": -inf}
     return {
@@ -33,9 +33,9 @@ def start_values(program: Program) -> dict[str, NDArray[np.float32]]:
 
 
 def interpret(tree: Tree, inputs: Arrays) -> dict[str, NDArray[np.float32]]:
-    """Return the outputs of one run of `tree`, in which every operation is float64.
+    """Run `tree` once with float64 arithmetic and return its outputs.
 
-    Results are rounded to float32 where they are stored. A million points take seconds.
+    Results are rounded to float32 when stored. A million points take seconds.
     """
     program = tree.program
     memory = {**inputs, **start_values(program)}
@@ -45,7 +45,7 @@ def interpret(tree: Tree, inputs: Arrays) -> dict[str, NDArray[np.float32]]:
 
 
 Ranges = Mapping[str, tuple[int, int]]
-"""Where the range of each dimension begins, and how many elements it has."""
+"""The start and the number of elements of each dimension's range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class _Run:
                 self.loop(node, ranges, packed)
 
     def loop(self, loop: Loop, ranges: Ranges, packed: Mapping[str, "_Part"]) -> None:
-        """Run `loop`: its whole steps, then what is left."""
+        """Run `loop`: its full steps, then its tail."""
         begin, extent = ranges[loop.dim]
         for offset in range(0, extent, loop.step):
             inside = {
@@ -75,7 +75,7 @@ class _Run:
             self.nodes(loop.body, inside, {**packed, **parts})
 
     def part(self, loop: Loop, tensor: str, ranges: Ranges) -> "_Part":
-        """Return a copy of what the body of `loop` may read of `tensor`."""
+        """Return a copy of the part of `tensor` that the body of `loop` may read."""
         access = next(
             access
             for leaf in list_leaves(loop)
@@ -90,32 +90,32 @@ class _Run:
     def statement(
         self, statement: Statement, ranges: Ranges, packed: Mapping[str, "_Part"]
     ) -> None:
-        """Run `statement` at every point of `ranges`: one, where each dimension has a loop."""
+        """Run `statement` at every point of `ranges`: one point if each dimension has a loop."""
         spans = (range(ranges[d][0], sum(ranges[d])) for d in statement.dims)
         for point in product(*spans):
             at = dict(zip(statement.dims, point, strict=True))
             value = self.value(statement.value, at, packed)
-            place = _place(statement.out, at)
+            index = _compute_index(statement.out, at)
             out = self.memory[statement.out.tensor]
             if statement.reduction == "sum":
-                out[place] += value
+                out[index] += value
             elif statement.reduction == "max":
-                out[place] = max(out[place], value)
+                out[index] = max(out[index], value)
             else:
-                out[place] = value
+                out[index] = value
 
     def value(
         self, value: Expression, at: Mapping[str, int], packed: Mapping[str, "_Part"]
     ) -> float:
-        """Return what `value` is at a point."""
+        """Return the value of an expression at a point."""
         if isinstance(value, float | int):
             return value
         if isinstance(value, Access):
-            place = _place(value, at)
+            index = _compute_index(value, at)
             part = packed.get(value.tensor)
             if part is None:
-                return float(self.memory[value.tensor][place])
-            return float(part.read(place))
+                return float(self.memory[value.tensor][index])
+            return float(part.read(index))
         operands = [self.value(operand, at, packed) for operand in value.operands]
         return float(_COMPUTE[value.op](*operands))
 
@@ -125,13 +125,13 @@ class _Part:
     block: NDArray[np.float32]
     begins: tuple[int, ...]
 
-    def read(self, place: tuple[int, ...]) -> np.float32:
-        inside = tuple(p - b for p, b in zip(place, self.begins, strict=True))
-        assert all(i >= 0 for i in inside), "read before what was packed"
+    def read(self, index: tuple[int, ...]) -> np.float32:
+        inside = tuple(p - b for p, b in zip(index, self.begins, strict=True))
+        assert all(i >= 0 for i in inside), "read before the packed part"
         return self.block[inside]
 
 
-def _place(access: Access, at: Mapping[str, int]) -> tuple[int, ...]:
+def _compute_index(access: Access, at: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(sum(at[dim] * factor for dim, factor in axis) for axis in access.index)
 
 

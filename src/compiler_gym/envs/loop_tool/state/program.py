@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The language: what is read, combined, reduced and written over named dimensions.
+"""The language: reads, elementwise operations, reductions and writes over named dimensions.
 
-A program says nothing of how it is run. Elementwise nodes are part of what uses them;
-each reduction, kept value and write is a statement, the leaf of a loop nest.
+A program does not define how it runs. Elementwise nodes become part of their uses; each
+reduction, kept value and write is a statement, the leaf of a loop nest.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,12 +33,12 @@ BINARY: Mapping[str, str] = {
     "max": "max({}, {})",
     "min": "min({}, {})",
 }
-"""The elementwise operations of two values, and how they are written."""
+"""The elementwise operations on two values, with their notation."""
 UNARY: Mapping[str, str] = {"exp": "exp({})", "sqrt": "sqrt({})", "neg": "(-{})"}
-"""The elementwise operations of one value."""
+"""The elementwise operations on one value, with their notation."""
 
 Axis = tuple[tuple[str, int], ...]
-"""The place on one axis of a tensor: a sum of dimensions, each times a positive factor."""
+"""The index on one axis of a tensor: a sum of dimensions, each times a positive factor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,28 +47,28 @@ class Tensor:
 
     name: str
     shape: tuple[int, ...]
-    """Elements along each axis; empty for a single number."""
+    """Elements along each axis; empty for a scalar."""
     role: str
     """``"input"``, ``"output"`` or ``"temporary"``."""
 
     @property
     def elements(self) -> int:
-        """Number of numbers that it holds."""
+        """Number of elements."""
         return prod(self.shape)
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The element of a tensor at a point of the loops."""
+    """The element of a tensor at a point of the iteration space."""
 
     tensor: str
     index: tuple[Axis, ...]
     strides: tuple[tuple[str, int], ...]
-    """How far one step along each dimension goes, in elements; dimensions in order of the axes."""
+    """The distance of one step along each dimension, in elements, in the order of the axes."""
 
     @property
     def dims(self) -> tuple[str, ...]:
-        """The dimensions that the place depends on."""
+        """The dimensions that the index depends on."""
         return tuple(dim for dim, _ in self.strides)
 
     @property
@@ -79,7 +79,7 @@ class Access:
         ) == len(self.index)
 
     def stride(self, dim: str) -> int:
-        """Return how many elements one step along `dim` goes: 0 where the place stays."""
+        """Return the distance of one step along `dim`, in elements; 0 if it does not matter."""
         return dict(self.strides).get(dim, 0)
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An elementwise operation: a key of `BINARY` or `UNARY` and as many operands."""
+    """An elementwise operation: a key of `BINARY` or `UNARY`, and its operands."""
 
     op: str
     operands: tuple["Expression", ...]
@@ -100,32 +100,32 @@ Expression = Access | Operation | float
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What the leaf of a nest does at a point: set an element, or add it to a reduction.
+    """The leaf of a nest: at each point it sets an element, or adds to a reduction.
 
-    The result of a reduction is 0 (``sum``) or -infinity (``max``) before its first point.
+    A reduction starts with 0 (``sum``) or -infinity (``max``).
     """
 
     out: Access
-    """Always plain."""
+    """The result, always plain."""
     reduction: str
     """``""``, ``"sum"`` or ``"max"``."""
     over: tuple[str, ...]
-    """The dimensions that are reduced: none of them is one of `out`."""
+    """The reduced dimensions, none of them in `out`."""
     value: Expression
 
     @property
     def dims(self) -> tuple[str, ...]:
-        """Every dimension: those of the result as it lies in memory, then those reduced."""
+        """Every dimension: those of the result in memory order, then the reduced ones."""
         return (*self.out.dims, *self.over)
 
     @property
     def reads(self) -> tuple[Access, ...]:
-        """The accesses of the value, each once, in the order in which they are written."""
+        """The accesses of the value, without repeats, in textual order."""
         return tuple(dict.fromkeys(accesses(self.value)))
 
     @property
     def operations(self) -> int:
-        """The floating-point operations of one point; `exp` and `sqrt` count as one."""
+        """Number of floating-point operations per point; `exp` and `sqrt` count as one."""
         return operations(self.value) + bool(self.reduction)
 
     def __str__(self) -> str:
@@ -135,42 +135,42 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Statements in the order in which they run, and the tensors that they use."""
+    """Statements in execution order, and the tensors that they use."""
 
     dims: Mapping[str, int]
     """The size of each dimension."""
     tensors: Mapping[str, Tensor]
     statements: tuple[Statement, ...]
-    """Each tensor that is no input is written by exactly one of them, before it is read."""
+    """The statements; each non-input tensor is written by exactly one, before it is read."""
     target: str = "cpu"
     """``"cpu"`` or ``"cuda"``."""
     splits: int = 1
-    """Number of loops that each dimension begins with; all but the outermost run once."""
+    """Initial number of loops per dimension; all but the outermost run once."""
     text: str = ""
-    """What it was read from."""
+    """The source of the program."""
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
-        """The tensors that are given."""
+        """The input tensors."""
         return tuple(t for t in self.tensors.values() if t.role == "input")
 
     @property
     def outputs(self) -> tuple[Tensor, ...]:
-        """The tensors that are asked for."""
+        """The output tensors."""
         return tuple(t for t in self.tensors.values() if t.role == "output")
 
     @property
     def flops(self) -> int:
-        """The floating-point operations of one run; a statement that only copies counts as one."""
+        """Number of floating-point operations in a run; a statement that copies counts as one."""
         return sum(max(1, s.operations) * self.points(s) for s in self.statements)
 
     @property
     def bytes(self) -> int:
-        """The bytes of all inputs and outputs: the least that has to be moved."""
+        """Bytes of all inputs and outputs: the minimum memory traffic."""
         return sum(4 * t.elements for t in self.tensors.values() if t.role != "temporary")
 
     def points(self, statement: Statement) -> int:
-        """Return how often `statement` runs."""
+        """Return the number of points at which `statement` runs."""
         return prod(self.dims[dim] for dim in statement.dims)
 
 
@@ -192,7 +192,7 @@ def operators(value: Expression) -> Iterator[str]:
 
 
 def operations(value: Expression) -> int:
-    """Return how many operations an expression has."""
+    """Return the number of operations in an expression."""
     return sum(1 for _ in operators(value))
 
 

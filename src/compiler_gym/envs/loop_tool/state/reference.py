@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""numpy's answer: random inputs, what a program makes of them, and how near is near enough."""
+"""The results according to NumPy: random inputs, expected outputs, and the tolerance."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ __all__ = ["Mismatch", "compare", "random_inputs", "reference_outputs"]
 Floats = NDArray[np.float32]
 
 _MOST_AT_ONCE = 2**22
-"""Number of points that are computed at once: 32 MiB an operand."""
+"""Number of points computed at once: 32 MiB per operand."""
 _EPSILON = float(np.finfo(np.float32).eps)
 
 _NUMPY: Mapping[str, Any] = {
@@ -41,26 +41,26 @@ _NUMPY: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """The worst element of an output that is not what numpy says."""
+    """The worst element of an output that differs from NumPy's result."""
 
     tensor: str
     place: tuple[int, ...]
     expected: float
     found: float
     count: int
-    """How many elements of the tensor are wrong."""
+    """Number of wrong elements in the tensor."""
 
     def __str__(self) -> str:
         return (
-            f"{self.tensor}{list(self.place)} is {self.found!r}, and numpy says {self.expected!r} "
-            f"({self.count} such elements)"
+            f"{self.tensor}{list(self.place)} is {self.found!r}, but NumPy computes "
+            f"{self.expected!r} ({self.count} such elements)"
         )
 
 
 def random_inputs(program: Program, seed: int = 0) -> dict[str, Floats]:
-    """Return inputs between -1 and 1; between 0.5 and 1.5 where a quotient or root is taken.
+    """Return inputs between -1 and 1, or between 0.5 and 1.5 with a quotient or a square root.
 
-    They depend on the program and `seed` alone.
+    They depend only on the program and `seed`.
     """
     draw = np.random.default_rng(seed)
     used = {op for statement in program.statements for op in operators(statement.value)}
@@ -72,7 +72,7 @@ def random_inputs(program: Program, seed: int = 0) -> dict[str, Floats]:
 
 
 def reference_outputs(program: Program, inputs: Mapping[str, Floats]) -> dict[str, NDArray[Any]]:
-    """Return what `program` makes of `inputs`, computed by numpy in float64."""
+    """Return the outputs of `program` for `inputs`, computed by NumPy in float64."""
     memory: dict[str, NDArray[np.float64]] = {
         name: np.ascontiguousarray(array, np.float64) for name, array in inputs.items()
     }
@@ -84,38 +84,38 @@ def reference_outputs(program: Program, inputs: Mapping[str, Floats]) -> dict[st
 def compare(
     program: Program, expected: Mapping[str, NDArray[Any]], found: Mapping[str, Floats]
 ) -> tuple[Mismatch, ...]:
-    """Return what is wrong in `found`: at most one element of each output.
+    """Return the errors in `found`: at most one element of each output.
 
-    A sum of k products may be off by what k roundings of float32 are, in either direction.
+    A sum of k products may be off by k roundings of float32 in either direction.
     """
     terms = max(
         (prod(program.dims[dim] for dim in statement.over) for statement in program.statements),
         default=1,
     )
     slack = _EPSILON * (16 + terms)
-    wrong: list[Mismatch] = []
+    mismatches: list[Mismatch] = []
     for tensor in program.outputs:
-        wanted, got = expected[tensor.name], np.asarray(found[tensor.name], np.float64)
-        distance = np.abs(got - wanted)
-        bad = ~(distance <= slack * (1 + np.abs(wanted)) + 2e-5 * np.abs(wanted))
-        bad &= ~(got == wanted)  # infinities
-        if bad.any():
+        want, got = expected[tensor.name], np.asarray(found[tensor.name], np.float64)
+        distance = np.abs(got - want)
+        is_wrong = ~(distance <= slack * (1 + np.abs(want)) + 2e-5 * np.abs(want))
+        is_wrong &= ~(got == want)  # infinities
+        if is_wrong.any():
             worst = np.unravel_index(
-                np.argmax(np.where(bad, np.nan_to_num(distance, nan=np.inf), -1)), wanted.shape
+                np.argmax(np.where(is_wrong, np.nan_to_num(distance, nan=np.inf), -1)), want.shape
             )
-            place = tuple(int(p) for p in worst)
-            wrong.append(
+            index = tuple(int(p) for p in worst)
+            mismatches.append(
                 Mismatch(
-                    tensor.name, place, float(wanted[place]), float(got[place]), int(bad.sum())
+                    tensor.name, index, float(want[index]), float(got[index]), int(is_wrong.sum())
                 )
             )
-    return tuple(wrong)
+    return tuple(mismatches)
 
 
 def _compute(
     statement: Statement, program: Program, memory: Mapping[str, NDArray[np.float64]]
 ) -> NDArray[np.float64]:
-    """Return the whole result of `statement`, its axes as they lie in memory."""
+    """Return the complete result of `statement`, with its axes in memory order."""
     dims = statement.dims
     factors = _factors(statement.value)
     if statement.reduction == "sum" and factors is not None:
@@ -127,8 +127,8 @@ def _compute(
         sizes = {dim: window.get(dim, (0, program.dims[dim])) for dim in dims}
         value = _evaluate(statement.value, dims, sizes, memory)
         full = np.broadcast_to(value, tuple(size for _, size in sizes.values()))
-        place = tuple(slice(sizes[d][0], sum(sizes[d])) for d in statement.out.dims)
-        result[place] = _reduce_array(statement.reduction, full, over)
+        index = tuple(slice(sizes[d][0], sum(sizes[d])) for d in statement.out.dims)
+        result[index] = _reduce_array(statement.reduction, full, over)
     return result
 
 
@@ -141,7 +141,7 @@ def _reduce_array(
 
 
 def _windows(statement: Statement, program: Program) -> list[dict[str, tuple[int, int]]]:
-    """Return ranges of the first dimension of the result that together are all of it."""
+    """Return ranges of the first dimension of the result that together cover it."""
     points = program.points(statement)
     if not statement.out.dims or points <= _MOST_AT_ONCE:
         return [{}]
@@ -171,7 +171,7 @@ def _view(
     sizes: Mapping[str, tuple[int, int]],
     array: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the elements of `array` with an axis for each of `dims`."""
+    """Return the elements of `array` with one axis for each of `dims`."""
     strides = dict(access.strides)
     offset = sum(sizes[dim][0] * stride for dim, stride in access.strides)
     return as_strided(
@@ -183,18 +183,18 @@ def _view(
 
 
 def _factors(value: Expression) -> list[Expression] | None:
-    """Return the accesses and numbers whose product `value` is, or None."""
+    """Return the accesses and numbers whose product is `value`, or None."""
     if isinstance(value, Access | float | int):
         return [value]
     if value.op != "mul":
         return None
-    found: list[Expression] = []
+    factors: list[Expression] = []
     for operand in value.operands:
         part = _factors(operand)
         if part is None:
             return None
-        found.extend(part)
-    return found
+        factors.extend(part)
+    return factors
 
 
 def _contract(
@@ -206,7 +206,7 @@ def _contract(
     numbers = {dim: at for at, dim in enumerate(statement.dims)}
     operands: list[Any] = []
     factor = 1.0
-    seen: set[str] = set()
+    used: set[str] = set()
     for part in factors:
         if isinstance(part, float | int):
             factor *= part
@@ -217,7 +217,7 @@ def _contract(
             _view(part, part.dims, sizes, memory[part.tensor]),
             [numbers[dim] for dim in part.dims],
         ]
-        seen |= set(part.dims)
+        used |= set(part.dims)
     out = [numbers[dim] for dim in statement.out.dims]
     result: Any = np.einsum(*operands, out, optimize=True)
     return np.ascontiguousarray(result) * factor

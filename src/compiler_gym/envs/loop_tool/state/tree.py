@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Loop trees: in which order the points of a program's statements run, and with what.
+"""Loop trees: the order in which the points of a program's statements run, with annotations.
 
-A tree is immutable. What a loop covers is a range of its dimension: all of it, or what one
-iteration of the next loop outside over the same dimension covers. It goes through the range in
-steps; elements left over make one shorter iteration, the tail, in which the loops inside over
-the same dimension see a shorter range. So every tree visits every point once.
+A tree is immutable. A loop covers a range of its dimension: all of it, or the range of one
+iteration of the next loop outwards over the same dimension. It goes through the range in steps;
+remaining elements form one shorter iteration, the tail, in which inner loops over the same
+dimension cover a shorter range. So every tree visits every point exactly once.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,12 +26,12 @@ __all__ = [
 ]
 
 MOST_LOOPS = 32
-"""Number of loops that a tree may have: actions that would make more do nothing."""
+"""The largest number of loops in a tree: actions that would exceed it have no effect."""
 
 Node: TypeAlias = "Loop | int"
 """A loop, or the number of a statement."""
 Path = tuple[int, ...]
-"""Where a node is: its place among the roots, among that node's children, and so on."""
+"""The path of a node: its index among the roots, then among the children, and so on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,30 +40,30 @@ class Loop:
 
     dim: str
     extent: int
-    """How many elements of the dimension it covers, where it is not itself in a tail."""
+    """Number of elements of the dimension that the loop covers outside of tails."""
     step: int
-    """Number of elements that one iteration covers: what loops inside over the dimension cover,
-    or 1."""
+    """Number of elements that one iteration covers: the extent of inner loops over the same
+    dimension, or 1."""
     body: "tuple[Loop | int, ...]"
-    """What each iteration runs, in order: loops, and numbers of statements."""
+    """The loops and the numbers of statements that each iteration runs, in order."""
     unroll: bool = False
     vectorise: bool = False
-    """Only where the body has no loops."""
+    """True to run iterations as vectors, only if the body has no loops."""
     parallel: bool = False
-    """CPU: the outermost such loop is spread over threads. CUDA: the outermost such loop is
-    spread over blocks, those inside over the threads of a block; alone, over both."""
+    """True to run iterations in parallel. CPU: the outermost parallel loop uses threads. CUDA:
+    the outermost uses blocks, inner ones the threads of a block; a single one uses both."""
     packs: tuple[str, ...] = ()
-    """The inputs whose part that the body reads is copied before the body, in the order in which
-    the loops of the body go through it, so that it lies without gaps."""
+    """The inputs whose part is copied before the body, in the order in which the body's loops
+    read it, so that it is contiguous."""
 
     @property
     def size(self) -> int:
-        """How many whole iterations it has."""
+        """Number of full iterations."""
         return self.extent // self.step
 
     @property
     def tail(self) -> int:
-        """Number of elements that are left after them: less than a step."""
+        """Number of elements left after the full iterations: less than a step."""
         return self.extent % self.step
 
     @property
@@ -73,39 +73,39 @@ class Loop:
 
     @property
     def only_loop(self) -> "Loop | None":
-        """The body, where it is one loop and nothing else."""
+        """The loop that is the entire body, or None."""
         if len(self.body) != 1 or isinstance(self.body[0], int):
             return None
         return self.body[0]
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The words of its annotations, as they are written."""
-        words = {"unroll": self.unroll, "vectorise": self.vectorise, "thread": self.parallel}
+        """The annotations, as written in the text."""
+        flags = {"unroll": self.unroll, "vectorise": self.vectorise, "thread": self.parallel}
         return (
-            *(word for word, is_set in words.items() if is_set),
+            *(flag for flag, is_set in flags.items() if is_set),
             *(f"pack {tensor}" for tensor in self.packs),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A program and the order in which it runs."""
+    """A program and its execution order."""
 
     program: Program
     roots: tuple[Loop | int, ...]
 
     def loops(self) -> tuple[tuple[Path, Loop], ...]:
-        """Return every loop with its path, from top to bottom as the text shows them."""
+        """Return every loop with its path, from top to bottom in the text."""
         return tuple(_loops(self.roots, ()))
 
     def at(self, path: Path) -> Loop | int:
         """Return the node at `path`."""
         nodes = self.roots
         node: Loop | int = nodes[path[0]]
-        for place in path[1:]:
+        for index in path[1:]:
             assert isinstance(node, Loop)
-            node = node.body[place]
+            node = node.body[index]
         return node
 
     def loop(self, path: Path) -> Loop:
@@ -115,11 +115,11 @@ class Tree:
         return node
 
     def around(self, path: Path) -> tuple[Loop, ...]:
-        """Return the loops outside of the node at `path`, the outermost first."""
+        """Return the loops around the node at `path`, the outermost first."""
         return tuple(self.loop(path[:depth]) for depth in range(1, len(path)))
 
     def siblings(self, path: Path) -> tuple[Loop | int, ...]:
-        """Return the nodes of the same body, the node at `path` among them."""
+        """Return the nodes of the same body, including the node at `path`."""
         return self.roots if len(path) == 1 else self.loop(path[:-1]).body
 
     def replace_nodes(self, path: Path, *nodes: Loop | int, count: int = 1) -> "Tree":
@@ -127,7 +127,7 @@ class Tree:
         return Tree(self.program, _replace(self.roots, path, nodes, count))
 
     def settle(self) -> "Tree":
-        """Return the tree with each loop's extent as the loops outside of it say."""
+        """Return the tree with each loop's extent recomputed from the loops around it."""
         return Tree(self.program, settle_nodes(self.roots, self.program.dims))
 
     def __str__(self) -> str:
@@ -135,7 +135,7 @@ class Tree:
 
 
 def initial_tree(program: Program) -> Tree:
-    """Return the tree that a program begins with: a nest for each statement, in order.
+    """Return the initial tree of a program: a nest for each statement, in order.
 
     Loops are in the order of the result's axes, then of the reduced dimensions.
     """
@@ -154,7 +154,7 @@ def initial_tree(program: Program) -> Tree:
 def settle_nodes(
     nodes: tuple[Loop | int, ...], covered: Mapping[str, int]
 ) -> tuple[Loop | int, ...]:
-    """Return `nodes` with the extents that follow from what is `covered` by the loops outside."""
+    """Return `nodes` with extents recomputed from the elements `covered` by the outer loops."""
     return tuple(
         node
         if isinstance(node, int)
@@ -168,14 +168,14 @@ def settle_nodes(
 
 
 def list_leaves(node: Loop | int) -> tuple[int, ...]:
-    """Return the numbers of the statements that a node runs, in order."""
+    """Return the numbers of the statements in a node, in order."""
     if isinstance(node, int):
         return (node,)
     return tuple(leaf for child in node.body for leaf in list_leaves(child))
 
 
 def _without_unlawful_threads(tree: Tree) -> Tree:
-    """Keep threads only on loops that reduce nothing and have none outside, as at a reset."""
+    """Keep threads only on loops without reductions and outer threads, as at a reset."""
     for path, loop in tree.loops():
         reduced = {d for leaf in list_leaves(loop) for d in tree.program.statements[leaf].over}
         inside = any(outer.parallel for outer in tree.around(path))
@@ -185,9 +185,9 @@ def _without_unlawful_threads(tree: Tree) -> Tree:
 
 
 def _loops(nodes: tuple[Loop | int, ...], above: Path) -> Iterator[tuple[Path, Loop]]:
-    for place, node in enumerate(nodes):
+    for index, node in enumerate(nodes):
         if isinstance(node, Loop):
-            path = (*above, place)
+            path = (*above, index)
             yield path, node
             yield from _loops(node.body, path)
 
@@ -200,8 +200,8 @@ def _replace(
         return (*nodes[:at], *new, *nodes[at + count :])
     node = nodes[at]
     assert isinstance(node, Loop)
-    inside = replace(node, body=_replace(node.body, path[1:], new, count))
-    return (*nodes[:at], inside, *nodes[at + 1 :])
+    changed = replace(node, body=_replace(node.body, path[1:], new, count))
+    return (*nodes[:at], changed, *nodes[at + 1 :])
 
 
 def _tree_lines(
@@ -211,7 +211,7 @@ def _tree_lines(
     depth: int,
     number: Iterator[int],
 ) -> Iterator[str]:
-    """Yield the lines that show `nodes`, as loop_tool writes them: a level's primes, its tail."""
+    """Yield the lines for `nodes` as loop_tool writes them, with primes for levels, and tails."""
     for node in nodes:
         indent = " " * depth
         if isinstance(node, int):

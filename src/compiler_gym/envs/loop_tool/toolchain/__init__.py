@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT
-"""The machine that loop nests run on: ``code`` makes machine code of a tree, ``measuring`` keeps,
-checks and times the nests of a session, ``timing`` says how sure a time is.
+"""The toolchain of loop nests: ``code`` compiles trees, ``measuring`` stores, checks and times the
+nests of a session, and ``timing`` holds a time with its confidence interval.
 """

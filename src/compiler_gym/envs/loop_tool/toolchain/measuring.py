@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What is run of a tree: compiled, checked against numpy once, and timed when asked.
+"""Compile the trees of a session, check each against NumPy once, and time them on demand.
 
-What was found right is kept, see ``proven``; a tree that was not changed is not compiled again.
-The run that is checked is also the one that warms up.
+Checked nests are stored, see ``proven``; an unchanged tree is not compiled again. The run that
+checks a nest is also its warm-up.
 """
 
 import json
@@ -46,29 +46,29 @@ from compiler_gym.errors import ObservationError, WrongResultError
 __all__ = ["MOST_SECONDS", "Bench", "most_seconds"]
 
 MOST_SECONDS = 20.0
-"""A nest that would run longer than this is not run."""
+"""Nests that would run longer than this are rejected."""
 _NOISE = 0.02
-"""A timing ends once half its interval is this share of it."""
+"""A timing ends once half the interval is this share of the estimate."""
 _MODEL_HZ = 3e9
 _SLOWEST_MACHINE = 2.0
-"""How much slower than the model a machine may be: most are several times as fast."""
+"""Factor by which a machine may be slower than the model; most are several times faster."""
 _FORK_SECONDS = 2e-5
-"""What a machine may take to hand work to its threads."""
+"""An upper bound for handing work to threads."""
 _MOST_INTERPRETED = 200_000
-"""Number of points that a program may have that the interpreter runs."""
+"""The largest number of points of a program that the interpreter runs."""
 
 
 class Bench:
-    """Runs the trees of one program. What a tree computes is checked before it is timed."""
+    """Runner of the trees of one program. Every tree's result is checked before it is timed."""
 
     def __init__(self, start: Tree, known: Proven | None = None) -> None:
         self.start = start
         """The tree before any action."""
         self.seconds = 0.006
-        """What one timing may take."""
+        """Seconds that one timing may take."""
         self.actions = 0
-        """Number of actions that were taken: who asks twice for a gain between two gets the
-        same."""
+        """Number of actions taken: asking for a gain twice between two of them gives the same
+        value."""
         self._proven = proven(start.program) if known is None else known
         self._memory: dict[str, NDArray[np.float32]] = {}
         self._last: tuple[Tree, Timing] | None = None
@@ -79,7 +79,7 @@ class Bench:
         self._gained_at = 0
 
     def measure(self, tree: Tree) -> Timing:
-        """Return a timing of `tree`: a new one, unless actions since the last left it the same."""
+        """Return a new timing of `tree`, or the last one if later actions did not change it."""
         if self._is_last(tree) and self._measured_at != self.actions:
             self._measured_at = self.actions
             return self.timing(tree)
@@ -88,42 +88,42 @@ class Bench:
         return timing
 
     def timing(self, tree: Tree) -> Timing:
-        """Return the last timing of `tree`, or the first."""
+        """Return the last timing of `tree`, or a first one."""
         if self._last is not None and self._is_last(tree):
             return self._last[1]
         return self.measure(tree)
 
     def last_facts(self) -> str:
-        """Return the last timing as JSON, once; empty where nothing was timed since."""
+        """Return the last timing as JSON, once; empty if nothing was timed since."""
         if self._last is None or not self._is_new:
             return ""
         self._is_new = False
         return json.dumps(self._last[1].facts())
 
     def gain(self, tree: Tree) -> float:
-        """Return the GFLOPS of `tree` less those of the tree when this was last asked.
+        """Return the GFLOPS of `tree` minus those of the tree at the last call.
 
-        Both are timed in turns. A tree that is the same gains 0 and is not run.
+        Both are timed alternately. An unchanged tree gains 0 and is not run.
         """
         if self._gained_at == self.actions:
             return self._gain
         before, self._gained_from, self._gained_at = self._gained_from, tree, self.actions
         self._gain = 0.0
         if before.roots != tree.roots:
-            was, now = self._time_trees([before, tree])
-            self._gain = now.gflops - was.gflops
+            old, new = self._time_trees([before, tree])
+            self._gain = new.gflops - old.gflops
         return self._gain
 
     def peak(self) -> float:
-        """Return the GFLOPS that one thread of this machine reaches at most.
+        """Return the peak GFLOPS of one thread of this machine.
 
-        `ObservationError` for a program for a card, whose peak is not measured.
+        Raises `ObservationError` for a GPU program: the peak of a GPU is not measured.
         """
         self._require_known_peak()
         return measure_peak().gflops
 
     def roofline(self, tree: Tree) -> dict[str, float]:
-        """Return what the tree reaches and what its operations for a byte allow."""
+        """Return the performance of the tree and its limit at its arithmetic intensity."""
         self._require_known_peak()
         peak = measure_peak()
         timing = self.timing(tree)
@@ -138,38 +138,38 @@ class Bench:
         }
 
     def llvm_ir(self, tree: Tree) -> str:
-        """Return the text that LLVM compiles, for a card where the program is for one."""
+        """Return the LLVM IR of the tree, for a GPU if the program is for one."""
         return lower_gpu(tree).ir if _is_for_card(tree) else nest_ir(tree)
 
     def ptx(self, tree: Tree) -> str:
-        """Return what a card would run, whatever the program is for. No card is needed."""
+        """Return the PTX of the tree, for CPU programs too. Works without a GPU."""
         return ptx(lower_gpu(tree))
 
     def check(self, tree: Tree, way: str, seed: int) -> dict[str, Any]:
-        """Return what is wrong with what `tree` computes of the random inputs of `seed`.
+        """Return the errors in the results of `tree` on the random inputs of `seed`.
 
-        `way` is ``compiled`` or ``interpreted``. The reply is JSON: ``wrong``, a list, or
-        ``unknown``, why it could not be told.
+        `way` is ``compiled`` or ``interpreted``. The reply has ``wrong``, a list, or ``unknown``,
+        the reason why nothing was checked.
         """
         program = tree.program
         if (
             way == "interpreted"
             and sum(map(program.points, program.statements)) > _MOST_INTERPRETED
         ):
-            return {"unknown": f"more than {_MOST_INTERPRETED} points: they would take long"}
+            return {"unknown": f"skipped: more than {_MOST_INTERPRETED} points would take too long"}
         inputs = random_inputs(program, seed)
         expected = reference_outputs(program, inputs)
-        found = interpret(tree, inputs) if way == "interpreted" else self._nest(tree)[0].run(inputs)
-        return {"wrong": [asdict(one) for one in compare(program, expected, found)]}
+        got = interpret(tree, inputs) if way == "interpreted" else self._nest(tree)[0].run(inputs)
+        return {"wrong": [asdict(mismatch) for mismatch in compare(program, expected, got)]}
 
     def _is_last(self, tree: Tree) -> bool:
-        """Return whether `tree` is what was timed last."""
+        """Return True if `tree` is the tree timed last."""
         return self._last is not None and self._last[0].roots == tree.roots
 
     def _time_trees(self, trees: list[Tree]) -> list[Timing]:
-        found = [self._nest(tree) for tree in trees]
-        nests = [nest for nest, _ in found]
-        estimates = self._estimates(nests, [first for _, first in found])
+        runs = [self._nest(tree) for tree in trees]
+        nests = [nest for nest, _ in runs]
+        estimates = self._estimates(nests, [first for _, first in runs])
         timings = [
             Timing(tree.program.flops, estimate, _count_threads(nest))
             for tree, nest, estimate in zip(trees, nests, estimates, strict=True)
@@ -182,31 +182,31 @@ class Bench:
         if carded:
             return time_carded(carded, seconds=self.seconds, noise=_NOISE)
         compiled = [nest for nest in nests if not isinstance(nest, CardedNest)]
-        # A nest that was timed before needs no run to find out how often one fits.
-        known = [
+        # A nest timed before needs no extra run to find the number of repeats.
+        first_seconds = [
             nest.seconds if first is None and nest.seconds < self.seconds else first
             for nest, first in zip(compiled, firsts, strict=True)
         ]
-        found = estimate_in_turns(
+        estimates = estimate_in_turns(
             [nest.on(self._arrays()) for nest in compiled],
             seconds=self.seconds,
             noise=_NOISE,
             threaded=any(nest.is_threaded for nest in compiled),
-            first=known,
+            first=first_seconds,
         )
-        for nest, estimate in zip(compiled, found, strict=True):
+        for nest, estimate in zip(compiled, estimates, strict=True):
             nest.seconds = estimate.seconds
-        return found
+        return estimates
 
     def _require_known_peak(self) -> None:
         if _is_for_card(self.start):
             raise ObservationError(
-                "the peak of a card is not measured: expected a program without `target cuda`, "
-                "or `flops` and `flops_gain` for one with it"
+                "the peak of a GPU is not measured: use a program without `target cuda`, or "
+                "`flops` and `flops_gain` for one with it"
             )
 
     def _nest(self, tree: Tree) -> tuple[Nest, float | None]:
-        """Return `tree` compiled and checked once, and what the run took if that was just now."""
+        """Return the checked nest of `tree`, and the seconds of its run if it was new."""
         nest = self._proven.get(tree)
         if nest is not None:
             return nest, None
@@ -224,41 +224,41 @@ class Bench:
             advice = "vectorise the innermost loop"
         if seconds > MOST_SECONDS:
             raise ObservationError(
-                f"one run would take about {seconds:.0f} s, expected at most {MOST_SECONDS:g} s: "
+                f"one run would take about {seconds:.0f} s (the limit is {MOST_SECONDS:g} s): "
                 f"{advice}, or choose a smaller program"
             )
 
     def _require_right(self, tree: Tree, nest: Nest) -> float | None:
-        """Run `nest` once and compare with numpy; return the seconds, where a clock was read."""
+        """Run `nest` once and compare with NumPy; return the seconds if they were measured."""
         inputs, seconds = self._proven.inputs, None
         if isinstance(nest, CardedNest):
-            found = nest.run(inputs)
+            outputs = nest.run(inputs)
         else:
-            found = self._arrays()
+            outputs = self._arrays()
             for tensor in tree.program.tensors.values():
-                found[tensor.name][...] = inputs.get(tensor.name, np.nan)
-            seconds = first_run(nest.on(found), threaded=nest.is_threaded)
-        wrong = compare(tree.program, self._proven.expected, found)
-        if wrong:
+                outputs[tensor.name][...] = inputs.get(tensor.name, np.nan)
+            seconds = first_run(nest.on(outputs), threaded=nest.is_threaded)
+        mismatches = compare(tree.program, self._proven.expected, outputs)
+        if mismatches:
             raise WrongResultError(
-                f"the compiled nest computes something else than numpy: {wrong[0]}. This is a bug "
-                f"of this library; the nest is\n{tree}"
+                f"the compiled nest disagrees with NumPy: {mismatches[0]}. This is a bug in this "
+                f"library; the nest is\n{tree}"
             )
         return seconds
 
     def _arrays(self) -> dict[str, NDArray[np.float32]]:
-        """Return the memory on which every nest of the program runs."""
+        """Return the memory used by every nest of the program."""
         if not self._memory:
             self._memory = tensor_memory(self.start.program, self._proven.inputs)
         return self._memory
 
 
 def most_seconds(tree: Tree) -> float:
-    """Return a bound of what one run takes on this machine."""
-    seconds, handed = estimate_cycles(tree) / _MODEL_HZ * _SLOWEST_MACHINE, forks(tree)
-    if handed:
+    """Return an upper bound for one run on this machine, in seconds."""
+    seconds, fork_count = estimate_cycles(tree) / _MODEL_HZ * _SLOWEST_MACHINE, forks(tree)
+    if fork_count:
         seconds *= CORES / min(CORES, threads())
-    return seconds + handed * _FORK_SECONDS
+    return seconds + fork_count * _FORK_SECONDS
 
 
 def _is_for_card(tree: Tree) -> bool:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What is known of a program: numpy's answer to random inputs, and the nests that gave it.
+"""Cache of NumPy's results for a program on random inputs, and of nests that reproduce them.
 
-Kept of the last few programs of this process, so that the next episode compiles and checks no
-nest twice. Nothing is run here.
+It holds the last few programs of this process, so that the next episode compiles and checks no
+nest twice. Nothing runs here.
 """
 
 from collections import OrderedDict
@@ -26,15 +26,15 @@ Nest: TypeAlias = CompiledNest | CardedNest
 Arrays: TypeAlias = Mapping[str, NDArray[np.float32]]
 
 _PROGRAMS = 8
-"""Number of programs that are kept."""
+"""Number of cached programs."""
 _MOST_BYTES = 2**24
-"""How large the inputs and outputs of one may be: 16 MiB, the answer takes twice that."""
+"""Limit of a program's inputs and outputs, 16 MiB; its results take twice as much."""
 _NESTS = 64
-"""How many nests of each."""
+"""Number of cached nests per program."""
 
 
 class Proven:
-    """numpy's answer for one program, and the nests that were found to give it."""
+    """NumPy's results for one program, and the nests that reproduce them."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -48,11 +48,11 @@ class Proven:
 
     @cached_property
     def expected(self) -> Mapping[str, NDArray[np.float64]]:
-        """What numpy makes of them."""
+        """NumPy's results for these inputs."""
         return reference_outputs(self.program, self.inputs)
 
     def get(self, tree: Tree) -> Nest | None:
-        """Return the nest of a tree, if it was found right and is among the last."""
+        """Return the nest of a tree if it was checked and is still cached."""
         with self._lock:
             nest = self._nests.get(tree.roots)
             if nest is not None:
@@ -60,31 +60,31 @@ class Proven:
             return nest
 
     def add(self, tree: Tree, nest: Nest) -> None:
-        """Keep the nest of a tree, which was found right."""
+        """Store the nest of a tree after its check."""
         with self._lock:
             self._nests[tree.roots] = nest
             if len(self._nests) > _NESTS:
                 self._nests.popitem(last=False)
 
 
-_kept: OrderedDict[Hashable, Proven] = OrderedDict()
-_kept_lock = Lock()
+_caches: OrderedDict[Hashable, Proven] = OrderedDict()
+_caches_lock = Lock()
 
 
 def proven(program: Program) -> Proven:
-    """Return what is known of a program; little of it is known at first, and of large ones."""
+    """Return the cache of a program, which starts empty; large programs are not cached."""
     if program.bytes > _MOST_BYTES:
         return Proven(program)
-    # Whatever two programs were read from, these make them the same.
+    # Programs with these values equal are the same, even if their texts differ.
     key = (
         program.target,
         tuple(program.dims.items()),
         tuple(program.tensors.items()),
         program.statements,
     )
-    with _kept_lock:
-        found = _kept.setdefault(key, Proven(program))
-        _kept.move_to_end(key)
-        if len(_kept) > _PROGRAMS:
-            _kept.popitem(last=False)
-        return found
+    with _caches_lock:
+        cached = _caches.setdefault(key, Proven(program))
+        _caches.move_to_end(key)
+        if len(_caches) > _PROGRAMS:
+            _caches.popitem(last=False)
+        return cached

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What repeated runs of a nest say, in GFLOPS. Plain arithmetic."""
+"""The results of timing a nest, in GFLOPS. This module only does arithmetic."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ __all__ = ["Timing"]
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How fast a nest is, and how sure that is.
+    """The speed of a nest, with its confidence interval.
 
     >>> estimate = Estimate(0.5, 0.4, 0.625, (0.5, 0.5), 10, True)
     >>> timing = Timing(2 * 10**9, estimate, 1)
@@ -20,18 +20,18 @@ class Timing:
     """
 
     operations: int
-    """Of one run."""
+    """Operations per run."""
     estimate: Estimate
-    """The seconds of one run."""
+    """Seconds per run."""
     threads: int
 
     @property
     def gflops(self) -> float:
-        """The operations of a nanosecond."""
+        """Operations per nanosecond."""
         return self.operations / self.estimate.seconds / 1e9
 
     def facts(self) -> dict[str, Any]:
-        """Return it as plain values: the interval is one of 95 %, and noise half of it."""
+        """Return plain values, with the 95 % interval and half its relative width as noise."""
         estimate, work = self.estimate, self.operations / 1e9
         return {
             "gflops": self.gflops,

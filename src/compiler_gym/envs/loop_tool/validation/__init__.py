@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Validation: replay the episode, then compare the nest's results with numpy's.
+"""Validation: replay the episode, then compare the nest's results with NumPy's.
 
-The session checks each tree before it times it, on one set of inputs. Here the tree is run on
-others, and small ones by the interpreter too, which shares no code with what compiles them.
+The session checks each tree on one set of inputs before timing it. Here the tree runs on other
+inputs, and small trees also in the interpreter, which shares no code with the compiler.
 """
 
 import json
@@ -25,35 +25,35 @@ __all__ = ["RUNGS", "validate"]
 _INPUT_SEEDS = (1, 2, 3)
 
 
-def _check_nest(subject: Subject, way: str) -> Finding:
-    wrong: list[ValidationError] = []
+def _check_nest(subject: Subject, method: str) -> Finding:
+    errors: list[ValidationError] = []
     for seed in _INPUT_SEEDS:
         try:
-            reply = json.loads(subject.env.send_param(f"check.{way}", str(seed)))
+            reply = json.loads(subject.env.send_param(f"check.{method}", str(seed)))
         except (CompilerError, InvalidParameterError) as error:
             return Finding.unknown(f"the nest was not run: {error}")
         if "unknown" in reply:
             return Finding.unknown(reply["unknown"])
-        wrong += [
-            ValidationError("the nest computes something else than numpy", {**one, "seed": seed})
-            for one in reply["wrong"]
+        errors += [
+            ValidationError("the nest disagrees with NumPy", {**row, "seed": seed})
+            for row in reply["wrong"]
         ]
-    return Finding.fail(wrong) if wrong else Finding.ok()
+    return Finding.fail(errors) if errors else Finding.ok()
 
 
 RUNGS = (
     Rung(
         "numpy",
-        "Does the compiled nest compute what numpy does, on inputs that it was not timed on?",
+        "Does the compiled nest agree with NumPy on inputs that it was not timed on?",
         lambda subject: _check_nest(subject, "compiled"),
     ),
     Rung(
         "interpreter",
-        "Does the tree mean what the program says, run point by point? (small programs)",
+        "Does the tree agree with the program when interpreted point by point? (small programs)",
         lambda subject: _check_nest(subject, "interpreted"),
     ),
 )
-"""Every rung above the replay."""
+"""Every rung after the replay."""
 
 
 def validate(
@@ -61,5 +61,5 @@ def validate(
     make_env: Callable[[], CompilerEnv],
     rungs: Iterable[str] | None = None,
 ) -> ValidationResult:
-    """Return what a replay and the named `rungs` say of `state`; None asks every rung."""
+    """Return the result of a replay of `state` and of the named `rungs`; None selects all."""
     return climb(state, make_env, choose_rungs(RUNGS, rungs))

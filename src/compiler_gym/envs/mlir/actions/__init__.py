@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The action spaces: four ways to write a transformation, and the one of CompilerGym 0.2.5."""
+"""The action spaces: four notations for transformations, and the space of CompilerGym 0.2.5."""
 
 from compiler_gym.envs.mlir.actions.menu import LONGEST_NEST, MENU, NEXT, STOP
 from compiler_gym.envs.mlir.actions.moves import KINDS
@@ -35,19 +35,19 @@ MENU_SPACE, COMPOSITE, LEGAL, SCRIPT = "Schedule", "CompositeMoves", "LegalMoves
 MATRIX = "MatrixMultiplication"
 
 ENTRIES = (*MENU, NEXT, STOP)
-"""The names of the flat list's actions."""
+"""The names of the actions in the flat list."""
 SIZES = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512)
-"""What a number of the composite action space stands for."""
+"""The sizes that the numbers of the composite action space stand for."""
 TRANSFORMATIONS = (*KINDS, STOP)
 MOST_OPERATIONS = 16
-"""The most operations that the composite action space and the features speak of."""
+"""The largest number of operations in the composite action space and the features."""
 LARGEST_SIZE = 2**31 - 1
 
 
 def legal_space(moves: tuple[str, ...]) -> ActionSpaceSpec:
-    """Return the action space of what may be done now; it changes with the program."""
+    """Return the space of the actions that are possible now; it changes with the program."""
     return ActionSpaceSpec(
-        LEGAL, NamedDiscreteSpec(moves), "Only the transformations that make sense now, by name"
+        LEGAL, NamedDiscreteSpec(moves), "Only the transformations that apply now, by name"
     )
 
 
@@ -72,8 +72,8 @@ ACTION_SPACES = (
     ActionSpaceSpec(
         MENU_SPACE,
         NamedDiscreteSpec(ENTRIES),
-        "A fixed list of transformations of the operation at the cursor; ScheduleMask says which "
-        "mean something now, and the others do nothing",
+        "A fixed list of transformations of the operation at the cursor; ScheduleMask shows which "
+        "apply now, and the others have no effect",
     ),
     ActionSpaceSpec(
         COMPOSITE,
@@ -91,7 +91,7 @@ ACTION_SPACES = (
     ActionSpaceSpec(
         SCRIPT,
         TextSpec(),
-        "A transformation as a line, such as 'tile matmul0 8 32 4'; an empty one ends the episode",
+        "One transformation per line, such as 'tile matmul0 8 32 4'; an empty one ends the episode",
     ),
     ActionSpaceSpec(
         MATRIX,
@@ -100,6 +100,6 @@ ACTION_SPACES = (
             1,
             4,
         ),
-        "CompilerGym 0.2.5's: 1 to 4 tilings of a matrix product, and how to vectorise; one step",
+        "As in CompilerGym 0.2.5: 1 to 4 tilings of a matrix product, and vectorisation; 1 step",
     ),
 )

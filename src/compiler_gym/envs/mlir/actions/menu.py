@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The flat list of moves: the same for every payload, each about the operation at the cursor.
+"""The flat list of moves: the same for every payload, applied to the operation at the cursor.
 
-An entry becomes a move, or none where it means nothing for that operation: that is the mask.
+An entry becomes a move, or None if it does not apply to the operation, which defines the mask.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from compiler_gym.envs.mlir.actions.moves import Move
 __all__ = ["LONGEST_NEST", "MENU", "NEXT", "STOP", "Loops", "compose_move"]
 
 LONGEST_NEST = 7
-"""The most loops of an operation that entries speak of: those of a 2-D convolution."""
+"""The largest number of loops that entries address: those of a 2-D convolution."""
 NEXT, STOP = "next-operation", "stop"
 _TILES = (1, 2, 4, 8, 16, 32, 64, 128)
 _ROW_TILES = (1, 4, 6, 8, 12, 16)
@@ -22,14 +22,14 @@ _DEPTHS = (1, 4, 8)
 
 @dataclass(frozen=True, slots=True)
 class Loops:
-    """What the menu needs to know of an operation."""
+    """The properties of an operation that the menu needs."""
 
     tag: str
     iterators: tuple[str, ...]
     limits: tuple[int, ...]
 
     def of_kind(self, kind: str) -> list[int]:
-        """Return the numbers of the loops of one kind."""
+        """Return the indices of the loops of one kind."""
         return [loop for loop, iterator in enumerate(self.iterators) if iterator == kind]
 
 
@@ -47,7 +47,7 @@ def _tile(loop: int, size: int) -> Resolve:
 
 
 def _block_tiling(kind: str, rows: int, columns: int, depth: int) -> Resolve:
-    """Tile the last two parallel loops, the last reduction, and all others to 1."""
+    """Tile the last two parallel loops and the last reduction, and all others with size 1."""
 
     def resolve(loops: Loops) -> Move | None:
         parallel, reductions = loops.of_kind("parallel"), loops.of_kind("reduction")
@@ -134,17 +134,17 @@ def _entries() -> dict[str, Resolve]:
 
 
 MENU: dict[str, Resolve] = _entries()
-"""Every entry but `NEXT` and `STOP`: what it becomes for an operation."""
+"""Every entry except `NEXT` and `STOP`, with the function that makes its move."""
 
 
 def compose_move(
     kind: str, tag: str, numbers: tuple[int, ...], order: tuple[int, ...], loops: int
 ) -> Move:
-    """Return the move of the composite action space: as many numbers as `kind` takes."""
-    taken = {
+    """Return the move of the composite action space, with the numbers that `kind` takes."""
+    numbers_by_kind = {
         "tile": numbers[:loops], "parallel": numbers[:loops], "fuse": numbers[:loops],
         "pack": numbers[:loops], "interchange": tuple(at for at in order if at < loops),
         "pad": tuple(max(1, size) for size in numbers[:loops]), "promote": numbers[:2],
         "unroll": numbers[:1],
     }  # fmt: skip
-    return Move(kind, tag, taken.get(kind, ()))
+    return Move(kind, tag, numbers_by_kind.get(kind, ()))

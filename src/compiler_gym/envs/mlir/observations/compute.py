@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The functions that compute the observations of a session's schedule."""
+"""The functions that compute the observations of a session."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ __all__ = ["COMPUTE", "Observed"]
 
 
 class Observed(Protocol):
-    """What a session has to show."""
+    """The parts of a session that observations need."""
 
     program: Program
     runs: int
@@ -29,17 +29,17 @@ class Observed(Protocol):
 
     @property
     def bench(self) -> Bench:
-        """What was run of the payload."""
+        """The bench that runs the payload."""
         ...
 
     @property
     def cursor(self) -> str:
-        """The tag of the operation that the flat list speaks of."""
+        """The tag of the operation that the flat list applies to."""
         ...
 
     @property
     def flops(self) -> int:
-        """Arithmetic operations of the payload."""
+        """Arithmetic operations in the payload."""
         ...
 
     @property
@@ -48,7 +48,7 @@ class Observed(Protocol):
         ...
 
     def mask(self) -> list[int]:
-        """Return which entries of the flat list mean something."""
+        """Return the mask of the entries of the flat list."""
         ...
 
 
@@ -107,4 +107,4 @@ COMPUTE: dict[str, Callable[[Observed], Any]] = {
     "GflopsPerSecond": _gflops,
     "CompileTime": lambda s: s.bench.compile_seconds(s.program.text),
 }
-"""What makes each observation."""
+"""The function of each observation, by name."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An estimate of the instructions that a module runs: a walk over its loops, without compiling."""
+"""Estimate the instructions that a module executes, by walking its loops without compiling."""
 
 import re
 from typing import Any
@@ -15,7 +15,7 @@ _VECTOR = re.compile(r"vector<([0-9x]+)x[a-z]")
 
 
 def static_cost(module: Any) -> float:
-    """Return about how many instructions run: a vector counts for each 16 of its elements."""
+    """Return an estimate of executed instructions; a vector counts once per 16 elements."""
     with load().context:
         return _estimate_cost(module.body.operations[0].operation)
 
@@ -24,14 +24,14 @@ def _estimate_cost(operation: Any) -> float:
     if operation.name.startswith("linalg."):
         if operation.name in ("linalg.pack", "linalg.unpack"):
             return float(_elements(operation))
-        what = describe(operation, "")
-        work = sum(count for _, count in what.arithmetic)
-        return float(what.iterations * (work + len(what.inputs) + len(what.outputs)))
+        summary = describe(operation, "")
+        work = sum(count for _, count in summary.arithmetic)
+        return float(summary.iterations * (work + len(summary.inputs) + len(summary.outputs)))
     inner = sum(
-        _estimate_cost(one.operation)
+        _estimate_cost(inner_operation.operation)
         for region in operation.regions
         for block in region.blocks
-        for one in block.operations
+        for inner_operation in block.operations
     )
     if operation.name == "scf.for":
         return _trips(operation) * (inner + 2)
@@ -57,10 +57,10 @@ def _vectors(operation: Any) -> float:
         return 0.0
     kinds = [str(value.type) for value in (*operation.results, *operation.operands)]
     lanes = max(
-        (_element_count(found[1]) for kind in kinds if (found := _VECTOR.search(kind))), default=1
+        (_element_count(match[1]) for kind in kinds if (match := _VECTOR.search(kind))), default=1
     )
     if operation.name == "vector.contract":
-        sizes = [_element_count(found[1]) for kind in kinds if (found := _VECTOR.search(kind))]
+        sizes = [_element_count(match[1]) for kind in kinds if (match := _VECTOR.search(kind))]
         lanes = round((sizes[0] * sizes[1] * sizes[2]) ** 0.5) if len(sizes) > 2 else lanes
     return max(1.0, lanes / _LANES)
 

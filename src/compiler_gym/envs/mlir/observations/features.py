@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numbers that describe operations, as MLIR-RL's agents take them."""
+"""Features of operations, in the format of MLIR-RL's agents."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ WIDTH = 1 + LOOPS + LOOPS + _OPERANDS * _DIMENSIONS * LOOPS + len(_ARITHMETIC) +
 
 
 def compute_features(operation: Operation, limits: Sequence[int], is_current: bool) -> list[float]:
-    """Return the numbers of one operation; what goes beyond their room is left out."""
+    """Return the features of one operation, truncated to the available space."""
     loops = min(len(limits), LOOPS)
     counts = dict(operation.arithmetic)
     row = [float(is_current)]
@@ -23,15 +23,15 @@ def compute_features(operation: Operation, limits: Sequence[int], is_current: bo
     kinds = [1.0 if kind == "parallel" else -1.0 for kind in operation.iterators[:loops]]
     row += kinds + [0.0] * (LOOPS - loops)
     accesses = [*operation.inputs[: _OPERANDS - 1], *operation.outputs[:1]]
-    for place in range(_OPERANDS):
-        row += _matrix(accesses[place] if place < len(accesses) else None)
+    for position in range(_OPERANDS):
+        row += _matrix(accesses[position] if position < len(accesses) else None)
     row += [float(counts.get(kind, 0)) for kind in _ARITHMETIC]
     row += [float(operation.depth), math.log2(1 + operation.flops), float(operation.is_dynamic)]
     return [*row, 1.0]
 
 
 def make_table(rows: Iterable[list[float]], count: int) -> list[list[float]]:
-    """Return `count` rows: those given, and zeros."""
+    """Return `count` rows: `rows`, truncated or padded with zeros."""
     table = list(rows)[:count]
     return table + [[0.0] * WIDTH for _ in range(count - len(table))]
 
@@ -39,7 +39,7 @@ def make_table(rows: Iterable[list[float]], count: int) -> list[list[float]]:
 def _matrix(access: Access | None) -> list[float]:
     values: list[float] = []
     for dimension in range(_DIMENSIONS):
-        known = access is not None and dimension < len(access.matrix)
-        row = access.matrix[dimension][:LOOPS] if access is not None and known else ()
+        has_row = access is not None and dimension < len(access.matrix)
+        row = access.matrix[dimension][:LOOPS] if access is not None and has_row else ()
         values += [float(factor) for factor in row] + [0.0] * (LOOPS - len(row))
     return values

@@ -19,11 +19,11 @@ from compiler_gym.envs.mlir.observations import OBSERVATION_SPACES
 __all__ = ["MODULE", "PANES"]
 
 MODULE = Listing("mlir", "//", begin=r"  (?:llvm|func)\.func .*@([\w.$-]+)\(.*\{$", end=r"  \}")
-"""How a module is written."""
+"""The syntax of a module."""
 
 
 def _graph(values: Sequence[Any], function: str) -> PaneGraph:
-    """Return the operations and the values between them."""
+    """Return the operations and the values between them as a graph."""
     (graph,) = values
     nodes = tuple(
         PaneNode(
@@ -56,7 +56,7 @@ PANES = Panes(
     ),
     vectors={"ScheduleMask": ()},
     graphs=(GraphPane("operations", "Operations", _graph, ("OperationGraph",)),),
-    running=frozenset(one.name for one in OBSERVATION_SPACES if not one.deterministic)
+    running=frozenset(spec.name for spec in OBSERVATION_SPACES if not spec.deterministic)
     | {"IsRunnable"},
 )
-"""Everything, by the names of the table."""
+"""All panes, by names in the table."""

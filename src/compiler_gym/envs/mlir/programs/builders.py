@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Writes kernels as functions of linalg on tensors.
+"""Write kernels as functions of linalg on tensors.
 
 A kernel is a name and sizes, as in ``matmul/512x512x512``. Each takes its operands and returns a
-fresh result. Nothing of MLIR is loaded: text is written.
+new result. This module writes text and does not load MLIR.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,20 +32,20 @@ _HIGHEST_RANK = 6
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One kind of kernel: what its sizes are called and what writes it."""
+    """One kind of kernel: the names of its sizes, and the function that writes it."""
 
     name: str
     sizes: tuple[str, ...]
     write: Callable[..., str]
     description: str
     default: tuple[int, ...]
-    """The sizes of the benchmark that is listed."""
+    """The sizes of the listed benchmark."""
 
 
 def build(name: str, sizes: Sequence[int], element: str = "f32") -> str:
     """Return the kernel `name` of `sizes` as text.
 
-    Raises `BenchmarkInitError` for a kernel, a number of sizes or a type that does not exist.
+    Raises `BenchmarkInitError` for an unknown kernel or type, or a wrong number of sizes.
     """
     kernel = KERNELS.get(name)
     if kernel is None:
@@ -55,14 +55,14 @@ def build(name: str, sizes: Sequence[int], element: str = "f32") -> str:
         fits = 1 <= len(sizes) <= _HIGHEST_RANK
     if not fits or min(sizes) < 1:
         raise BenchmarkInitError(
-            f"{name} has {len(kernel.sizes)} sizes ({'x'.join(kernel.sizes)}) of at least 1, "
-            f"as in {name}/{'x'.join(map(str, kernel.default))}: found "
-            f"{'x'.join(map(str, sizes)) or 'none'}"
+            f"{name} needs {len(kernel.sizes)} sizes ({'x'.join(kernel.sizes)}) of at least 1, "
+            f"as in {name}/{'x'.join(map(str, kernel.default))} "
+            f"(got {'x'.join(map(str, sizes)) or 'none'})"
         )
     if element not in ("f32", "f64") and not (name == "matmul" and element in ("i32", "i64")):
         raise BenchmarkInitError(
-            f"{name} is not written for {element}: expected type=f32 or type=f64"
-            " (matmul: i32 and i64 too)"
+            f"{name} does not support {element}: use type=f32 or type=f64"
+            " (or i32 and i64 for matmul)"
         )
     writer = Writer(element)
     result = kernel.write(writer, *sizes)
@@ -171,12 +171,12 @@ def _attention(w: Writer, heads: int, queries: int, keys: int, width: int) -> st
 
 
 def _resnet_block(w: Writer, channels: int, h: int, wd: int) -> str:
-    """Two 3x3 convolutions and the way around them; the image comes with its border."""
+    """Write two 3x3 convolutions and a shortcut; the image includes its border."""
     image = w.argument(1, channels, h + 4, wd + 4)
-    around = w.argument(1, channels, h, wd)
+    shortcut = w.argument(1, channels, h, wd)
     first, second = w.argument(channels, channels, 3, 3), w.argument(channels, channels, 3, 3)
     hidden = write_relu(w, convolution(w, image, first, 1))
-    return write_relu(w, write_sum(w, convolution(w, hidden, second, 1), around))
+    return write_relu(w, write_sum(w, convolution(w, hidden, second, 1), shortcut))
 
 
 KERNELS: dict[str, Kernel] = {
@@ -186,28 +186,28 @@ KERNELS: dict[str, Kernel] = {
         Kernel("batch_matmul", ("b", "m", "n", "k"), _batch_matmul, "Several matrix products.",
                (8, 64, 64, 64)),
         Kernel("conv2d_nchw", ("n", "c", "h", "w", "f", "k", "stride"), _conv_nchw,
-               "A 2-D convolution, channels first; h and w hold the border.",
+               "A 2-D convolution, channels first; h and w include the border.",
                (1, 32, 30, 30, 32, 3, 1)),
         Kernel("conv2d_nhwc", ("n", "h", "w", "c", "f", "k", "stride"), _conv_nhwc,
                "A 2-D convolution, channels last.", (1, 30, 30, 32, 32, 3, 1)),
         Kernel("depthwise", ("n", "h", "w", "c", "k", "stride"), _build_depthwise,
-               "A 2-D convolution of every channel alone, channels last.", (1, 30, 30, 64, 3, 1)),
+               "A 2-D convolution of each channel, channels last.", (1, 30, 30, 64, 3, 1)),
         Kernel("maxpool", ("n", "c", "h", "w", "k", "stride"), _maxpool,
-               "The largest of each window.", (1, 32, 58, 58, 2, 2)),
-        Kernel("add", ("m", "n"), _build_add, "An element-wise sum, of any rank.", (512, 512)),
-        Kernel("relu", ("m", "n"), _relu, "The positive part, of any rank.", (512, 512)),
+               "The maximum of each window.", (1, 32, 58, 58, 2, 2)),
+        Kernel("add", ("m", "n"), _build_add, "An element-wise sum of any rank.", (512, 512)),
+        Kernel("relu", ("m", "n"), _relu, "A ReLU of any rank.", (512, 512)),
         Kernel("reduce", ("m", "n"), _reduce, "The sums of rows.", (512, 512)),
         Kernel("softmax", ("m", "n"), _softmax, "The softmax of rows.", (256, 256)),
         Kernel("layernorm", ("m", "n"), _layernorm, "The layer norm of rows.", (256, 256)),
         Kernel("mlp", ("batch", "in", "hidden", "out"), _mlp,
-               "A product, a bias, a positive part and a product.", (64, 128, 128, 64)),
+               "A product, a bias, a ReLU and a product.", (64, 128, 128, 64)),
         Kernel("attention", ("heads", "queries", "keys", "width"), _attention,
-               "The scores of attention: product, scale, softmax.", (4, 64, 64, 32)),
+               "Attention scores: product, scale, softmax.", (4, 64, 64, 32)),
         Kernel("resnet_block", ("c", "h", "w"), _resnet_block,
-               "Two 3x3 convolutions with the way around them.", (32, 14, 14)),
+               "Two 3x3 convolutions with a shortcut.", (32, 14, 14)),
         Kernel("resnet18", ("image",), resnet18, "ResNet-18, for one image.", (32,)),
         Kernel("vgg16", ("image",), vgg16, "VGG-16, for one image.", (32,)),
         Kernel("mobilenet_v2", ("image",), mobilenet_v2, "MobileNet-V2, for one image.", (32,)),
     )
 }  # fmt: skip
-"""Every kernel by its name."""
+"""Every kernel by name."""

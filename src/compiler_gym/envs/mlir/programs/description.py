@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads a line such as ``c[i,j] += a[i,k] * b[k,j]; i=64, j=32, k=16`` as a payload."""
+"""Parse a line such as ``c[i,j] += a[i,k] * b[k,j]; i=64, j=32, k=16`` as a payload."""
 
 import re
 
@@ -16,9 +16,9 @@ _OPERATIONS = {"*": "mulf", "+": "addf", "-": "subf", "/": "divf"}
 def describe_payload(line: str, element: str = "f32") -> str:
     """Return the module that `line` describes.
 
-    ``=`` computes an element, ``+=`` sums over the indices that the result has not. Operands are
-    joined by one of ``* + - /``, from left to right. An index may be a sum, as in ``a[i+k]`` or
-    ``a[2*i+k]``: the operand is as large as that needs. Raises `BenchmarkInitError`.
+    ``=`` computes an element; ``+=`` sums over the indices that the result lacks. Operands are
+    joined with ``* + - /``, from left to right. An index may be a sum, as in ``a[i+k]`` or
+    ``a[2*i+k]``: the operand has the size that this needs. Raises `BenchmarkInitError`.
     """
     formula, _, lengths = line.partition(";")
     sizes = _parse_sizes(lengths, line)
@@ -31,28 +31,28 @@ def describe_payload(line: str, element: str = "f32") -> str:
     if len(joints) != 2 * len(operands) - 1 or any(j not in _OPERATIONS for j in joints[1::2]):
         raise _bad(line)
     loops: list[str] = []
-    accesses = [[part.strip() for part in one[2].split(",")] for one in (target, *operands)]
+    accesses = [[part.strip() for part in match[2].split(",")] for match in (target, *operands)]
     for access in accesses:
         for part in access:
             for _, name in _terms(part, line):
                 if name not in sizes:
-                    raise BenchmarkInitError(f"{line!r} gives no length for {name}: add {name}=8")
+                    raise BenchmarkInitError(f"{line!r} has no length for {name}: add {name}=8")
                 if name not in loops:
                     loops.append(name)
     if (assigned == "=") != (set(accesses[0]) == set(loops)):
         raise BenchmarkInitError(
-            f"{line!r}: expected = where the result has every index, and += where it sums some"
+            f"{line!r}: use = if the result has every index, and += if it sums over some"
         )
     writer = Writer(element)
     names: dict[str, str] = {}
     values: list[str] = []
-    for one, access in zip(operands, accesses[1:], strict=True):
+    for match, access in zip(operands, accesses[1:], strict=True):
         shape = [_extent(part, sizes, line) for part in access]
-        if one[1] not in names:
-            names[one[1]] = writer.argument(*shape)
-        if writer.shapes[names[one[1]]] != tuple(shape):
-            raise BenchmarkInitError(f"{line!r} uses {one[1]} in two shapes: expected one")
-        values.append(names[one[1]])
+        if match[1] not in names:
+            names[match[1]] = writer.argument(*shape)
+        if writer.shapes[names[match[1]]] != tuple(shape):
+            raise BenchmarkInitError(f"{line!r} uses {match[1]} in two shapes: use it in one")
+        values.append(names[match[1]])
     shape = [_extent(part, sizes, line) for part in accesses[0]]
     out = writer.zeros(*shape) if assigned == "+=" else writer.empty(*shape)
     body: list[str] = []
@@ -75,7 +75,7 @@ def _parse_sizes(text: str, line: str) -> dict[str, int]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = part.partition("=")
         if not value.strip().isdecimal() or not 0 < int(value) < 2**31:
-            raise BenchmarkInitError(f"{line!r}: expected lengths such as i=64, found {part!r}")
+            raise BenchmarkInitError(f"{line!r}: write lengths such as i=64 (got {part!r})")
         sizes[name.strip()] = int(value)
     return sizes
 
@@ -83,10 +83,10 @@ def _parse_sizes(text: str, line: str) -> dict[str, int]:
 def _terms(part: str, line: str) -> list[tuple[int, str]]:
     terms: list[tuple[int, str]] = []
     for term in part.replace(" ", "").split("+"):
-        found = _TERM.match(term)
-        if found is None:
+        match = _TERM.match(term)
+        if match is None:
             raise _bad(line)
-        terms.append((int(found[1] or 1), found[2]))
+        terms.append((int(match[1] or 1), match[2]))
     return terms
 
 
@@ -96,5 +96,5 @@ def _extent(part: str, sizes: dict[str, int], line: str) -> int:
 
 def _bad(line: str) -> BenchmarkInitError:
     return BenchmarkInitError(
-        f"{line!r} is no description: expected 'c[i,j] += a[i,k] * b[k,j]; i=64, j=64, k=64'"
+        f"cannot read {line!r}: write a line such as 'c[i,j] += a[i,k] * b[k,j]; i=64, j=64, k=64'"
     )

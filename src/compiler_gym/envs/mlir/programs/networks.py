@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Whole networks as one function: ResNet-18, VGG-16 and MobileNet-V2, at inference, for one image.
+"""Whole networks as one function: ResNet-18, VGG-16 and MobileNet-V2, inference on one image.
 
-The layers are those of torchvision's models of these names. A batch normalisation is what it is at
-inference: a factor and an offset for each channel. The factor is a constant that keeps the sums of
-random inputs in range. Weights are arguments, as all operands are. Nothing of MLIR is loaded here.
+The layers are those of torchvision's models of these names. A batch normalisation has its form at
+inference, a factor and an offset per channel; the factor is a constant that keeps the sums of
+random inputs in range. Weights are arguments, like all operands. This module does not load MLIR.
 """
 
 from compiler_gym.envs.mlir.programs.writing import (
@@ -20,29 +20,29 @@ __all__ = ["mobilenet_v2", "resnet18", "vgg16"]
 _CLASSES = 1000
 _MOBILE = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1),
            (6, 160, 3, 2), (6, 320, 1, 1))  # fmt: skip
-"""Expansion, channels, blocks, and the first one's stride: table 2 of Sandler et al., 2018."""
+"""Expansion, channels, blocks, and the stride of the first: table 2 of Sandler et al., 2018."""
 _VGG = (64, 64, 0, 128, 128, 0, 256, 256, 256, 0, 512, 512, 512, 0, 512, 512, 512, 0)
-"""Filters of each layer, 0 for pooling: configuration D of Simonyan and Zisserman, 2014."""
+"""Filters of each layer, or 0 for pooling: configuration D of Simonyan and Zisserman, 2014."""
 
 
 def resnet18(w: Writer, image: int) -> str:
-    """Return the classes' scores of an image of `image` x `image`."""
+    """Return the class scores of an image of `image` x `image`."""
     value = write_relu(w, _layer(w, w.argument(1, 3, image, image), 64, 7, 2))
-    value = _largest(w, _frame(w, value, 1), 3)
+    value = _max_pool(w, _frame(w, value, 1), 3)
     for stage, filters in enumerate((64, 128, 256, 512)):
         for block in range(2):
             stride = 2 if stage and not block else 1
-            around = _layer(w, value, filters, 1, 2) if stride == 2 else value
+            shortcut = _layer(w, value, filters, 1, 2) if stride == 2 else value
             hidden = write_relu(w, _layer(w, value, filters, 3, stride))
-            value = write_relu(w, write_sum(w, _layer(w, hidden, filters, 3), around))
+            value = write_relu(w, write_sum(w, _layer(w, hidden, filters, 3), shortcut))
     return _dense_layer(w, _mean(w, value), _CLASSES)
 
 
 def vgg16(w: Writer, image: int) -> str:
-    """Return the classes' scores of an image of `image` x `image`, a multiple of 32."""
+    """Return the class scores of an image of `image` x `image`, a multiple of 32."""
     value = w.argument(1, 3, image, image)
     for filters in _VGG:
-        value = write_relu(w, _layer(w, value, filters, 3)) if filters else _largest(w, value, 2)
+        value = write_relu(w, _layer(w, value, filters, 3)) if filters else _max_pool(w, value, 2)
     _, channels, high, wide = w.shapes[value]
     value = w.reshape(value, 1, channels * high * wide)
     for _ in range(2):
@@ -51,7 +51,7 @@ def vgg16(w: Writer, image: int) -> str:
 
 
 def mobilenet_v2(w: Writer, image: int) -> str:
-    """Return the classes' scores of an image of `image` x `image`."""
+    """Return the class scores of an image of `image` x `image`."""
     value = _clip_negative(w, _layer(w, w.argument(1, 3, image, image), 32, 3, 2))
     for expansion, filters, blocks, first in _MOBILE:
         for block in range(blocks):
@@ -95,7 +95,7 @@ def _normalise(w: Writer, value: str, terms: int) -> str:
 
 
 def _clip_negative(w: Writer, value: str) -> str:
-    """Return ReLU6."""
+    """Return the ReLU6 of `value`."""
     most = w.number(6)
     lines = [f"%s = arith.minimumf %in0, {most} : #", "linalg.yield %s : #"]
     return w.map([write_relu(w, value)], lines)
@@ -105,8 +105,8 @@ def _frame(w: Writer, value: str, border: int) -> str:
     return w.pad(value, (0, 0, border, border)) if border else value
 
 
-def _largest(w: Writer, value: str, kernel: int) -> str:
-    """Return the largest of each window, every second one."""
+def _max_pool(w: Writer, value: str, kernel: int) -> str:
+    """Return the maximum of each window, with stride 2."""
     _, channels, high, wide = w.shapes[value]
     attributes = "{dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>}"
     sizes = (1, channels, (high - kernel) // 2 + 1, (wide - kernel) // 2 + 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A chain of operations that a seed chooses: products, biases, sums and positive parts."""
+"""A random chain of operations: products, biases, sums and ReLUs."""
 
 import random
 
@@ -12,7 +12,7 @@ _LONGEST_CHAIN = 5
 
 
 def random_chain(seed: int, element: str = "f32") -> str:
-    """Return the module that `seed` stands for: the same on every machine."""
+    """Return the module for `seed`, the same on every machine."""
     choose = random.Random(seed)
     writer = Writer(element)
     value = writer.argument(choose.choice(_WIDTHS), choose.choice(_WIDTHS))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Kernels by the layer of a network that they are (ResNet-18, VGG-11, MobileNet-V1), and the
-programs on which the artifact of MLIR-RL evaluates.
+"""Kernels by the network layer that they implement (ResNet-18, VGG-11, MobileNet-V1), and the
+evaluation programs in the artifact of MLIR-RL.
 
-Images come with their borders, as convolutions here have no padding of their own: a 3x3 layer of
-56x56 takes 58x58. Sizes are those of the papers, for one image of 224x224.
+Images include their borders, because convolutions here do not pad: a 3x3 layer of 56x56 takes
+58x58. Sizes are those of the papers, for one image of 224x224.
 """
 
 from collections.abc import Mapping
@@ -95,10 +95,10 @@ _MLIR_RL: dict[str, Shape] = {
     "model_vgg": ("vgg16", (224,)),
     "model_mobile_net_v2": ("mobilenet_v2", (224,)),
 }
-"""19 of its 22 evaluation programs, by the names in ``data/execution_times_eval.json``, and which
-models they are by ``paper/eval_torch.py`` (github.com/mohph197/MLIR-RL-artifact). The other three,
-``hexaquark_hexaquark_12_rewrite``, ``dibaryon_dibaryon_24`` and ``dibaryon_hexaquark_32`` of
-lattice QCD, are only in an archive beside that repository. It writes a product as m, k, n."""
+"""19 of MLIR-RL's 22 evaluation programs, by the names in ``data/execution_times_eval.json``, with
+the models of ``paper/eval_torch.py`` (github.com/mohph197/MLIR-RL-artifact). The other three,
+``hexaquark_hexaquark_12_rewrite``, ``dibaryon_dibaryon_24`` and ``dibaryon_hexaquark_32`` from
+lattice QCD, are only in an archive next to that repository. It writes a product as m, k, n."""
 
 LAYERS: Mapping[str, Mapping[str, Shape]] = {
     "resnet18": _resnet18(),
@@ -106,4 +106,4 @@ LAYERS: Mapping[str, Mapping[str, Shape]] = {
     "mobilenet": _mobilenet(),
     "mlir-rl": _MLIR_RL,
 }
-"""The kernel and the sizes of each layer, by network; equal layers are listed once."""
+"""The kernel and the sizes of each layer, by network; repeated layers are listed once."""

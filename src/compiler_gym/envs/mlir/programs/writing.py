@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Writes functions of linalg on tensors: values by their shapes, and the operations that kernels
-and networks share. Nothing of MLIR is loaded here."""
+"""Write functions of linalg on tensors: values with shapes, and the operations that kernels and
+networks share. This module does not load MLIR."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,12 +21,12 @@ __all__ = [
 ]
 
 MOST_ELEMENTS = 1 << 29
-"""The most elements of one tensor: 2 GiB of float32."""
+"""The largest number of elements of a tensor: 2 GiB of float32."""
 
 
 @dataclass(slots=True)
 class Writer:
-    """A function that is being written: its arguments and its lines."""
+    """A function in progress: its arguments and lines."""
 
     element: str = "f32"
     arguments: list[tuple[str, tuple[int, ...]]] = field(
@@ -58,24 +58,24 @@ class Writer:
         return name
 
     def number(self, value: float | str) -> str:
-        """Return a constant: a number, or the bits of one."""
+        """Return a constant from a number or its bits."""
         is_float = self.element.startswith("f")
         text = value if isinstance(value, str) else (f"{value:.17e}" if is_float else str(value))
         return self.line(f"arith.constant {text} : {self.element}")
 
     def lowest(self) -> str:
-        """Return what every maximum is above."""
+        """Return the identity of the maximum: the lowest value."""
         lowest = {"f32": "0xFF800000", "f64": "0xFFF0000000000000"}
         return self.number(lowest.get(self.element, str(-(2 ** (int(self.element[1:]) - 1)))))
 
     def empty(self, *shape: int) -> str:
-        """Return a tensor that holds nothing yet."""
+        """Return an uninitialised tensor."""
         if count_elements(shape) > MOST_ELEMENTS:
-            raise BenchmarkInitError(f"a tensor of {shape} is larger than {MOST_ELEMENTS} elements")
+            raise BenchmarkInitError(f"a tensor of {shape} has more than {MOST_ELEMENTS} elements")
         return self.line(f"tensor.empty() : {self.tensor(shape)}", shape)
 
     def fill(self, value: str, *shape: int) -> str:
-        """Return a tensor that holds `value` everywhere."""
+        """Return a tensor filled with `value`."""
         empty = self.empty(*shape)
         kind = self.tensor(shape)
         return self.line(
@@ -103,16 +103,16 @@ class Writer:
         loops: Sequence[str],
         body: Sequence[str],
     ) -> str:
-        """Return the result of a ``linalg.generic``: loops, accesses by their names, a body.
+        """Return the result of a ``linalg.generic`` from loops, named accesses and a body.
 
-        `body` names the operands ``%in0``, ``%in1``, ..., and ``%out``; its last line yields.
+        `body` uses the operands ``%in0``, ``%in1``, ..., and ``%out``; its last line yields.
         """
         accesses = [access for _, access in inputs] + [output[1]]
         maps = ", ".join(
             f"affine_map<({', '.join(loops)}) -> ({', '.join(access)})>" for access in accesses
         )
-        kept = set(output[1])
-        iterators = ", ".join(f'"{"parallel" if loop in kept else "reduction"}"' for loop in loops)
+        used = set(output[1])
+        iterators = ", ".join(f'"{"parallel" if loop in used else "reduction"}"' for loop in loops)
         names = ", ".join(
             [*(f"%in{i}: {self.element}" for i in range(len(inputs))), f"%out: {self.element}"]
         )
@@ -129,7 +129,7 @@ class Writer:
         )
 
     def map(self, inputs: Sequence[str], body: Sequence[str]) -> str:
-        """Return an element-wise operation of tensors of one shape."""
+        """Return an element-wise operation on tensors of one shape."""
         shape = self.shapes[inputs[0]]
         loops = [f"d{i}" for i in range(len(shape))]
         return self.generic(
@@ -137,13 +137,13 @@ class Writer:
         )
 
     def reshape(self, value: str, *shape: int) -> str:
-        """Return `value` with neighbouring axes joined into those of `shape`: a row."""
+        """Return `value` as a row of `shape`, with all axes but the first collapsed."""
         groups = f"[[0], [{', '.join(map(str, range(1, len(self.shapes[value]))))}]]"
         kinds = f"{self.kind(value)} into {self.tensor(shape)}"
         return self.line(f"tensor.collapse_shape {value} {groups} : {kinds}", shape)
 
     def pad(self, value: str, border: Sequence[int]) -> str:
-        """Return `value` with as many zeros as `border` says on both sides of each axis."""
+        """Return `value` padded on both sides of each axis with `border` zeros."""
         zero = self.number(0)
         sizes = zip(self.shapes[value], border, strict=True)
         shape = tuple(size + 2 * more for size, more in sizes)
@@ -157,7 +157,7 @@ class Writer:
         )
 
     def text(self, *results: str) -> str:
-        """Return the whole module."""
+        """Return the complete module."""
         arguments = ", ".join(f"{name}: {self.tensor(shape)}" for name, shape in self.arguments)
         kinds = ", ".join(map(self.kind, results))
         body = "".join(f"    {line}\n" for line in self.lines)
@@ -174,7 +174,7 @@ def product(w: Writer, a: str, b: str) -> str:
 
 
 def write_relu(w: Writer, value: str) -> str:
-    """Return the larger of each element and zero."""
+    """Return the ReLU of `value`."""
     zero = w.number(0)
     return w.map([value], [f"%m = arith.maximumf %in0, {zero} : #", "linalg.yield %m : #"])
 
@@ -185,7 +185,7 @@ def write_sum(w: Writer, a: str, b: str) -> str:
 
 
 def add_bias(w: Writer, value: str, bias: str, axis: int) -> str:
-    """Return `value` with a number added for each place along `axis`."""
+    """Return `value` with an element of `bias` added at each index along `axis`."""
     shape = w.shapes[value]
     loops = [f"d{i}" for i in range(len(shape))]
     return w.generic(
@@ -197,7 +197,7 @@ def add_bias(w: Writer, value: str, bias: str, axis: int) -> str:
 
 
 def convolution(w: Writer, image: str, filters: str, stride: int, *, last: bool = False) -> str:
-    """Return a two-dimensional convolution; channels come first, or `last`."""
+    """Return a two-dimensional convolution, with channels first or `last`."""
     shape, kernel = w.shapes[image], w.shapes[filters]
     attributes = (
         f"{{dilations = dense<1> : tensor<2xi64>, strides = dense<{stride}> : tensor<2xi64>}}"
@@ -206,13 +206,13 @@ def convolution(w: Writer, image: str, filters: str, stride: int, *, last: bool 
         n, h, width, _ = shape
         kh, kw, _, f = kernel
         out = (n, out_size(h, kh, stride), out_size(width, kw, stride), f)
-        word = "conv_2d_nhwc_hwcf"
+        name = "conv_2d_nhwc_hwcf"
     else:
         n, _, h, width = shape
         f, _, kh, kw = kernel
         out = (n, f, out_size(h, kh, stride), out_size(width, kw, stride))
-        word = "conv_2d_nchw_fchw"
-    return w.write_named(f"{word} {attributes}", [image, filters], w.zeros(*out))
+        name = "conv_2d_nchw_fchw"
+    return w.write_named(f"{name} {attributes}", [image, filters], w.zeros(*out))
 
 
 def write_softmax(w: Writer, value: str) -> str:
@@ -222,14 +222,14 @@ def write_softmax(w: Writer, value: str) -> str:
 
 
 def out_size(size: int, kernel: int, stride: int) -> int:
-    """Return how many windows of `kernel` there are, each `stride` behind the last."""
+    """Return the number of windows of `kernel` elements, `stride` apart."""
     if size < kernel:
         raise BenchmarkInitError(f"an image of {size} is smaller than its filter of {kernel}")
     return (size - kernel) // stride + 1
 
 
 def count_elements(shape: Sequence[int]) -> int:
-    """Return how many elements a tensor of `shape` has."""
+    """Return the number of elements in a tensor of `shape`."""
     total = 1
     for size in shape:
         total *= size

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The state of an episode: ``program`` is the payload and the moves made so far.
+"""The state of an episode: ``program`` is the payload and the moves so far.
 
-``operations`` reads the payload's structured operations, and ``pieces`` writes a move in the
+``operations`` parses the payload's structured operations, and ``pieces`` writes a move in the
 transform dialect. Runs in a worker.
 """

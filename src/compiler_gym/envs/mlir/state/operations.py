@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a payload's operations are: loops, accesses and arithmetic, read from the IR.
+"""The operations of a payload: loops, accesses and arithmetic, from the IR.
 
-An operation is known by its attribute ``tag``, which survives tiling and is written again
-where a transformation drops it.
+An operation is identified by its attribute ``tag``, which survives tiling and is restored if a
+transformation drops it.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from compiler_gym.envs.mlir.toolchain.bindings import load
 __all__ = ["DYNAMIC", "Access", "Operation", "handles_in", "operations_in", "read_tag"]
 
 DYNAMIC = -1
-"""The length of a loop that has no fixed one."""
+"""The length of a loop without a fixed length."""
 
 _WITHOUT_LOOPS = frozenset({"linalg.yield", "linalg.index", "linalg.pack", "linalg.unpack"})
 _NO_INTERFACE = frozenset({"linalg.softmax"})
@@ -24,11 +24,11 @@ _ARITHMETIC = ("add", "sub", "mul", "div", "exp", "max", "other")
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How an operand is read or written: its matrix has a row for each of its dimensions."""
+    """The access of an operand: its matrix has a row for each dimension of the operand."""
 
     shape: tuple[int, ...]
     matrix: tuple[tuple[int, ...], ...]
-    """The factor of each loop's counter; a dimension that is no sum of those has only zeros."""
+    """The factor of each loop counter; a dimension that is not a linear sum has only zeros."""
 
 
 @dataclass(frozen=True)
@@ -38,21 +38,21 @@ class Operation:
     tag: str
     name: str
     bounds: tuple[int, ...]
-    """The length of each loop, `DYNAMIC` where it is not fixed."""
+    """The length of each loop, or `DYNAMIC` if it is not fixed."""
     iterators: tuple[str, ...]
     """``parallel`` or ``reduction`` for each loop."""
     inputs: tuple[Access, ...]
     outputs: tuple[Access, ...]
     arithmetic: tuple[tuple[str, int], ...]
-    """How often each kind of arithmetic is done in the innermost loop."""
+    """Number of operations of each kind of arithmetic in the innermost loop."""
     depth: int
-    """Number of loops that are around it."""
+    """Number of surrounding loops."""
     handle: Any
-    """The operation itself."""
+    """The MLIR operation."""
 
     @cached_property
     def iterations(self) -> int:
-        """How often the innermost body runs, where a dynamic loop counts as one."""
+        """Number of runs of the innermost body, counting a dynamic loop as one iteration."""
         total = 1
         for bound in self.bounds:
             total *= max(bound, 1)
@@ -60,7 +60,7 @@ class Operation:
 
     @property
     def flops(self) -> int:
-        """Arithmetic operations of the whole nest."""
+        """Number of arithmetic operations in the whole nest."""
         return self.iterations * sum(count for _, count in self.arithmetic)
 
     @property
@@ -70,7 +70,7 @@ class Operation:
 
 
 def read_tag(operation: Any) -> str:
-    """Return the tag of an operation, or nothing."""
+    """Return the tag of an operation, or an empty string."""
     attributes = operation.attributes
     if "tag" not in attributes:
         return ""
@@ -80,24 +80,24 @@ def read_tag(operation: Any) -> str:
 
 def handles_in(root: Any, *, of_interface: bool = False) -> list[Any]:
     """Return the handles of structured operations in the order in which MLIR matches them."""
-    found: list[Any] = []
+    handles: list[Any] = []
     none: frozenset[str] = frozenset()
-    _walk(root, found, _WITHOUT_LOOPS | (_NO_INTERFACE if of_interface else none))
-    return found
+    _walk(root, handles, _WITHOUT_LOOPS | (_NO_INTERFACE if of_interface else none))
+    return handles
 
 
 def operations_in(module: Any) -> dict[str, Operation]:
-    """Return every structured operation by its tag; of several with one, the first."""
-    found: dict[str, Operation] = {}
+    """Return every structured operation by tag; the first one of each tag."""
+    operations: dict[str, Operation] = {}
     for handle in handles_in(module.operation):
         tag = read_tag(handle)
-        if tag and tag not in found:
-            found[tag] = describe(handle, tag)
-    return found
+        if tag and tag not in operations:
+            operations[tag] = describe(handle, tag)
+    return operations
 
 
 def describe(handle: Any, tag: str) -> Operation:
-    """Return what there is to know of one operation."""
+    """Return the description of one operation."""
     loaded = load()
     count = len(handle.results)
     operands = list(handle.operands)
@@ -117,11 +117,11 @@ def describe(handle: Any, tag: str) -> Operation:
             depth=_depth(handle),
             handle=handle,
         )
-    maps = [one.value for one in loaded.linalg.get_indexing_maps(handle)]
+    maps = [affine_map.value for affine_map in loaded.linalg.get_indexing_maps(handle)]
     loops = int(maps[0].n_dims)
     accesses = [
-        Access(_shape_of_type(operand), tuple(_factors(e, loops) for e in one.results))
-        for operand, one in zip(operands, maps, strict=True)
+        Access(_shape_of_type(operand), tuple(_factors(e, loops) for e in affine_map.results))
+        for operand, affine_map in zip(operands, maps, strict=True)
     ]
     inputs, outputs = accesses[: len(accesses) - count], accesses[len(accesses) - count :]
     written = set[int]()
@@ -140,16 +140,16 @@ def describe(handle: Any, tag: str) -> Operation:
     )
 
 
-def _walk(operation: Any, found: list[Any], skipped: frozenset[str]) -> None:
+def _walk(operation: Any, handles: list[Any], skipped: frozenset[str]) -> None:
     for region in operation.regions:
         for block in region.blocks:
             for inner in block.operations:
                 op = inner.operation
                 if op.name.startswith("linalg."):
                     if op.name not in skipped:
-                        found.append(op)
+                        handles.append(op)
                 else:
-                    _walk(op, found, skipped)
+                    _walk(op, handles, skipped)
 
 
 def _shape_of_type(value: Any) -> tuple[int, ...]:
@@ -168,7 +168,7 @@ def _unit_row(at: int, count: int) -> tuple[int, ...]:
 
 
 def _factors(expression: Any, loops: int) -> tuple[int, ...]:
-    """Return the factor of each loop in a sum of them; zeros where it is another expression."""
+    """Return the factor of each loop in a linear sum; zeros for any other expression."""
     factors = [0] * loops
     for factor, loop in _affine_terms(expression):
         if loop >= 0:
@@ -186,10 +186,10 @@ def _affine_terms(expression: Any) -> Iterator[tuple[int, int]]:
         yield from _affine_terms(both.rhs)
     elif isinstance(expression, ir.AffineMulExpr):
         both = ir.AffineMulExpr(expression)
-        for one, other in ((both.lhs, both.rhs), (both.rhs, both.lhs)):
+        for side, other in ((both.lhs, both.rhs), (both.rhs, both.lhs)):
             if isinstance(other, ir.AffineConstantExpr):
                 factor = int(ir.AffineConstantExpr(other).value)
-                for inner, loop in _affine_terms(one):
+                for inner, loop in _affine_terms(side):
                     yield factor * inner, loop
                 return
 

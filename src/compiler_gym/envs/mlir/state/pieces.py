@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # ruff: noqa: E501 - lines of the transform dialect
-"""Writes a move as operations of the transform dialect.
+"""Write a move as operations of the transform dialect.
 
-Each piece finds its operation by the tag, so that it means the same whether it is run alone on
-the payload as it is, or behind all earlier pieces on the payload as it was.
+Each piece finds its operation by tag, so that it has the same effect whether it runs alone on the
+current payload or after all earlier pieces on the original payload.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,30 +14,30 @@ from compiler_gym.envs.mlir.state.operations import DYNAMIC, Operation
 __all__ = ["MOST_LANES", "cleanup", "piece", "refusal", "retagging", "write_module"]
 
 MOST_LANES = 16384
-"""The longest vector, in elements, that an operation becomes: beyond it LLVM takes minutes."""
+"""The largest vector of an operation, in elements: larger ones take LLVM minutes."""
 _ANY = "!transform.any_op"
 _MOST_ROWS = 2048
-"""The most vectors along the last parallel loop: 4096 take two seconds to compile, 16384 minutes."""
+"""The most vectors along the last parallel loop: 4096 take 2 s to compile, 16384 take minutes."""
 _MOST_UNROLLED = 64
-_OF_SOFTMAX = ("tile", "parallel", "fuse", "decompose")
+_SOFTMAX_KINDS = ("tile", "parallel", "fuse", "decompose")
 
 
 def piece(move: Move, operation: Operation | None, limits: Sequence[int], number: int) -> str:
-    """Return the text of `move`; its values carry `number`, so that pieces can be joined.
+    """Return the text of `move`; its values contain `number`, so that pieces can be joined.
 
-    `limits` are the longest lengths of the operation's loops.
+    `limits` are the maximum lengths of the operation's loops.
     """
     if operation is None:
-        return _OF_FUNCTION[move.kind].format(n=number)
+        return _FUNCTION_SCRIPTS[move.kind].format(n=number)
     match = (
         f'%o{number} = transform.structured.match attributes{{tag = "{move.operation}"}} '
         f"in %root : ({_ANY}) -> {_ANY}\n"
     )
-    return match + _OF_OPERATION[move.kind](move.numbers, operation, limits, number)
+    return match + _OPERATION_SCRIPTS[move.kind](move.numbers, operation, limits, number)
 
 
 def cleanup(number: int) -> str:
-    """Return what follows every piece: what is known is folded, what is dead is removed."""
+    """Return the text that follows every piece: fold constants and remove dead code."""
     return (
         f'%c{number} = transform.structured.match ops{{["func.func"]}} in %root : ({_ANY}) -> {_ANY}\n'
         f"transform.apply_patterns to %c{number} {{\n"
@@ -47,23 +47,23 @@ def cleanup(number: int) -> str:
 
 
 def retagging(count: int, names: dict[int, str], number: int) -> str:
-    """Return what writes `names` into operations, by their place among all `count`."""
+    """Return the text that tags operations with `names`, by their index among all `count`."""
     results = ", ".join([_ANY] * count)
     lines = [
         f"%a{number} = transform.structured.match interface{{LinalgOp}} in %root : ({_ANY}) -> {_ANY}",
         f"%s{number}:{count} = transform.split_handle %a{number} : ({_ANY}) -> ({results})",
     ]
-    for place, name in names.items():
-        value = f"%k{number}_{place}"
+    for index, name in names.items():
+        value = f"%k{number}_{index}"
         lines += [
             f'{value} = transform.param.constant "{name}" -> !transform.any_param',
-            f'transform.annotate %s{number}#{place} "tag" = {value} : {_ANY}, !transform.any_param',
+            f'transform.annotate %s{number}#{index} "tag" = {value} : {_ANY}, !transform.any_param',
         ]
     return "\n".join(lines) + "\n"
 
 
 def write_module(body: str) -> str:
-    """Return the module that ``mlir-opt --transform-interpreter`` runs."""
+    """Return a module for ``mlir-opt --transform-interpreter``."""
     inner = "".join(f"    {line}\n" for line in body.splitlines())
     return (
         "module attributes {transform.with_named_sequence} {\n"
@@ -73,42 +73,42 @@ def write_module(body: str) -> str:
 
 
 def refusal(move: Move, operation: Operation | None, limits: Sequence[int]) -> str | None:
-    """Return why `move` makes no sense here, or None: what is left MLIR itself may refuse."""
+    """Return the reason why `move` does not apply, or None; MLIR itself may still reject it."""
     if operation is None:
         return None
     loops = len(operation.bounds)
     numbers = move.numbers
-    wanted = KINDS[move.kind].numbers
-    if operation.name == "linalg.softmax" and move.kind not in _OF_SOFTMAX:
-        return "decompose it first"
-    if wanted is Numbers.SIZES:
+    expected = KINDS[move.kind].numbers
+    if operation.name == "linalg.softmax" and move.kind not in _SOFTMAX_KINDS:
+        return "it is a softmax: decompose it first"
+    if expected is Numbers.SIZES:
         return _refuse_sizes(move.kind, numbers, operation, limits)
-    if wanted is Numbers.ORDER and sorted(numbers) != list(range(loops)):
-        return f"expected an order of the loops 0 to {loops - 1}"
-    if wanted is Numbers.ORDER and list(numbers) == sorted(numbers):
-        return "this is the order that they have"
-    if wanted is Numbers.MULTIPLES and (len(numbers) != loops or min(numbers) < 1):
-        return f"expected {loops} numbers of at least 1"
-    if wanted is Numbers.MULTIPLES and _is_whole(numbers, operation.bounds):
-        return "its loops are multiples of these already"
-    if wanted is Numbers.FACTOR:
+    if expected is Numbers.ORDER and sorted(numbers) != list(range(loops)):
+        return f"the numbers must be an order of the loops 0 to {loops - 1}"
+    if expected is Numbers.ORDER and list(numbers) == sorted(numbers):
+        return "the loops already have this order"
+    if expected is Numbers.MULTIPLES and (len(numbers) != loops or min(numbers) < 1):
+        return f"it needs {loops} numbers of at least 1"
+    if expected is Numbers.MULTIPLES and _is_whole(numbers, operation.bounds):
+        return "the loops are already multiples of these numbers"
+    if expected is Numbers.FACTOR:
         if len(numbers) != 1 or not 2 <= numbers[0] <= _MOST_UNROLLED:
-            return f"expected one factor of 2 to {_MOST_UNROLLED}"
-        return None if operation.depth else "there is no loop around it: tile it first"
-    if wanted is Numbers.OPERAND:
+            return f"it needs one factor of 2 to {_MOST_UNROLLED}"
+        return None if operation.depth else "no loop surrounds it: tile it first"
+    if expected is Numbers.OPERAND:
         count = len(operation.inputs)
         if len(numbers) != 2 or numbers[0] >= count:
-            return f"expected an operand of 0 to {count - 1} and how many loops to leave"
+            return f"it needs an operand of 0 to {count - 1} and a number of loops"
         if numbers[1] > operation.depth:
-            return f"there are {operation.depth} loops around it, not {numbers[1]}"
+            return f"only {operation.depth} loops surround it, not {numbers[1]}"
         if not operation.inputs[numbers[0]].shape:
-            return f"operand {numbers[0]} is one number: there is nothing to copy"
-    if wanted is Numbers.MAYBE_SIZES:
+            return f"operand {numbers[0]} is a scalar, so there is nothing to copy"
+    if expected is Numbers.MAYBE_SIZES:
         return _refuse_vector(numbers, operation, limits)
     if move.kind == "im2col" and "conv_2d" not in operation.name:
-        return "it is no two-dimensional convolution"
+        return "it is not a two-dimensional convolution"
     if move.kind == "generalize" and operation.name == "linalg.generic":
-        return "it is generic already"
+        return "it is already generic"
     if move.kind == "decompose":
         return _refuse_decomposition(operation)
     return None
@@ -125,9 +125,9 @@ def _is_whole(multiples: Sequence[int], bounds: Sequence[int]) -> bool:
 
 
 def _refuse_decomposition(operation: Operation) -> str | None:
-    """Return why there are no simpler operations to write it as.
+    """Return the reason why an operation cannot be decomposed, or None.
 
-    There are for a softmax, and for a window of which one side is 1, as is that of the result.
+    A softmax can, and a window of which one side is 1, in the filter and in the result.
     """
     if operation.name == "linalg.softmax":
         return None
@@ -138,7 +138,7 @@ def _refuse_decomposition(operation: Operation) -> str | None:
         along = [loop for loop, factor in enumerate(row) if factor]
         if len(along) > 1 and all(bounds[loop] == 1 for loop in along):
             return None
-    return "no side of its window is 1 where the result's is: tile both to 1 first"
+    return "no side is 1 in both its window and its result: tile both to 1 first"
 
 
 def _refuse_sizes(
@@ -146,26 +146,26 @@ def _refuse_sizes(
 ) -> str | None:
     loops = len(operation.bounds)
     if len(numbers) != loops:
-        return f"expected {loops} sizes, one for each loop"
+        return f"it needs {loops} sizes, one for each loop"
     if not any(numbers):
-        return "all sizes are 0: there is nothing to split"
+        return "all sizes are 0, so there is nothing to split"
     for loop, (size, limit) in enumerate(zip(numbers, limits, strict=True)):
         if limit != DYNAMIC and size > limit:
-            return f"loop {loop} has {limit} iterations, fewer than {size}"
-    whole = all(size in (0, bound) for size, bound in zip(numbers, operation.bounds, strict=True))
-    if whole and kind != "pack":
-        return "the blocks are the whole loops: nothing would change"
+            return f"loop {loop} has only {limit} iterations, fewer than {size}"
+    same = all(size in (0, bound) for size, bound in zip(numbers, operation.bounds, strict=True))
+    if same and kind != "pack":
+        return "the blocks are as large as the loops, so nothing would change"
     reduced = [
         loop
         for loop, (size, iterator) in enumerate(zip(numbers, operation.iterators, strict=True))
         if size and iterator == "reduction"
     ]
     if kind == "parallel" and reduced:
-        return f"loop {reduced[0]} is a reduction, whose iterations depend on one another"
+        return f"loop {reduced[0]} is a reduction, whose iterations depend on each other"
     if reduced and operation.name == "linalg.softmax":
-        return f"loop {reduced[0]} is the one that it sums over: decompose it first"
+        return f"loop {reduced[0]} is the reduction of the softmax: decompose it first"
     if kind == "fuse" and reduced:
-        return f"loop {reduced[0]} is a reduction: fuse along parallel loops, tile that one"
+        return f"loop {reduced[0]} is a reduction: tile it instead, and fuse along parallel loops"
     return None
 
 
@@ -173,22 +173,22 @@ def _refuse_vector(
     numbers: Sequence[int], operation: Operation, limits: Sequence[int]
 ) -> str | None:
     if numbers and len(numbers) != len(operation.bounds):
-        return f"expected {len(operation.bounds)} lengths, one for each loop, or none"
+        return f"it needs {len(operation.bounds)} lengths, one for each loop, or none"
     if _reads_sums(operation) and "_1d" not in operation.name:
-        return "an operand is read at a sum of loops: decompose it or im2col it first"
+        return "an operand is indexed with a sum of loops: decompose it or use im2col first"
     lanes = 1
     for loop, length in enumerate(numbers or limits):
         if length == DYNAMIC or length < 1:
-            return f"loop {loop} has no longest length: tile it first"
+            return f"loop {loop} has no maximum length: tile it first"
         if numbers and limits[loop] >= 0 and length < limits[loop]:
             return f"loop {loop} may have {limits[loop]} iterations, more than {length}"
         lanes *= length
     if lanes > MOST_LANES:
-        return f"that is {lanes} elements at once, more than {MOST_LANES}: tile it first"
+        return f"a vector would have {lanes} elements, more than {MOST_LANES}: tile it first"
     lengths = zip(numbers or limits, operation.iterators, strict=True)
     rows = lanes // next((n for n, kind in reversed([*lengths]) if kind == "parallel"), 1)
     if rows > _MOST_ROWS:
-        return f"that is {rows} short vectors at once, more than {_MOST_ROWS}: tile it first"
+        return f"it would use {rows} short vectors, more than {_MOST_ROWS}: tile it first"
     return None
 
 
@@ -260,11 +260,11 @@ def _pad_script(multiples: Sequence[int], operation: Operation, __: Sequence[int
 def _promote(numbers: Sequence[int], operation: Operation, __: Sequence[int], n: int) -> str:
     operand, loops = numbers
     count = len(operation.inputs) + len(operation.outputs)
-    kept = [int(place == operand) for place in range(count)]
+    nofold = [int(index == operand) for index in range(count)]
     text = (
         f"%t{n}, %p{n}, %b{n} = transform.structured.pad %o{n} {{padding_values = "
         f"{_zeros(operation)}, padding_dimensions = {list(range(len(operation.bounds)))}, "
-        f'nofold_flags = {kept}, copy_back_op = "none"}} : ({_ANY}) -> ({_ANY}, {_ANY}, {_ANY})\n'
+        f'nofold_flags = {nofold}, copy_back_op = "none"}} : ({_ANY}) -> ({_ANY}, {_ANY}, {_ANY})\n'
     )
     if not loops:
         return text
@@ -337,14 +337,14 @@ transform.apply_patterns to %f{{n}} {{{{
 }}}} : !transform.any_op
 """
 
-_OF_FUNCTION = {
+_FUNCTION_SCRIPTS = {
     "hoist": _HOIST,
     "outerproduct": _CONTRACT.format("outerproduct"),
     "dot": _CONTRACT.format("dot"),
     "parallelarith": _CONTRACT.format("parallelarith"),
 }
 
-_OF_OPERATION: dict[str, Callable[[Sequence[int], Operation, Sequence[int], int], str]] = {
+_OPERATION_SCRIPTS: dict[str, Callable[[Sequence[int], Operation, Sequence[int], int], str]] = {
     "tile": _tile_script,
     "parallel": _parallel,
     "fuse": _fuse,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A payload and the moves so far: the state of an episode. Runs only in a worker.
 
-A move is run on a copy, and the copy is kept if MLIR accepts it: a move that is refused changes
-nothing. The script of an episode is its pieces in a row.
+A move runs on a copy, which is kept if MLIR accepts it: a rejected move changes nothing. The
+script of an episode is the sequence of its pieces.
 """
 
 from collections.abc import Callable
@@ -25,26 +25,26 @@ __all__ = ["Program"]
 
 
 class Program:
-    """A module of one function, and how it came to be.
+    """A module of one function, with its history.
 
-    Raises `BenchmarkInitError` for a payload that cannot be read.
+    Raises `BenchmarkInitError` for a payload that cannot be parsed.
     """
 
     def __init__(self, source: str, name: str) -> None:
         self.module: Any = read_payload(source, name)
         self.text = str(self.module)
-        """The module as it is."""
+        """The current module as text."""
         self.payload = self.text
         """The module before any move, as text."""
         self._pieces: list[str] = []
-        """The script so far. A comment before each says which action it was."""
+        """The script so far, with each action as a comment before its piece."""
         self._operations: dict[str, Operation] | None = None
         self._names = set(self.operations)
         self._limits: dict[str, tuple[int, ...]] = {}
 
     @property
     def operations(self) -> dict[str, Operation]:
-        """The structured operations that are left, by their tags."""
+        """The remaining structured operations, by tag."""
         if self._operations is None:
             with load().context:
                 self._operations = operations_in(self.module)
@@ -56,34 +56,34 @@ class Program:
         return pieces.write_module("".join(self._pieces))
 
     def naive_cost(self, measure: Callable[[Any], float]) -> float:
-        """Return what `measure` says of the module before any move."""
+        """Return the cost of the module before any move, computed by `measure`."""
         loaded = load()
         return measure(loaded.ir.Module.parse(self.payload, loaded.context))
 
     def limits(self, tag: str) -> tuple[int, ...]:
-        """Return the longest length of each loop of an operation, `DYNAMIC` where unknown."""
+        """Return the maximum length of each loop of an operation, or `DYNAMIC` if unknown."""
         bounds = self.operations[tag].bounds
-        known = self._limits.get(tag, ())
-        if len(known) != len(bounds):
+        saved = self._limits.get(tag, ())
+        if len(saved) != len(bounds):
             return bounds
         return tuple(
-            bound if bound != DYNAMIC else limit for bound, limit in zip(bounds, known, strict=True)
+            bound if bound != DYNAMIC else limit for bound, limit in zip(bounds, saved, strict=True)
         )
 
     def why_not(self, move: Move) -> str | None:
-        """Return why `move` cannot be made, as far as that is known without trying it."""
+        """Return the reason why `move` does not apply, if it is known without trying."""
         if not move.operation:
             return None
         if move.operation not in self.operations:
-            left = ", ".join(self.operations) or "none"
-            return f"there is no operation {move.operation} (any more): expected one of {left}"
+            tags = ", ".join(self.operations) or "none"
+            return f"no operation {move.operation} (any more); use one of {tags}"
         return pieces.refusal(move, self.operations[move.operation], self.limits(move.operation))
 
     def apply(self, move: Move, label: str) -> bool:
-        """Make `move` and return whether anything changed; `label` is the action that it was.
+        """Apply `move` and return True if anything changed; `label` is its action.
 
-        Raises `InvalidActionError` for one that makes no sense here, and
-        `CompilerDiagnosticError` with MLIR's words for one that it refuses.
+        Raises `InvalidActionError` for a move that does not apply, and `CompilerDiagnosticError`
+        with MLIR's message for one that it rejects.
         """
         if reason := self.why_not(move):
             raise InvalidActionError(f"{move}: {reason}")
@@ -97,29 +97,29 @@ class Program:
             text += self._retag(changed.operation, number)
             if not changed.operation.verify():
                 raise CompilerDiagnosticError(f"{move}: the result does not verify")
-            written = str(changed)
-        if written == self.text:
+            new_text = str(changed)
+        if new_text == self.text:
             return False
-        self.module, self.text = changed, written
+        self.module, self.text = changed, new_text
         self._pieces.append(f"{_make_message(label)}// {move}\n{text}")
         self._operations = None
         self._limit(move, limits)
         return True
 
     def note(self, label: str) -> None:
-        """Write an action that leaves the module as it is into the script."""
+        """Record an action that leaves the module unchanged in the script."""
         if label:
             self._pieces.append(_make_message(label))
 
     def _retag(self, changed: Any, number: int) -> str:
         handles = handles_in(changed, of_interface=True)
-        seen: set[str] = set()
+        used: set[str] = set()
         names: dict[int, str] = {}
-        for place, handle in enumerate(handles):
+        for index, handle in enumerate(handles):
             tag = read_tag(handle)
-            if not tag or tag in seen:
-                tag = names[place] = self._new_name(handle.name.removeprefix("linalg."), names)
-            seen.add(tag)
+            if not tag or tag in used:
+                tag = names[index] = self._new_name(handle.name.removeprefix("linalg."), names)
+            used.add(tag)
         if not names:
             return ""
         text = pieces.retagging(len(handles), names, number)
@@ -127,9 +127,9 @@ class Program:
         self._names |= set(names.values())
         return text
 
-    def _new_name(self, base: str, taken: dict[int, str]) -> str:
-        known = self._names | set(taken.values())
-        return next(name for i in range(10**9) if (name := f"{base}{i}") not in known)
+    def _new_name(self, base: str, new_names: dict[int, str]) -> str:
+        used = self._names | set(new_names.values())
+        return next(name for i in range(10**9) if (name := f"{base}{i}") not in used)
 
     def _limit(self, move: Move, limits: tuple[int, ...]) -> None:
         if move.kind in ("tile", "fuse", "parallel"):
@@ -144,9 +144,9 @@ def _make_message(label: str) -> str:
 
 
 def _copy(module: Any) -> Any:
-    """Return a module of its own: a hundredth of a millisecond, where printing takes 0.2.
+    """Return a copy of a module: 0.01 ms, compared with 0.2 ms for printing.
 
-    The function is copied into a new module, because one that `clone` returns is freed twice.
+    The function is copied into a new module, because MLIR frees the result of `clone` twice.
     """
     ir = load().ir
     copy = ir.Module.create(module.operation.location)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """MLIR's Python bindings, loaded once and without threads, so that workers can be forked.
 
-Nothing else imports them: what they return has no types that a checker could follow, so it is
-``Any`` here and gets its types where it is read.
+No other module imports them. They have no static types, so they are ``Any`` here, and values get
+their types where they are read.
 """
 
 from collections.abc import Generator
@@ -19,32 +19,32 @@ from compiler_gym.version import install_hint
 __all__ = ["INSTALL", "Bindings", "find_version", "load", "report_diagnostics"]
 
 INSTALL = install_hint("mlir")
-"""What brings the bindings."""
+"""The command that installs the bindings."""
 _DISTRIBUTION = "xtc-mlir-python-bindings"
 _MOST_QUOTED_LINE = 2000
 _DIALECTS = ("func", "linalg", "tensor", "scf", "arith", "math", "vector", "memref", "affine",
              "transform")  # fmt: skip
-"""What is loaded at once; the rest comes when it is read or made. Each canonicalization collects
-the patterns of every dialect that is loaded, and of all of them that takes twice as long."""
+"""Dialects to load at once; others load when they are parsed or built. Each canonicalization
+collects the patterns of every loaded dialect, which takes twice as long if all are loaded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bindings:
-    """The parts of the bindings that we use, and the one context of this process."""
+    """The parts of the bindings in use, and the only context of this process."""
 
     ir: Any
     linalg: Any
     pass_manager: Any
     execution_engine: Any
     interpret: Any
-    """``(payload, named_sequence, module_of_it)``: change `payload` as the sequence says."""
+    """``(payload, named_sequence, module_of_it)``: transform `payload` with the sequence."""
     context: Any
     version: str
 
 
 @cache
 def load() -> Bindings:
-    """Return the bindings; raise `EnvironmentNotSupported` where there are none."""
+    """Return the bindings; raise `EnvironmentNotSupported` if they are not installed."""
     try:
         ir: Any = import_module("mlir.ir")
         linalg: Any = import_module("mlir.dialects.linalg")
@@ -53,7 +53,7 @@ def load() -> Bindings:
         passes: Any = import_module("mlir.passmanager")
     except ImportError as error:
         raise EnvironmentNotSupported(
-            f"MLIR's Python bindings cannot be loaded ({error}): install them with {INSTALL}"
+            f"cannot load MLIR's Python bindings ({error}); install them with {INSTALL}"
         ) from error
     context: Any = ir.Context(load_on_create_dialects=_DIALECTS)
     context.enable_multithreading(False)  # a fork would keep none of the threads
@@ -74,18 +74,18 @@ def find_version() -> str:
         return f"MLIR {version(_DISTRIBUTION)}"
     except PackageNotFoundError as error:
         raise EnvironmentNotSupported(
-            f"MLIR's Python bindings are not installed: install them with {INSTALL}"
+            f"MLIR's Python bindings are not installed; install them with {INSTALL}"
         ) from error
 
 
 @contextmanager
-def report_diagnostics(what: str) -> Generator[None]:
-    """Raise `CompilerDiagnosticError` with MLIR's own words where the block fails."""
-    said: list[str] = []
+def report_diagnostics(title: str) -> Generator[None]:
+    """Raise `CompilerDiagnosticError` with MLIR's message if the block fails."""
+    messages: list[str] = []
 
     def keep(diagnostic: Any) -> bool:
-        said.append(f"{diagnostic.location}: {diagnostic.message}")
-        said.extend(f"note: {note.message}" for note in diagnostic.notes)
+        messages.append(f"{diagnostic.location}: {diagnostic.message}")
+        messages.extend(f"note: {note.message}" for note in diagnostic.notes)
         return True
 
     loaded = load()
@@ -94,8 +94,8 @@ def report_diagnostics(what: str) -> Generator[None]:
         with loaded.context:
             yield
     except (loaded.ir.MLIRError, RuntimeError, ValueError) as error:
-        own = [str(one.message) for one in getattr(error, "error_diagnostics", ())]
-        words = "\n".join(said or own or [str(error)])
-        raise CompilerDiagnosticError(f"{what}: {words[:_MOST_QUOTED_LINE]}") from error
+        own = [str(diagnostic.message) for diagnostic in getattr(error, "error_diagnostics", ())]
+        text = "\n".join(messages or own or [str(error)])
+        raise CompilerDiagnosticError(f"{title}: {text[:_MOST_QUOTED_LINE]}") from error
     finally:
         handler.detach()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # ruff: noqa: E501 - lines of the transform dialect
-"""From a payload on tensors to machine code, always by the same way.
+"""Lower a payload on tensors to machine code, always in the same way.
 
-Whatever the moves left undone is done here in the plainest manner: loops for what is still a
-linalg operation, outer products for what is still a contraction. An equal module is never
-compiled twice in a process.
+Remaining work is lowered in the simplest way: remaining linalg operations become loops, and
+remaining contractions become outer products. Equal modules are compiled only once in a process,
+as long as they are cached.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ __all__ = ["LEVEL", "bufferize", "compile_module", "compile_shortened", "lower"]
 
 _KEPT_CODE = 64
 LEVEL = 2
-"""The level of LLVM's pipeline: 3 makes nothing faster here that 2 does not."""
+"""The level of LLVM's pipeline: level 3 makes no code here faster."""
 
 _BUFFERS = (
     "canonicalize,cse,eliminate-empty-tensors,"
@@ -48,7 +48,7 @@ _PACKS = """%p = transform.structured.match ops{["linalg.pack"]} in %root : (!tr
 _SOFTMAX = """%m = transform.structured.match ops{["linalg.softmax"]} in %root : (!transform.any_op) -> !transform.any_op
 %d = transform.structured.decompose_interface %m : (!transform.any_op) -> !transform.any_op
 """
-# In one set the patterns of `lower_transpose` and `lower_shape_cast` undo each other for ever.
+# In one set, `lower_transpose` and `lower_shape_cast` would undo each other for ever.
 _VECTORS = """%f = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
 transform.apply_patterns to %f {
   transform.apply_patterns.vector.lower_masked_transfers
@@ -73,11 +73,11 @@ transform.apply_patterns to %f {
 """
 
 _COPY = re.compile(r"memref\.copy (%\S+), (%\S+) : (memref<.+>) to (memref<.+>)$", re.M)
-_made: OrderedDict[str, Kernel] = OrderedDict()
+_cache: OrderedDict[str, Kernel] = OrderedDict()
 
 
 def bufferize(text: str) -> Any:
-    """Return the module `text` on memory in place of tensors, its results as last arguments."""
+    """Return the module `text` with buffers instead of tensors; results become arguments."""
     with report_diagnostics("the module cannot be put into memory"):
         loaded = load()
         module = loaded.ir.Module.parse(text)
@@ -87,43 +87,43 @@ def bufferize(text: str) -> Any:
             _transform(module, _PACKS)
         _protect_arguments(module)
         _parse_pipeline(_BUFFERS).run(module.operation)
-        # The copies of memref are calls of a library that is not there.
+        # `memref.copy` would call a library that is not linked.
         plain = _COPY.sub(r"linalg.copy ins(\1 : \3) outs(\2 : \4)", str(module))
         return loaded.ir.Module.parse(plain)
 
 
 def lower(text: str) -> Any:
-    """Return the module `text` in LLVM's dialect."""
+    """Return the module `text` in the LLVM dialect."""
     return _in_llvm(bufferize(text), text)
 
 
 def compile_module(text: str, level: int = LEVEL) -> Kernel:
-    """Return the module `text` as machine code of LLVM's ``-O`` `level`."""
+    """Compile the module `text` to machine code at LLVM's ``-O`` `level`."""
     key = f"{level} {hashlib.sha256(text.encode()).hexdigest()}"
-    if key not in _made:
-        _made[key] = _kernel(lower(text), text, level)
-        if len(_made) > _KEPT_CODE:
-            _made.popitem(last=False)
-    _made.move_to_end(key)
-    return _made[key]
+    if key not in _cache:
+        _cache[key] = _kernel(lower(text), text, level)
+        if len(_cache) > _KEPT_CODE:
+            _cache.popitem(last=False)
+    _cache.move_to_end(key)
+    return _cache[key]
 
 
 def compile_shortened(text: str, most: int, level: int = LEVEL) -> tuple[Kernel, float]:
-    """Return the plain code of `text` with fewer rounds of its outer loops, and how many times
-    as much the whole is.
+    """Compile `text` plainly with fewer iterations of its outer loops; return also the factor by
+    which the full program is longer.
 
-    Every nest keeps the same share of its rounds, so that about `most` innermost ones are left.
+    Every nest keeps the same share of its iterations, about `most` innermost ones in total.
     """
     module = bufferize(text)
     with report_diagnostics("the module cannot be lowered"):
         _parse_pipeline("func.func(convert-linalg-to-loops)").run(module.operation)
         body = module.body.operations[0].operation.regions[0].blocks[0]
-        nests = [one.operation for one in body.operations if one.operation.name == "scf.for"]
-        whole = sum(map(_rounds, nests))
+        nests = [op.operation for op in body.operations if op.operation.name == "scf.for"]
+        total = sum(map(_rounds, nests))
         for nest in nests:
-            _shorten_loop(nest, most / max(1, whole))
-        left = sum(map(_rounds, nests))
-    return _kernel(_in_llvm(module, text), text, level), whole / max(1, left)
+            _shorten_loop(nest, most / max(1, total))
+        remaining = sum(map(_rounds, nests))
+    return _kernel(_in_llvm(module, text), text, level), total / max(1, remaining)
 
 
 def _in_llvm(module: Any, text: str) -> Any:
@@ -151,7 +151,7 @@ def _trips(loop: Any) -> int:
 
 def _loops_in(nest: Any) -> list[Any]:
     inner = nest.regions[0].blocks[0].operations
-    return [one.operation for one in inner if one.operation.name == "scf.for"]
+    return [op.operation for op in inner if op.operation.name == "scf.for"]
 
 
 def _rounds(nest: Any) -> int:
@@ -159,7 +159,7 @@ def _rounds(nest: Any) -> int:
 
 
 def _shorten_loop(nest: Any, share: float) -> None:
-    """Let the outermost loop with more than one round have only `share` of them."""
+    """Reduce the outermost loop with more than one iteration to `share` of its iterations."""
     trips = _trips(nest)
     if trips == 1:
         for inner in _loops_in(nest):
@@ -167,9 +167,9 @@ def _shorten_loop(nest: Any, share: float) -> None:
         return
     ir = load().ir
     low, step = (int(nest.operands[at].owner.attributes["value"].value) for at in (0, 2))
-    kept = max(1, min(trips, int(trips * share)))
+    count = max(1, min(trips, int(trips * share)))
     index = ir.IndexType.get()
-    value = ir.IntegerAttr.get(index, low + kept * step)
+    value = ir.IntegerAttr.get(index, low + count * step)
     with ir.InsertionPoint(nest), ir.Location.unknown():
         constant = ir.Operation.create(
             "arith.constant", results=[index], attributes={"value": value}
@@ -178,7 +178,7 @@ def _shorten_loop(nest: Any, share: float) -> None:
 
 
 def _protect_arguments(module: Any) -> None:
-    """Say that inputs are only read, so that a second run finds them as the first did."""
+    """Mark inputs as read-only, so that a second run sees the same values."""
     ir = load().ir
     function = module.body.operations[0].operation
     count = len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)

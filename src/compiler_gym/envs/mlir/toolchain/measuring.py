@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Checks that a module computes what its payload should, and then times it; each once.
+"""Check that a module computes the results of its payload, then time it; each once.
 
-What is known of a payload (its inputs, the right results, the time of its naive code) and of each
-module is kept for as long as the process lives, up to a number of them.
+The inputs, the right results and the naive time of a payload, and the data of each module, are
+cached in this process, up to a limit.
 """
 
 import time
@@ -35,22 +35,22 @@ __all__ = ["Bench", "open_bench"]
 _KEPT_PAYLOADS, _KEPT_MODULES = 4, 64
 _SEED = 21
 _LONG = 0.02
-"""Seconds for which a module is timed at least for its median, or three runs."""
+"""Minimum seconds of timing for a median, unless three runs take longer."""
 _SLOW = 0.25
-"""Seconds of a run from which on one is enough: what a cold cache adds is small beside it."""
+"""Seconds of a run above which one run is enough: cold caches then matter little."""
 _MOST_ROUNDS = 1 << 27
-"""The innermost rounds that are run of the naive code."""
+"""The largest number of innermost iterations of naive code to run."""
 _NAIVE_LEVEL = 3
 
 
 class Bench:
-    """One payload and everything that was run of it."""
+    """One payload and the results of running it."""
 
     def __init__(self, payload: str) -> None:
         self._payload = payload
         self._inputs: list[Array] = []
         self._outputs: list[Array] = []
-        self._wanted: list[Array] | None = None
+        self._expected: list[Array] | None = None
         self._medians: OrderedDict[str, float] = OrderedDict()
         self._checked: OrderedDict[str, Call] = OrderedDict()
         self._first: dict[str, float] = {}
@@ -67,7 +67,7 @@ class Bench:
     def median(self, text: str) -> float:
         """Return the median time of the module `text` in microseconds, measured once.
 
-        One that took long when it was checked is not run again.
+        A module that took long in its check is not run again.
         """
         if text == self._payload:
             return self.naive()
@@ -78,10 +78,10 @@ class Bench:
         return self._medians[text]
 
     def naive(self) -> float:
-        """Return the median time of the payload without any move at ``-O3``, measured once.
+        """Return the median time of the payload without moves at ``-O3``, measured once.
 
-        Of a payload with more than `_MOST_ROUNDS` innermost rounds as few are run, and the time is
-        multiplied: rows of one operation take equally long.
+        Of a payload with more than `_MOST_ROUNDS` innermost iterations, only that many run and
+        the time is scaled: all rows of an operation take equally long.
         """
         if self._naive is None:
             kernel, factor = compile_shortened(self._payload, _MOST_ROUNDS, _NAIVE_LEVEL)
@@ -90,7 +90,7 @@ class Bench:
         return self._naive
 
     def numpy(self) -> float:
-        """Return the median time of numpy's operations in microseconds; 0 where it has none."""
+        """Return the median time of NumPy's operation in microseconds; 0 if it has none."""
         if self._numpy is None:
             if not self._inputs:
                 self._bound(compile_module(self._payload))
@@ -98,12 +98,12 @@ class Bench:
         return self._numpy
 
     def compile_seconds(self, text: str) -> float:
-        """Return how long it took to make machine code of the module `text`."""
+        """Return the seconds that the compilation of the module `text` took."""
         self.compile_checked(text)
         return self._compile_seconds.get(text, 0.0)
 
     def compile_checked(self, text: str) -> Call:
-        """Return machine code whose results are right; raise `ObservationError` if they are not."""
+        """Compile `text` and check its results; raise `ObservationError` if they are wrong."""
         if text in self._checked:
             self._checked.move_to_end(text)
             return self._checked[text]
@@ -111,7 +111,7 @@ class Bench:
         kernel = compile_module(text)
         self._compile_seconds[text] = time.perf_counter() - begin
         call = self._bound(kernel)
-        for array in call.outputs:  # what is not written is found, whoever wrote it before
+        for array in call.outputs:  # detects elements that the module does not write
             array.fill(np.nan if array.dtype.kind == "f" else np.iinfo(array.dtype).min)
         self._first[text] = call.seconds(1)
         self._compare(call.outputs)
@@ -120,37 +120,37 @@ class Bench:
         return call
 
     def _bound(self, kernel: Kernel) -> Call:
-        """Return `kernel` on the arrays that all modules of the payload share."""
+        """Return a call of `kernel` on the arrays that all modules of the payload share."""
         if not self._inputs:
-            self._inputs = [align_array(one) for one in random_inputs(kernel.inputs, _SEED)]
+            self._inputs = [align_array(tensor) for tensor in random_inputs(kernel.inputs, _SEED)]
             self._outputs = kernel.room()
         return kernel.bind(self._inputs, self._outputs)
 
-    def _compare(self, found: Sequence[Array]) -> None:
-        for number, (one, wanted) in enumerate(zip(found, self._right_results(), strict=True)):
-            error, tolerance = worst_error(one, wanted), TOLERANCES[str(one.dtype)]
+    def _compare(self, results: Sequence[Array]) -> None:
+        for number, (result, right) in enumerate(zip(results, self._right_results(), strict=True)):
+            error, tolerance = worst_error(result, right), TOLERANCES[str(result.dtype)]
             if error > tolerance:
                 raise ObservationError(
                     f"result {number} is wrong by {error:.3g} of its largest value, more than "
-                    f"{tolerance:g}: the transformations changed what the program computes"
+                    f"{tolerance:g}: the transformations changed the program's results"
                 )
 
     def _right_results(self) -> list[Array]:
-        if self._wanted is None:
+        if self._expected is None:
             try:
-                self._wanted = evaluate(self._payload, self._inputs)
-            except UnknownOperationError:  # then its own plain code has to be right
-                call = compile_module(self._payload).bind(self._inputs)  # into arrays of its own
+                self._expected = evaluate(self._payload, self._inputs)
+            except UnknownOperationError:  # the payload's plain code is the reference
+                call = compile_module(self._payload).bind(self._inputs)  # with its own outputs
                 call()
-                self._wanted = [np.array(one, copy=True) for one in call.outputs]
-        return self._wanted
+                self._expected = [np.array(output, copy=True) for output in call.outputs]
+        return self._expected
 
 
 _benches: OrderedDict[str, Bench] = OrderedDict()
 
 
 def open_bench(payload: str) -> Bench:
-    """Return what is known of `payload`."""
+    """Return the bench of `payload`, creating it if necessary."""
     if payload not in _benches:
         _benches[payload] = Bench(payload)
         while len(_benches) > _KEPT_PAYLOADS:
@@ -160,7 +160,7 @@ def open_bench(payload: str) -> Bench:
 
 
 def _typical(call: Call, once: float) -> float:
-    """Return the median seconds of a call that has just taken `once`."""
+    """Return the median seconds of a call whose last run took `once`."""
     if once >= _SLOW:
         return once
     once = call.seconds(1)
@@ -168,9 +168,9 @@ def _typical(call: Call, once: float) -> float:
     return median(measure_times(call, count, 1))
 
 
-def _forget(kept: OrderedDict[str, float] | OrderedDict[str, Call]) -> None:
-    while len(kept) > _KEPT_MODULES:
-        kept.popitem(last=False)
+def _forget(cache: OrderedDict[str, float] | OrderedDict[str, Call]) -> None:
+    while len(cache) > _KEPT_MODULES:
+        cache.popitem(last=False)
 
 
 def _time_of_numpy(payload: str, inputs: Sequence[Array]) -> float:

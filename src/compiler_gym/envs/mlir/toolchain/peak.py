@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What one thread of this machine reaches at most: measured, not read from a table.
+"""The peak performance of one thread of this machine, measured instead of read from a table.
 
-It is compiled by MLIR as every payload is, because a build of ours may have no other way to
-machine code.
+MLIR compiles the measured code like every payload, because this library may be built without
+another just-in-time compiler.
 """
 
 from functools import cache
@@ -16,14 +16,14 @@ __all__ = ["peak_gflops"]
 
 _KERNEL_ROUNDS = 20_000
 _WIDTHS = ((64, 24), (32, 12))
-"""Bytes of a vector, and how many sums do not wait for each other: as many registers as AVX-512
-has left beside what is multiplied, and as many as AVX2 has."""
+"""Vector size in bytes and number of independent sums: as many registers as AVX-512 and AVX2 have
+left next to the operands."""
 
 
 @cache
 def peak_gflops(element: str = "f32") -> float:
-    """Return the 10^9 products and sums a second of one thread, from registers: the best of
-    several widths; about a twentieth of a second, once in a process."""
+    """Return the peak of one thread, from registers, in 10^9 operations per second: the best of
+    several widths; measured once per process, in about 0.05 s."""
     bits = int(element[1:])
     return max(_measure_reached(8 * width // bits, chains, element) for width, chains in _WIDTHS)
 
@@ -36,7 +36,7 @@ def _measure_reached(lanes: int, chains: int, element: str) -> float:
 
 
 def _products(lanes: int, chains: int, element: str) -> str:
-    """Return a loop of fused products and sums, each of which goes on from its own last."""
+    """Return a loop of independent chains of fused multiply-adds."""
     tensor, vector = f"tensor<{chains}x{lanes}x{element}>", f"vector<{lanes}x{element}>"
     read = "".join(
         f"  %c{n} = arith.constant {n} : index\n"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a payload computes, by numpy in double precision: nothing of MLIR's code is run.
+"""Compute the results of a payload with NumPy in double precision, without MLIR's code.
 
-An operation's body is evaluated on whole arrays: each operand is seen through its access as an
-array with an axis for every loop, and axes of reductions are folded.
+The body of an operation is evaluated on whole arrays: each operand is viewed through its access as
+an array with an axis for every loop, and the axes of reductions are folded.
 """
 
 import math
@@ -25,17 +25,17 @@ __all__ = [
 ]
 
 TOLERANCES = {"float32": 1e-4, "float64": 1e-10, "int32": 0.0, "int64": 0.0}
-"""How far a result may be off, as a part of the largest right one, by its type."""
+"""The largest error by type, as a share of the largest right result."""
 _MOST_ELEMENTS = 1 << 28
 Value = Any
 
 
 class UnknownOperationError(Exception):
-    """The reference does not know an operation of the payload."""
+    """The reference does not support an operation of the payload."""
 
 
 def evaluate(payload: str, inputs: Sequence[Array]) -> list[Array]:
-    """Return the results of `payload`; raise `UnknownOperationError` for what is not known."""
+    """Return the results of `payload`; raise `UnknownOperationError` if one is not supported."""
     loaded = load()
     with report_diagnostics("the reference"):
         module = loaded.ir.Module.parse(payload)
@@ -51,21 +51,21 @@ def evaluate(payload: str, inputs: Sequence[Array]) -> list[Array]:
         passes = "builtin.module(func.func(linalg-generalize-named-ops))"
         loaded.pass_manager.parse(passes).run(module.operation)
         block = module.body.operations[0].operation.regions[0].blocks[0]
-        known: dict[Any, Value] = {}
+        values: dict[Any, Value] = {}
         for argument, array in zip(block.arguments, inputs, strict=True):
-            known[argument] = array.astype(np.float64 if array.dtype.kind == "f" else array.dtype)
+            values[argument] = array.astype(np.float64 if array.dtype.kind == "f" else array.dtype)
         for operation in block.operations:
             op = operation.operation
             if op.name == "func.return":
-                return [np.asarray(known[operand]) for operand in op.operands]
-            _evaluate(op, known)
+                return [np.asarray(values[operand]) for operand in op.operands]
+            _evaluate(op, values)
     raise UnknownOperationError("func.return")
 
 
 def evaluate_quickly(payload: str, inputs: Sequence[Array]) -> Callable[[], object] | None:
-    """Return numpy's own operation for a payload that is one of them, in the payload's type.
+    """Return NumPy's own operation for a payload that consists of one, in the payload's type.
 
-    That is a matrix product, one or several; None for anything else.
+    Supports a matrix product, single or batched; returns None for anything else.
     """
     module = load().ir.Module.parse(payload, load().context)
     with load().context:
@@ -79,7 +79,7 @@ def evaluate_quickly(payload: str, inputs: Sequence[Array]) -> Callable[[], obje
 
 
 def worst_error(found: Array, wanted: Array) -> float:
-    """Return the largest difference, as a part of the largest magnitude that is right."""
+    """Return the largest difference, as a share of the largest right magnitude."""
     if not np.all(np.isfinite(wanted)):
         same = np.isfinite(found) == np.isfinite(wanted)
         found, wanted = np.where(same, found, np.nan), np.nan_to_num(wanted)
@@ -90,18 +90,18 @@ def worst_error(found: Array, wanted: Array) -> float:
     return float(difference / max(float(np.max(np.abs(wanted), initial=0.0)), 1e-30))
 
 
-def _evaluate(op: Any, known: dict[Any, Value]) -> None:
+def _evaluate(op: Any, values: dict[Any, Value]) -> None:
     if op.name == "linalg.generic":
-        _generic(op, known)
+        _generic(op, values)
     elif op.name == "tensor.empty":
         kind = op.results[0].type
-        known[op.results[0]] = np.zeros(tuple(kind.shape), _dtype(kind.element_type))
+        values[op.results[0]] = np.zeros(tuple(kind.shape), _dtype(kind.element_type))
     elif op.name == "arith.constant":
-        known[op.results[0]] = _constant_value(op)
+        values[op.results[0]] = _constant_value(op)
     elif op.name in ("tensor.collapse_shape", "tensor.expand_shape"):
-        known[op.results[0]] = known[op.operands[0]].reshape(tuple(op.results[0].type.shape))
+        values[op.results[0]] = values[op.operands[0]].reshape(tuple(op.results[0].type.shape))
     elif op.name == "tensor.pad":
-        known[op.results[0]] = _pad(op, known)
+        values[op.results[0]] = _pad(op, values)
     else:
         raise UnknownOperationError(op.name)
 
@@ -118,30 +118,30 @@ def _constant_value(op: Any) -> Value:
     return value.value
 
 
-def _pad(op: Any, known: dict[Any, Value]) -> Array:
+def _pad(op: Any, values: dict[Any, Value]) -> Array:
     low, high = list(op.attributes["static_low"]), list(op.attributes["static_high"])
     inner = op.regions[0].blocks[0].operations
     if len(op.operands) > 1 or len(inner) != 1:
-        raise UnknownOperationError("tensor.pad of a size or a value that is computed")
-    filler = known[inner[0].operation.operands[0]]
-    return np.pad(known[op.operands[0]], list(zip(low, high, strict=True)), constant_values=filler)
+        raise UnknownOperationError("tensor.pad with a computed size or value")
+    filler = values[inner[0].operation.operands[0]]
+    return np.pad(values[op.operands[0]], list(zip(low, high, strict=True)), constant_values=filler)
 
 
 def _generic(op: Any, known: dict[Any, Value]) -> None:
-    what = describe(op, "")
-    count = len(what.outputs)
-    accesses = (*what.inputs, *what.outputs)
+    summary = describe(op, "")
+    count = len(summary.outputs)
+    accesses = (*summary.inputs, *summary.outputs)
     if any(not any(row) and size != 1 for a in accesses for size, row in _access_rows(a)):
-        raise UnknownOperationError("linalg.generic with an access that is no sum of loops")
+        raise UnknownOperationError("linalg.generic with an access that is not a sum of loops")
     arrays = [known[operand] for operand in op.operands]
     body = op.regions[0].blocks[0]
-    if count == 1 and (product := _product(what, body, arrays)) is not None:
+    if count == 1 and (product := _product(summary, body, arrays)) is not None:
         known[op.results[0]] = product
         return
-    if what.iterations > _MOST_ELEMENTS:
+    if summary.iterations > _MOST_ELEMENTS:
         raise UnknownOperationError("linalg.generic with too many iterations")
     views = [
-        _operand_view(array, access, what.bounds)
+        _operand_view(array, access, summary.bounds)
         for array, access in zip(arrays, accesses, strict=True)
     ]
     values = dict(zip(body.arguments, views, strict=True))
@@ -149,23 +149,23 @@ def _generic(op: Any, known: dict[Any, Value]) -> None:
     for operation in body.operations:
         inner = operation.operation
         if inner.name == "linalg.yield":
-            for place, operand in enumerate(inner.operands):
-                out = what.outputs[place]
-                known[op.results[place]] = _fold(
+            for index, operand in enumerate(inner.operands):
+                out = summary.outputs[index]
+                known[op.results[index]] = _fold(
                     operand=operand,
-                    accumulator=accumulators[place],
+                    accumulator=accumulators[index],
                     values=values,
                     known=known,
-                    what=what,
+                    summary=summary,
                     out=out,
-                    start=arrays[len(what.inputs) + place],
+                    start=arrays[len(summary.inputs) + index],
                 )
             return
         if inner.name == "linalg.index":
-            values[inner.results[0]] = _counter(int(inner.attributes["dim"].value), what.bounds)
+            values[inner.results[0]] = _counter(int(inner.attributes["dim"].value), summary.bounds)
         elif inner.name == "arith.constant":
             values[inner.results[0]] = _constant_value(inner)
-        elif _folds(inner, accumulators) and "reduction" in what.iterators:
+        elif _folds(inner, accumulators) and "reduction" in summary.iterators:
             values[inner.results[0]] = inner  # folded when it is yielded
         else:
             values[inner.results[0]] = _compute_results(inner, values, known)
@@ -180,30 +180,30 @@ def _fold(
     accumulator: Any,
     values: dict[Any, Value],
     known: dict[Any, Value],
-    what: Operation,
+    summary: Operation,
     out: Access,
     start: Array,
 ) -> Array:
     value = values.get(operand, known.get(operand))
     order = _order(out)
-    if "reduction" not in what.iterators:
-        full = np.broadcast_to(np.asarray(value), what.bounds)
+    if "reduction" not in summary.iterators:
+        full = np.broadcast_to(np.asarray(value), summary.bounds)
         return np.ascontiguousarray(np.transpose(full, order)).reshape(out.shape)
     inner: Any = value
     if getattr(inner, "name", None) not in _REDUCE:
         raise UnknownOperationError("a reduction that is not folded")
     other = next(o for o in inner.operands if o != accumulator)
-    data = np.broadcast_to(np.asarray(values.get(other, known.get(other))), what.bounds)
-    axes = tuple(i for i, kind in enumerate(what.iterators) if kind == "reduction")
+    data = np.broadcast_to(np.asarray(values.get(other, known.get(other))), summary.bounds)
+    axes = tuple(i for i, kind in enumerate(summary.iterators) if kind == "reduction")
     fold = _REDUCE[inner.name]
     reduced = fold.reduce(data, axis=axes)
-    left = [i for i in range(len(what.bounds)) if i not in axes]
-    reduced = np.transpose(reduced, [left.index(i) for i in order]).reshape(out.shape)
+    remaining = [i for i in range(len(summary.bounds)) if i not in axes]
+    reduced = np.transpose(reduced, [remaining.index(i) for i in order]).reshape(out.shape)
     return fold(start, reduced)
 
 
-def _product(what: Operation, body: Any, arrays: list[Array]) -> Array | None:
-    """Return the sum of products of two operands by einsum, or None where it is none."""
+def _product(summary: Operation, body: Any, arrays: list[Array]) -> Array | None:
+    """Return the sum of products of two operands using einsum, or None if it is not one."""
     names = [operation.operation.name for operation in body.operations]
     if (
         names
@@ -219,18 +219,18 @@ def _product(what: Operation, body: Any, arrays: list[Array]) -> Array | None:
         return None
     terms: list[str] = []
     views: list[Array] = []
-    for array, access in zip(arrays[:2], what.inputs, strict=True):
-        used = [d for d in range(len(what.bounds)) if any(row[d] for row in access.matrix)]
-        view = _operand_view(array, access, what.bounds)
+    for array, access in zip(arrays[:2], summary.inputs, strict=True):
+        used = [d for d in range(len(summary.bounds)) if any(row[d] for row in access.matrix)]
+        view = _operand_view(array, access, summary.bounds)
         views.append(view[tuple(slice(None) if d in used else 0 for d in range(view.ndim))])
         terms.append("".join(chr(97 + d) for d in used))
-    result = "".join(chr(97 + d) for d in _order(what.outputs[0]))
+    result = "".join(chr(97 + d) for d in _order(summary.outputs[0]))
     summed = np.einsum(f"{','.join(terms)}->{result}", *views, optimize=True)
-    return arrays[2] + summed.reshape(what.outputs[0].shape)
+    return arrays[2] + summed.reshape(summary.outputs[0].shape)
 
 
 def _operand_view(array: Value, access: Access, bounds: tuple[int, ...]) -> Array:
-    """Return `array` with an axis for every loop; no data is copied."""
+    """Return a view of `array` with an axis for every loop."""
     array = np.asarray(array)
     strides = [0] * len(bounds)
     for stride, row in zip(array.strides, access.matrix, strict=True):
@@ -263,11 +263,11 @@ def _compute_results(inner: Any, values: dict[Any, Value], known: dict[Any, Valu
 
 
 def _select(inner: Any, operands: list[Value]) -> Value:
-    word = str(inner.attributes["predicate"])
-    number = int(word.split(":")[0])
+    predicate = str(inner.attributes["predicate"])
+    number = int(predicate.split(":")[0])
     table = _FLOAT_ORDER if inner.name == "arith.cmpf" else _INT_ORDER
     if number not in table:
-        raise UnknownOperationError(f"{inner.name} {word}")
+        raise UnknownOperationError(f"{inner.name} {predicate}")
     return table[number](*operands)
 
 

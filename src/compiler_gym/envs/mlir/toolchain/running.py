@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls machine code on arrays, and times it."""
+"""Call machine code on arrays, and time it."""
 
 import ctypes
 import time
@@ -30,7 +30,7 @@ _DTYPES = {"f32": "float32", "f64": "float64", "i32": "int32", "i64": "int64"}
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """The shape and the numpy type of an argument or a result."""
+    """The shape and the NumPy type of an argument or a result."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -38,7 +38,7 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """Machine code and how to call it; `engine` owns the code."""
+    """Machine code and its signature; `engine` owns the code."""
 
     engine: Any
     entry: Any
@@ -46,37 +46,37 @@ class Kernel:
     outputs: tuple[Tensor, ...]
 
     def bind(self, inputs: Sequence[Array], outputs: Sequence[Array] = ()) -> "Call":
-        """Return a call on `inputs` that writes `outputs`, or arrays of its own."""
+        """Return a call on `inputs` that writes to `outputs`, or to new arrays."""
         return Call(self, inputs, outputs or self.room())
 
     def room(self) -> list[Array]:
-        """Return arrays for what it writes."""
+        """Return new arrays for the results."""
         return [align_array(np.zeros(tensor.shape, tensor.dtype)) for tensor in self.outputs]
 
 
 class Call:
-    """Machine code with its arguments: each call writes the same outputs again.
+    """Machine code with its arguments: each call overwrites the same outputs.
 
-    Arrays that begin at a multiple of 64 bytes are taken as they are, others are copied.
+    Arrays aligned to 64 bytes are used directly, others are copied.
     """
 
     def __init__(self, kernel: Kernel, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         self._kernel = kernel
         self._inputs = [align_array(array) for array in inputs]
         self.outputs = [align_array(array) for array in outputs]
-        """What the last call wrote."""
+        """The results of the last call."""
         self._descriptors = [_descriptor(array) for array in (*self._inputs, *self.outputs)]
-        pointers = [ctypes.c_void_p(ctypes.addressof(one)) for one in self._descriptors]
+        pointers = [ctypes.c_void_p(ctypes.addressof(item)) for item in self._descriptors]
         self._slots = pointers
         addresses = [ctypes.addressof(pointer) for pointer in pointers]
         self._arguments = (ctypes.c_void_p * len(addresses))(*addresses)
 
     def __call__(self) -> None:
-        """Run it."""
+        """Run the code once."""
         self._kernel.entry(self._arguments)
 
     def seconds(self, repeats: int) -> float:
-        """Return the seconds that one of `repeats` runs took on average."""
+        """Return the mean seconds of `repeats` runs."""
         entry, arguments = self._kernel.entry, self._arguments
         begin = time.perf_counter()
         for _ in range(repeats):
@@ -87,7 +87,7 @@ class Call:
 def measure_times(call: Call, count: int, warmups: int, *, least: float = 200e-6) -> list[float]:
     """Return `count` times of one run in seconds, after `warmups` runs that do not count.
 
-    A run shorter than `least` seconds is repeated for as long, and its time is the average.
+    A run shorter than `least` seconds is repeated for that long, and its time is the mean.
     """
     for _ in range(warmups):
         call()
@@ -99,7 +99,7 @@ def measure_times(call: Call, count: int, warmups: int, *, least: float = 200e-6
 
 
 def read_signature(module: Any) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-    """Return what the function of a payload takes and returns."""
+    """Return the types of the arguments and results of a payload's function."""
     ir = load().ir
     function = module.body.operations[0].operation
     kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
@@ -107,24 +107,24 @@ def read_signature(module: Any) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
 
 
 def random_inputs(tensors: Sequence[Tensor], seed: int = 0) -> list[Array]:
-    """Return arrays of random numbers: normal ones, or small whole ones."""
+    """Return arrays of random numbers: normally distributed, or small integers."""
     generator = np.random.default_rng(seed)
-    made: list[Array] = []
+    arrays: list[Array] = []
     for tensor in tensors:
         if tensor.dtype.startswith("int"):
-            made.append(generator.integers(-8, 9, tensor.shape).astype(tensor.dtype))
+            arrays.append(generator.integers(-8, 9, tensor.shape).astype(tensor.dtype))
         else:
-            made.append(generator.standard_normal(tensor.shape, np.float32).astype(tensor.dtype))
-    return made
+            arrays.append(generator.standard_normal(tensor.shape, np.float32).astype(tensor.dtype))
+    return arrays
 
 
 def align_array(array: Array) -> Array:
-    """Return `array`, or a copy that begins at a multiple of 64 bytes."""
+    """Return `array`, or a copy aligned to 64 bytes."""
     if array.flags.c_contiguous and not array.ctypes.data % _ALIGNMENT:
         return array
-    room = np.empty(array.nbytes + _ALIGNMENT, np.uint8)
-    start = -room.ctypes.data % _ALIGNMENT
-    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    buffer = np.empty(array.nbytes + _ALIGNMENT, np.uint8)
+    start = -buffer.ctypes.data % _ALIGNMENT
+    copy = buffer[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
     copy[...] = array
     return copy
 
@@ -136,7 +136,7 @@ def _tensor(kind: Any) -> Tensor:
 
 
 def _descriptor(array: Array) -> ctypes.Array[Any]:
-    """Return MLIR's descriptor: two pointers, an offset, the sizes and the strides."""
+    """Return MLIR's descriptor of an array: two pointers, an offset, the sizes and strides."""
     words = [array.ctypes.data, array.ctypes.data, 0]
     words += [*array.shape, *(stride // array.itemsize for stride in array.strides)]
     return (ctypes.c_int64 * len(words))(*words)

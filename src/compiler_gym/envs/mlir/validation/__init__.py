@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Validation: replay a schedule, run the program, and compare its results with numpy's."""
+"""Validation: replay a schedule, run the program, and compare its results with NumPy's."""
 
 from collections.abc import Callable, Iterable
 
@@ -9,8 +9,8 @@ from compiler_gym.validation import Rung, ValidationResult, choose_rungs, climb
 
 __all__ = ["RUNGS", "validate"]
 
-RUNGS = (Rung("run", "Does it compute on random inputs what numpy does?", check_runs),)
-"""Every rung above the replay."""
+RUNGS = (Rung("run", "Does the program agree with NumPy on random inputs?", check_runs),)
+"""Every rung after the replay."""
 
 
 def validate(
@@ -18,5 +18,5 @@ def validate(
     make_env: Callable[[], CompilerEnv],
     rungs: Iterable[str] | None = None,
 ) -> ValidationResult:
-    """Return what a replay and the named `rungs` say of `state`; None asks every rung."""
+    """Return the result of a replay of `state` and of the named `rungs`; None selects all."""
     return climb(state, make_env, choose_rungs(RUNGS, rungs))

@@ -24,7 +24,7 @@ def test_it_computes_and_changes_no_input() -> None:
 
 
 def test_arrays_of_another_shape_are_refused() -> None:
-    with pytest.raises(InvalidParameterError, match=r"X: expected an array of \(5, 37\)"):
+    with pytest.raises(InvalidParameterError, match=r"X must be an array of shape \(5, 37\)"):
         compile_nest(TREE).run({"X": np.zeros((5, 36), np.float32)})
 
 

@@ -34,7 +34,9 @@ def test_a_machine_without_a_driver_says_so(monkeypatch: pytest.MonkeyPatch) -> 
         raise OSError(name)
 
     monkeypatch.setattr(ctypes, "CDLL", missing)
-    with pytest.raises(ObservationError, match=r"libcuda.*expected a card .*loop_tool-cpu-v0"):
+    with pytest.raises(
+        ObservationError, match=r"libcuda.*use a machine with a GPU .*loop_tool-cpu-v0"
+    ):
         open_card.__wrapped__()
 
 

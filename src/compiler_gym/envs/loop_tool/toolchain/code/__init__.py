@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Loop trees as machine code.
+"""Compile loop trees to machine code.
 
-``plan`` decides how each loop is written, ``cpu`` writes LLVM IR for processors (with ``text`` and
-``arithmetic``) and ``gpu`` for graphics cards; ``compiled`` runs it, on the card through
-``driver``.
+``plan`` decides how each loop is lowered, ``cpu`` writes LLVM IR for processors (with ``text`` and
+``arithmetic``) and ``gpu`` for graphics cards; ``compiled`` runs it, and on a card ``carded``,
+through ``driver``.
 """

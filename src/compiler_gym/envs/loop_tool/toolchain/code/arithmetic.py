@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The operations of the language as instructions on one number or on a vector of them.
+"""Lower the operations of the language to LLVM IR, on scalars or vectors.
 
-Quotients, roots and sums are IEEE's. `exp` is a polynomial, within two units of the last place;
-what lies below the normal numbers is 0. Minimum and maximum are those of numbers: what they make
-of a nan is not defined.
+Division, square roots and sums follow IEEE 754. `exp` is a polynomial, within two units in the
+last place, and returns 0 for subnormal results. Minimum and maximum are undefined for nan.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +12,7 @@ from compiler_gym.envs.loop_tool.toolchain.code.text import Function, vector
 __all__ = ["DECLARATIONS", "IDENTITY", "combine", "number", "operate", "reduce_lanes", "splat"]
 
 IDENTITY: Mapping[str, float] = {"sum": 0.0, "max": float("-inf")}
-"""What a reduction begins with."""
+"""The initial value of each reduction."""
 
 _WIDTHS = (1, 2, 4, 8, 16)
 
@@ -29,7 +28,7 @@ _LEAST, _MOST = -87.33654, 88.72283
 
 
 def number(value: float) -> str:
-    """Return a float32 constant as IR writes it: the bits of the double that it equals."""
+    """Return a float32 constant in the syntax of IR: the bits of the equal double."""
     import struct
 
     rounded = struct.unpack("f", struct.pack("f", value))[0]
@@ -37,15 +36,15 @@ def number(value: float) -> str:
 
 
 def splat(function: Function, value: str, width: int) -> str:
-    """Return a vector with `value`, a number's name or constant, in every lane."""
+    """Return a vector with `value`, a register or constant, in every lane."""
     if width == 1:
         return value
     if not value.startswith("%"):
         return "<" + ", ".join([f"float {value}"] * width) + ">"
     kind = vector(width)
-    one = function.set(f"insertelement {kind} poison, float {value}, i64 0")
+    inserted = function.set(f"insertelement {kind} poison, float {value}, i64 0")
     return function.set(
-        f"shufflevector {kind} {one}, {kind} poison, <{width} x i32> zeroinitializer"
+        f"shufflevector {kind} {inserted}, {kind} poison, <{width} x i32> zeroinitializer"
     )
 
 
@@ -73,7 +72,7 @@ def multiply_add(function: Function, left: str, right: str, total: str, width: i
 
 
 def reduce_lanes(function: Function, reduction: str, value: str, width: int) -> str:
-    """Write the reduction of the lanes of one vector to a number."""
+    """Write the reduction of the lanes of a vector to a scalar."""
     while width > 1:
         half = width // 2
         kind = vector(width)
@@ -113,7 +112,7 @@ def _negative(function: Function, value: str, width: int) -> str:
 
 
 def _exponential(function: Function, value: str, width: int) -> str:
-    kind, whole = vector(width), vector(width, "i32")
+    kind, integer = vector(width), vector(width, "i32")
 
     def constant(value: float) -> str:
         return splat(function, number(value), width)
@@ -125,25 +124,25 @@ def _exponential(function: Function, value: str, width: int) -> str:
     inside = _select_value(function, "olt", low, constant(_MOST), width)
     scaled = function.set(f"fmul {kind} {inside}, {constant(_LOG2E)}")
     power = function.set(f"call {kind} @llvm.rint.{_suffix(width)}({kind} {scaled})")
-    rest = fuse(power, constant(-_LN2_HIGH), inside)
-    rest = fuse(power, constant(-_LN2_LOW), rest)
+    remainder = fuse(power, constant(-_LN2_HIGH), inside)
+    remainder = fuse(power, constant(-_LN2_LOW), remainder)
     total = constant(_POLYNOMIAL[0])
     for coefficient in _POLYNOMIAL[1:]:
-        total = fuse(total, rest, constant(coefficient))
-    square = function.set(f"fmul {kind} {rest}, {rest}")
-    total = fuse(total, square, rest)
+        total = fuse(total, remainder, constant(coefficient))
+    square = function.set(f"fmul {kind} {remainder}, {remainder}")
+    total = fuse(total, square, remainder)
     total = function.set(f"fadd {kind} {total}, {constant(1.0)}")
-    # 2^n in two factors, since n may be 128.
-    exponent = function.set(f"fptosi {kind} {power} to {whole}")
+    # Compute 2^n as two factors, because n may be 128.
+    exponent = function.set(f"fptosi {kind} {power} to {integer}")
     ones = "1" if width == 1 else "<" + ", ".join(["i32 1"] * width) + ">"
     bits = "23" if width == 1 else "<" + ", ".join(["i32 23"] * width) + ">"
     bias = "127" if width == 1 else "<" + ", ".join(["i32 127"] * width) + ">"
-    half = function.set(f"ashr {whole} {exponent}, {ones}")
-    other = function.set(f"sub {whole} {exponent}, {half}")
+    half = function.set(f"ashr {integer} {exponent}, {ones}")
+    other = function.set(f"sub {integer} {exponent}, {half}")
     for part in (half, other):
-        biased = function.set(f"add {whole} {part}, {bias}")
-        shifted = function.set(f"shl {whole} {biased}, {bits}")
-        factor = function.set(f"bitcast {whole} {shifted} to {kind}")
+        biased = function.set(f"add {integer} {part}, {bias}")
+        shifted = function.set(f"shl {integer} {biased}, {bits}")
+        factor = function.set(f"bitcast {integer} {shifted} to {kind}")
         total = function.set(f"fmul {kind} {total}, {factor}")
     is_least = function.set(f"fcmp olt {kind} {value}, {constant(_LEAST)}")
     is_most = function.set(f"fcmp ogt {kind} {value}, {constant(_MOST)}")

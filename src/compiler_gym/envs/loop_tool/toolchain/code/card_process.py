@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A process for the card: CUDA contexts do not survive a fork, and environments are forked.
+"""A process for the GPU: CUDA contexts do not survive a fork, and environments are forked.
 
-NVIDIA's driver also reserves far more addresses than a worker may have. So a worker starts one
-process with the driver when it first needs the card, and a fork of the worker starts another.
+NVIDIA's driver also reserves far more address space than a worker may use. So a worker starts a
+process with the driver when it first needs the GPU, and a fork of the worker starts its own.
 """
 
 import os
@@ -22,10 +22,10 @@ T = TypeVar("T")
 
 
 def call_on_card(function: Callable[..., T], *arguments: Any) -> T:
-    """Call `function` of a module with `arguments` where the card is, and return its result.
+    """Call `function` of a module with `arguments` in the GPU process, and return its result.
 
-    Function, arguments and result travel as pickles. Raises what the function raises if that
-    is an error of this library, and `SessionError` if the process ends instead of answering.
+    The function, its arguments and its result are pickled. Re-raises an error of this library;
+    raises `SessionError` if the process ends instead of answering.
     """
     global _process
     if _process is not None and _process.owner != os.getpid():
@@ -35,14 +35,14 @@ def call_on_card(function: Callable[..., T], *arguments: Any) -> T:
     try:
         return _process.call(function, arguments)
     except SessionError:
-        # A kernel that read a wrong address spoils the context for every later call.
+        # After a kernel reads a bad address, every later call in its context fails.
         _process.close()
         _process = None
         raise
 
 
 class _CardProcess:
-    """The process of one worker. Ends with it."""
+    """The GPU process of one worker, which ends with it."""
 
     def __init__(self) -> None:
         self.owner = owner = os.getpid()
@@ -60,7 +60,7 @@ class _CardProcess:
         )
 
     def call(self, function: Callable[..., T], arguments: tuple[Any, ...]) -> T:
-        """Return what `function` returns there."""
+        """Call `function` in the process and return its result."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         try:
@@ -70,14 +70,14 @@ class _CardProcess:
         except (OSError, EOFError, pickle.UnpicklingError) as broken:
             status = self.close()
             raise SessionError(
-                f"the process that uses the card ended with status {status}"
+                f"the process that uses the GPU ended with status {status}"
             ) from broken
         if error is not None:
             raise error
         return result
 
     def leave(self) -> None:
-        """Close this fork's ends of the pipes; the process goes on for the worker that owns it."""
+        """Close this fork's ends of the pipes; the process keeps serving the original worker."""
         for pipe in (self._child.stdin, self._child.stdout):
             assert pipe is not None
             pipe.close()

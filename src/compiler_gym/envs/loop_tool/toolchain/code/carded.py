@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A loop tree that runs on a card of NVIDIA's, and is timed there by the card's own events."""
+"""Loop trees that run on an NVIDIA GPU, timed there with CUDA events."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -24,45 +24,45 @@ __all__ = ["CardedNest", "card_nest", "card_seconds", "time_carded"]
 Floats = NDArray[np.float32]
 
 _SAMPLE = 5e-4
-"""The seconds of one sample, at least: a thousand times what an event can tell apart."""
+"""Minimum seconds per sample: a thousand times the resolution of an event."""
 _FEWEST, _MOST = 5, 200
-"""Number of samples that are taken of each nest where there is time."""
+"""Limits of the number of samples per nest, if time allows."""
 _POINT_SECONDS = 1e-7
-"""What a thread takes for one point at most, each operand from the card's memory."""
+"""An upper bound for one point in a thread, with each operand read from GPU memory."""
 _MOST_AT_ONCE = 10_000
-"""Number of threads that any card runs at once."""
+"""Number of threads that any GPU can run at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class CardedNest:
-    """A tree as kernels in PTX for one card."""
+    """A tree as PTX kernels for one GPU."""
 
     program: Program
     kernels: Kernels
     text: str
-    """The PTX."""
+    """The PTX of the kernels."""
 
     @property
     def threads(self) -> int:
-        """Number of threads that the largest launch has."""
+        """Number of threads in the largest launch."""
         return max(launch.blocks * launch.threads for launch in self.kernels.launches)
 
     def run(self, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Return the outputs of one run on `inputs`, which are not changed."""
+        """Run once on `inputs`, which stay unchanged, and return the outputs."""
         return call_on_card(_run_nest, self, inputs)
 
 
 def card_nest(tree: Tree) -> CardedNest:
-    """Return a tree as kernels for the card of this machine.
+    """Compile a tree to kernels for this machine's GPU.
 
-    `ObservationError` where there is no driver or no card.
+    Raises `ObservationError` without a driver or a GPU.
     """
     architecture, kernels = call_on_card(_find_architecture), lower_gpu(tree)
     return CardedNest(tree.program, kernels, ptx(kernels, architecture))
 
 
 def card_seconds(tree: Tree) -> float:
-    """Return a bound of what one run takes on a card: points by the threads that share them."""
+    """Return an upper bound for one run on a GPU: points divided by the threads that share them."""
     launches = lower_gpu(tree).launches[-len(tree.roots) :]
     total = 0.0
     for root, launch in zip(tree.roots, launches, strict=True):
@@ -74,16 +74,16 @@ def card_seconds(tree: Tree) -> float:
 def time_carded(
     nests: Sequence[CardedNest], *, seconds: float = 0.01, noise: float = 0.01
 ) -> list[Estimate]:
-    """Return how long one run of each nest takes, from runs in turns; copies are not counted.
+    """Return the time of one run of each nest, from alternating runs, without copies.
 
-    Each gets about `seconds`, but one run at least, and no more samples once the interval of
+    Each nest gets about `seconds`, but at least one run, and sampling stops once the interval of
     every nest is within `noise` of its estimate.
     """
     samples, repeats = call_on_card(_sample_nests, nests, seconds, noise)
-    found = [interval(ones) for ones in samples]
+    means = [interval(times) for times in samples]
     return [
-        Estimate(one.center, one.low, one.high, tuple(ones), len(ones) * count, False)
-        for one, ones, count in zip(found, samples, repeats, strict=True)
+        Estimate(mean.center, mean.low, mean.high, tuple(times), len(times) * count, False)
+        for mean, times, count in zip(means, samples, repeats, strict=True)
     ]
 
 
@@ -109,33 +109,33 @@ def _sample_nests(
             stack.enter_context(card.load(nest.kernels, nest.text, _draw_arrays(nest)))
             for nest in nests
         ]
-        return _samples(loaded, seconds, noise)
+        return _take_samples(loaded, seconds, noise)
 
 
-def _samples(
+def _take_samples(
     loaded: Sequence[Loaded], seconds: float, noise: float
 ) -> tuple[list[list[float]], list[int]]:
-    """Return the seconds of one run in each sample of each nest, and the runs of a sample."""
-    first = [one.seconds() for one in loaded]  # warms up; counted only if it took all the time
+    """Return the samples of each nest, in seconds per run, and the runs per sample."""
+    first = [nest.seconds() for nest in loaded]  # warms up; counted only if it took all the time
     if max(first) >= seconds:
-        return [[one] for one in first], [1] * len(loaded)
+        return [[time] for time in first], [1] * len(loaded)
     sample = min(_SAMPLE, seconds / _FEWEST)
-    repeats = [max(1, ceil(sample / max(one.seconds(3), 1e-7))) for one in loaded]
+    repeats = [max(1, ceil(sample / max(nest.seconds(3), 1e-7))) for nest in loaded]
     samples = [list[float]() for _ in loaded]
     spent = 0.0
     for number in range(_MOST):
-        for one, count, found in zip(loaded, repeats, samples, strict=True):
-            found.append(one.seconds(count))
-        spent += max(found[-1] * count for found, count in zip(samples, repeats, strict=True))
-        is_enough = number + 1 >= _FEWEST and all(_noise(found) <= noise for found in samples)
+        for nest, count, times in zip(loaded, repeats, samples, strict=True):
+            times.append(nest.seconds(count))
+        spent += max(times[-1] * count for times, count in zip(samples, repeats, strict=True))
+        is_enough = number + 1 >= _FEWEST and all(_noise(times) <= noise for times in samples)
         if is_enough or spent >= seconds:
             break
     return samples, repeats
 
 
 def _noise(samples: Sequence[float]) -> float:
-    found = interval(samples)
-    return (found.high - found.low) / (2 * found.center) if found.center else inf
+    mean = interval(samples)
+    return (mean.high - mean.low) / (2 * mean.center) if mean.center else inf
 
 
 def _draw_arrays(nest: CardedNest) -> list[Floats]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A loop tree as machine code, that can be run on arrays."""
+"""Loop trees as machine code that runs on arrays."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,29 +25,29 @@ _ALIGNMENT = 64
 
 @dataclass(slots=True)
 class CompiledNest:
-    """A tree as machine code, with memory of its own to be timed on."""
+    """A tree as machine code, with its own memory for timing."""
 
     program: Program
     code: Compiled
     is_threaded: bool
-    """True if it has a loop that threads share."""
+    """True if threads share one of its loops."""
     seconds: float = inf
-    """What a run took when it was last timed."""
+    """Seconds per run at the last timing."""
     _call: Call | None = field(default=None, repr=False)
 
     def on(self, memory: Mapping[str, Floats]) -> Call:
-        """Return a call on an array for each tensor, in their order."""
+        """Return a call on one array per tensor, in order."""
         return self.code.on(ENTRY, list(memory.values()))
 
     def run(self, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Return the outputs of one run on `inputs`, which are not changed."""
+        """Run once on `inputs`, which stay unchanged, and return the outputs."""
         memory = tensor_memory(self.program, inputs)
         self.on(memory).run()
         return {tensor.name: memory[tensor.name] for tensor in self.program.outputs}
 
     @property
     def call(self) -> Call:
-        """A call on random inputs, the same memory each time."""
+        """A call on random inputs, always in the same memory."""
         if self._call is None:
             self._call = self.on(tensor_memory(self.program, random_inputs(self.program)))
         return self._call
@@ -59,16 +59,16 @@ def nest_ir(tree: Tree) -> str:
 
 
 def compile_nest(tree: Tree) -> CompiledNest:
-    """Return a tree as machine code. An equal nest is compiled once."""
+    """Compile a tree to machine code; equal nests are compiled once."""
     code = compile_ir(nest_ir(tree), level=None)
     is_threaded = any(loop.parallel and loop.size > 1 for _, loop in tree.loops())
     return CompiledNest(tree.program, code, is_threaded)
 
 
 def tensor_memory(program: Program, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Return an array for each tensor, in their order, on borders of cache lines.
+    """Return an array for each tensor, in order, aligned to cache lines.
 
-    Inputs are copied, all else is not a number; `InvalidParameterError` where one does not fit.
+    Inputs are copied, the rest is nan; `InvalidParameterError` if a shape is wrong or missing.
     """
     memory: dict[str, Floats] = {}
     for name, tensor in program.tensors.items():
@@ -76,13 +76,13 @@ def tensor_memory(program: Program, inputs: Mapping[str, Floats]) -> dict[str, F
         if tensor.role != "input":
             memory[name].fill(np.nan)
             continue
-        given: Any = inputs.get(name)
-        if given is None or np.shape(given) != tensor.shape:
-            found = "nothing" if given is None else f"an array of {np.shape(given)}"
+        values: Any = inputs.get(name)
+        if values is None or np.shape(values) != tensor.shape:
+            got = "nothing" if values is None else f"an array of shape {np.shape(values)}"
             raise InvalidParameterError(
-                f"{name}: expected an array of {tensor.shape}, found {found}"
+                f"{name} must be an array of shape {tensor.shape} (got {got})"
             )
-        memory[name][...] = given
+        memory[name][...] = values
     return memory
 
 

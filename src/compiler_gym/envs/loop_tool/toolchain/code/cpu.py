@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A loop tree as LLVM IR for processors: `void nest(ptr buffers)`.
+"""Lower a loop tree to LLVM IR for processors: `void nest(ptr buffers)`.
 
-Every size is known, so tails are code of their own and no bound is computed while it runs.
-Products are added with one rounding, and sums are taken in the order of the tree, in some lanes
-and partial sums at once: that is all that differs from the tree's meaning.
+Every size is a constant, so tails have their own code and no bound is computed at run time.
+Multiply-adds round once, and sums are computed in the order of the tree, but in several lanes and
+partial sums at once: these are the only differences from the tree's meaning.
 """
 
 from collections.abc import Iterable, Mapping
@@ -36,10 +36,10 @@ from compiler_gym.envs.loop_tool.toolchain.code.text import Accumulators, Functi
 __all__ = ["ENTRY", "Lowering", "Place", "Scope", "lower"]
 
 ENTRY = "nest"
-"""The function; it takes the array of the addresses of the program's tensors, in their order."""
+"""The name of the function; its argument is the array of the tensors' addresses, in order."""
 
 _CHUNKS_A_STEP = 4
-"""Number of vectors that one iteration of a loop of vectors takes."""
+"""Number of vectors per iteration of a vectorised loop."""
 
 _RUNTIME = """declare ptr @compiler_gym_scratch(i64, i64)
 declare void @compiler_gym_parallel_for(ptr, ptr, i64)
@@ -49,31 +49,31 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an access is at the present point: a pointer, and a distance that is known."""
+    """The location of an access at the current point: a pointer and a constant offset."""
 
     pointer: str
     offset: int = 0
     strides: Mapping[int, int] | None = None
-    """For a packed part: how far an iteration of each loop goes, by the loop's identity."""
+    """For a packed part: the distance of an iteration of each loop, by the loop's identity."""
 
     def move(self, distance: int) -> "Place":
-        """Return the place `distance` elements on."""
+        """Return the place `distance` elements further."""
         return replace(self, offset=self.offset + distance) if distance else self
 
 
 _At = tuple[int, Access]
-"""An access of a statement."""
+"""An access in a statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What holds at a point of the tree."""
+    """The values that hold at a point of the tree."""
 
     places: Mapping[_At, Place]
     extents: Mapping[str, int]
-    """How many elements of each dimension are covered."""
+    """Number of elements covered in each dimension."""
     copy: int = 0
-    """Which of its written-out iterations of reductions this is."""
+    """The number of the current copy of unrolled reduction iterations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +91,16 @@ class _Sum:
     accumulators: Accumulators
     base: Place
     loaded: set[tuple[int, int, int]] = field(default_factory=set[tuple[int, int, int]])
-    """The offset, width and stride of what one of the totals began with, out of memory."""
+    """The offset, width and stride of the initial value that a total loaded from memory."""
 
 
 def lower(tree: Tree, width: int) -> str:
-    """Return the IR of `tree` with vectors of up to `width` numbers."""
+    """Return the IR of `tree` with vectors of up to `width` elements."""
     return Lowering(make_plan(tree, width)).module()
 
 
 class Lowering:
-    """Writes one module."""
+    """Writer of one module."""
 
     def __init__(self, plan: LoopPlan) -> None:
         self.plan = plan
@@ -108,13 +108,13 @@ class Lowering:
         self.done: list[Function] = []
         self.function = Function(f"define void @{ENTRY}(ptr %buffers) #0")
         self.loaded: dict[tuple[str, int, int, int], str] = {}
-        """Parts of inputs that are in registers, by pointer, offset, width and stride."""
+        """Parts of inputs in registers, by pointer, offset, width and stride."""
         self.sums: dict[int, _Sum] = {}
         self.slots: dict[tuple[int, str], int] = {}
         self.is_parallel = False
 
     def module(self) -> str:
-        """Return the whole text."""
+        """Return the complete text."""
         function = self.function
         tensors: dict[str, str] = {}
         for at, name in enumerate(self.program.tensors):
@@ -137,7 +137,7 @@ class Lowering:
         return _RUNTIME + DECLARATIONS + "".join(map(str, self.done)) + attributes
 
     def fill(self, pointer: str, statement: Statement) -> None:
-        """Set a whole result to what its reduction begins with."""
+        """Set a whole result to the initial value of its reduction."""
         elements = self.program.tensors[statement.out.tensor].elements
         if statement.reduction == "sum":
             self.function.add(
@@ -146,13 +146,13 @@ class Lowering:
             return
         width = self.plan.width
         value = number(IDENTITY[statement.reduction])
-        whole = elements // width
-        if whole > 1:
-            with self.function.loop(str(whole)) as counter:
+        full = elements // width
+        if full > 1:
+            with self.function.loop(str(full)) as counter:
                 distance = self.function.set(f"mul i64 {counter}, {width}")
                 at = self.function.set(f"getelementptr float, ptr {pointer}, i64 {distance}")
                 self.store(Place(at), splat(self.function, value, width), width, 1)
-        begin = whole * width if whole > 1 else 0
+        begin = full * width if full > 1 else 0
         for offset, lanes in chunks(elements - begin, width):
             place = Place(pointer, begin + offset)
             self.store(place, splat(self.function, value, lanes), lanes, 1)
@@ -168,7 +168,7 @@ class Lowering:
                 self.nest(node, scope)
 
     def nest(self, nest: Nest, scope: Scope) -> None:
-        """Write a loop, and around it what keeps the totals of reductions in registers."""
+        """Write a loop, with code around it that keeps the totals of reductions in registers."""
         with ExitStack() as stack:
             if nest.sums:
                 scope = replace(scope, copy=0)
@@ -184,7 +184,7 @@ class Lowering:
             self.finish(leaf, self.sums.pop(leaf), nest)
 
     def iterations(self, nest: Nest, scope: Scope) -> None:
-        """Write the whole iterations of a loop, then its tail."""
+        """Write the full iterations of a loop, then its tail."""
         size, tail = divmod(scope.extents[nest.dim], nest.step)
         if nest.is_flat or size <= 1:
             for number_ in range(size):
@@ -202,7 +202,7 @@ class Lowering:
             self.nodes(nest.body, self.pack(nest, replace(last, extents=covered)))
 
     def shift(self, nest: Nest, scope: Scope, iteration: int, size: int) -> Scope:
-        """Return the scope of an iteration whose number is known."""
+        """Return the scope of an iteration with a constant number."""
         places = {
             at: place.move(iteration * self.stride(nest, at, place))
             for at, place in scope.places.items()
@@ -211,30 +211,30 @@ class Lowering:
         return Scope(places, extents, scope.copy * size + iteration)
 
     def advance(self, nest: Nest, scope: Scope, counter: str) -> Scope:
-        """Return the scope of the iteration `counter`: pointers are moved."""
-        inside = set(nest.leaves)
+        """Return the scope of the iteration `counter`, with advanced pointers."""
+        leaves = set(nest.leaves)
         places = dict(scope.places)
-        made: dict[tuple[str, int], str] = {}
+        pointers: dict[tuple[str, int], str] = {}
         for at, place in scope.places.items():
             stride = self.stride(nest, at, place)
-            if at[0] not in inside or not stride:
+            if at[0] not in leaves or not stride:
                 continue
-            if (place.pointer, stride) not in made:
+            if (place.pointer, stride) not in pointers:
                 distance = self.function.set(f"mul nsw i64 {counter}, {stride}")
-                made[place.pointer, stride] = self.function.set(
+                pointers[place.pointer, stride] = self.function.set(
                     f"getelementptr inbounds float, ptr {place.pointer}, i64 {distance}", "%p"
                 )
-            places[at] = replace(place, pointer=made[place.pointer, stride])
+            places[at] = replace(place, pointer=pointers[place.pointer, stride])
         return Scope(places, {**scope.extents, nest.dim: nest.step}, scope.copy)
 
     def stride(self, nest: Nest, at: _At, place: Place) -> int:
-        """Return how many elements an iteration of `nest` goes in what is accessed."""
+        """Return the distance of one iteration of `nest` in the accessed data, in elements."""
         if place.strides is not None:
             return place.strides.get(id(nest), 0)
         return at[1].stride(nest.dim) * nest.step
 
     def spread(self, nest: Nest, scope: Scope, size: int) -> None:
-        """Write the iterations of a loop as a function of its own, and let threads share them."""
+        """Write the iterations of a loop as a separate function that threads share."""
         outside, loaded = self.function, self.loaded
         name = outside.name("part")
         pointers = sorted({place.pointer for place in scope.places.values()})
@@ -268,7 +268,7 @@ class Lowering:
         return scope
 
     def copy_operand(self, nest: Nest, tensor: str, scope: Scope) -> Scope:
-        """Copy one operand in the order in which the loops inside go through it."""
+        """Copy one operand in the order in which the inner loops read it."""
         paths = _paths(nest, tensor, self.program.statements)
         leaf, access, path = paths[0]
         strides: dict[int, int] = {}
@@ -289,13 +289,13 @@ class Lowering:
             part,
         )
         places = dict(scope.places)
-        for other, read, way in paths:
-            if [id(loop) for loop in way] == [id(loop) for loop in path]:
+        for other, read, loops in paths:
+            if [id(loop) for loop in loops] == [id(loop) for loop in path]:
                 places[other, read] = part
         return replace(scope, places=places)
 
     def copy(self, path: list[Nest], at: _At, scope: Scope, part: Place) -> None:
-        """Write the loops of `path` around the copy of one number or vector."""
+        """Write the loops of `path` around the copy of one element or vector."""
         source = scope.places[at]
         if not path:
             self.store(part, self.load(source, 1, 0), 1, 0)
@@ -330,25 +330,25 @@ class Lowering:
     # -- vectors --------------------------------------------------------------------------------
 
     def vectors(self, nest: Nest, scope: Scope) -> None:
-        """Write an innermost loop as vectors: all of them, or a loop and what is left."""
+        """Write an innermost loop as vectors: all unrolled, or a loop and the remainder."""
         size = scope.extents[nest.dim]
         width = self.plan.width
         begin = 0
         if size // width > MOST_CHUNKS:
             step = width * _CHUNKS_A_STEP
-            whole = size // step
+            full = size // step
             block = Nest(nest.dim, step, size, nest.body)
             saved = dict(self.loaded)
-            with self.function.loop(str(whole)) as counter:
+            with self.function.loop(str(full)) as counter:
                 inside = self.advance(block, scope, counter)
                 self.chunks(nest, inside, chunks(step, width))
             self.loaded = saved
-            begin = whole * step
-        left = chunks(size - begin, width)
-        self.chunks(nest, scope, [(begin + offset, lanes) for offset, lanes in left])
+            begin = full * step
+        remainder = chunks(size - begin, width)
+        self.chunks(nest, scope, [(begin + offset, lanes) for offset, lanes in remainder])
 
     def chunks(self, nest: Nest, scope: Scope, parts: list[tuple[int, int]]) -> None:
-        """Write the statements of an innermost loop for some vectors of its iterations."""
+        """Write the statements of an innermost loop for several vectors of its iterations."""
         for at, (offset, width) in enumerate(parts):
             places = {
                 key: place.move(offset * self.stride(nest, key, place))
@@ -362,7 +362,7 @@ class Lowering:
     # -- statements -----------------------------------------------------------------------------
 
     def statement(self, leaf: int, scope: Scope, lanes: _Lanes | None) -> None:
-        """Write what a statement does at a point, or at each of some lanes."""
+        """Write a statement at one point, or for several lanes."""
         statement = self.program.statements[leaf]
         width = lanes.width if lanes else 1
         out = scope.places[leaf, statement.out]
@@ -385,8 +385,8 @@ class Lowering:
         if statement.reduction == "sum" and isinstance(value, Operation) and value.op == "mul":
             left, right = (self.value(leaf, part, scope, lanes) for part in value.operands)
             return multiply_add(self.function, left, right, total, width)
-        found = self.value(leaf, value, scope, lanes)
-        return combine(self.function, statement.reduction, total, found, width)
+        term = self.value(leaf, value, scope, lanes)
+        return combine(self.function, statement.reduction, total, term, width)
 
     def value(self, leaf: int, value: Expression, scope: Scope, lanes: _Lanes | None) -> str:
         """Write an expression and return its result."""
@@ -404,7 +404,7 @@ class Lowering:
     def accumulate(
         self, leaf: int, statement: Statement, scope: Scope, lanes: _Lanes | None
     ) -> None:
-        """Add to a total in a register: one for each place, and for each partial result."""
+        """Add to a total in a register: one for each place and partial result."""
         total, out = self.sums[leaf], scope.places[leaf, statement.out]
         width = lanes.width if lanes else 1
         copy = scope.copy % self.plan.copies[leaf]
@@ -428,7 +428,7 @@ class Lowering:
         accumulators.values[key] = self.add_step(leaf, statement, current, scope, lanes)
 
     def finish(self, leaf: int, total: _Sum, nest: Nest) -> None:
-        """Write the totals of a reduction to memory: partial ones together, lanes together."""
+        """Write the totals of a reduction to memory, combining partial results and lanes."""
         statement = self.program.statements[leaf]
         function = self.function
         values = total.accumulators.values
@@ -436,22 +436,22 @@ class Lowering:
         for (offset, width, _copy, is_reduced, stride), value in values.items():
             parts.setdefault((offset, width, is_reduced, stride), []).append(value)
         numbers: dict[int, list[str]] = {}
-        for (offset, width, is_reduced, stride), found in parts.items():
+        for (offset, width, is_reduced, stride), partial in parts.items():
             assert isinstance(offset, int)
             assert isinstance(width, int)
             assert isinstance(stride, int)
-            whole = self.together(statement.reduction, found, width)
+            total_value = self.together(statement.reduction, partial, width)
             place = replace(total.base, offset=offset)
             if is_reduced or width == 1:
-                lone = reduce_lanes(function, statement.reduction, whole, width)
-                numbers.setdefault(offset, []).append(lone)
+                scalar = reduce_lanes(function, statement.reduction, total_value, width)
+                numbers.setdefault(offset, []).append(scalar)
             else:
-                self.store(place, whole, width, stride)
-        for offset, found in numbers.items():
+                self.store(place, total_value, width, stride)
+        for offset, partial in numbers.items():
             place = replace(total.base, offset=offset)
             if not self.plan.is_complete[leaf] and (offset, 1, 0) not in total.loaded:
-                found = [self.load(place, 1, 0, keep=False), *found]
-            self.store(place, self.together(statement.reduction, found, 1), 1, 0)
+                partial = [self.load(place, 1, 0, keep=False), *partial]
+            self.store(place, self.together(statement.reduction, partial, 1), 1, 0)
 
     def together(self, reduction: str, values: list[str], width: int) -> str:
         """Combine values pairwise."""
@@ -467,7 +467,7 @@ class Lowering:
     # -- memory ---------------------------------------------------------------------------------
 
     def pointer(self, place: Place) -> str:
-        """Write the address of a place."""
+        """Write the address computation of a place and return the address."""
         if not place.offset:
             return place.pointer
         return self.function.set(
@@ -475,7 +475,7 @@ class Lowering:
         )
 
     def load(self, place: Place, width: int, stride: int, *, keep: bool = True) -> str:
-        """Write the load of `width` numbers, `stride` elements apart: 0 is one in each lane."""
+        """Write the load of `width` elements, `stride` apart; 0 copies one to all lanes."""
         if width == 1:
             stride = 0
         key = (place.pointer, place.offset, width, stride)
@@ -491,29 +491,29 @@ class Lowering:
         else:
             value = "poison"
             for lane in range(width):
-                one = self.load(place.move(lane * stride), 1, 0, keep=keep)
+                element = self.load(place.move(lane * stride), 1, 0, keep=keep)
                 value = function.set(
-                    f"insertelement {vector(width)} {value}, float {one}, i64 {lane}"
+                    f"insertelement {vector(width)} {value}, float {element}, i64 {lane}"
                 )
         if keep:
             self.loaded[key] = value
         return value
 
     def store(self, place: Place, value: str, width: int, stride: int) -> None:
-        """Write the store of `width` numbers, `stride` elements apart."""
+        """Write the store of `width` elements, `stride` apart."""
         if width == 1 or stride == 1:
             self.function.add(f"store {vector(width)} {value}, ptr {self.pointer(place)}, align 4")
             return
         for lane in range(width):
-            one = self.function.set(f"extractelement {vector(width)} {value}, i64 {lane}")
-            self.store(place.move(lane * stride), one, 1, 1)
+            element = self.function.set(f"extractelement {vector(width)} {value}, i64 {lane}")
+            self.store(place.move(lane * stride), element, 1, 1)
 
 
 def _paths(
     nest: Nest, tensor: str, statements: tuple[Statement, ...]
 ) -> list[tuple[int, Access, list[Nest]]]:
-    """Return the reads of a tensor inside a loop, each with the loops that go through it."""
-    found: list[tuple[int, Access, list[Nest]]] = []
+    """Return the reads of a tensor in a loop, each with the loops that move through it."""
+    paths: list[tuple[int, Access, list[Nest]]] = []
 
     def visit(node: Nest | int, path: list[Nest]) -> None:
         if isinstance(node, Nest):
@@ -522,8 +522,8 @@ def _paths(
             return
         for access in statements[node].reads:
             if access.tensor == tensor:
-                found.append((node, access, [n for n in path if access.stride(n.dim)]))
+                paths.append((node, access, [n for n in path if access.stride(n.dim)]))
 
     for child in nest.body:
         visit(child, [])
-    return found
+    return paths

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""NVIDIA's driver, called through ctypes: modules of PTX, memory, launches, and time by events.
+"""Call NVIDIA's driver through ctypes: PTX modules, memory, launches, and timing with events.
 
-Nothing is loaded before a card is asked for. What the driver refuses is a `SessionError` with its
-name; a machine without a driver or a card is told by `is_available`.
+Nothing is loaded before a GPU is needed. A failure of the driver is a `SessionError` with its
+name; `is_available` reports whether a driver and a GPU exist.
 """
 
 import ctypes
@@ -22,13 +22,13 @@ __all__ = ["Card", "Loaded", "is_available", "open_card"]
 
 _MAJOR, _MINOR = 75, 76
 _WITHOUT_A_CARD = (
-    "expected a card and its driver, a program without `target cuda` (such as loop_tool-cpu-v0), "
-    "or what needs no card (flops_deterministic, loop_tree, llvm_ir, ptx)"
+    "use a machine with a GPU and its driver, a program without `target cuda` (such as "
+    "loop_tool-cpu-v0), or an observation that needs no GPU (flops_deterministic, loop_tree, ptx)"
 )
 
 
 def is_available() -> bool:
-    """Return whether this machine has a driver and a card."""
+    """Return True if this machine has a driver and a GPU."""
     try:
         open_card()
     except (ObservationError, SessionError):
@@ -38,25 +38,24 @@ def is_available() -> bool:
 
 @cache
 def open_card() -> "Card":
-    """Return the first card, or raise `ObservationError` where there is none."""
+    """Return the first GPU, or raise `ObservationError` if there is none."""
     try:
         library = ctypes.CDLL("libcuda.so.1")
     except OSError as error:
         raise ObservationError(
-            f"this machine has no driver of NVIDIA's (libcuda.so.1), so nothing can run on a card: "
+            f"NVIDIA's driver (libcuda.so.1) not found, so nothing can run on a GPU: "
             f"{_WITHOUT_A_CARD}"
         ) from error
     try:
         return Card(library)
     except SessionError as error:
         raise ObservationError(
-            f"this machine has NVIDIA's driver and no card that it opens ({error}): "
-            f"{_WITHOUT_A_CARD}"
+            f"NVIDIA's driver cannot open a GPU on this machine ({error}): {_WITHOUT_A_CARD}"
         ) from error
 
 
 class Card:
-    """A context on the first card. Used by one thread."""
+    """A context on the first GPU, used by one thread."""
 
     def __init__(self, library: Any) -> None:
         self.library = library
@@ -68,16 +67,16 @@ class Card:
         self.call("cuCtxSetCurrent", self.context)
         major, minor = (self.attribute(device, number) for number in (_MAJOR, _MINOR))
         self.architecture = _architecture(10 * major + minor)
-        """What PTX is made for."""
+        """The target architecture of PTX."""
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Call a function of the driver; `SessionError` where it does not succeed."""
+        """Call a function of the driver; raise `SessionError` if it fails."""
         status = getattr(self.library, name)(*arguments)
         if status:
             text = ctypes.c_char_p()
             self.library.cuGetErrorName(status, ctypes.byref(text))
-            said = (text.value or b"").decode() or str(status)
-            raise SessionError(f"{name} of NVIDIA's driver failed: {said}")
+            reason = (text.value or b"").decode() or str(status)
+            raise SessionError(f"{name} of NVIDIA's driver failed: {reason}")
 
     def attribute(self, device: ctypes.c_int, number: int) -> int:
         """Return a property of a device."""
@@ -88,7 +87,7 @@ class Card:
     def run(
         self, kernels: Kernels, arrays: Sequence[NDArray[np.float32]], repeats: int = 1
     ) -> float:
-        """Run kernels on copies of arrays, and copy back what they hold then.
+        """Run kernels on copies of arrays, and copy the results back.
 
         Returns the seconds of one run, the mean of `repeats` in a row, without the copies.
         """
@@ -101,7 +100,7 @@ class Card:
     def load(
         self, kernels: Kernels, text: str, arrays: Sequence[NDArray[np.float32]]
     ) -> Generator["Loaded"]:
-        """Hold the PTX of kernels and copies of arrays on the card."""
+        """Keep the PTX of kernels and copies of arrays on the GPU."""
         self.call("cuCtxSetCurrent", self.context)
         module, memory = ctypes.c_void_p(), list[ctypes.c_uint64]()
         self.call("cuModuleLoadData", ctypes.byref(module), text.encode() + b"\0")
@@ -120,7 +119,7 @@ class Card:
             self.call("cuModuleUnload", module)
 
     def copy_array(self, array: NDArray[Any]) -> ctypes.c_uint64:
-        """Return the address of a copy of an array on the card."""
+        """Return the address of a copy of an array on the GPU."""
         address, size = ctypes.c_uint64(), ctypes.c_size_t(array.nbytes)
         self.call("cuMemAlloc_v2", ctypes.byref(address), size)
         try:
@@ -131,10 +130,10 @@ class Card:
         return address
 
     def function(self, module: ctypes.c_void_p, name: bytes) -> ctypes.c_void_p:
-        """Return a kernel of a module."""
-        found = ctypes.c_void_p()
-        self.call("cuModuleGetFunction", ctypes.byref(found), module, name)
-        return found
+        """Return a kernel of a module by name."""
+        kernel = ctypes.c_void_p()
+        self.call("cuModuleGetFunction", ctypes.byref(kernel), module, name)
+        return kernel
 
     def time_kernels(
         self,
@@ -143,7 +142,7 @@ class Card:
         table: ctypes.c_uint64,
         repeats: int,
     ) -> float:
-        """Launch the kernels `repeats` times and return the seconds of one."""
+        """Launch the kernels `repeats` times and return the seconds per run."""
         arguments = (ctypes.c_void_p * 1)(ctypes.addressof(table))
         events = [ctypes.c_void_p(), ctypes.c_void_p()]
         for event in events:
@@ -165,30 +164,30 @@ class Card:
 
 
 def _architecture(capability: int) -> str:
-    """Return the newest architecture that LLVM knows and a card of a capability runs.
+    """Return the newest architecture that both LLVM and a GPU of a capability support.
 
-    For a card that is older than all of them it is the oldest, which the driver refuses by name.
+    For a GPU older than all of them, return the oldest, which the driver rejects by name.
     """
-    known = (one for one in ARCHITECTURES if one <= capability)
-    return f"sm_{max(known, default=ARCHITECTURES[0])}"
+    supported = (architecture for architecture in ARCHITECTURES if architecture <= capability)
+    return f"sm_{max(supported, default=ARCHITECTURES[0])}"
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Kernels and memory on the card, as long as `Card.loaded` holds them."""
+    """Kernels and memory on the GPU, valid while `Card.load` keeps them."""
 
     card: Card
     kernels: Kernels
     functions: Sequence[ctypes.c_void_p]
     memory: Sequence[ctypes.c_uint64]
-    """The address of each array, and of the table of them."""
+    """The address of each array, and last of the table of addresses."""
 
     def seconds(self, repeats: int = 1) -> float:
-        """Run the kernels `repeats` times in a row and return the seconds of one."""
+        """Run the kernels `repeats` times in a row and return the seconds per run."""
         return self.card.time_kernels(self.kernels, self.functions, self.memory[-1], repeats)
 
     def copy_back(self, arrays: Sequence[NDArray[np.float32]]) -> None:
-        """Copy what the card holds into arrays."""
+        """Copy the contents of the GPU's memory into arrays."""
         for array, address in zip(arrays, self.memory, strict=False):
             size = ctypes.c_size_t(array.nbytes)
             self.card.call("cuMemcpyDtoH_v2", ctypes.c_void_p(array.ctypes.data), address, size)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A loop tree as PTX: a kernel for each nest of the program, launched in their order.
+"""Lower a loop tree to PTX: a kernel for each nest of the program, launched in order.
 
-Of the loops from a nest's root on that are alone in their bodies, the outermost that is parallel
-goes over blocks and the next inside over the threads of a block; one alone goes over both. What
-is left of them runs in one thread each, its sums in registers. Parallel loops in bodies of more
-than one nest, and packed operands, are not used.
+Consider the loops from a nest's root downwards that are alone in their bodies: the outermost
+parallel loop uses blocks, and the next one the threads of a block; a single one uses both. The
+remaining loops run in one thread each, with sums in registers. Parallel loops in bodies with
+several nests, and packing, are ignored.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from compiler_gym.envs.loop_tool.toolchain.code.text import Function
 __all__ = ["ARCHITECTURES", "Kernels", "Launch", "lower_gpu", "ptx"]
 
 ARCHITECTURES = (70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120, 121)
-"""The compute capabilities that PTX is made for. PTX for one runs on every later card too: its
+"""The compute capabilities that PTX can target. PTX for one runs on every later GPU too: the
 driver compiles it."""
 
 _TRIPLE = "nvptx64-nvidia-cuda"
@@ -32,17 +32,17 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
 """
 _FEWEST_REGISTERS = 1
-"""Vectors are of one number: a thread is a lane."""
+"""Vectors have one element: a thread is a lane."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A kernel and how many threads run it."""
+    """A kernel and the number of threads that run it."""
 
     kernel: str
     blocks: int
     threads: int
-    """In each block."""
+    """Threads per block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ class Kernels:
 
     ir: str
     launches: tuple[Launch, ...]
-    """In the order in which they run, one after the other."""
+    """The launches, in execution order."""
 
 
 def ptx(kernels: Kernels, architecture: str = "sm_70") -> str:
-    """Return the assembly of kernels for an architecture of NVIDIA's."""
+    """Return the PTX assembly of kernels for an NVIDIA architecture."""
     return assembly(kernels.ir, triple=_TRIPLE, cpu=architecture, level=1)
 
 
@@ -66,17 +66,17 @@ def lower_gpu(tree: Tree) -> Kernels:
 
 
 class _GpuLowering(Lowering):
-    """Writes one module of kernels."""
+    """Writer of one module of kernels."""
 
     def __init__(self, plan: LoopPlan) -> None:
         super().__init__(plan)
-        self.is_parallel = True  # no pool of threads: a loop that is not spread is a loop
+        self.is_parallel = True  # no thread pool: other loops are ordinary loops
         self.launches: list[Launch] = []
         self.spreads: dict[int, str] = {}
-        """Over what the loops that are parallel go, by identity: blocks, threads or both."""
+        """The use of each parallel loop by identity: blocks, threads or both."""
 
     def kernels(self) -> Kernels:
-        """Return everything."""
+        """Write all kernels and return them."""
         for statement in self.plan.filled:
             self.write_fill(statement)
         for root in self.plan.roots:
@@ -98,14 +98,14 @@ class _GpuLowering(Lowering):
         return tensors
 
     def end(self, blocks: int, threads: int) -> None:
-        """End the kernel that is being written."""
+        """Finish the current kernel."""
         name = self.function.header.split("@")[1].split("(")[0]
         self.function.add("ret void")
         self.done.append(self.function)
         self.launches.append(Launch(name, blocks, threads))
 
     def write_fill(self, statement: Statement) -> None:
-        """Write a kernel that sets a result to what its reduction begins with."""
+        """Write a kernel that sets a result to the initial value of its reduction."""
         elements = self.program.tensors[statement.out.tensor].elements
         pointer = self.begin("fill")[statement.out.tensor]
         threads = min(elements, _MOST_THREADS)
@@ -139,38 +139,38 @@ class _GpuLowering(Lowering):
         self.end(blocks, threads)
 
     def iterations(self, nest: Nest, scope: Scope) -> None:
-        """Write a loop; those that are spread go through their share only."""
-        way = self.spreads.get(id(nest))
-        if way is None:
+        """Write a loop; a parallel loop covers only this thread's share."""
+        level = self.spreads.get(id(nest))
+        if level is None:
             super().iterations(nest, scope)
             return
         size, tail = divmod(scope.extents[nest.dim], nest.step)
         saved = dict(self.loaded)
         if size:
-            with self.share_iterations(size, way) as counter:
+            with self.share_iterations(size, level) as counter:
                 self.nodes(nest.body, self.advance(nest, scope, counter))
             self.loaded = dict(saved)
         if tail:
             last = self.shift(nest, scope, size, size + 1)
             covered = {**scope.extents, nest.dim: tail}
-            with self.share_iterations(1, way):
+            with self.share_iterations(1, level):
                 self.nodes(nest.body, replace(last, extents=covered))
             self.loaded = saved
 
     def pack(self, nest: Nest, scope: Scope) -> Scope:
-        """Read operands where they are."""
+        """Return `scope` unchanged: packing is ignored."""
         return scope
 
-    def share_iterations(self, size: int, way: str) -> "_Share":
-        """Return a loop over this thread's share of `size` iterations, which may be none."""
-        return _Share(self.function, size, way)
+    def share_iterations(self, size: int, level: str) -> "_Share":
+        """Return a loop over this thread's share of `size` iterations, which may be empty."""
+        return _Share(self.function, size, level)
 
 
 class _Share:
-    """A loop from a thread's number on, in steps of how many threads there are."""
+    """A loop from a thread's number on, in steps of the number of threads."""
 
-    def __init__(self, function: Function, size: int, way: str) -> None:
-        self.function, self.size, self.way = function, size, way
+    def __init__(self, function: Function, size: int, level: str) -> None:
+        self.function, self.size, self.way = function, size, level
 
     def __enter__(self) -> str:
         function = self.function
@@ -180,8 +180,8 @@ class _Share:
         any_ = function.set(f"icmp ult i64 {first}, {self.size}")
         function.lines += [f"br i1 {any_}, label %{begin}, label %{self.end}", f"{begin}:"]
         function.block = begin
-        left = function.set(f"sub i64 {self.size - 1}, {first}")
-        more = function.set(f"udiv i64 {left}, {step}")
+        remaining = function.set(f"sub i64 {self.size - 1}, {first}")
+        more = function.set(f"udiv i64 {remaining}, {step}")
         count = function.set(f"add i64 {more}, 1")
         self.loop = function.loop(count)
         counter = self.loop.__enter__()
@@ -194,7 +194,7 @@ class _Share:
         self.function.block = self.end
 
     def position(self) -> tuple[str, str]:
-        """Return the number of this thread or block, and how many there are."""
+        """Return the number of this thread or block, and their count."""
         block, blocks, thread, threads = (
             self.read(register) for register in ("ctaid", "nctaid", "tid", "ntid")
         )
@@ -207,13 +207,13 @@ class _Share:
         return number_, self.function.set(f"mul i64 {blocks}, {threads}")
 
     def read(self, register: str) -> str:
-        """Return a special register."""
+        """Return the value of a special register."""
         value = self.function.set(f"call i32 @llvm.nvvm.read.ptx.sreg.{register}.x()")
         return self.function.set(f"zext i32 {value} to i64")
 
 
 def _chain(node: Nest | int) -> Iterator[Nest]:
-    """Yield the loops from a root on that are alone in their bodies."""
+    """Yield the loops from a root downwards that are alone in their bodies."""
     while isinstance(node, Nest):
         yield node
         if len(node.body) != 1:

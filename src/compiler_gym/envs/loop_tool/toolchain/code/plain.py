@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A loop tree as the shortest code there is: one copy of each loop, whose bounds are computed.
+"""Lower a loop tree to the shortest code: one copy of each loop, with computed bounds.
 
-For trees with tails in tails in tails, whose code doubles with each of them. Slow, in memory
-only, by one thread; what is computed is the same.
+For trees with deeply nested tails, whose code would double with each level. The code is slow,
+keeps values in memory and uses one thread; the results are the same.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from compiler_gym.envs.loop_tool.toolchain.code.text import Function
 __all__ = ["write_plain"]
 
 _Ranges = Mapping[str, tuple[str, str]]
-"""The begin and the extent of each dimension's range: names, or numbers."""
+"""The start and the extent of each dimension's range: registers, or numbers."""
 
 
 def write_plain(plan: LoopPlan, function: Function, tensors: Mapping[str, str]) -> None:
@@ -41,9 +41,9 @@ def _node(
     with function.loop(iterations) as counter:
         offset = function.set(f"mul i64 {counter}, {node.step}")
         first = function.set(f"add i64 {begin}, {offset}")
-        left = function.set(f"sub i64 {extent}, {offset}")
-        is_tail = function.set(f"icmp ult i64 {left}, {node.step}")
-        covered = function.set(f"select i1 {is_tail}, i64 {left}, i64 {node.step}")
+        remaining = function.set(f"sub i64 {extent}, {offset}")
+        is_tail = function.set(f"icmp ult i64 {remaining}, {node.step}")
+        covered = function.set(f"select i1 {is_tail}, i64 {remaining}, i64 {node.step}")
         for child in node.body:
             _node(plan, function, tensors, child, {**ranges, node.dim: (first, covered)})
 

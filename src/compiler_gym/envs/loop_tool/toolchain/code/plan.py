@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""How each loop of a tree becomes code: written out, as vectors, as a loop, over threads.
+"""Plan how each loop of a tree is lowered: unrolled, as vectors, as a loop, or over threads.
 
-Loops of one iteration disappear. What a reduction adds to stays in registers from the outermost
-loop on inside of which only loops that are written out, or vectors, choose its place.
+Loops of one iteration disappear. A reduction's total stays in registers from the outermost loop
+inside which only unrolled or vectorised loops select its place.
 """
 
 from collections.abc import Mapping
@@ -14,27 +14,27 @@ from compiler_gym.envs.loop_tool.state.tree import Loop, Node, Tree
 __all__ = ["MOST_CHUNKS", "LoopPlan", "Nest", "make_plan"]
 
 MOST_CHUNKS = 8
-"""Vectors that a loop may have for all of them to be written out; with more it stays a loop."""
+"""Number of vectors up to which a loop is fully unrolled; larger ones stay loops."""
 _MOST_INSTRUCTIONS = 3000
-"""About how many instructions may be written: each takes 10 us to compile. Beyond it nothing is
-unrolled, then only what lies side by side becomes vectors."""
+"""Approximate limit of written instructions, which take 10 us each to compile. Beyond it nothing
+is unrolled, and then only contiguous elements become vectors."""
 _MOST_OF_TAILS = 4 * _MOST_INSTRUCTIONS
-"""How many of them tails in tails may make of a tree in which nothing is unrolled."""
+"""Limit of instructions for nested tails in a tree without unrolling."""
 _ENOUGH_ACCUMULATORS = 12
-"""Sums that do not wait for each other: twice what covers the latency of two units."""
+"""Number of independent sums: twice enough to cover the latency of two units."""
 
 
 @dataclass(slots=True, eq=False)
 class Nest:
-    """A loop of more than one iteration, or one with packed operands."""
+    """A loop with more than one iteration, or with packed operands."""
 
     dim: str
     step: int
     extent: int
-    """What it covers where no tail is outside."""
+    """Number of elements covered outside of tails."""
     body: "list[Nest | int]"
     is_flat: bool = False
-    """It is written out."""
+    """True if the loop is unrolled."""
     is_vector: bool = False
     is_parallel: bool = False
     packs: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Nest:
 
     @property
     def leaves(self) -> tuple[int, ...]:
-        """The statements inside, in order."""
+        """The statements in the loop, in order."""
         return tuple(
             leaf
             for node in self.body
@@ -53,23 +53,23 @@ class Nest:
 
 @dataclass(slots=True)
 class LoopPlan:
-    """What is to be written."""
+    """The plan of a function."""
 
     program: Program
     roots: list[Nest | int]
     width: int
-    """Number of lanes that the widest vector has."""
+    """Number of lanes in the widest vector."""
     is_complete: dict[int, bool] = field(default_factory=dict[int, bool])
-    """True if a statement's registers see its whole reduction: then they begin with its identity,
+    """True if a statement's registers see its whole reduction: then they start with its identity,
     and memory is only written."""
     is_plain: bool = False
-    """True if the tree has so many tails that none is written as code of its own."""
+    """True if the tree has too many tails to give each its own code."""
     copies: dict[int, int] = field(default_factory=dict[int, int])
-    """In how many partial results a statement's reduction is kept."""
+    """Number of partial results of each statement's reduction."""
 
     @property
     def filled(self) -> list[Statement]:
-        """The statements whose results have to be set before anything runs."""
+        """The statements whose results must be initialised before anything runs."""
         return [
             statement
             for leaf, statement in enumerate(self.program.statements)
@@ -78,7 +78,7 @@ class LoopPlan:
 
 
 def make_plan(tree: Tree, width: int) -> LoopPlan:
-    """Return how `tree` is written with vectors of up to `width` lanes."""
+    """Return the plan of `tree` with vectors of up to `width` lanes."""
     plan = LoopPlan(
         tree.program,
         [_nest(node, tree.program) for node in _without_single_loops(tree.roots)],
@@ -97,14 +97,14 @@ def make_plan(tree: Tree, width: int) -> LoopPlan:
 
 
 def weight(node: Nest | int, extents: Mapping[str, int], plan: LoopPlan) -> int:
-    """Return about how many instructions are written for a node, its tails among them."""
+    """Return the approximate number of instructions for a node, including its tails."""
     if isinstance(node, int):
         statement = plan.program.statements[node]
         return statement.operations + len(statement.reads) + 1
     size, tail = divmod(extents[node.dim], node.step)
     if node.is_vector:
-        whole = size // plan.width
-        parts = min(whole, MOST_CHUNKS) + (size % plan.width).bit_count()
+        full = size // plan.width
+        parts = min(full, MOST_CHUNKS) + (size % plan.width).bit_count()
         return parts * sum(_vector_weight(leaf, node, plan) for leaf in node.leaves)
 
     def inside(extent: int) -> int:
@@ -116,32 +116,32 @@ def weight(node: Nest | int, extents: Mapping[str, int], plan: LoopPlan) -> int:
 
 
 def _vector_weight(leaf: int, nest: Nest, plan: LoopPlan) -> int:
-    """Count elements that are not side by side one by one."""
+    """Return the weight of a statement, counting non-contiguous elements individually."""
     apart = sum(access.stride(nest.dim) not in (0, 1) for access in operands(plan.program, leaf))
     return weight(leaf, {}, plan) + 2 * apart * plan.width
 
 
 def chunks(extent: int, width: int) -> list[tuple[int, int]]:
     """Return the (offset, width) of the vectors that cover `extent` elements."""
-    found: list[tuple[int, int]] = []
+    parts: list[tuple[int, int]] = []
     at = 0
     while at < extent:
         while width > extent - at:
             width //= 2
-        found.append((at, width))
+        parts.append((at, width))
         at += width
-    return found
+    return parts
 
 
 def _without_single_loops(nodes: tuple[Node, ...]) -> list[Node]:
-    """Leave out loops of one iteration, unless something is packed in them."""
-    found: list[Node] = []
+    """Remove loops of one iteration, unless they pack operands."""
+    result: list[Node] = []
     for node in nodes:
         if isinstance(node, Loop) and node.extent == node.step and not node.packs:
-            found.extend(_without_single_loops(node.body))
+            result.extend(_without_single_loops(node.body))
         else:
-            found.append(node)
-    return found
+            result.append(node)
+    return result
 
 
 def _nest(node: Node, program: Program) -> Nest | int:
@@ -164,7 +164,7 @@ def _nest(node: Node, program: Program) -> Nest | int:
 
 
 def _is_contiguous(nest: Nest, program: Program) -> bool:
-    """Return whether one step of an innermost loop goes to the next element everywhere."""
+    """Return True if one step of an innermost loop moves every access by 0 or 1 elements."""
     for leaf in nest.leaves:
         statement = program.statements[leaf]
         strides = {access.stride(nest.dim) for access in statement.reads}
@@ -176,7 +176,7 @@ def _is_contiguous(nest: Nest, program: Program) -> bool:
 
 
 def _roll(node: Nest | int, plan: LoopPlan) -> None:
-    """Write nothing out in `node`, and leave numbers that are far apart alone."""
+    """Unroll nothing in `node`, and vectorise only contiguous accesses."""
     if isinstance(node, int):
         return
     node.is_flat = node.is_flat and node.extent == node.step
@@ -186,7 +186,7 @@ def _roll(node: Nest | int, plan: LoopPlan) -> None:
 
 
 def _place_sums(plan: LoopPlan, nest: Nest, around: list[Nest]) -> None:
-    """Find the loop from which on the registers of each statement inside `nest` are kept."""
+    """Choose the loop from which on the registers of each statement in `nest` are kept."""
     path = [*around, nest]
     for child in nest.body:
         if isinstance(child, Nest):
@@ -202,33 +202,33 @@ def _place_sums(plan: LoopPlan, nest: Nest, around: list[Nest]) -> None:
         plan.is_complete[child] = all(
             outer.dim not in statement.over or outer.extent == outer.step for outer in path[:first]
         )
-        places = 1
+        accumulators = 1
         for inner in path[first:]:
             if inner.dim not in statement.over:
                 size = inner.extent // inner.step
-                places *= len(chunks(size, plan.width)) if inner.is_vector else max(1, size)
-        plan.copies[child] = max(1, min(8, _ENOUGH_ACCUMULATORS // places))
+                accumulators *= len(chunks(size, plan.width)) if inner.is_vector else max(1, size)
+        plan.copies[child] = max(1, min(8, _ENOUGH_ACCUMULATORS // accumulators))
 
 
 def _first_fixed(plan: LoopPlan, path: list[Nest], statement: Statement) -> int | None:
-    """Return the number of the outermost loop from which on the result's place is written out."""
+    """Return the index of the outermost loop inside which the result's place is constant."""
     first = None
     for number in range(len(path) - 1, -1, -1):
         nest = path[number]
         if nest.dim in statement.over:
             first = number
-        elif not _is_written_out(plan, nest):
+        elif not _is_unrolled(plan, nest):
             break
     return first
 
 
-def _is_written_out(plan: LoopPlan, nest: Nest) -> bool:
+def _is_unrolled(plan: LoopPlan, nest: Nest) -> bool:
     if nest.is_vector:
         return nest.extent // plan.width <= MOST_CHUNKS
     return nest.is_flat
 
 
 def operands(program: Program, leaf: int) -> tuple[Access, ...]:
-    """Return what a statement reads and, last, what it writes."""
+    """Return the accesses that a statement reads and, last, the one it writes."""
     statement = program.statements[leaf]
     return (*statement.reads, statement.out)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Textual LLVM IR as it is written: names, blocks, and loops whose phis appear on use.
+"""Write textual LLVM IR: names, blocks, and loops whose phis are added on use.
 
-It knows no tree and no tensor.
+This module does not depend on trees or tensors.
 """
 
 from collections.abc import Generator, Iterator
@@ -17,13 +17,13 @@ Lines: TypeAlias = "list[str | Lines]"
 
 
 def vector(width: int, scalar: str = "float") -> str:
-    """Return the type of `width` lanes; one lane is no vector."""
+    """Return the type of a vector of `width` lanes; the scalar type for one lane."""
     return scalar if width == 1 else f"<{width} x {scalar}>"
 
 
 @dataclass(slots=True, eq=False)
 class _Frame:
-    """A loop that is being written."""
+    """A loop in progress."""
 
     phis: "Lines"
     before: str
@@ -34,10 +34,10 @@ class _Frame:
 
 @dataclass(slots=True, eq=False)
 class Accumulators:
-    """Values that stay in registers through all loops that begin while these are open."""
+    """Values that stay in registers in all loops that begin while this object is open."""
 
     start: "Lines"
-    """What is written before those loops."""
+    """The instructions before those loops."""
     types: dict[Key, str] = field(default_factory=dict[Key, str])
     values: dict[Key, str] = field(default_factory=dict[Key, str])
     frames: list[_Frame] = field(default_factory=list[_Frame])
@@ -48,11 +48,11 @@ class Function:
     """The body of one function of IR."""
 
     header: str
-    """Its first line, without the brace."""
+    """The first line, without the brace."""
     numbers: "count[int]" = field(default_factory=count)
     lines: "Lines" = field(default_factory=list["str | Lines"])
     prologue: "Lines" = field(default_factory=list["str | Lines"])
-    """What is written before everything else."""
+    """The instructions at the start of the function."""
     block: str = "entry"
     open: list[Accumulators] = field(default_factory=list[Accumulators])
 
@@ -60,7 +60,7 @@ class Function:
         self.lines.append(self.prologue)
 
     def name(self, stem: str) -> str:
-        """Return a name that nothing has yet."""
+        """Return an unused name."""
         return f"{stem}{next(self.numbers)}"
 
     def add(self, line: str) -> None:
@@ -75,7 +75,7 @@ class Function:
 
     @contextmanager
     def loop(self, last: str, first: str = "0") -> Generator[str]:
-        """Write a loop from `first` up to, not with, `last`, which is more; yield its counter."""
+        """Write a loop from `first` up to, but not including, `last`; yield its counter."""
         head, after, counter = self.name("head"), self.name("after"), self.name("%i")
         frame = _Frame([], self.block)
         self.lines += [f"br label %{head}", f"{head}:", frame.phis]
@@ -110,11 +110,11 @@ class Function:
         self.open.remove(opened)
 
     def carry(self, accumulators: Accumulators, key: Key) -> str:
-        """Return what an accumulator is now, carried through every loop that is being written."""
+        """Return the current value of an accumulator, carried through every loop in progress."""
         value = accumulators.values[key]
         for frame in accumulators.frames:
             if not any(
-                owner is accumulators and known == key for owner, known, _, _ in frame.carried
+                owner is accumulators and other == key for owner, other, _, _ in frame.carried
             ):
                 phi = self.name("%acc")
                 frame.carried.append((accumulators, key, phi, value))
