@@ -112,7 +112,7 @@ def test_sources_are_written_below_the_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../evil.c", "/evil.c", "a/../../evil.c", "", "nul\0"])
 def test_a_source_never_leaves_the_directory(tmp_path: Path, name: str) -> None:
     program = Benchmark("a-v0/b", b"", sources=[("fine.c", b"1"), (name, b"2")])
-    with pytest.raises(BenchmarkInitError, match="would leave its directory"):
+    with pytest.raises(BenchmarkInitError, match="points outside its directory"):
         program.write_sources_to_directory(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

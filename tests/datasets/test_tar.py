@@ -88,7 +88,7 @@ def test_a_truncated_archive_installs_nothing_and_the_next_try_goes_on(
 
 @pytest.mark.parametrize(
     ("behaviour", "message"),
-    [("html", "its sha256 is"), ("busy", "HTTP 429"), ("stall", "no byte arrived"), ("no", "404")],
+    [("html", "its sha256 is"), ("busy", "HTTP 429"), ("stall", "no data received"), ("no", "404")],
 )
 def test_what_cannot_be_fetched_installs_nothing(
     make: Callable[..., TarDataset], server: Server, behaviour: str, message: str
@@ -113,8 +113,8 @@ def test_the_next_mirror_serves(make: Callable[..., TarDataset]) -> None:
 @pytest.mark.parametrize(
     ("info", "message"),
     [
-        (tarfile.TarInfo("top/../../../../evil"), "would leave its directory"),
-        (tarfile.TarInfo("top/a.bc"), "two files are called 'top/a.bc'"),
+        (tarfile.TarInfo("top/../../../../evil"), "points outside its directory"),
+        (tarfile.TarInfo("top/a.bc"), "two files are named 'top/a.bc'"),
     ],
 )
 def test_a_hostile_archive_leaves_nothing(
@@ -220,7 +220,7 @@ def test_a_read_only_site_directory_is_a_typed_error(make: Callable[..., TarData
             message = pipe.read().decode()
         os.waitpid(child, 0)
         assert message.startswith("DatasetInitError: cannot write to")
-        assert "set COMPILER_GYM_SITE_DATA to a directory that can be written" in message
+        assert "set COMPILER_GYM_SITE_DATA to a writable directory" in message
         assert list(site.iterdir()) == []
         site.chmod(0o755)
 
