@@ -140,7 +140,7 @@ def test_options_choose_files_and_state_what_is_known(run: Any, tmp_path: Path) 
         "me",
         "zig",
     )
-    assert problems(corpus) == {"big.src": "100 bytes exceed the limit of 10"}
+    assert problems(corpus) == {"big.src": "100 bytes exceed the limit of 50"}
     assert corpus.license == "BSD-3-Clause"
 
 
@@ -285,7 +285,7 @@ def test_parquet_of_bitcode_is_imported_with_its_provenance(run: Any, tmp_path: 
 
 
 def test_parquet_without_programs_is_refused(run: Any, tmp_path: Path) -> None:
-    with pytest.raises(DatasetInitError, match=r"no column 'content': found text"):
+    with pytest.raises(DatasetInitError, match=r"no column 'content', only text"):
         run(_table(tmp_path / "x.parquet", [{"text": "x"}]))
     (tmp_path / "y.parquet").write_bytes(b"PAR1 but no table")
     _table(tmp_path / "d/a.parquet", _rows(0, 3))
@@ -375,7 +375,7 @@ def test_a_table_without_programs_does_not_hide_the_others(run: Any, tmp_path: P
     assert problems(corpus) == {
         "number-2": "no contents, or too large",
         "number-3": "it is empty",
-        "b.parquet": "b.parquet has no column 'content': found other",
+        "b.parquet": "b.parquet has no column 'content', only other",
     }
     (folder / "d.parquet").write_bytes((folder / "c.parquet").read_bytes())
     assert run(folder)[0].added == 0

@@ -70,7 +70,7 @@ def test_a_line_holds_its_program_under_several_names(record: object, tmp_path: 
     [
         ("{", "invalid JSON"),
         ("[1]", "no field func_def, code, content or source"),
-        ('{"code": ""}', "no func"),
+        ('{"code": ""}', "no field func"),
     ],
 )
 def test_a_line_that_is_no_program_says_why(line: str, problem: str, tmp_path: Path) -> None:
@@ -94,4 +94,4 @@ def test_a_program_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text("int a;")
     (only,) = found(tmp_path, ReadOptions(max_bytes=3))
     assert only is not None
-    assert (only.contents, only.problem) == (b"", "6 bytes exceed the limit of 5")
+    assert (only.contents, only.problem) == (b"", "6 bytes exceed the limit of 3")

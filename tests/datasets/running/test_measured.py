@@ -49,7 +49,7 @@ def test_two_programs_are_run_in_turns(program: Path) -> None:
         ("echo other", "standard output"),
         ("echo small; exit 3", "exit status 3 instead of 0"),
         ("kill -SEGV $$", "killed by signal 11"),
-        ("sleep 5", "passed its limit of time"),
+        ("sleep 5", "exceeded its limit of time"),
         ("echo help >&2; exit 1", "help"),
     ],
 )

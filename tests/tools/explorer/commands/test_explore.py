@@ -85,7 +85,7 @@ def test_quit_leaves_before_the_end_of_the_input(cli: Run) -> None:
 
 def test_people_get_text_and_help(cli: Run) -> None:
     shown = cli("explore", PROGRAM, stdin=b"help\nlist sroa\nsroa\nsroa\nhistory\n").output
-    for text in ("undo [N]", "sroa<preserve-cfg>", "applied sroa", "changed nothing", "Earned"):
+    for text in ("undo [N]", "sroa<preserve-cfg>", "applied sroa", "changed nothing", "Reward"):
         assert text in shown
 
 

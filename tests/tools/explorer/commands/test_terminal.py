@@ -84,8 +84,8 @@ def test_the_only_name_that_the_letters_fit_is_meant(
     ("line", "details"),
     [
         ("undo -1", "expected a number, found '-1'"),
-        ("save", "expected save FILE"),
-        ("save a b", "expected save FILE"),
+        ("save", "usage: save FILE"),
+        ("save a b", "usage: save FILE"),
         ("observe Colour", "Colour"),
         ("reward Fame", "Fame"),
     ],
