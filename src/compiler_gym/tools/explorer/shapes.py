@@ -160,7 +160,7 @@ def _(space: spaces.Scalar, name: str = "") -> Shape:
         name=name,
         low=_finite(space.min),
         high=_finite(space.max),
-        is_integer=space.kind in "iu",
+        whole=space.kind in "iu",
     )
 
 

@@ -261,7 +261,7 @@ class _Building:
         try:
             with self._supplier.root(self._package) as root:
                 self._update(build_depends=root.packages)
-                shop = _Workshop(
+                workshop = _Workshop(
                     root=root,
                     work=work,
                     recorder=recorder,
@@ -273,9 +273,9 @@ class _Building:
                     variables=_variables(),
                 )
                 try:
-                    return self._build_in(shop, description)
+                    return self._build_in(workshop, description)
                 finally:
-                    self.cpu_seconds = shop.cpu_seconds
+                    self.cpu_seconds = workshop.cpu_seconds
         except DownloadFailed as error:
             _raise_if_unreached(error)
             raise _Abandoned(BuildOutcome.NO_DEPENDENCY, _one_line(error)) from error
@@ -296,12 +296,12 @@ class _Building:
         report = shop.run(["/bin/sh", "-c", _BUILD], inside)
         shop.space.look(at_once=True)  # a quick build ends before the next periodic check
         events = list(tree.events(recording))
-        units, gone = tree.units(events)
+        units, missing = tree.units(events)
         if report.exit_status:
             raise self._report_failed()
         if not units:
-            if gone:
-                reason = f"{len(gone)} compiled sources were deleted, for example {gone[0]}"
+            if missing:
+                reason = f"{len(missing)} compiled sources were deleted, for example {missing[0]}"
                 raise _Abandoned(BuildOutcome.SOURCES_GONE, reason)
             raise _Abandoned(BuildOutcome.NOT_C, "its build compiled no C or C++ sources")
         self._update(compiler=self._version(shop))

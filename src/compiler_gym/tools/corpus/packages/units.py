@@ -75,7 +75,7 @@ class BuiltTree:
         """
         units_by_source: dict[Unit, FoundUnit] = {}
         first: dict[tuple[str, tuple[str, ...]], FoundUnit] = {}
-        gone: dict[str, None] = {}
+        missing: dict[str, None] = {}
         for event in events:
             command = CompilerCommand.parse(event.words, event.cwd)
             units = [unit for _, unit in list_objects(command)]
@@ -85,12 +85,12 @@ class BuiltTree:
                 if unit.source.name == "-" or _is_trial(name):
                     continue
                 if not (unit.path.is_file() and self.holds(unit.path)):
-                    gone[name] = None
+                    missing[name] = None
                     continue
                 flags = tuple(word for word in unit.command.flags if word not in _PIC)
                 entry = first.setdefault((name, flags), self._find_unit(unit, name))
                 units_by_source[unit] = entry
-        return units_by_source, list(gone)
+        return units_by_source, list(missing)
 
     def holds(self, path: Path) -> bool:
         """Return whether `path` is inside the tree, after resolving links."""
@@ -105,12 +105,12 @@ class BuiltTree:
         return word.replace(str(self.root), "") if self.root != Path("/") else word
 
     def _find_unit(self, unit: Unit, name: str) -> FoundUnit:
-        words = unit.command.words
-        inside = [self._inside(word) for word in words]
+        arguments = unit.command.words
+        inside = [self._inside(word) for word in arguments]
         command = CompilerCommand.parse(inside, self._inside(str(unit.command.cwd)))
         source = replace(unit.source, name=self._inside(unit.source.name))
         folder = os.path.relpath(unit.command.cwd, self.path)
-        shown = tuple(self.shorten_word(word) for word in (Path(words[0]).name, *words[1:]))
+        shown = tuple(self.shorten_word(word) for word in (Path(arguments[0]).name, *arguments[1:]))
         return FoundUnit(Unit(command, source), name, folder, shown)
 
     def _outside(self, word: str) -> str:
