@@ -131,7 +131,7 @@ def test_samples_repeat_with_their_seed(own: Run, programs: Path, tmp_path: Path
         (("install", "npb-llvm10-v1"), "did you mean benchmark://npb-llvm10-v0"),
         (("remove", "cbench-v1"), "cannot be removed"),
         (("verify", "npb-llvm10-v0"), "is not installed"),
-        (("import", "cbench-v1", "."), "the name of another dataset"),
+        (("import", "cbench-v1", "."), "the name of an existing dataset"),
         (("import", "mine-v0", "missing"), "no such file or directory"),
         (("import", "a/b", "."), "is not a dataset name"),
         (("export", "generator://llvm-stress-v0", "x.parquet"), "set a limit|apt install"),
