@@ -92,7 +92,7 @@ def test_people_get_text_and_help(cli: Run) -> None:
 def test_a_program_on_standard_input_needs_a_terminal_for_commands(cli: Run) -> None:
     ran = cli("explore", "-", stdin=SOURCE.encode())
     assert ran.status == 2
-    assert "name a file" in ran.errors
+    assert "pass the program as a file" in ran.errors
 
 
 @pytest.mark.parametrize(
