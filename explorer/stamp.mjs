@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes the digest of the sources beside what was built of them; a test compares the two.
+// Writes the digest of the sources next to the built files; a test compares the two.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const walk = (folder) => {
 };
 walk('src');
 walk('public');
-files.push('../src/compiler_gym/tools/explorer/schema.json'); // what the types are made of
+files.push('../src/compiler_gym/tools/explorer/schema.json'); // the types are generated from it
 const hash = createHash('sha256');
 for (const file of files.sort()) hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
 writeFileSync('../src/compiler_gym/tools/explorer/static/sources.sha256', `${hash.digest('hex')}\n`);

@@ -80,7 +80,7 @@ def test_a_program_that_is_run_is_judged_by_the_environment_before_the_callbacks
 
 def test_an_environment_that_runs_no_program_says_so_instead_of_passing_it() -> None:
     program = Benchmark("a-v0/b", b"", run=RunSpec.single())
-    with pytest.raises(ValidationUnavailableError, match="expected an environment with"):
+    with pytest.raises(ValidationUnavailableError, match="no method `behaviour_errors`"):
         program.validate("env")
 
 
@@ -112,7 +112,7 @@ def test_sources_are_written_below_the_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../evil.c", "/evil.c", "a/../../evil.c", "", "nul\0"])
 def test_a_source_never_leaves_the_directory(tmp_path: Path, name: str) -> None:
     program = Benchmark("a-v0/b", b"", sources=[("fine.c", b"1"), (name, b"2")])
-    with pytest.raises(BenchmarkInitError, match="would leave its directory"):
+    with pytest.raises(BenchmarkInitError, match="points outside its directory"):
         program.write_sources_to_directory(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

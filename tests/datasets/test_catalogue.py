@@ -75,9 +75,15 @@ class Reading(Words):
 @pytest.mark.parametrize(
     ("uri", "says"),
     [
-        ("few-v0/a?gaol=speed", "key 'gaol' that nothing reads: did you mean goal?"),
-        ("few-v0/a?goal=x&xyzzy=1", "key 'xyzzy' that nothing reads: known: goal"),
-        ("few-v0/a?part=1", "'part' that nothing reads"),
+        (
+            "few-v0/a?gaol=speed",
+            "unknown key 'gaol' in benchmark://few-v0/a?gaol=speed: did you mean goal?",
+        ),
+        (
+            "few-v0/a?goal=x&xyzzy=1",
+            "unknown key 'xyzzy' in benchmark://few-v0/a?goal=x&xyzzy=1: known keys: goal",
+        ),
+        ("few-v0/a?part=1", "unknown key 'part'"),
         ("reading-v0/a?parts=1", "did you mean part?"),
     ],
 )
@@ -88,7 +94,7 @@ def test_a_key_that_nothing_reads_is_refused(uri: str, says: str) -> None:
             known.benchmark(uri)
         assert known.benchmark("reading-v0/a?goal=size&part=2")
     assert Datasets([Words("few-v0", ["a"])]).benchmark("few-v0/a?anything=goes")
-    with pytest.raises(BenchmarkInitError, match="reads: expected none"):
+    with pytest.raises(BenchmarkInitError, match="it takes no keys"):
         Datasets([Words("few-v0", ["a"])], ()).benchmark("few-v0/a?goal=size")
 
 
@@ -157,7 +163,7 @@ def test_datasets_are_sampled_uniformly_by_size_or_by_weight(datasets: Datasets)
 
 def test_weights_that_make_no_sense_are_refused(datasets: Datasets) -> None:
     for weight in (-1.0, float("inf"), float("nan")):
-        with pytest.raises(InvalidParameterError, match="finite numbers >= 0"):
+        with pytest.raises(InvalidParameterError, match="must be finite and not negative"):
             datasets.random_benchmark(weights={"words-v1": weight})
     with pytest.raises(UnknownNameError, match="no dataset"):
         datasets.random_benchmark(weights={"nothing-v1": 1})

@@ -12,7 +12,7 @@ from compiler_gym.errors import DatasetInitError
 class Shouted(CsmithPrograms):
     """A dataset for a compiler that reads capitals."""
 
-    def contents_of(self, source: bytes) -> bytes:
+    def make_contents(self, source: bytes) -> bytes:
         return source.upper()
 
 

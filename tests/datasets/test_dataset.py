@@ -33,7 +33,7 @@ def test_a_dataset_says_what_it_was_told() -> None:
 
 @pytest.mark.parametrize("name", ["words-v0/a", "words-v0?x=1", "words-v0#x"])
 def test_the_address_of_a_program_is_not_the_name_of_a_dataset(name: str) -> None:
-    with pytest.raises(DatasetInitError, match="not the name of a dataset"):
+    with pytest.raises(DatasetInitError, match="is not a dataset name"):
         Words(name, [])
 
 

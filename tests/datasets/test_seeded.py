@@ -56,7 +56,7 @@ def test_there_is_no_end_of_seeds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["-1", "01", "x", "4294967295", "٣"])
 def test_what_is_no_seed_names_no_program(name: str, tmp_path: Path) -> None:
-    with pytest.raises(UnknownNameError, match="expected a seed from 0 to"):
+    with pytest.raises(UnknownNameError, match="use a seed from 0 to"):
         Written(scribe(tmp_path, "echo"))[name]
 
 
@@ -65,7 +65,7 @@ def test_what_is_no_seed_names_no_program(name: str, tmp_path: Path) -> None:
     [("exit 0", "status 0"), ("echo why >&2; exit 2", "why"), ("kill -9 $$", "status -9")],
 )
 def test_a_tool_that_writes_nothing_says_why(line: str, reason: str, tmp_path: Path) -> None:
-    with pytest.raises(BenchmarkInitError, match=rf"wrote no program for the seed 1:\n{reason}"):
+    with pytest.raises(BenchmarkInitError, match=rf"generated no program for seed 1:\n{reason}"):
         Written(scribe(tmp_path, line))["1"]
 
 

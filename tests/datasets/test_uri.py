@@ -55,7 +55,7 @@ def test_text_that_names_no_dataset_is_refused(text: str) -> None:
 
 
 def test_a_number_is_not_an_address() -> None:
-    with pytest.raises(BenchmarkInitError, match="found int"):
+    with pytest.raises(BenchmarkInitError, match="got int"):
         BenchmarkUri.from_string(3)  # pyright: ignore[reportArgumentType]
 
 

@@ -133,7 +133,7 @@ def no_machine(env: Any) -> None:
         (a_word, Verdict.FAILED, "never right"),
         (an_assertion, Verdict.FAILED, "details='it moved"),
         (no_machine, Verdict.UNKNOWN, "OSError: no space left"),
-        (a_number, Verdict.UNKNOWN, "expected a list of what is wrong"),
+        (a_number, Verdict.UNKNOWN, "return a list of errors"),
     ],
 )
 @pytest.mark.parametrize("moved", ["itself", "fork", "pickle"])

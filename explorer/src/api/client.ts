@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Asks the server. Knows the token, turns refusals into errors, and notes when nobody answers.
+// The API client: sends the token, converts error responses to exceptions, and detects a lost server.
 
 import type {
   ActionSpace, Catalogue, CostValues, Difference, Environment, Episodes, Event as Told, Export,
@@ -9,7 +9,7 @@ import type {
 
 const KEPT = 'compiler_gym.token';
 
-/** An answer that says why a request was not served. */
+/** An error response of the server. */
 export class Refused extends Error {
   constructor(
     readonly problem: Problem,
@@ -19,14 +19,14 @@ export class Refused extends Error {
   }
 }
 
-/** Nobody answered: the server is gone, or the way to it. */
+/** The server cannot be reached. */
 export class Lost extends Error {
   constructor() {
-    super('The server does not answer.');
+    super('The server is not responding.');
   }
 }
 
-/** The token of the address; it is taken out of what the browser shows, so that links hold none. */
+/** The token from the URL; it is removed from the address bar, so that shared links do not contain it. */
 function readToken(): string {
   const address = new URL(location.href);
   const given = address.searchParams.get('token');
@@ -41,7 +41,7 @@ function readToken(): string {
 const token = readToken();
 let onLost: () => void = () => {};
 
-/** Name what is called whenever nobody answers. */
+/** Set the function to call when the server cannot be reached. */
 export function whenLost(call: () => void): void {
   onLost = call;
 }
@@ -67,7 +67,7 @@ async function ask<T>(method: string, path: string, query: Query = {}, body?: un
   try {
     problem = (await answer.json()) as Problem;
   } catch {
-    problem = { type: 'HTTP', message: `The server answered ${answer.status}.`, expected: '', found: '', next: '' };
+    problem = { type: 'HTTP', message: `The server returned status ${answer.status}.`, expected: '', found: '', next: '' };
   }
   throw new Refused(problem, answer.status);
 }
@@ -84,7 +84,7 @@ export const api = {
   open: (body: Partial<NewSession>) => ask<Session>('POST', '/api/sessions', {}, body),
   session: (session: string) => ask<Session>('GET', of(session)),
   close: (session: string) => ask<void>('DELETE', of(session)),
-  /** Close a session from a page that goes away. */
+  /** Close a session while the page is being unloaded. */
   leave: (session: string) => void fetch(of(session), { method: 'DELETE', keepalive: true, headers: { Authorization: `Bearer ${token}` } }).catch(() => {}),
   actions: (session: string, node: number) => ask<ActionSpace>('GET', `${at(session, node)}/actions`),
   step: async (session: string, parent: number, actions: unknown[]) =>
@@ -114,7 +114,7 @@ export const api = {
 
 const KINDS = ['nodes', 'removed', 'tried', 'progress', 'improved', 'task', 'recovered', 'closed'];
 
-/** Call `told` for each event of a session, or of a task; return what ends that. */
+/** Call `told` for each event of a session or task; return a function that unsubscribes. */
 export function listen(session: string, task: string | null, told: (event: Told) => void, ended: () => void = () => {}): () => void {
   const path = task ? `${of(session)}/tasks/${task}/events` : `${of(session)}/events`;
   const source = new EventSource(`${path}?token=${encodeURIComponent(token)}`);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What differs between two texts of a program, where the number of a value is no difference.
+// Differences between two texts of a program, ignoring the numbers of values.
 
 import { Change, diff } from '@codemirror/merge';
 
@@ -7,11 +7,11 @@ const NUMBERED = /%\d+|(?<=^|\s)\d+(?=:)|![0-9]+|#[0-9]+/g;
 const FIRST_LETTER = 0x4e00;
 const MOST_KINDS = 20_000;
 
-/** The changes from `a` to `b`: whole lines, and within lines that correspond the words. */
+/** The changes from `a` to `b`: whole lines, and words within corresponding lines. */
 export function changes(a: string, b: string): readonly Change[] {
   const [old, fresh] = [a.split('\n'), b.split('\n')];
   const kinds = new Map<string, string>();
-  // Each kind of line is one letter, so that a diff of letters is one of lines.
+  // Each distinct line becomes one character, so that a diff of characters is a diff of lines.
   const letter = (line: string) => {
     const kind = line.replace(NUMBERED, '%');
     let known = kinds.get(kind);
@@ -24,7 +24,7 @@ export function changes(a: string, b: string): readonly Change[] {
   return found.map((one) => new Change(at(placesA, one.fromA, a), at(placesA, one.toA, a), at(placesB, one.fromB, b), at(placesB, one.toB, b)));
 }
 
-/** Where each line begins. */
+/** The offset of each line. */
 function starts(lines: string[]): number[] {
   const places: number[] = [];
   let at = 0;

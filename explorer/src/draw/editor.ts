@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CodeMirror as all panes use it: one look, and one reader of lines for every language.
+// The CodeMirror configuration of all panes: one theme, and one line tokenizer for every language.
 
 import { defaultKeymap } from '@codemirror/commands';
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
@@ -52,7 +52,7 @@ const linked = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-/** Lines that have a colour: the number of one for each, by line. */
+/** Highlighted lines: the colour number of each, by line. */
 export function coloured(lines: Map<number, number>): Extension {
   return EditorView.decorations.of((view) => {
     const known = [...lines].filter(([n]) => n > 0 && n <= view.state.doc.lines).sort((a, b) => a[0] - b[0]);
@@ -60,17 +60,17 @@ export function coloured(lines: Map<number, number>): Extension {
   });
 }
 
-/** What an editor is made with that shows a text and does not change it. */
+/** The extensions of a read-only editor. */
 export function shown(language: string, label: string): Extension[] {
   return [...base(language, label), EditorState.readOnly.of(true), lineNumbers(), linked];
 }
 
-/** What an editor is made with that a program is written in. */
+/** The extensions of an editor for writing a program. */
 export function written(language: string, label: string): Extension[] {
   return [...base(language, label), lineNumbers()];
 }
 
-/** Show or hide the line in which a text is searched, without a key. */
+/** Show or hide the search panel. */
 export function toggleSearch(view: EditorView | undefined): void {
   if (!view) return;
   if (searchPanelOpen(view.state)) closeSearchPanel(view);

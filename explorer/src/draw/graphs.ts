@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Graphs as they are drawn: with Graphviz, and large ones on a canvas or as plain boxes.
+// Drawing of graphs: with Graphviz, and large ones on a canvas or as plain boxes.
 
 import type { Graph, GraphNode } from '../api/schema';
 import type { Placed } from './layout.worker';
@@ -9,18 +9,18 @@ const MOST_NODES = 2000;
 const MOST_PARTS = 6000;
 const PATIENCE = 5000;
 const MOST_LETTERS = 400;
-/** How far boxes are apart, and how large they are. */
+/** The spacing and the size of boxes. */
 export const STEP = { x: 24, y: 20 };
 const BOX = { x: 16, y: 10 };
-/** Colours of boxes by what became of them: where a state is compared with another. */
+/** The colours of boxes by status, relative to another state. */
 const COLOURS: Record<string, string> = { added: '--good', changed: '--accent', removed: '--bad' };
 
-/** All that a picture shows: what is there, and what has gone. */
+/** All nodes to draw: present and removed ones. */
 export function drawnNodes(graph: Graph): GraphNode[] {
   return [...graph.nodes, ...graph.removed_nodes.map((one) => ({ ...one, id: `gone ${one.id}`, status: 'removed' }))];
 }
 
-// Graphviz knows how wide Courier is; other fonts of one width are no wider.
+// Graphviz knows the width of Courier, and other monospaced fonts are not wider.
 const quoted = (text: string) => JSON.stringify(text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS)}…` : text).replaceAll('\\n', '\\l');
 
 function dotOf(graph: Graph): string {
@@ -29,17 +29,17 @@ function dotOf(graph: Graph): string {
   return `digraph { bgcolor="transparent"; node [shape=box, style="rounded,filled", fontname="Courier", fontsize=10, margin="0.12,0.06"]; edge [fontsize=9, fontname="Courier", arrowsize=0.7]; ${[...lines, ...links].join(';')} }`;
 }
 
-/** What a layout is answered with: a drawing, or places of nodes. */
+/** The result of a layout: a drawing, or the positions of nodes. */
 export interface Layout {
   svg?: string;
   placed?: Placed;
   error?: string;
 }
 
-/** Lays one graph out at a time, away from the page; the last that is asked for counts. */
+/** Computes one layout at a time in a worker; only the last request counts. */
 export class Layouts {
   private worker: Worker | undefined;
-  /** What ends its patience: 0 where nothing is asked for, -1 where there is no end. */
+  /** The timer of the time limit: 0 if idle, -1 if unlimited. */
   private timer = 0;
 
   lay(graph: Graph, done: (layout: Layout) => void): void {
@@ -47,11 +47,11 @@ export class Layouts {
     const asked = { nodes: drawnNodes(graph), edges: graph.edges };
     if (size > MOST_NODES || size + graph.edges.length > MOST_PARTS) return this.ask(asked, done);
     this.ask({ dot: dotOf(graph) }, done);
-    // Some graphs of few nodes take Graphviz minutes.
+    // Graphviz needs minutes for some graphs, even small ones.
     this.timer = window.setTimeout(() => this.ask(asked, done), PATIENCE);
   }
   private ask(what: object, done: (layout: Layout) => void): void {
-    if (this.timer) this.end(); // It works on what nobody wants any more.
+    if (this.timer) this.end(); // The running request is obsolete.
     const worker = (this.worker ??= new Worker(new URL('./layout.worker.ts', import.meta.url), { type: 'module' }));
     this.timer = -1;
     worker.onmessage = ({ data }: MessageEvent<Layout>) => {
@@ -71,13 +71,13 @@ export class Layouts {
 
 const extent = (values: Float32Array) => values.reduce(([low, high], one) => [Math.min(low, one), Math.max(high, one)] as const, [Infinity, -Infinity] as readonly [number, number]);
 
-/** The box around everything. */
+/** The bounding box. */
 export function boundsOf(at: Placed): { left: number; top: number; width: number; height: number } {
   const [[left, right], [top, bottom]] = [extent(at.x), extent(at.y)];
   return { left: left - STEP.x, top: top - STEP.y, width: right - left + 2 * STEP.x, height: bottom - top + 2 * STEP.y };
 }
 
-/** The node at a point, if there is one. */
+/** The index of the node at a point, or -1. */
 export function nodeAt(at: Placed, x: number, y: number): number {
   return at.x.findIndex((one, i) => Math.abs(one - x) <= BOX.x / 2 && Math.abs((at.y[i] ?? 0) - y) <= BOX.y / 2);
 }
@@ -87,7 +87,7 @@ const grouped = (nodes: GraphNode[]) => ['', 'same', 'changed', 'added', 'remove
   places: nodes.flatMap((node, i) => (node.status === status ? [i] : [])),
 }));
 
-/** Paint what of a large graph is in a canvas `wide` and `high`, moved and scaled. */
+/** Paint the visible part of a large graph on a canvas of size `wide` x `high`. */
 export function paint(pen: CanvasRenderingContext2D, at: Placed, nodes: GraphNode[], wide: number, high: number, shift: { x: number; y: number }, scale: number): void {
   pen.fillStyle = pageColour('--panel');
   pen.fillRect(0, 0, wide, high);
@@ -117,7 +117,7 @@ export function paint(pen: CanvasRenderingContext2D, at: Placed, nodes: GraphNod
   });
 }
 
-/** A large graph, all of it. */
+/** A drawing of a complete large graph. */
 export function largeDrawing(at: Placed, nodes: GraphNode[]): Drawing {
   const { left, top, width, height } = boundsOf(at);
   let lines = '';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lays graphs out, away from the page: small ones with Graphviz, large ones in layers.
+// Computes layouts in a worker: small graphs with Graphviz, large ones in layers.
 
 import type { Edge, GraphNode } from '../api/schema';
 
@@ -29,7 +29,7 @@ self.onmessage = async ({ data }: MessageEvent<{ dot: string } | Laid>) => {
   }
 };
 
-/** Layers by distance from the beginnings, wrapped; within a layer by the place of the neighbours. */
+/** Layers by distance from the roots, wrapped; ordered within a layer by the neighbours' positions. */
 function layers(graph: Laid): Placed {
   const place = new Map(graph.nodes.map((node, i) => [node.id, i]));
   const pairs = graph.edges.map((edge) => [place.get(edge.source), place.get(edge.target)] as const)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Keeps a picture as a file that looks the same without the page's style: drawings, and views
-// that are made of boxes and text.
+// Saves pictures that look the same without the page's styles: drawings, and views
+// that consist of boxes and text.
 
 import { save } from '../state/words';
 
-/** A picture that needs nothing beside it. */
+/** A self-contained picture. */
 export interface Drawing {
   svg: string;
   width: number;
@@ -12,13 +12,13 @@ export interface Drawing {
 }
 
 const KEPT = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'font-size', 'font-family', 'opacity', 'text-anchor', 'white-space'];
-/** What controls are marked with that no file needs. */
+/** The selector of controls, which are left out of files. */
 const LEFT_OUT = '[data-control]';
 const MOST_PIXELS = 8000;
 
 export const escaped = (text: string) => text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
 
-/** A colour as every program reads it: browsers have newer ways to write one. */
+/** A colour in a notation that every program reads, unlike newer CSS notations. */
 export function plainColour(colour: string): string {
   const pen = new OffscreenCanvas(1, 1).getContext('2d');
   if (!pen || !colour || colour === 'none') return 'none';
@@ -30,7 +30,7 @@ export function plainColour(colour: string): string {
 
 export const pageColour = (name: string) => plainColour(getComputedStyle(document.documentElement).getPropertyValue(name).trim());
 
-/** A drawing of so many units, on the page's own ground. */
+/** A drawing of the given size, on the page's background. */
 export function framed(inner: string, width: number, height: number): Drawing {
   const ground = `<rect width="100%" height="100%" fill="${pageColour('--panel')}"/>`;
   return { svg: `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${ground}${inner}</svg>`, width, height };
@@ -41,7 +41,7 @@ function ofSvg(picture: SVGSVGElement): Drawing {
   return framed(nested(picture, 0, 0, width, height), width, height);
 }
 
-/** An SVG with the page's style in its elements, to stand within another. */
+/** An SVG with the page's styles inlined, for embedding in another. */
 function nested(picture: SVGSVGElement, x: number, y: number, width: number, height: number): string {
   const copy = picture.cloneNode(true) as SVGSVGElement;
   const from = picture.querySelectorAll('*');
@@ -86,7 +86,7 @@ function boxOf(element: HTMLElement, { x, y }: { x: number; y: number }): string
   return `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="${Number.parseFloat(style.borderTopLeftRadius) || 0}" fill="${fill}"${line ? ` stroke="${edge}" stroke-width="${line}"` : ''}/>`;
 }
 
-/** The lines of a text, each where it is seen; what its box hides is left out. */
+/** The visible lines of a text at their positions, clipped to its box. */
 function linesOf(node: Text, parent: HTMLElement, at: (box: DOMRect) => { x: number; y: number }): string[] {
   const style = getComputedStyle(parent);
   const hidden = style.overflowX === 'hidden' ? parent.clientWidth / Math.max(1, parent.scrollWidth) : 1;
@@ -115,7 +115,7 @@ export function saveSvg(drawing: Drawing, name: string): void {
   save(`${name}.svg`, drawing.svg, 'image/svg+xml');
 }
 
-/** Keep a drawing as pixels, two for each of the page's where that is not too many. */
+/** Save a drawing as PNG, at twice the page's resolution if that is not too large. */
 export function savePng({ svg, width, height }: Drawing, name: string): void {
   const scale = Math.min(2, MOST_PIXELS / Math.max(width, height));
   const image = new Image();

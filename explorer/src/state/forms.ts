@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Values of actions that have no names, as a form asks for them.
+// Form values of unnamed actions.
 
 import type { Shape } from '../api/schema';
 
-/** What a form begins with: the first of each choice, the least of each number. */
+/** The initial value: the first choice, or the smallest number. */
 export function beginning(shape: Shape): unknown {
   const { kind, items = [], least = 0 } = shape;
   if (kind === 'choice') return shape.values?.[0];
@@ -17,7 +17,7 @@ export function beginning(shape: Shape): unknown {
   return Object.fromEntries(items.map((item) => [item.name ?? '', beginning(item)]));
 }
 
-/** Whether a value could have come from the form. */
+/** True if the form could have produced the value. */
 export function fits(shape: Shape, value: unknown): boolean {
   const { kind, items = [] } = shape;
   const list = Array.isArray(value) ? value : null;
@@ -33,7 +33,7 @@ export function fits(shape: Shape, value: unknown): boolean {
   return !!table && items.every((item) => fits(item, table[item.name ?? '']));
 }
 
-/** An action in few words: what of it is not as it was in the beginning. */
+/** A short description of an action: the parts that differ from the initial value. */
 export function said(shape: Shape, value: unknown, name = shape.name ?? ''): string {
   const { kind, items = [] } = shape;
   const table = value as Record<string, unknown>;
@@ -45,14 +45,14 @@ export function said(shape: Shape, value: unknown, name = shape.name ?? ''): str
   if (kind === 'fields') {
     const parts = items.map((item, i) => [item, shape.in_order ? (value as unknown[])[i] : table[item.name ?? '']] as const);
     const moved = parts.filter(([item, one]) => JSON.stringify(one) !== JSON.stringify(beginning(item)));
-    const inner = moved.map(([item, one]) => said(item, one)).join(' ') || 'all as they begin';
+    const inner = moved.map(([item, one]) => said(item, one)).join(' ') || 'all defaults';
     return name ? `${name}: ${inner}` : inner;
   }
-  const text = kind === 'choice' ? (shape.options?.[shape.values?.indexOf(value as never) ?? -1] || 'not given') : kind === 'list' && items[0] ? (value as unknown[]).map((one) => items[0] && said(items[0], one)).join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
+  const text = kind === 'choice' ? (shape.options?.[shape.values?.indexOf(value as never) ?? -1] || 'not set') : kind === 'list' && items[0] ? (value as unknown[]).map((one) => items[0] && said(items[0], one)).join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
   return !name || text.startsWith(name) ? text : `${name}=${text}`;
 }
 
-/** `list` with the value at `place` moved by `by`. */
+/** A copy of `list` with the value at `place` moved by `by`. */
 export function moved<T>(list: T[], place: number, by: number): T[] {
   const rest = list.filter((_, i) => i !== place);
   rest.splice(Math.max(0, place + by), 0, list[place] as T);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One session: the tree of states that the server holds, and the sequence that is edited here.
+// One session: the tree of states on the server, and the sequence that is edited here.
 //
-// To edit the sequence is to walk elsewhere in the tree: what was tried stays, and undo asks
-// nothing of the compiler.
+// Editing the sequence moves to another path in the tree: explored states are kept, and undo
+// needs no compilation.
 
 import { SvelteMap } from 'svelte/reactivity';
 import { api, listen, Lost, Refused } from '../api/client';
@@ -21,7 +21,7 @@ export interface Item {
   on: boolean;
 }
 
-/** What the sequence was, to return to it. */
+/** A snapshot of the sequence, for undo. */
 interface Past {
   items: Item[];
   cursor: number;
@@ -42,16 +42,16 @@ export class Explored {
   id = $state('');
   readonly nodes = new SvelteMap<number, Node>();
   items = $state.raw<Item[]>([]);
-  /** The place of the step that is looked at; -1 is the original program. */
+  /** The index of the selected step; -1 is the original program. */
   cursor = $state(-1);
-  /** Node of each item, in their order; null where it is off, not there yet, or cannot be. */
+  /** The node of each item, in order; null if it is off, not computed yet, or impossible. */
   way = $state.raw<(number | null)[]>([]);
-  /** What the views compare with: the step before, the beginning, or a node that was pinned. */
+  /** The base of comparisons: the step before, the beginning, or a pinned node. */
   base = $state<'before' | 'root' | number>('before');
   busy = $state(false);
-  /** Actions that were not accepted, with the reason; until the next one is typed. */
+  /** Rejected actions with the reasons, until the next one is typed. */
   refused = $state.raw<{ name: string; message: string }[]>([]);
-  /** What was chosen to look at; nothing: the code, and what changed once there are steps. */
+  /** The selected view; by default the code, or the diff once there are steps. */
   view = $state<View | ''>('');
   function = $state<string | null>(null);
   hideNoops = $state(false);
@@ -88,14 +88,14 @@ export class Explored {
   reward = $state<string | null>(null);
   actionSpace = $state('');
 
-  /** Costs that may be shown: those that run the program only where that is allowed. */
+  /** The costs to show; those that run the program only if that is permitted. */
   get costs(): Cost[] {
     return this.env.costs.filter((one) => this.mayRun || !one.runs_program);
   }
   get root(): Node | undefined {
     return this.nodes.get(0);
   }
-  /** The nodes of the steps that are on and there, with the root first. */
+  /** The nodes of the enabled, computed steps, after the root. */
   get path(): Node[] {
     const found: Node[] = [];
     const root = this.root;
@@ -106,7 +106,7 @@ export class Explored {
     }
     return found;
   }
-  /** The node that is looked at: that of the cursor, else the last before it. */
+  /** The displayed node: that of the cursor, or else the last one before. */
   get at(): number {
     return this.nodeAt(this.cursor);
   }
@@ -116,7 +116,7 @@ export class Explored {
   get tip(): number {
     return this.nodeAt(this.items.length - 1);
   }
-  /** The node that the views compare with. */
+  /** The node to compare with. */
   get against(): number {
     if (this.base === 'root') return 0;
     if (this.base === 'before') return this.node?.parent ?? 0;
@@ -128,7 +128,7 @@ export class Explored {
   get canRedo(): boolean {
     return this.future.length > 0;
   }
-  /** The node with the most reward. */
+  /** The node with the highest reward. */
   get best(): Node | undefined {
     let found: Node | undefined;
     for (const node of this.nodes.values())
@@ -139,7 +139,7 @@ export class Explored {
     return this.space?.actions ?? this.env.action_spaces.find((one) => one.name === this.actionSpace)?.actions ?? [];
   }
 
-  /** How actions are put together that have no names. */
+  /** The structure of unnamed actions. */
   get form(): Shape | null {
     return (this.space ?? this.env.action_spaces.find((one) => one.name === this.actionSpace))?.form ?? null;
   }
@@ -204,7 +204,7 @@ export class Explored {
     void this.sync();
   }
 
-  /** Make the sequence that which leads to a node. */
+  /** Replace the sequence with the path to a node. */
   goTo(id: number, remember = true): void {
     const items: Item[] = [];
     for (let node = this.nodes.get(id); node && node.parent !== null; node = this.nodes.get(node.parent))
@@ -213,7 +213,7 @@ export class Explored {
     else this.set(items, items.length - 1);
   }
 
-  /** Say which nodes the sequence passes, as far as they are known. */
+  /** Find the known nodes along the sequence. */
   private walk(): string | null {
     let at: number | null = 0;
     let missing: string | null = null;
@@ -232,7 +232,7 @@ export class Explored {
     return missing;
   }
 
-  /** Ask for the nodes that are missing, one request at a time; the last wish counts. */
+  /** Request missing nodes, one request at a time; only the latest sequence counts. */
   private sync(): Promise<void> {
     const wish = ++this.wanted;
     this.turn = this.turn.then(() => (wish === this.wanted ? this.reach() : undefined));
@@ -248,7 +248,7 @@ export class Explored {
       } catch (error) {
         const refused = error instanceof Refused && error.status < 500 && error.status !== 404 ? error : null;
         if (refused && rest.length > 1) {
-          most = 1; // One after another: the others stay.
+          most = 1; // One at a time, to find the action that fails.
           continue;
         }
         if (!refused || !rest[0]) {
@@ -264,7 +264,7 @@ export class Explored {
     this.walk();
     void this.measure();
   }
-  /** The last node that the sequence reaches, and at most so many of the actions that follow. */
+  /** The last known node of the sequence, and at most `most` of the following actions. */
   private missing(most: number): [number, Item[]] {
     let parent = 0;
     const rest: Item[] = [];
@@ -289,7 +289,7 @@ export class Explored {
     const failed = nodes.at(-1);
     if (failed?.error) this.tell('error', `${failed.name} failed`, failed.error);
   }
-  /** Take an action that cannot be out of the sequence, and of what it was before. */
+  /** Remove an invalid action from the sequence and from the undo history. */
   private forgo(gone: Item): void {
     const place = this.items.findIndex((one) => one.key === gone.key);
     const without = (items: Item[]) => items.filter((one) => one.key !== gone.key);
@@ -300,7 +300,7 @@ export class Explored {
     if (last && same(this.past.at(-1)?.items ?? [], this.items)) this.past = this.past.slice(0, -1);
   }
 
-  // -- what the server says -------------------------------------------------------------------
+  // -- server events --------------------------------------------------------------------------
 
   private take(session: Session): void {
     this.id = session.id;
@@ -326,11 +326,11 @@ export class Explored {
       this.children.delete(keyOf(node.parent, node.action));
   }
 
-  /** Follow what happens, while the session is looked at. */
+  /** Subscribe to events while the session is displayed. */
   follow(): () => void {
     this.stop();
     this.stop = listen(this.id, null, (event) => this.heard(event), () => {
-      // The stream ended: perhaps the whole server did, which is then told.
+      // The stream ended: this request detects whether the server is gone.
       for (const wait of [300, 2500, 6000]) setTimeout(() => void api.server().catch(() => {}), wait);
     });
     return () => this.stop();
@@ -339,7 +339,7 @@ export class Explored {
     if (event.kind === 'nodes') for (const node of event.nodes ?? []) this.add(node);
     if (event.kind === 'removed' && event.node != null) this.forget(event.node);
     if (event.kind === 'recovered')
-      this.tell('warning', 'A compiler process was lost', event.problem, 'Its states were brought back; nothing is missing.');
+      this.tell('warning', 'A compiler process was lost', event.problem, 'Its states were restored; nothing was lost.');
     if (event.kind === 'closed') {
       this.closed = true;
       this.stop();
@@ -347,7 +347,7 @@ export class Explored {
     if (event.kind === 'nodes' || event.kind === 'removed') this.walk();
   }
 
-  /** Measure the costs that steps do not say, for the states of the sequence. */
+  /** Measure the costs that steps do not report, for the states of the sequence. */
   async measure(): Promise<void> {
     const names = this.costs.filter((one) => !one.at_once && one.name === this.cost).map((one) => one.name);
     if (!names.length || this.closed) return;
@@ -420,12 +420,12 @@ export class Explored {
       this.stops.push(
         listen(this.id, task.id, (event) => {
           if (this.tryTask?.id !== task.id) return;
-          // Many come at once: the page is drawn a few times a second only.
+          // Many events arrive at once: update the page only a few times per second.
           waiting.push(...(event.tried ?? []));
           timer ||= window.setTimeout(show, 120);
           if (event.kind === 'task' && event.task) {
             this.tryTask = event.task;
-            if (event.problem) this.tell('error', 'Trying stopped', event.problem);
+            if (event.problem) this.tell('error', 'Trying all actions failed', event.problem);
           }
         }, show),
       );
@@ -444,7 +444,7 @@ export class Explored {
           for (const node of event.nodes ?? []) this.add(node);
           if (event.kind === 'task' && event.task) {
             this.searchTask = event.task;
-            if (event.problem) this.tell('error', 'The search stopped', event.problem);
+            if (event.problem) this.tell('error', 'The search failed', event.problem);
           } else this.searchSeen = [...this.searchSeen, event];
         }),
       );
@@ -460,9 +460,9 @@ export class Explored {
     }
   }
 
-  // -- life ------------------------------------------------------------------------------------
+  // -- lifetime --------------------------------------------------------------------------------
 
-  /** Enough to be here again, known without asking. */
+  /** The episode that reproduces the current state, without a request. */
   get episode(): Partial<Episode> {
     const actions = this.path.slice(1).map((node) => (typeof node.action === 'number' ? node.name : node.action));
     return {
@@ -473,7 +473,7 @@ export class Explored {
       actions,
     };
   }
-  /** What of the page an address says beside the episode. */
+  /** The settings of the page that a URL contains in addition to the episode. */
   get shown(): string {
     const depth = this.node?.depth ?? 0;
     const said = new URLSearchParams();
@@ -483,7 +483,7 @@ export class Explored {
     const text = said.toString();
     return text && `&${text}`;
   }
-  /** Show what an address says. */
+  /** Apply the settings of a URL. */
   show(said: URLSearchParams): void {
     const step = Number(said.get('step') ?? this.items.length);
     if (Number.isInteger(step)) this.cursor = Math.max(-1, Math.min(step, this.items.length) - 1);
@@ -493,7 +493,7 @@ export class Explored {
   export(): Promise<Export> {
     return api.export(this.id, this.at);
   }
-  /** Look again after the server was away; open anew what it has forgotten. */
+  /** Refresh after a lost connection; reopen the session if the server no longer has it. */
   async recover(): Promise<'kept' | 'opened'> {
     const { items, cursor } = this;
     let how: 'kept' | 'opened' = 'kept';
@@ -518,7 +518,7 @@ export class Explored {
     this.closed = true;
   }
 
-  // -- what the user is told -----------------------------------------------------------------
+  // -- notices -------------------------------------------------------------------------------
 
   tell(kind: Notice['kind'], title: string, problem?: Problem | null, more = ''): void {
     const text = [problem?.message, problem?.next && `Next: ${problem.next}.`, more].filter(Boolean).join(' ');
@@ -530,14 +530,14 @@ export class Explored {
       this.closed = true;
       return;
     }
-    if (error instanceof Refused) this.tell('error', 'That did not work:', error.problem);
-    else this.tell('error', 'That did not work', null, String(error));
+    if (error instanceof Refused) this.tell('error', 'The request failed:', error.problem);
+    else this.tell('error', 'The request failed', null, String(error));
   }
   dismiss(key: number): void {
     this.notices = this.notices.filter((one) => one.key !== key);
   }
 
-  /** What a step did to a cost: the difference to the state before. */
+  /** The effect of a step on a cost: the difference from the state before. */
   change(node: Node | undefined, cost: string): number | null {
     if (!node || node.parent === null) return null;
     const before = this.nodes.get(node.parent)?.costs[cost];

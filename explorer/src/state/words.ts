@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Numbers and names as people read them, and a search that forgives.
+// Formatting of numbers and names, and fuzzy search.
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
-/** A number with as many digits as its size deserves. */
+/** A number with a sensible number of digits. */
 export function number(value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return '–';
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
@@ -12,7 +12,7 @@ export function number(value: number | null | undefined): string {
   return minus(size >= 1000 ? whole.format(value) : size >= 10 ? value.toFixed(1) : value.toPrecision(3).replace(/0+$/, '').replace(/\.$/, ''));
 }
 
-/** A difference: with its sign, or a dot where there is none. */
+/** A difference with its sign, or a dot for zero. */
 export function signed(value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return '';
   return value === 0 ? '·' : value > 0 ? `+${number(value)}` : number(value);
@@ -20,7 +20,7 @@ export function signed(value: number | null | undefined): string {
 
 const minus = (text: string) => text.replace(/^-/, '−');
 
-/** How well `text` answers `query`: higher is better, negative is not at all. */
+/** The score of `text` for `query`: higher is better, negative is no match. */
 export function match(query: string, text: string): number {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const found = text.toLowerCase();
@@ -41,13 +41,13 @@ export function match(query: string, text: string): number {
   return score - found.length / 100;
 }
 
-/** The last part of an address, which people recognise. */
+/** The last, recognisable part of a URI. */
 export function short(uri: string): string {
   const parts = uri.replace(/^benchmark:\/\//, '').split('/');
   return parts.length > 2 ? parts.slice(-1)[0] ?? uri : parts.join('/');
 }
 
-/** What went wrong and what to do next, as sentences. */
+/** A problem and the advice, as sentences. */
 export function said(problem: { message: string; next?: string | null }): string {
   const next = problem.next ?? '';
   if (!next) return problem.message;
@@ -57,7 +57,7 @@ export function said(problem: { message: string; next?: string | null }): string
 
 export const plural = (count: number, one: string, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
-/** What stands in an address for `episode`, as the server writes it. */
+/** The URL fragment of `episode`, in the server's format. */
 export async function fragmentOf(episode: object): Promise<string> {
   const plain = Object.fromEntries(Object.entries(episode).filter(([, value]) => value !== null && value !== undefined && value !== ''));
   const packed = new Blob([JSON.stringify(plain)]).stream().pipeThrough(new CompressionStream('deflate'));
@@ -66,7 +66,7 @@ export async function fragmentOf(episode: object): Promise<string> {
   return `s1.${btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`;
 }
 
-/** Keep `text` as a file on this machine. */
+/** Download `text` as a file. */
 export function save(name: string, data: string | Blob, type = 'text/plain'): void {
   const blob = typeof data === 'string' ? new Blob([data], { type }) : data;
   const link = document.createElement('a');

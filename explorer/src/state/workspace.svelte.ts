@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The whole page: what the server offers, which sessions are open and which of them are shown.
+// The state of the page: the server's description, and the open and displayed sessions.
 
 import { api, Lost, Refused, whenLost } from '../api/client';
 import type { Environment, Episode, NewSession, Problem, Server, Session } from '../api/schema';
@@ -14,17 +14,17 @@ class Workspace {
   server = $state.raw<Server | null>(null);
   environments = $state.raw<Record<string, Environment>>({});
   sessions = $state.raw<Explored[]>([]);
-  /** The sessions that are shown, side by side; the first or second has the focus. */
+  /** The displayed sessions, side by side; the first or second has the focus. */
   shown = $state.raw<string[]>([]);
   focus = $state(0);
   dialog = $state<Dialog>('none');
   connection = $state<'fine' | 'lost' | 'back' | 'refused'>('fine');
   problem = $state.raw<Problem | null>(null);
   opening = $state(false);
-  /** Sessions of the server that no page shows: what a closed browser left. */
+  /** Sessions on the server that no page shows, such as those of a closed browser. */
   left = $state.raw<Session[]>([]);
   theme = $state<Theme>('light');
-  /** An episode without a program, which waits for one. */
+  /** An episode without a program, to replay on the next chosen one. */
   waiting = $state.raw<Partial<Episode> | null>(null);
   private begun = false;
   private opened = new Map<string, Explored>();
@@ -48,7 +48,7 @@ class Workspace {
     addEventListener('hashchange', () => {
       if (!this.opened.has(history.state?.key ?? '')) void this.openLink(location.hash);
     });
-    // What is left behind is closed at once: the address leads back to it.
+    // Close the session when the page is left: its URL reopens it.
     addEventListener('pagehide', (event) => {
       if (!event.persisted) for (const session of this.sessions) api.leave(session.id);
     });
@@ -62,7 +62,7 @@ class Workspace {
       }
     }
   }
-  /** Open what the address or the command line names, once the server is known. */
+  /** Open the program of the URL or the command line, once the server has responded. */
   private async begin({ program, source, default_environment: environment }: Server): Promise<void> {
     if (this.begun) return;
     this.begun = true;
@@ -88,7 +88,7 @@ class Workspace {
     return found;
   }
 
-  /** Open a session and show it in the panel that has the focus. */
+  /** Open a session and show it in the focused panel. */
   async open(asked: Partial<NewSession>, title = ''): Promise<boolean> {
     this.opening = true;
     this.problem = null;
@@ -124,7 +124,7 @@ class Workspace {
     await this.findLeft();
     if (!this.left.length) this.problem = null;
   }
-  /** The address of what is looked at, or nothing where it would be too long for one. */
+  /** The URL of the current view, or empty if it would be too long. */
   async address(session: Explored): Promise<string> {
     const text = `${await fragmentOf(session.episode)}${session.shown}`;
     return text.length > MOST_LETTERS ? '' : text;
@@ -153,7 +153,7 @@ class Workspace {
     else if (this.shown.length === 0) this.shown = [id];
     else this.shown = this.shown.map((one, i) => (i === this.focus ? id : one));
   }
-  /** Show a second session beside the first, or one only. */
+  /** Switch between one and two displayed sessions. */
   split(): void {
     if (this.shown.length > 1) {
       this.shown = this.shown.slice(this.focus, this.focus + 1);
@@ -182,7 +182,7 @@ class Workspace {
     try {
       await api.close(session.id);
     } catch {
-      // It is gone either way: the server closes what nobody uses.
+      // Ignore errors: the server closes idle sessions anyway.
     }
   }
 
@@ -199,7 +199,7 @@ class Workspace {
         await this.begin(this.server);
         for (const session of this.sessions)
           if ((await session.recover()) === 'opened')
-            session.tell('info', 'Opened again', null, 'The server was started anew; the sequence was replayed.');
+            session.tell('info', 'Session reopened', null, 'The server was restarted; the sequence was replayed.');
         this.connection = 'back';
         setTimeout(() => (this.connection = this.connection === 'back' ? 'fine' : this.connection), 2500);
       } catch (error) {

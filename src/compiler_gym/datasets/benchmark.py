@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""One program, as the compiler reads it, with its sources and how to judge it.
+"""One program as the compiler reads it, with its sources and its validation callbacks.
 
-A benchmark holds its program in memory and never changes it. It does not compile
-anything and knows no compiler: `contents` are bytes.
+A benchmark holds its program in memory and never changes it. It compiles nothing and is
+independent of the compiler: `contents` are bytes.
 """
 
 import copy
@@ -35,17 +35,17 @@ __all__ = [
 ]
 
 ValidationCallback = Callable[[Any], Iterable[Any] | None]
-"""Takes the environment at the end of an episode and returns what is wrong, as records; None
-is nothing, and one text or `ValidationError` is one finding."""
+"""A function that takes the environment at the end of an episode and returns the errors it finds:
+a list of records, a single string or `ValidationError`, or None if there are none."""
 
 
 class RunsPrograms(Protocol):
-    """What `Benchmark.validate` needs of an environment when the program says how it is run."""
+    """The method of an environment that `Benchmark.validate` needs to run the program."""
 
     def behaviour_errors(self) -> Iterable[Any]:
-        """Run the program as it is now on its inputs and return what is wrong, as records.
+        """Run the program in its current state on its inputs and return the errors, as records.
 
-        Raises `ValidationUnavailableError` where it cannot be run.
+        Raises `ValidationUnavailableError` if it cannot be run.
         """
         ...
 
@@ -61,17 +61,17 @@ class BenchmarkSource(NamedTuple):
     """
 
     filename: str
-    """The relative name of the file."""
+    """The file's relative path."""
     contents: bytes
-    """The text of the file, as bytes."""
+    """The file's text, as bytes."""
 
 
 @total_ordering
 class Benchmark:
     """A program to optimise.
 
-    Benchmarks are equal when their addresses are, and equal to the address as
-    text. They can be pickled as long as their validation callbacks can.
+    Benchmarks are equal if their addresses are, and a benchmark equals its address as a
+    string. A benchmark can be pickled if its validation callbacks can.
 
         >>> program = Benchmark.from_file_contents("demo-v0/empty", b"")
         >>> program
@@ -94,13 +94,13 @@ class Benchmark:
         self._sources = [BenchmarkSource(*source) for source in sources]
         self._callbacks = list(validation_callbacks)
         self.run = run
-        """How to run the program, where that is known."""
+        """The arguments, inputs and expected outputs of the program, or None if unknown."""
 
     @classmethod
     def from_file(
         cls: type[_Self], uri: str | BenchmarkUri, path: str | Path, **kwargs: Any
     ) -> _Self:
-        """Return the program in the file `path`; raise `BenchmarkInitError` if unreadable."""
+        """Return the program in the file `path`; raise `BenchmarkInitError` if it is unreadable."""
         try:
             return cls(uri, read_regular(path), **kwargs)
         except OSError as error:
@@ -110,12 +110,12 @@ class Benchmark:
     def from_file_contents(
         cls: type[_Self], uri: str | BenchmarkUri, data: bytes, **kwargs: Any
     ) -> _Self:
-        """Return the program `data`."""
+        """Return a benchmark with the contents `data`."""
         return cls(uri, data, **kwargs)
 
     @property
     def uri(self) -> BenchmarkUri:
-        """The address, with the query parameters it was asked for with."""
+        """The address, including the query parameters it was requested with."""
         return self._uri
 
     @property
@@ -130,27 +130,27 @@ class Benchmark:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """How the program is to be used: the query of the address, one value per key."""
+        """The query parameters of the address, one value per key."""
         return self._uri.parameters
 
     def encode_run(self) -> bytes:
-        """Return `run` as bytes for a worker; empty where the worker knows it from the address."""
+        """Return `run` as bytes for a worker; empty if the worker derives it from the address."""
         return b"" if self.run is None else pack_run(self.run)
 
     @property
     def sources(self) -> Iterable[BenchmarkSource]:
-        """The source files, where they are known."""
+        """The source files, if they are known."""
         return tuple(self._sources)
 
     def add_source(self, source: BenchmarkSource | tuple[str, bytes]) -> None:
-        """Attach one more source file."""
+        """Add a source file."""
         self._sources.append(BenchmarkSource(*source))
 
     def write_sources_to_directory(self, directory: str | Path) -> int:
-        """Write the source files below `directory` and return how many there were.
+        """Write the source files below `directory` and return their number.
 
-        A file whose name would leave the directory raises `BenchmarkInitError`
-        before any is written.
+        Raises `BenchmarkInitError`, before any file is written, if a file name points outside
+        the directory.
         """
         root = Path(directory)
         sources = list(self.sources)
@@ -163,7 +163,7 @@ class Benchmark:
         return len({filename for filename, _ in sources})
 
     def validation_callbacks(self) -> list[ValidationCallback]:
-        """Return every check: the program's runs where they are known, then those added."""
+        """Return every check: first the program's runs, if known, then the added callbacks."""
         return [*([runs_as_expected] if self.run is not None else []), *self._callbacks]
 
     def add_validation_callback(self, validation_callback: ValidationCallback) -> None:
@@ -175,24 +175,24 @@ class Benchmark:
         return bool(self.validation_callbacks())
 
     def ivalidate(self, env: Any) -> Iterator[Any]:
-        """Yield each finding of each callback as soon as it is made.
+        """Yield the errors of each callback as soon as it returns.
 
-        Raises `ValidationUnavailableError` if the program says how it is run and `env`
-        cannot run it: a check that was not made is no check that was passed. Raises
-        `InvalidParameterError` for a callback that returns something else than findings.
+        Raises `ValidationUnavailableError` if the program has a run specification but `env`
+        cannot run it, because a skipped check must not count as passed. Raises
+        `InvalidParameterError` if a callback returns anything other than errors.
         """
         for callback in self.validation_callbacks():
             yield from collect_findings(callback, env)
 
     def validate(self, env: Any) -> list[Any]:
-        """Return the findings of every callback; none means that the program is sound.
+        """Return the errors of every callback; an empty list means that the program is correct.
 
         Raises `ValidationUnavailableError` as `ivalidate` does.
         """
         return list(self.ivalidate(env))
 
     def with_uri(self: _Self, uri: BenchmarkUri) -> _Self:
-        """Return the same program under another address."""
+        """Return the same program with another address."""
         if uri == self._uri:
             return self
         other = copy.copy(self)
@@ -219,7 +219,7 @@ class Benchmark:
 
 
 class BenchmarkWithSource(Benchmark):
-    """A program with the one source file that it was made from.
+    """A program with the single source file that it was compiled from.
 
     >>> program = BenchmarkWithSource.create("demo-v0/1", b"BC", "main.c", b"int x;")
     >>> program.source
@@ -246,33 +246,35 @@ class BenchmarkWithSource(Benchmark):
 
 
 def collect_findings(callback: ValidationCallback, env: Any) -> list[Any]:
-    """Return what `callback` says of `env`; raise `InvalidParameterError` if that is no list.
+    """Return the errors that `callback` finds in `env`, as a list.
+
+    Raises `InvalidParameterError` if the callback returns something else.
 
     >>> collect_findings(lambda env: None, "env"), collect_findings(lambda env: "too long", "env")
     ([], ['too long'])
     """
-    found: Any = callback(env)
-    if found is None:
+    result: Any = callback(env)
+    if result is None:
         return []
-    if isinstance(found, (str, ValidationError)):
-        return [found]
+    if isinstance(result, (str, ValidationError)):
+        return [result]
     try:
-        return list(found)
+        return list(result)
     except TypeError as error:
         name = getattr(callback, "__name__", callback)
         raise InvalidParameterError(
-            f"the validation callback {name} returned {found!r}: expected a list of what is wrong, "
-            "empty or None if nothing is"
+            f"the validation callback {name} returned {result!r}; return a list of errors, or None "
+            "if there are none"
         ) from error
 
 
 def runs_as_expected(env: RunsPrograms) -> Iterable[Any]:
-    """Return what is wrong with the program that `env` holds when it is run."""
+    """Run the program of `env` and return the errors."""
     try:
         errors = env.behaviour_errors
     except AttributeError:
         raise ValidationUnavailableError(
-            f"expected an environment with `behaviour_errors`, which runs its program, found {env}"
+            f"cannot run the program of {env}: the environment has no method `behaviour_errors`"
         ) from None
     return errors()
 
@@ -289,4 +291,6 @@ def _read_bytes(data: bytes | Path) -> bytes:
 def _require_relative(filename: str) -> None:
     path = PurePosixPath(filename)
     if not path.parts or path.is_absolute() or ".." in path.parts or "\0" in filename:
-        raise BenchmarkInitError(f"a source file would leave its directory: {filename!r}")
+        raise BenchmarkInitError(
+            f"the path of a source file points outside its directory: {filename!r}"
+        )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The programs that come with this library: sources, bitcode, inputs and outputs.
+"""The programs that come with this library: sources, bitcode, inputs and expected outputs.
 
-They carry cBench's names and do cBench's jobs, but are our own writing. This
-file finds and reads them; it compiles and runs nothing.
+They have the names of cBench's programs and do the same jobs, but were written from scratch. This
+module finds and reads them; it compiles and runs nothing.
 """
 
 import copy
@@ -27,20 +27,20 @@ from compiler_gym.errors.nearest import unknown_name
 __all__ = ["SIZES", "BundledPrograms", "find_bundled_folder", "find_run", "make_run_spec"]
 
 SIZES = ("test", "small", "ref")
-"""The size classes of cases, shortest first."""
+"""The size classes of cases, fastest first."""
 _DATASET_URI = "benchmark://cbench-v1"
 
 
 class BundledPrograms(Dataset):
-    """``benchmark://cbench-v1``: clean-room programs with the jobs of cBench's.
+    """``benchmark://cbench-v1``: clean-room programs that do the jobs of cBench's.
 
-    They have cBench's names and do its jobs on the real formats, but none of its
-    code: numbers cannot be compared with those published for cBench on LLVM 10,
-    whose own programs are ``benchmark://cbench-llvm10-v1``.
+    They have the names of cBench's programs and process the same file formats, but share none
+    of their code: do not compare results with those published for cBench on LLVM 10, whose
+    original programs are ``benchmark://cbench-llvm10-v1``.
 
-    Each comes with its source and at least 20 inputs, and the output that a -O0
-    build gave for every one, so that an optimised program can be validated.
-    ``?dataset=N`` behind an address takes the N-th of them alone, from 0.
+    Each program has its source and at least 20 inputs, with the output of a -O0 build for each
+    input, so optimised programs can be validated. ``?dataset=N`` after an address selects the
+    N-th input only, counted from 0.
     """
 
     uri_keys: ClassVar[tuple[str, ...]] = ("dataset",)
@@ -48,7 +48,7 @@ class BundledPrograms(Dataset):
     def __init__(self, *, sort_order: int = -1) -> None:
         super().__init__(
             _DATASET_URI,
-            "Runnable C programs with the names and jobs of cBench's, written anew",
+            "Runnable C programs that do the jobs of cBench's, written from scratch",
             "MIT",
             references={"cBench (the jobs)": "https://ctuning.org/wiki/index.php/CTools:CBench"},
             sort_order=sort_order,
@@ -61,7 +61,7 @@ class BundledPrograms(Dataset):
         return len(_list_bundled_names())
 
     def benchmark_uris(self) -> Iterator[str]:
-        """Yield the address of every program, in the order of their names."""
+        """Yield the address of every program, sorted by name."""
         for name in _list_bundled_names():
             yield f"{self.name}/{name}"
 
@@ -75,7 +75,7 @@ class BundledPrograms(Dataset):
         return BundledProgram(uri, name)
 
     def benchmark(self, uri: str | BenchmarkUri) -> Benchmark:
-        """Return the program at `uri`, whose query may choose one of its inputs."""
+        """Return the program at `uri`, whose query may select one of its inputs."""
         program = super().benchmark(uri)
         if "dataset" in program.parameters:
             program.run = _with_one_case(make_run_spec(program.uri.path.strip("/")), program.uri)
@@ -83,7 +83,7 @@ class BundledPrograms(Dataset):
 
 
 class BundledProgram(Benchmark):
-    """One bundled program; its sources and runs are read when they are asked for."""
+    """One bundled program; its sources and runs are read on first use."""
 
     def __init__(self, uri: BenchmarkUri, name: str) -> None:
         self._name = name
@@ -91,8 +91,8 @@ class BundledProgram(Benchmark):
         super().__init__(uri, (find_bundled_folder() / name / f"{name}.bc").read_bytes())
 
     @property
-    def run(self) -> RunSpec | None:  # type: ignore[override]  # read when asked for
-        """How to run the program: every case with its expected output."""
+    def run(self) -> RunSpec | None:  # type: ignore[override]  # read on first use
+        """Every case of the program, with its expected output."""
         if self._spec is None:
             self._spec = make_run_spec(self._name)
         return self._spec
@@ -103,32 +103,32 @@ class BundledProgram(Benchmark):
         self._has_own_run = value is not None
 
     def encode_run(self) -> bytes:
-        """Return nothing unless `run` was replaced: workers make the cases themselves."""
+        """Return empty bytes unless `run` was replaced: workers create the cases themselves."""
         return super().encode_run() if self._has_own_run else b""
 
     def with_contents(self, contents: bytes) -> "BundledProgram":
-        """Return the same program in another form, for a compiler that reads no bitcode."""
+        """Return the same program in another form, for compilers that do not read bitcode."""
         other = copy.copy(self)
         other._contents = contents
         return other
 
     @property
     def units(self) -> tuple[Path, ...]:
-        """The C files that are compiled, on disk."""
+        """The paths of the C files that are compiled."""
         folder = find_bundled_folder() / self._name
         return tuple(
             (folder / source).resolve() for source in _read_bundled_program(self._name).sources
         )
 
     @property
-    def sources(self) -> tuple[BenchmarkSource, ...]:  # type: ignore[override]  # read when asked for
-        """The C files and headers, named so that they find each other in one directory."""
+    def sources(self) -> tuple[BenchmarkSource, ...]:  # type: ignore[override]  # read on first use
+        """The C files and headers, named so that includes resolve within one directory."""
         folder = (find_bundled_folder() / self._name).resolve()
         listed = [
             (folder / source).resolve() for source in _read_bundled_program(self._name).sources
         ]
         shared = sorted({path.parent for path in listed if path.parent != folder})
-        paths = [path for place in (folder, *shared) for path in sorted(place.iterdir())]
+        paths = [path for parent in (folder, *shared) for path in sorted(parent.iterdir())]
         files = [path for path in paths if path.suffix in (".c", ".h")]
         root = folder.parent if shared else folder
         return tuple(BenchmarkSource(str(p.relative_to(root)), p.read_bytes()) for p in files)
@@ -141,15 +141,15 @@ def find_bundled_folder() -> Path:
         if (candidate / "_cases.py").is_file():
             return candidate
     raise DatasetInitError(
-        f"expected the bundled programs beside the package at {here.parents[1]}, found none: "
-        "install the package again"
+        f"the bundled programs are missing from {here.parents[1]}; reinstall the package"
     )
 
 
 def find_run(uri: str, packed: bytes) -> RunSpec | None:
-    """Return how to run the program at `uri`, or None where nobody said.
+    """Return the run specification of the program at `uri`, or None if it has none.
 
-    `packed` is what travelled with the program; bundled programs are known by name.
+    `packed` is the specification sent with the program; that of a bundled program follows from
+    its name.
     """
     if packed:
         return unpack_run(packed)
@@ -163,7 +163,7 @@ def find_run(uri: str, packed: bytes) -> RunSpec | None:
 
 
 def make_run_spec(name: str) -> RunSpec:
-    """Return how to run the bundled program `name`; a case is made when it is looked at."""
+    """Return the run specification of the bundled program `name`; cases are created lazily."""
     program = _read_bundled_program(name)
     keys = [(size, i) for size in SIZES for i in range(program.counts[size])]
     return RunSpec(
@@ -172,17 +172,17 @@ def make_run_spec(name: str) -> RunSpec:
 
 
 def _with_one_case(run: RunSpec, uri: BenchmarkUri) -> RunSpec:
-    """Return `run` with the case alone whose number is the key ``dataset`` of `uri`."""
+    """Return `run` with only the case that the key ``dataset`` of `uri` selects."""
     number = uri.parameters["dataset"]
     if not (number.isascii() and number.isdecimal() and int(number) < len(run.cases)):
         raise BenchmarkInitError(
-            f"{uri}: dataset is {number!r}: expected a number from 0 to {len(run.cases) - 1}"
+            f"{uri}: dataset must be a number from 0 to {len(run.cases) - 1} (got {number!r})"
         )
     return replace(run, cases=(run.cases[int(number)],), more=None)
 
 
 def _case(name: str, size: str, index: int) -> RunCase:
-    """Return a recorded case; those that every validation runs are kept, large ones are not."""
+    """Return a recorded case; cache the small ones, which every validation runs."""
     return _keep_case(name, size, index) if size == SIZES[0] else _make_case(name, size, index)
 
 
@@ -192,20 +192,21 @@ def _keep_case(name: str, size: str, index: int) -> RunCase:
 
 
 def _make_case(name: str, size: str, index: int) -> RunCase:
-    case, want = _read_bundled_program(name).case(size, index), _read_expected(name, size)[index]
+    case = _read_bundled_program(name).case(size, index)
+    expected = _read_expected(name, size)[index]
     return RunCase(
         argv=tuple(case.argv),
         files=dict(case.files),
         stdin=case.stdin,
         outputs=tuple(case.outputs),
-        expected=ExpectedOutput(want.exit, want.stdout, dict(want.files)),
+        expected=ExpectedOutput(expected.exit, expected.stdout, dict(expected.files)),
         name=f"{size}/{index}",
         size=size,
     )
 
 
 def _further(name: str, number: int) -> RunCase:
-    """Return a test case of the same kind as a recorded one, with other contents."""
+    """Return a new test case of the same kind as a recorded one, with different contents."""
     program = _read_bundled_program(name)
     generator = _cases_module().Random.named(f"{name}/more/{number}")
     case = program.make("test", number % program.counts["test"], generator)
@@ -222,8 +223,8 @@ def _read_expected(name: str, size: str) -> list[Any]:
 @cache
 def _list_bundled_names() -> tuple[str, ...]:
     folder = find_bundled_folder()
-    found = (path.parent.name for path in folder.glob("*/program.toml"))
-    return tuple(sorted(name for name in found if (folder / name / f"{name}.bc").is_file()))
+    names = (path.parent.name for path in folder.glob("*/program.toml"))
+    return tuple(sorted(name for name in names if (folder / name / f"{name}.bc").is_file()))
 
 
 def _read_bundled_program(name: str) -> Any:
@@ -254,4 +255,4 @@ def _load_cases_module() -> ModuleType:
 
 
 _loading = threading.RLock()
-"""Held while modules are imported: a second thread would find the half of one."""
+"""A lock held during imports, so that no other thread sees a half-initialised module."""

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Several datasets as one: looked up by address, listed in order, sampled together.
+"""A collection of datasets: looked up by address, listed in order, sampled together.
 
-The catalogue opens nothing and fetches nothing by itself: a dataset that is not
-installed is left out of iteration and sampling, and installed when it is asked for
-by name.
+The catalogue opens and downloads nothing by itself: a dataset that is not installed is left
+out of iteration and sampling, and is installed when you request it by name.
 """
 
 import math
@@ -24,18 +23,17 @@ __all__ = ["Datasets"]
 
 _Item = TypeVar("_Item")
 _MOST_PROGRAMS = 2000
-"""The size of the largest dataset whose programs are searched for a name."""
+"""The largest dataset whose program names are searched for suggestions."""
 _SHOWN_NAMES = 4
-"""Number of datasets that a message lists."""
+"""The number of datasets that a message lists."""
 
 
 class Datasets:
     """An ordered collection of datasets.
 
-    Iteration and sampling see the datasets that are installed and not hidden;
-    every dataset can be asked for by name. A dataset whose name is a bare scheme,
-    such as ``file://``, serves every address of that scheme that no other does; make
-    it hidden if it cannot list them.
+    Iteration and sampling cover the datasets that are installed and not hidden; any dataset can
+    be requested by name. A dataset whose name is a bare scheme, such as ``file://``, serves all
+    addresses of that scheme that no other dataset serves; hide it if it cannot list them.
     """
 
     def __init__(
@@ -43,45 +41,45 @@ class Datasets:
     ) -> None:
         self._datasets: dict[str, Dataset] = {}
         self.uri_keys = None if uri_keys is None else tuple(uri_keys)
-        """The keys of an address's query that a compiler reads, beside those of the dataset;
-        None allows any."""
+        """The query keys of an address that the compiler reads, in addition to those of the
+        dataset; None allows any."""
         self.generator: Generator | None = None
-        """What `random_benchmark` draws from; an environment sets it at ``reset(seed=...)``."""
+        """The generator of `random_benchmark`; an environment sets it at ``reset(seed=...)``."""
         for dataset in datasets:
             self.add(dataset)
 
     def add(self, dataset: Dataset) -> None:
-        """Add `dataset`, in the place of one of the same name if there is one."""
+        """Add `dataset`, replacing any dataset of the same name."""
         self._datasets[dataset.name] = dataset
 
     def remove(self, dataset: str | Dataset) -> None:
-        """Take a dataset out of the collection; its files stay."""
+        """Remove a dataset from the collection; its files are not deleted."""
         del self._datasets[self.dataset(dataset).name]
 
     def copy(self) -> "Datasets":
-        """Return another collection of the same datasets, with no generator."""
+        """Return a new collection of the same datasets, without a generator."""
         return Datasets(self._datasets.values(), self.uri_keys)
 
     def datasets(self, with_deprecated: bool = False) -> Iterator[Dataset]:
-        """Yield the datasets in order; hidden ones only if `with_deprecated`."""
+        """Yield the datasets in order; include hidden ones if `with_deprecated`."""
         ordered = sorted(self._datasets.values())
         yield from (d for d in ordered if with_deprecated or not d.hidden)
 
     def dataset(self, dataset: str | Dataset) -> Dataset:
-        """Return the dataset of that name; raise `UnknownNameError` with close matches."""
+        """Return the dataset of that name, or raise `UnknownNameError` with close matches."""
         if isinstance(dataset, Dataset):
             return self.dataset(dataset.name)
         return self.dataset_from_parsed_uri(_parse_dataset(dataset))
 
     def dataset_from_parsed_uri(self, uri: BenchmarkUri) -> Dataset:
-        """Return the dataset that serves `uri`: the one of its name, or of its whole scheme."""
-        found = self._serving(uri)
-        if found is None:
+        """Return the dataset that serves `uri`: the one of its name, or else of its scheme."""
+        dataset = self._serving(uri)
+        if dataset is None:
             raise self._unknown(uri)
-        return found
+        return dataset
 
     def benchmarks(self, with_deprecated: bool = False) -> Iterator[Benchmark]:
-        """Yield programs from each installed dataset in turn, each read when asked for."""
+        """Yield programs from each installed dataset in turn, read lazily."""
         datasets = self._ready(with_deprecated)
         return _round_robin([iter(dataset.benchmarks()) for dataset in datasets])
 
@@ -91,30 +89,30 @@ class Datasets:
         return _round_robin([iter(dataset.benchmark_uris()) for dataset in datasets])
 
     def benchmark(self, uri: str | BenchmarkUri) -> Benchmark:
-        """Return the program at `uri`, installing its dataset if need be."""
+        """Return the program at `uri`, installing its dataset if necessary."""
         parsed = uri if isinstance(uri, BenchmarkUri) else BenchmarkUri.from_string(uri)
         return self.benchmark_from_parsed_uri(parsed)
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
-        """Return the program at `uri`, installing its dataset if need be.
+        """Return the program at `uri`, installing its dataset if necessary.
 
-        Raises `BenchmarkInitError` if its query has a key that nobody reads.
+        Raises `BenchmarkInitError` if its query has an unknown key.
         """
         dataset = self.dataset_from_parsed_uri(uri)
         self.require_known_keys(uri)
         return dataset.benchmark(uri)
 
     def require_known_keys(self, uri: BenchmarkUri) -> None:
-        """Raise `BenchmarkInitError` if `uri` has a key that neither compiler nor dataset reads."""
+        """Raise `BenchmarkInitError` if neither compiler nor dataset reads a key of `uri`."""
         if self.uri_keys is None or not uri.params:
             return
         dataset = self._serving(uri)
-        known = sorted({*self.uri_keys, *(dataset.uri_keys if dataset is not None else ())})
+        keys = sorted({*self.uri_keys, *(dataset.uri_keys if dataset is not None else ())})
         for key in uri.params:
-            if key not in known:
-                there = f"known: {', '.join(known)}" if known else "expected none"
-                hint = did_you_mean(key, known, cutoff=0.3) or there
-                raise BenchmarkInitError(f"{uri} has a key {key!r} that nothing reads: {hint}")
+            if key not in keys:
+                choices = f"known keys: {', '.join(keys)}" if keys else "it takes no keys"
+                hint = did_you_mean(key, keys, cutoff=0.3) or choices
+                raise BenchmarkInitError(f"unknown key {key!r} in {uri}: {hint}")
 
     def random_benchmark(
         self,
@@ -122,22 +120,21 @@ class Datasets:
         weighted: bool = False,
         weights: Mapping[str, float] | None = None,
     ) -> Benchmark:
-        """Return a program of a dataset chosen at random.
+        """Return a random program from a randomly chosen dataset.
 
-        Each installed dataset is equally likely, or likely in proportion to its
-        number of programs if `weighted` (one without end then counts as
-        nothing), or as `weights` says by name. Without a `random_state`, draws
-        come from `generator`.
+        Installed datasets are equally likely; or likely in proportion to their number of
+        programs if `weighted`, where an unbounded dataset counts as 0; or in proportion to
+        `weights`, by name. Without a `random_state`, `generator` is used.
         """
         generator = self._generator() if random_state is None else random_state
         chances = self._chances(weighted, weights)
         total = sum(chances.values())
         if not chances or total <= 0:
-            raise UnknownNameError("no dataset to choose from: expected one that is installed")
+            raise UnknownNameError("no dataset to choose from: install one first")
         names = list(chances)
         probabilities = [chances[name] / total for name in names]
-        chosen = names[int(generator.choice(len(names), p=probabilities))]
-        return self._datasets[chosen].random_benchmark(generator)
+        name = names[int(generator.choice(len(names), p=probabilities))]
+        return self._datasets[name].random_benchmark(generator)
 
     @property
     def size(self) -> int:
@@ -192,14 +189,14 @@ class Datasets:
         if weights is not None:
             if not all(0 <= weight < math.inf for weight in weights.values()):
                 raise InvalidParameterError(
-                    f"weights are finite numbers >= 0, found {dict(weights)}"
+                    f"weights must be finite and not negative (got {dict(weights)})"
                 )
             return {self.dataset(name).name: float(weight) for name, weight in weights.items()}
         return {d.name: float(d.size) if weighted else 1.0 for d in self._ready(False)}
 
     def _unknown(self, uri: BenchmarkUri) -> UnknownNameError:
-        known = [dataset.name for dataset in self.datasets(with_deprecated=True)]
-        bare = {name.partition("://")[2]: name for name in known if not name.endswith("://")}
+        names = [dataset.name for dataset in self.datasets(with_deprecated=True)]
+        bare = {name.partition("://")[2]: name for name in names if not name.endswith("://")}
         stem, _, version = uri.dataset.rpartition("-")
         longer = [
             n for n in bare if stem and n.startswith(f"{stem}-") and n.endswith(f"-{version}")
@@ -207,12 +204,12 @@ class Datasets:
         close = [bare[name] for name in longer or nearest(uri.dataset, bare)]
         if not close and uri.path in ("", "/"):
             close = self._programs_called(uri.dataset)
-        hint = f"did you mean {', '.join(close)}?" if close else f"known: {_few(known)}"
-        advice = load_named("compiler_gym.compat.old_datasets:advice_for")(uri.dataset_name, known)
+        hint = f"did you mean {', '.join(close)}?" if close else f"known: {_few(names)}"
+        advice = load_named("compiler_gym.compat.old_datasets:advice_for")(uri.dataset_name, names)
         return UnknownNameError(f"no dataset {uri.dataset_name!r}: {hint}{advice}")
 
     def _programs_called(self, name: str) -> list[str]:
-        """Return the addresses of programs of small datasets whose own name is close to `name`."""
+        """Return the addresses of programs in small datasets whose names are close to `name`."""
         addresses: dict[str, list[str]] = {}
         for dataset in self._ready(False):
             if 0 < dataset.size <= _MOST_PROGRAMS:
@@ -224,8 +221,8 @@ class Datasets:
 
 
 def _few(names: Sequence[str]) -> str:
-    rest = len(names) - _SHOWN_NAMES
-    return ", ".join(names[:_SHOWN_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+    count = len(names) - _SHOWN_NAMES
+    return ", ".join(names[:_SHOWN_NAMES]) + (f" and {count} more" if count > 0 else "")
 
 
 def _parse_dataset(name: str) -> BenchmarkUri:
@@ -236,7 +233,7 @@ def _round_robin(iterators: list[Iterator[_Item]]) -> Iterator[_Item]:
     while iterators:
         remaining: list[Iterator[_Item]] = []
         for iterator in iterators:
-            # One item is drawn only when the one before it has been taken.
+            # Draw an item only after the previous one was consumed: reading one may be slow.
             for item in iterator:
                 yield item
                 remaining.append(iterator)

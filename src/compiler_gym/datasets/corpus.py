@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: MIT
-"""A dataset that is one SQLite file of compressed programs.
+"""A dataset in one SQLite file of compressed programs.
 
-The file is written once, by `corpus_writer`, and then only read: replaced as a
-whole, never changed in place. So it needs no locks, opens in a fraction of a
-millisecond and can be shared by any number of processes. Format 1 has::
+`corpus_writer` writes the file once; afterwards it is only read, and replaced as a whole, never
+changed in place. So it needs no locks, opens in a fraction of a millisecond and can be shared by
+any number of processes. The tables of format 1 are::
 
     meta        key, value              format, name, licence, description, programs
     dictionary  id, data                Zstandard dictionaries, trained on the programs
-    origin      id, license, source,    where programs come from: each combination once
+    origin      id, license, source,    origins of programs: each combination once
                 license_files, language
-    program     id, key, sha256, size,  one row a program: ids are 1, 2, 3, ... without a gap;
+    program     id, key, sha256, size,  one row per program: ids are 1, 2, 3, ... without gaps;
                 suffix, origin          the key is the path of its address, percent-encoded
-    content     id, dictionary, data    its bytes, a Zstandard frame with a checksum
-    alias       key, program, origin    other names of the same bytes
-    unreadable  key, origin, reason,    what an import could not read, kept as it was found
+    content     id, dictionary, data    the contents, a Zstandard frame with a checksum
+    alias       key, program, origin    other names of the same contents
+    unreadable  key, origin, reason,    inputs that an import could not read, unchanged
                 data
-    progress    input, position         how far an unfinished import got; empty when whole
+    progress    input, position         position of an unfinished import; empty if complete
 
-Of programs that were gathered from packages it says more, in tables that are empty otherwise
-and that files of earlier versions lack::
+These tables describe programs that were gathered from packages; they are empty in other
+corpora, and missing from files of earlier versions::
 
     package     id, name, version, source_sha256, license, split, compiler, level
-    fact        id, kinds, split, cluster, instructions, functions      one row a program: the
-                kinds are a sum of 1 (a module), 2 (a linked program) and 4 (a shared library)
-    place       program, package, kind, file, command   each place that a program has
-    part        whole, program          which modules a linked program has
+    fact        id, kinds, split, cluster, instructions, functions      one row per program:
+                kinds is a sum of 1 (module), 2 (linked program) and 4 (shared library)
+    place       program, package, kind, file, command   each place a program comes from
+    part        whole, program          the modules of a linked program
     function    program, number, shape, instructions, is_library
-    test        program, package, file, folder, command, libraries, tree    how it is tested
+    test        program, package, file, folder, command, libraries, tree    its package's tests
 """
 
 import copy
@@ -55,23 +55,23 @@ __all__ = ["BUILT_LINK", "CorpusDataset", "find_corpora"]
 
 FILE_NAME = "corpus.sqlite"
 BUILT_LINK = "built"
-"""The link beside the file that leads to the folder of built packages that it was gathered from."""
+"""The name of the symlink, next to the file, to the folder of built packages it comes from."""
 _SUGGEST_UP_TO = 10_000
 
 Reader = Callable[[BenchmarkUri, CorpusProgram], Benchmark]
-"""Makes the benchmark of a stored program: a compiler's plug-in may build it first."""
+"""A function that creates the benchmark of a stored program; a plug-in may compile it first."""
 
 Tester = Callable[[Path, PackageTest], ValidationCallback]
-"""Makes the check of a linked program that its package tests: from the folder of built packages
-and how it is tested there."""
+"""A function that creates the validation callback of a linked program from the folder of built
+packages and the test of its package."""
 
 
 class CorpusDataset(Dataset):
     """The programs in the corpus file `path`.
 
-    Without a name, licence or description, those in the file are used. `reader`
-    makes a benchmark of what is stored; as it is, a program is its bytes. `tester` makes a check of
-    how a package tests a linked program.
+    The name, licence and description default to those in the file. `reader` creates the benchmark
+    of a stored program; by default its contents are the stored bytes. `tester` creates a validation
+    callback that runs the tests of a linked program's package.
 
         >>> import tempfile
         >>> from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
@@ -99,7 +99,7 @@ class CorpusDataset(Dataset):
         """The corpus file."""
         self._store = CorpusStore(self.path)
         self.damage = ""
-        """Why nothing of the file can be read; empty if all is well, as far as was looked."""
+        """The reason why the file is unreadable; empty if no damage was detected."""
         meta = {} if None not in (name, description, license) else self._store.meta()
         super().__init__(
             name or meta["name"],
@@ -107,7 +107,7 @@ class CorpusDataset(Dataset):
             meta.get("license", "") if license is None else license,
             **dataset_args,
         )
-        self._reader = reader or self._as_it_is
+        self._reader = reader or self._read_bytes
         self._tester = tester
 
     @property
@@ -117,12 +117,12 @@ class CorpusDataset(Dataset):
 
     @property
     def needs(self) -> str:
-        """What to do about a damaged file; nothing otherwise."""
+        """The advice to import a damaged file again; empty otherwise."""
         return "import it again: it is damaged" if self.damage else ""
 
     @property
     def has_site_data(self) -> bool:
-        """Return True: the directory of the file is the dataset's own."""
+        """True: the directory of the file belongs to the dataset."""
         return True
 
     @property
@@ -137,7 +137,7 @@ class CorpusDataset(Dataset):
 
     @property
     def validatable(self) -> str:
-        """True if its programs can be validated: those that their package tests can be."""
+        """``Partially`` if programs can be validated with the tests of their packages."""
         return "Partially" if self.installed and self._store.has_tests() else super().validatable
 
     @property
@@ -150,11 +150,11 @@ class CorpusDataset(Dataset):
         super().install()
         if not self.installed:
             raise DatasetInitError(
-                self.damage or f"{self.name} needs the file {self.path}: import it again"
+                self.damage or f"{self.name} needs the file {self.path}; import it again"
             )
 
     def uninstall(self) -> None:
-        """Remove the corpus file, and its directory if nothing else is in it."""
+        """Remove the corpus file, and its directory if it is otherwise empty."""
         self._store.close()
         try:
             self.path.unlink(missing_ok=True)
@@ -166,68 +166,68 @@ class CorpusDataset(Dataset):
         try:
             self.path.parent.rmdir()
         except OSError:
-            pass  # Somebody keeps other files there.
+            pass  # The user keeps other files in it.
 
     def benchmark_uris(self) -> Iterator[str]:
-        """Yield the address of every program, in the order of the import."""
+        """Yield the address of every program, in import order."""
         prefix = f"{self.name}/"
         yield from (prefix + key for key in self._store.keys_in_order())
 
     def benchmark_uri_at(self, index: int) -> str:
-        """Return the `index`-th address, counted from 0, of `benchmark_uris`."""
+        """Return the `index`-th address of `benchmark_uris`, counted from 0."""
         return f"{self.name}/{self.program_at(index).key}"
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
-        """Return the program at `uri`, which may be any of its names."""
+        """Return the program at `uri`, which may be any of the program's names."""
         return self._benchmark(uri, self.program(uri))
 
     def benchmarks(self) -> Iterator[Benchmark]:
-        """Yield every program, in the order of the import."""
+        """Yield every program, in import order."""
         for program in self.programs():
             yield self._benchmark(self._make_uri(program), program)
 
     def programs(self) -> Iterator[CorpusProgram]:
-        """Yield every program as it is stored."""
+        """Yield the stored record of every program."""
         return self._store.programs()
 
     def program(self, uri: str | BenchmarkUri) -> CorpusProgram:
-        """Return the program at `uri` as it is stored."""
+        """Return the stored record of the program at `uri`."""
         parsed = BenchmarkUri.from_string(uri) if isinstance(uri, str) else uri
-        found = self._store.find(quote_path(parsed.path[1:]))
-        if found is None:
+        program = self._store.find(quote_path(parsed.path[1:]))
+        if program is None:
             some = itertools.islice(self.benchmark_uris(), _SUGGEST_UP_TO)
             near = did_you_mean(str(parsed), some, cutoff=0.8)
             raise UnknownNameError(
                 f"no program {parsed} among the {self.size} of {self.name}{near and ': '}{near}"
             )
-        return found
+        return program
 
     def program_at(self, index: int) -> CorpusProgram:
-        """Return the `index`-th program, counted from 0, as it is stored."""
-        found = self._store.at(index)
-        if found is None:
+        """Return the stored record of the `index`-th program, counted from 0."""
+        program = self._store.at(index)
+        if program is None:
             raise UnknownNameError(f"{self.name} has no program number {index}")
-        return found
+        return program
 
     @property
     def has_splits(self) -> bool:
-        """True if the programs were gathered from packages: then `split` and `facts` know them."""
+        """True if the programs were gathered from packages, so they have splits and facts."""
         return self.installed and self._store.has_facts()
 
     def split(self, name: str, kind: str = "") -> "CorpusDataset":
-        """Return the same dataset with the programs of one split alone.
+        """Return the same dataset restricted to the programs of one split.
 
-        `name` is one of `SPLITS`, or `NO_SPLIT` for those that are in none. `kind` chooses among
-        them: ``module``, ``program`` or ``library``. Any program of the dataset can still be asked
-        for by its address. Raises `UnknownNameError` for a split or a kind that there is not, and
-        `DatasetInitError` for a corpus that was not gathered from packages.
+        `name` is one of `SPLITS`, or `NO_SPLIT` for programs that are in none. `kind` restricts
+        them further: ``module``, ``program`` or ``library``. Programs outside the split can
+        still be requested by address. Raises `UnknownNameError` for an unknown split or kind,
+        and `DatasetInitError` if the corpus was not gathered from packages.
         """
         if name not in (*SPLITS, NO_SPLIT):
             raise UnknownNameError(unknown_name("split", name, (*SPLITS, NO_SPLIT)))
         return self._selecting(name, kind)
 
     def of_kind(self, kind: str) -> "CorpusDataset":
-        """Return the same dataset with the programs of one `kind` alone, as `split` does."""
+        """Return the same dataset restricted to the programs of one `kind`; see `split`."""
         return self._selecting("", kind)
 
     def _selecting(self, split: str, kind: str) -> "CorpusDataset":
@@ -235,7 +235,7 @@ class CorpusDataset(Dataset):
             raise UnknownNameError(unknown_name("kind of program", kind, PROGRAM_KINDS))
         if not self.has_splits:
             raise DatasetInitError(
-                f"{self.name} has no splits and no kinds: expected a dataset that was gathered "
+                f"{self.name} has no splits and no kinds; use a dataset that was gathered "
                 "from packages, such as debian-sample-v0"
             )
         other = copy.copy(self)
@@ -243,44 +243,45 @@ class CorpusDataset(Dataset):
         return other
 
     def facts(self, uri: str | BenchmarkUri) -> ProgramFacts:
-        """Return what is known of the program at `uri` beside its contents.
+        """Return the facts about the program at `uri`, such as its split and its package.
 
-        Raises `UnknownNameError` if there is none, and `DatasetInitError` if nothing is known.
+        Raises `UnknownNameError` if there is no such program, and `DatasetInitError` if nothing
+        is recorded about it.
         """
         return self.read_facts(self.program(uri))
 
     def read_facts(self, program: CorpusProgram) -> ProgramFacts:
-        """Return what is known of `program`, as `facts` does."""
-        found = self._store.facts(program.key)
-        if found is None:
-            raise DatasetInitError(f"nothing more is known of {self._make_uri(program)}")
-        return found
+        """Return the facts about `program`; see `facts`."""
+        facts = self._store.facts(program.key)
+        if facts is None:
+            raise DatasetInitError(f"no facts are recorded about {self._make_uri(program)}")
+        return facts
 
     def functions(self, uri: str | BenchmarkUri) -> list[FunctionShape]:
-        """Return the functions of the program at `uri` without their names and constants."""
+        """Return the functions of the program at `uri`, without their names and constants."""
         return self._store.functions(self.program(uri).key)
 
     def packages(self) -> list[PackageFacts]:
-        """Return the packages that the programs come from, in the order of their names."""
+        """Return the packages that the programs come from, sorted by name."""
         return self._store.packages()
 
     def unreadable(self) -> Iterator[tuple[str, str, bytes]]:
-        """Yield the key, the reason and the bytes of what an import could not read."""
+        """Yield the key, the reason and the bytes of each input that an import could not read."""
         return self._store.unreadable()
 
     def verify(self) -> list[str]:
-        """Return which programs are not what was imported, as sentences."""
+        """Return a sentence about each program that differs from the imported one."""
         return [self.damage] if self.damage else self._store.verify()
 
     def _random_benchmark(self, random_state: Any) -> Benchmark:
         size = self.size
         if size == 0:
-            raise UnknownNameError(f"{self.name} has no program: expected {self.path}")
+            raise UnknownNameError(f"{self.name} has no programs in {self.path}; import it again")
         program = self.program_at(int(random_state.integers(size)))
         return self._benchmark(self._make_uri(program), program)
 
     def _benchmark(self, uri: BenchmarkUri, program: CorpusProgram) -> Benchmark:
-        """Return the program, with the check of its package's own tests where it has one."""
+        """Return the program, with its package's tests as a validation callback if it has any."""
         benchmark = self._reader(uri, program)
         test = None if self._tester is None else self._store.test(program.key)
         if test is not None and self._tester is not None:
@@ -290,7 +291,7 @@ class CorpusDataset(Dataset):
     def _make_uri(self, program: CorpusProgram) -> BenchmarkUri:
         return BenchmarkUri.of_program(self._uri, program.key)
 
-    def _as_it_is(self, uri: BenchmarkUri, program: CorpusProgram) -> Benchmark:
+    def _read_bytes(self, uri: BenchmarkUri, program: CorpusProgram) -> Benchmark:
         return self.benchmark_class.from_file_contents(uri, program.contents)
 
 
@@ -303,16 +304,16 @@ def find_corpora(
 ) -> list[CorpusDataset]:
     """Return every corpus that was imported below `site_data_base`.
 
-    One that cannot be read says so by its `damage`, and counts as not installed.
+    An unreadable one has its reason in `damage` and counts as not installed.
     """
-    found: list[CorpusDataset] = []
+    corpora: list[CorpusDataset] = []
     for path in sorted(site_data_base.glob(f"*/*/{FILE_NAME}")):
         try:
-            found.append(CorpusDataset(path, reader=reader, tester=tester, **dataset_args))
+            corpora.append(CorpusDataset(path, reader=reader, tester=tester, **dataset_args))
         except DatasetInitError as error:
             damaged = _open_damaged(path, str(error), **dataset_args)
-            found += [] if damaged is None else [damaged]
-    return found
+            corpora += [] if damaged is None else [damaged]
+    return corpora
 
 
 def _open_damaged(path: Path, damage: str, **dataset_args: Any) -> CorpusDataset | None:
@@ -322,6 +323,6 @@ def _open_damaged(path: Path, damage: str, **dataset_args: Any) -> CorpusDataset
             path, name=name, description="A damaged corpus", license="unknown", **dataset_args
         )
     except BenchmarkInitError:
-        return None  # No dataset can be called that: it is somebody's own folder.
+        return None  # Not a valid dataset name: the user's own folder.
     corpus.damage = damage
     return corpus

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The file of a corpus, as it is read: one connection for each thread of each process.
+"""Read access to a corpus file: one connection for each thread of each process.
 
-What its tables hold is told in `corpus`.
+`corpus` documents the tables.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ FORMAT = 1
 _ROWS_PER_READ = 32
 _MOST_ORIGINS = 4096
 _CACHE_KIB = 8192
-"""What SQLite may keep of the file: with less, a random read fetches its pages again."""
+"""SQLite's page cache: with a smaller one, random reads fetch the same pages repeatedly."""
 _COLUMNS = "program.id, key, size, program.sha256, suffix, origin, dictionary, data"
 _SELECT = f"SELECT {_COLUMNS} FROM program JOIN content USING (id)"
 _ORIGIN = "SELECT license, source, license_files, language FROM origin WHERE id = ?"
@@ -64,66 +64,66 @@ _TEST = """SELECT name, version, file, folder, command, libraries, tree, languag
     JOIN origin ON origin.id = origin WHERE key = ?"""
 
 PROGRAM_KINDS = {"module": 1, "program": 2, "library": 4}
-"""What a program can be: a translation unit, a linked program, a shared library. The numbers are
-added up: a program that is linked of one module has its bytes."""
+"""The kinds of programs: translation units, linked programs and shared libraries. They are bits,
+because a program linked from a single module has the same bytes as that module."""
 
 _T = TypeVar("_T")
 
 
-# A frozen dataclass takes as long to make as a row to read.
+# A Struct: creating a frozen dataclass takes as long as reading a row.
 class CorpusProgram(Struct, frozen=True):
-    """One program of a corpus, with where it comes from."""
+    """One program of a corpus, with its origin."""
 
     key: str
-    """The path of its address, percent-encoded."""
+    """The path in its address, percent-encoded."""
     contents: bytes
-    """The program."""
+    """The program's bytes."""
     sha256: str
-    """The hash of `contents`, in hexadecimal."""
+    """The sha256 of `contents`, in hexadecimal."""
     suffix: str
-    """What kind of file it was, for example ``.c``."""
+    """The suffix of its file name, for example ``.c``."""
     license: str
-    """Its licence, as an SPDX expression where one is known."""
+    """Its licence, as an SPDX expression if one is known."""
     source: str
-    """Where it was found: an address, a package or a path."""
+    """Its origin: a URL, a package or a path."""
     license_files: str
-    """The files that state the licence, as JSON, where they are known."""
+    """The files that state the licence, as JSON, if known."""
     language: str
-    """The language it was written in, where that is known."""
+    """The programming language, if known."""
 
 
 class StoredSelection(Struct, frozen=True):
-    """Some of the programs of a corpus."""
+    """A subset of the programs of a corpus."""
 
     split: str = ""
-    """Those of one split; empty for all."""
+    """The split to select; empty for all."""
     kinds: int = 0
-    """Those of these kinds; 0 for all."""
+    """The kinds to select, as a sum of `PROGRAM_KINDS`; 0 for all."""
 
     @property
     def is_all(self) -> bool:
-        """True if it leaves nothing out."""
+        """True if it selects every program."""
         return not self.split and not self.kinds
 
 
 class PackageFacts(Struct, frozen=True):
-    """A package that programs of a corpus come from."""
+    """A source package of programs in a corpus."""
 
     name: str
     version: str
     source_sha256: str
-    """The digest of the description of its source, which names those of all its archives."""
+    """The sha256 of its source description, which lists the digests of all its archives."""
     license: str
-    """That of the package as a whole."""
+    """The licence of the package as a whole."""
     split: str
     compiler: str
-    """What made the bitcode."""
+    """The compiler that produced the bitcode."""
     level: str
-    """The level that the bitcode is prepared for."""
+    """The optimisation level that the bitcode is prepared for."""
 
 
 class Place(Struct, frozen=True):
-    """Where a program comes from: equal bytes may come from several places."""
+    """A file that a program comes from; equal programs may come from several."""
 
     package: str
     version: str
@@ -131,53 +131,53 @@ class Place(Struct, frozen=True):
     kind: str
     """One of `PROGRAM_KINDS`."""
     file: str
-    """The source of a module, or the linked file, relative to the source tree of the package."""
+    """The source of a module, or the linked file, relative to the package's source tree."""
     command: tuple[str, ...]
-    """What compiled it, without paths of the machine; empty for what was linked."""
+    """The compiler command, without machine-specific paths; empty for linked files."""
 
 
 class PackageTest(Struct, frozen=True):
-    """How a package tests a program that it makes."""
+    """The test that a package has for a program it builds."""
 
     package: str
     version: str
     file: str
-    """Where the program lies in the built tree."""
+    """The path of the program in the built tree."""
     folder: str
-    """Where the tests are run, relative to the tree."""
+    """The working directory of the tests, relative to the tree."""
     command: tuple[str, ...]
-    """What runs them."""
+    """The command that runs the tests."""
     libraries: tuple[str, ...]
-    """What the linker needs beside the module."""
+    """The libraries to link with the module."""
     tree: str
-    """The archive of the built tree, relative to the folder that was built."""
+    """The archive of the built tree, relative to the folder of built packages."""
     language: str
-    """``c`` or ``c++``: whose libraries it is linked with."""
+    """``c`` or ``c++``: selects the standard libraries to link."""
 
 
 class ProgramFacts(Struct, frozen=True):
-    """What is known of a program beside its contents."""
+    """The recorded facts about a program, such as its split and its origins."""
 
     kinds: tuple[str, ...]
     """Names of `PROGRAM_KINDS`."""
     split: str
     """Its split, or `NO_SPLIT`."""
     cluster: str
-    """16 hexadecimal digits that near duplicates have in common."""
+    """16 hexadecimal digits shared by near duplicates."""
     instructions: int
     functions: int
     places: tuple[Place, ...]
-    """Where it comes from."""
+    """The files it comes from."""
     programs: tuple[str, ...]
-    """The keys of the linked programs that it belongs to."""
+    """The keys of the linked programs that contain it."""
     modules: tuple[str, ...]
-    """The keys of the modules that it was linked of."""
+    """The keys of the modules it was linked from."""
     test: PackageTest | None = None
-    """How its package tests it, where it can."""
+    """The test that its package has for it, if any."""
 
 
 class CorpusStore:
-    """The open file: one connection for each thread of each process that reads it."""
+    """An open corpus file, with one connection for each thread of each process."""
 
     def __init__(self, path: Path, selection: StoredSelection = StoredSelection()) -> None:  # noqa: B008
         self._path = path
@@ -185,17 +185,17 @@ class CorpusStore:
         self._local = threading.local()
 
     def meta(self) -> dict[str, str]:
-        """Return the facts of the whole file."""
+        """Return the metadata of the file."""
         return self._read(lambda db: dict(db.sql.execute("SELECT key, value FROM meta")))
 
     def size(self) -> int:
-        """Return how many programs are selected."""
+        """Return the number of selected programs."""
         if self._selection.is_all:
             return self._read(lambda db: db.size)
         return self._read(lambda db: len(db.select(self._selection)))
 
     def find(self, key: str) -> CorpusProgram | None:
-        """Return the program of that name, selected or not."""
+        """Return the program with the key or alias `key`, selected or not."""
 
         def look_up(db: "_Connection") -> CorpusProgram | None:
             row = db.sql.execute(_BY_KEY, (key,)).fetchone()
@@ -208,7 +208,7 @@ class CorpusStore:
         return self._read(look_up)
 
     def at(self, index: int) -> CorpusProgram | None:
-        """Return one of the selected programs by its number, from 0."""
+        """Return the `index`-th selected program, counted from 0."""
         try:
             db = self._connection()
             number = index + 1
@@ -221,7 +221,7 @@ class CorpusStore:
             raise self._report_damage(error) from error
 
     def keys_in_order(self) -> Iterator[str]:
-        """Yield the name of each selected program."""
+        """Yield the key of each selected program."""
         last = 0
         while rows := self._rows_after(_KEYS, last):
             yield from (row[1] for row in rows)
@@ -245,7 +245,7 @@ class CorpusStore:
         return self._read(lambda db: db.has_facts)
 
     def facts(self, key: str) -> ProgramFacts | None:
-        """Return what is known of the program of that name."""
+        """Return the facts about the program `key`, or None."""
 
         def look_up(db: "_Connection") -> ProgramFacts | None:
             row = db.sql.execute(_FACTS, (key,)).fetchone() if db.has_facts else None
@@ -259,28 +259,28 @@ class CorpusStore:
                 cluster=cluster.hex(),
                 instructions=instructions,
                 functions=functions,
-                places=tuple(_place_of_row(row) for row in db.sql.execute(_PLACES, (number,))),
+                places=tuple(_make_place(row) for row in db.sql.execute(_PLACES, (number,))),
                 programs=tuple(row[0] for row in db.sql.execute(_WHOLES, (number,))),
                 modules=tuple(row[0] for row in db.sql.execute(_PARTS, (number,))),
-                test=test and _test_of_row(test),
+                test=test and _make_test(test),
             )
 
         return self._read(look_up)
 
     def has_tests(self) -> bool:
-        """Return whether any program can be tested as its package does."""
+        """Return whether any program has a test of its package."""
         query = "SELECT 1 FROM test LIMIT 1"
         return self._read(lambda db: db.has_facts and db.sql.execute(query).fetchone() is not None)
 
     def test(self, key: str) -> PackageTest | None:
-        """Return how the package of the program of that name tests it, where it can."""
+        """Return the package's test for the program `key`, or None."""
         row = self._read(
             lambda db: db.sql.execute(_TEST, (key,)).fetchone() if db.has_facts else None
         )
-        return None if row is None else _test_of_row(row)
+        return None if row is None else _make_test(row)
 
     def functions(self, key: str) -> list[FunctionShape]:
-        """Return the functions of the program of that name."""
+        """Return the functions of the program `key`."""
 
         def look_up(db: "_Connection") -> list[FunctionShape]:
             rows = db.sql.execute(_FUNCTIONS, (key,)) if db.has_facts else ()
@@ -295,14 +295,14 @@ class CorpusStore:
         return [PackageFacts(*row) for row in rows]
 
     def unreadable(self) -> Iterator[tuple[str, str, bytes]]:
-        """Yield what an import could not read."""
+        """Yield the key, reason and bytes of each input that could not be read."""
         rows = self._read(
             lambda db: db.sql.execute("SELECT key, reason, data FROM unreadable").fetchall()
         )
         yield from rows
 
     def verify(self) -> list[str]:
-        """Return what is not as it was imported."""
+        """Return a sentence about each program that differs from the imported one."""
         findings: list[str] = []
         for number in range(1, self.size() + 1):
             try:
@@ -313,7 +313,7 @@ class CorpusStore:
             if program is None:
                 findings.append(f"program number {number} is missing")
             elif hashlib.sha256(program.contents).hexdigest() != program.sha256:
-                findings.append(f"{program.key} is not what was imported")
+                findings.append(f"{program.key} differs from the imported program")
         return findings
 
     def close(self) -> None:
@@ -327,9 +327,9 @@ class CorpusStore:
         return (CorpusStore, (self._path, self._selection))
 
     def _rows_after(self, query: str, last: int) -> list[Any]:
-        chosen = self._selection
-        selected = "" if chosen.is_all else _SELECTED
-        values = {"last": last, "split": chosen.split, "kinds": chosen.kinds}
+        selection = self._selection
+        selected = "" if selection.is_all else _SELECTED
+        values = {"last": last, "split": selection.split, "kinds": selection.kinds}
         text = f"{query} {selected} {_AFTER_ID}"
         return self._read(lambda db: db.sql.execute(text, values).fetchall())
 
@@ -342,20 +342,20 @@ class CorpusStore:
     def _report_damage(self, error: Exception) -> DatasetInitError:
         self.close()
         return DatasetInitError(
-            f"{self._path} is damaged or was altered while in use: {error}: import it again"
+            f"{self._path} is damaged or was altered while in use: {error}; import it again"
         )
 
     def _connection(self) -> "_Connection":
-        # A new import replaces the file, so a look at its identity before every
-        # read is what keeps an open environment from mixing two versions.
+        # A new import replaces the file. Checking its identity before every read keeps an
+        # open environment from mixing two versions.
         try:
-            found = os.stat(self._path)
+            status = os.stat(self._path)
         except OSError as error:
             self.close()
             raise DatasetInitError(
-                f"the corpus {self._path} cannot be read: {error.strerror}"
+                f"cannot read the corpus {self._path}: {error.strerror}"
             ) from error
-        identity = (found.st_ino, found.st_mtime_ns, found.st_size)
+        identity = (status.st_ino, status.st_mtime_ns, status.st_size)
         connection: _Connection | None = getattr(self._local, "connection", None)
         if connection is None or connection.identity != identity or connection.pid != os.getpid():
             connection = self._local.connection = _Connection(self._path, identity)
@@ -363,7 +363,7 @@ class CorpusStore:
 
 
 class _CorruptFrame(Exception):
-    """The bytes of a program do not decompress."""
+    """A program cannot be decompressed."""
 
 
 class _Connection:
@@ -381,7 +381,7 @@ class _Connection:
         version = self.sql.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
         if version is None or int(version[0]) != FORMAT:
             raise DatasetInitError(
-                f"{path} has corpus format {version and version[0]}, expected {FORMAT}"
+                f"{path} has corpus format {version and version[0]}; this library reads {FORMAT}"
             )
         self._dictionaries: dict[int, Any] = {}
         self._origins: dict[int, tuple[str, str, str, str]] = {}
@@ -403,19 +403,19 @@ class _Connection:
     @property
     def has_facts(self) -> bool:
         if self._has_facts is None:
-            there = "SELECT 1 FROM sqlite_master WHERE name = 'fact'"
+            query = "SELECT 1 FROM sqlite_master WHERE name = 'fact'"
             self._has_facts = (
-                self.sql.execute(there).fetchone() is not None
+                self.sql.execute(query).fetchone() is not None
                 and self.sql.execute("SELECT 1 FROM fact LIMIT 1").fetchone() is not None
             )
         return self._has_facts
 
-    def select(self, chosen: StoredSelection) -> list[int]:
-        if chosen not in self._selected:
+    def select(self, selection: StoredSelection) -> list[int]:
+        if selection not in self._selected:
             query = f"SELECT program.id FROM program {_SELECTED} ORDER BY program.id"
-            values = {"split": chosen.split, "kinds": chosen.kinds}
-            self._selected[chosen] = [row[0] for row in self.sql.execute(query, values)]
-        return self._selected[chosen]
+            values = {"split": selection.split, "kinds": selection.kinds}
+            self._selected[selection] = [row[0] for row in self.sql.execute(query, values)]
+        return self._selected[selection]
 
     def program(self, row: Any) -> CorpusProgram:
         _, key, size, digest, suffix, origin, dictionary, data = row
@@ -426,8 +426,8 @@ class _Connection:
             raise _CorruptFrame(f"{key}: {error}") from error
         if len(contents) != size or not frame.eof:
             raise _CorruptFrame(f"{key}: {len(contents)} bytes instead of {size}")
-        found = self._origins.get(origin) or self._load_origin(origin)
-        return CorpusProgram(key, contents, digest.hex(), suffix, *found)
+        columns = self._origins.get(origin) or self._load_origin(origin)
+        return CorpusProgram(key, contents, digest.hex(), suffix, *columns)
 
     def _load_origin(self, origin: int) -> tuple[str, str, str, str]:
         row = self.sql.execute(_ORIGIN, (origin,)).fetchone()
@@ -439,7 +439,7 @@ class _Connection:
         return row
 
     def _frame(self, dictionary: int) -> Any:
-        """Return what unpacks one frame; a dictionary is prepared once."""
+        """Return a decompressor for one frame; each dictionary is prepared only once."""
         from compiler_gym.datasets.fetching import zstd
 
         if dictionary not in self._dictionaries:
@@ -449,20 +449,20 @@ class _Connection:
         return zstd.ZstdDecompressor(self._dictionaries[dictionary])
 
 
-def _place_of_row(row: tuple[Any, ...]) -> Place:
+def _make_place(row: tuple[Any, ...]) -> Place:
     package, version, source_sha256, kind, file, command = row
-    return Place(package, version, source_sha256, _kinds_in(kind)[0], file, _words_in_json(command))
+    return Place(package, version, source_sha256, _kinds_in(kind)[0], file, _read_strings(command))
 
 
-def _test_of_row(row: tuple[Any, ...]) -> PackageTest:
+def _make_test(row: tuple[Any, ...]) -> PackageTest:
     package, version, file, folder, command, libraries, tree, language = row
     return PackageTest(
         package=package,
         version=version,
         file=file,
         folder=folder,
-        command=_words_in_json(command),
-        libraries=_words_in_json(libraries),
+        command=_read_strings(command),
+        libraries=_read_strings(libraries),
         tree=tree,
         language=language,
     )
@@ -472,5 +472,5 @@ def _kinds_in(number: int) -> tuple[str, ...]:
     return tuple(name for name, bit in PROGRAM_KINDS.items() if number & bit)
 
 
-def _words_in_json(text: str) -> tuple[str, ...]:
+def _read_strings(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The contract of a dataset: a named set of programs that can be listed and read.
+"""The base class of datasets: named sets of programs that can be listed and read.
 
-A dataset knows where its programs are and how to get them. It keeps none of them
-in memory, and compiles nothing unless its plug-in says so.
+A dataset finds its programs and reads them on demand. It keeps none of them in memory, and
+compiles nothing unless its plug-in does.
 """
 
 import functools
@@ -24,7 +24,7 @@ __all__ = ["Dataset"]
 
 _UNBOUNDED_DRAW = 2**32 - 1
 _MOST_DRAWN = 1 << 16
-"""Among how many programs one is drawn of a dataset that says neither its size nor `n`-th."""
+"""The number of programs to draw from if a dataset has neither a size nor random access."""
 
 
 @functools.total_ordering
@@ -33,20 +33,19 @@ class Dataset:
 
     Obligations of a subclass:
 
-    - `benchmark_uris` and `benchmark_from_parsed_uri` are written. The first
-      yields addresses one by one, always in the same order, holding no more
-      than it yields. The second returns one program or raises `UnknownNameError`;
-      it is asked without query and fragment, and the caller puts these back. Both
-      raise `NotImplementedError` here.
-    - `size` is the number of programs, or 0 when there is no end.
-    - A dataset that must be fetched says so by `installed`, and its `install`
-      may be called at any time, by several processes at once.
-    - Reading is safe from several threads. A dataset can be pickled.
+    - Implement `benchmark_uris` and `benchmark_from_parsed_uri`, which raise
+      `NotImplementedError` here. The first yields addresses lazily, always in the
+      same order. The second returns one program or raises `UnknownNameError`; its
+      argument has no query and no fragment, and the caller restores both.
+    - `size` is the number of programs, or 0 if the dataset is unbounded.
+    - A dataset that must be downloaded is not `installed` until then, and `install`
+      can be called at any time, by several processes at once.
+    - Reading is thread-safe, and a dataset can be pickled.
 
-    Datasets of one name are equal, and equal to the name as text. They are ordered by
-    `sort_order` and then by name.
+    Datasets with the same name are equal, and a dataset equals its name as a string. They are
+    ordered by `sort_order` and then by name.
 
-    A dataset of two programs::
+    Example with two programs::
 
         >>> class Pair(Dataset):
         ...     size = 2
@@ -62,7 +61,7 @@ class Dataset:
     """
 
     uri_keys: ClassVar[tuple[str, ...]] = ()
-    """The keys that an address may have after its ``?`` because this dataset reads them."""
+    """The query keys of an address that this dataset reads."""
 
     def __init__(
         self,
@@ -80,16 +79,16 @@ class Dataset:
     ) -> None:
         self._uri = BenchmarkUri.from_string(name)
         if self._uri.path.strip("/") or self._uri.params or self._uri.fragment:
-            raise DatasetInitError(f"not the name of a dataset: {name!r}: expected name-v0")
+            raise DatasetInitError(f"{name!r} is not a dataset name; use a name such as mine-v0")
         self._description = description
         self._license = license
         self._site_data_base = None if site_data_base is None else Path(site_data_base).resolve()
         self.benchmark_class = benchmark_class
-        """What `benchmark_from_parsed_uri` makes."""
+        """The class of the programs."""
         self._references = dict(references or {})
         self._deprecated = deprecated
         self.sort_order = sort_order
-        """Datasets are listed by this number, then by name."""
+        """The sort key of listings, before the name."""
         self._validatable = validatable
         self._hidden = hidden
         self._warned = False
@@ -106,7 +105,7 @@ class Dataset:
 
     @property
     def protocol(self) -> str:
-        """The scheme, under its older name."""
+        """The scheme, under its old name."""
         return self._uri.scheme
 
     @property
@@ -117,7 +116,7 @@ class Dataset:
 
     @property
     def description(self) -> str:
-        """Description of the programs in one line."""
+        """A one-line description of the programs."""
         return self._description
 
     @property
@@ -127,40 +126,40 @@ class Dataset:
 
     @property
     def references(self) -> dict[str, str]:
-        """Where to read more: names and addresses."""
+        """Further reading: titles and URLs."""
         return dict(self._references)
 
     @property
     def deprecated(self) -> bool:
-        """True if another dataset should be used instead."""
+        """True if you should use another dataset instead."""
         return self._deprecated is not None
 
     @property
     def deprecation_message(self) -> str | None:
-        """What to use instead, if the dataset is deprecated."""
+        """The replacement to use if the dataset is deprecated, or None."""
         return self._deprecated
 
     @property
     def hidden(self) -> bool:
-        """True if the dataset is left out of listings; it can be asked for by name."""
+        """True if the dataset is left out of listings; it can still be requested by name."""
         return self._hidden or self.deprecated
 
     @property
     def validatable(self) -> str:
-        """Whether its programs can be validated: ``Yes``, ``No`` or ``Partially``."""
+        """``Yes`` if the programs can be validated, ``No`` if not, ``Partially`` if some can."""
         return self._validatable
 
     @property
     def has_site_data(self) -> bool:
-        """True if the dataset has a directory of its own."""
+        """True if the dataset has its own directory."""
         return self._site_data_base is not None
 
     @property
     def site_data_path(self) -> Path:
-        """The directory that holds the dataset's files; it may not exist yet."""
+        """The directory of the dataset's files; it may not exist yet."""
         if self._site_data_base is None:
             raise DatasetInitError(
-                f"{self.name} was made without a site_data_base: it has no files"
+                f"{self.name} was created without a site_data_base, so it has no files"
             )
         return self._site_data_base / self.scheme / self._uri.dataset
 
@@ -174,25 +173,25 @@ class Dataset:
 
     @property
     def size(self) -> int:
-        """The number of programs; 0 if there is no end."""
+        """The number of programs; 0 if the dataset is unbounded."""
         return 0
 
     @property
     def installed(self) -> bool:
-        """True if the programs can be read without fetching anything."""
+        """True if the programs can be read without downloading anything."""
         return True
 
     @property
     def needs(self) -> str:
-        """What must be fetched or installed to read the programs, in words; empty if nothing."""
+        """A phrase for messages: the download or tool the programs need; empty if none."""
         return ""
 
     def install(self) -> None:
-        """Fetch what is needed to read the programs. Does nothing when installed."""
+        """Download everything needed to read the programs. Does nothing if installed."""
         self._warn_if_deprecated()
 
     def uninstall(self) -> None:
-        """Remove the dataset's files. Does nothing when there are none."""
+        """Remove the dataset's files, if there are any."""
         if self.has_site_data and self.site_data_path.exists():
             try:
                 rmtree(self.site_data_path)
@@ -200,7 +199,7 @@ class Dataset:
                 raise DatasetInitError(f"cannot remove {self.site_data_path}: {error}") from error
 
     def verify(self) -> list[str]:
-        """Return what is wrong with the installed files, as sentences; none if all is well."""
+        """Return a sentence about each problem with the installed files."""
         return []
 
     def benchmark_uris(self) -> Iterator[str]:
@@ -214,8 +213,7 @@ class Dataset:
     def benchmark(self, uri: str | BenchmarkUri) -> Benchmark:
         """Return the program at `uri`; raise `UnknownNameError` if there is none.
 
-        Query and fragment do not select the program; they are part of the
-        returned program's address.
+        Query and fragment do not select the program, but become part of its address.
         """
         parsed = uri if isinstance(uri, BenchmarkUri) else BenchmarkUri.from_string(uri)
         if parsed.scheme != self.scheme or parsed.dataset != (self._uri.dataset or parsed.dataset):
@@ -223,12 +221,12 @@ class Dataset:
         return self.benchmark_from_parsed_uri(parsed.without_params()).with_uri(parsed)
 
     def benchmarks(self) -> Iterator[Benchmark]:
-        """Yield every program, each read when it is asked for."""
+        """Yield every program, read lazily."""
         for uri in self.benchmark_uris():
             yield self.benchmark(uri)
 
     def benchmark_uri_at(self, index: int) -> str:
-        """Return the `index`-th address, counted from 0, of `benchmark_uris`."""
+        """Return the `index`-th address of `benchmark_uris`, counted from 0."""
         uri = (
             next(itertools.islice(self.benchmark_uris(), index, None), None) if index >= 0 else None
         )
@@ -237,10 +235,9 @@ class Dataset:
         return uri
 
     def random_benchmark(self, random_state: "Generator | None" = None) -> Benchmark:
-        """Return a program chosen uniformly with `random_state`, or with fresh entropy.
+        """Return a uniformly random program, drawn with `random_state` or fresh entropy.
 
-        Of a dataset that says neither how many there are nor which is the n-th, it is
-        one of the first 65,536.
+        If the dataset has neither a size nor random access, draws from the first 65,536.
         """
         from numpy.random import default_rng
 
@@ -256,7 +253,7 @@ class Dataset:
         return self.benchmark(self.benchmark_uri_at(int(random_state.integers(end))))
 
     def _draw_address(self, random_state: "Generator") -> str:
-        """Return one of the first addresses: whether there is an end, nobody said."""
+        """Return one of the first addresses: the dataset may be unbounded."""
         first = list(itertools.islice(self.benchmark_uris(), _MOST_DRAWN))
         if not first:
             raise UnknownNameError(f"{self.name} has no programs to choose from")
@@ -273,14 +270,14 @@ class Dataset:
         return self.size
 
     def __bool__(self) -> bool:
-        # A dataset without end has length 0, and is anything but empty.
+        # An unbounded dataset has length 0 but is not empty.
         return True
 
     def __iter__(self) -> Iterator[Benchmark]:
         return self.benchmarks()
 
     def __getitem__(self, key: str | int | BenchmarkUri) -> Benchmark:
-        """Return a program by its address, by its name in the dataset or by its number."""
+        """Return a program by its address, its name in the dataset or its index."""
         if isinstance(key, int):
             return self.benchmark(self.benchmark_uri_at(key))
         return self.benchmark(self._absolute(key))

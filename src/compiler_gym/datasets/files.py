@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A dataset that is a directory of files, one program each.
+"""A dataset in a directory of files, one program per file.
 
-The name of a program is its file's path below the directory, without the suffix
-that all share. Files outside the directory are not served.
+The name of a program is the path of its file below the directory, without the common suffix.
+Files outside the directory are not served.
 """
 
 import itertools
@@ -43,7 +43,7 @@ class FilesDataset(Dataset):
         super().__init__(**dataset_args)
         self._dataset_root = Path(dataset_root)
         self.benchmark_file_suffix = benchmark_file_suffix
-        """What the name of every program's file ends in."""
+        """The suffix that all program files have."""
         self._memoize_uris = memoize_uris
         self._names: list[str] | None = None
 
@@ -65,12 +65,12 @@ class FilesDataset(Dataset):
         return len(self._list_names())
 
     def benchmark_uris(self) -> Iterator[str]:
-        """Yield the address of every file, in the order of their names."""
+        """Yield the address of every file, sorted by name."""
         for name in self._walk() if self._names is None else self._names:
             yield self._make_uri(name)
 
     def benchmark_uri_at(self, index: int) -> str:
-        """Return the `index`-th address, counted from 0, of `benchmark_uris`."""
+        """Return the `index`-th address of `benchmark_uris`, counted from 0."""
         if not self._memoize_uris:
             return super().benchmark_uri_at(index)
         names = self._list_names()
@@ -79,12 +79,12 @@ class FilesDataset(Dataset):
         return self._make_uri(names[index])
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
-        """Return the program in the file that `uri` names."""
+        """Return the program at `uri`."""
         self.install()
         return self.benchmark_class.from_file(uri, self.find_path(uri))
 
     def find_path(self, uri: BenchmarkUri) -> Path:
-        """Return the file that `uri` names; raise `UnknownNameError` if there is none."""
+        """Return the file of the program at `uri`; raise `UnknownNameError` if there is none."""
         parts = uri.path.split("/")[1:]
         sane = parts and all(part not in ("", ".", "..") and "\0" not in part for part in parts)
         path = self.dataset_root.joinpath(*parts) if sane else self.dataset_root
@@ -102,7 +102,7 @@ class FilesDataset(Dataset):
     def _random_benchmark(self, random_state: Any) -> Benchmark:
         self.install()
         if self.size == 0:
-            raise UnknownNameError(f"{self.name} has no program: {self.dataset_root} is empty")
+            raise UnknownNameError(f"{self.name} has no programs: {self.dataset_root} is empty")
         return super()._random_benchmark(random_state)
 
     def _list_names(self) -> list[str]:
@@ -131,7 +131,7 @@ class FilesDataset(Dataset):
 def walk_files(root: Path) -> Iterator[str]:
     """Yield the relative name of every file below `root` in a fixed order, one folder at a time.
 
-    Hidden files are left out, and links to directories are not followed.
+    Hidden files are skipped, and symlinks to directories are not followed.
     """
     pending = [""]
     while pending:

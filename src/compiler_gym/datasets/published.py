@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A dataset that was published as one archive, of which `published_archives` holds the facts.
+"""A dataset published as one archive, described in `published_archives`.
 
-It is installed in one place, where every compiler finds it. What a program becomes is
-the compiler's business: a subclass names the archive and says how it reads a file.
+It is installed once for all compilers. A subclass for each compiler names the archive and reads
+its files.
 """
 
 from pathlib import Path
@@ -17,10 +17,10 @@ __all__ = ["PublishedDataset"]
 
 
 class PublishedDataset(TarDatasetWithManifest):
-    """The programs of one `archive`; `dataset_args` replace facts, for mirrors."""
+    """The programs of one `archive`; `dataset_args` override its facts, for mirrors."""
 
     archive: ClassVar[Archive]
-    """The facts."""
+    """The description of the archive."""
 
     def __init__(
         self, site_data_base: str | Path | None = None, sort_order: int = 0, **dataset_args: Any
@@ -32,7 +32,7 @@ class PublishedDataset(TarDatasetWithManifest):
         super().__init__(**(arguments | dataset_args))
 
     def find_path(self, uri: BenchmarkUri) -> Path:
-        """Return the program's file; raise `UnknownNameError` if there is no such program."""
+        """Return the file of the program at `uri`; raise `UnknownNameError` if there is none."""
         if not self.archive.main_files:
             return super().find_path(uri)
         name = uri.path.strip("/")
@@ -42,11 +42,11 @@ class PublishedDataset(TarDatasetWithManifest):
         return path
 
     def verify(self) -> list[str]:
-        """Return what differs from what was installed, as sentences."""
+        """Return a sentence about each difference from the installed state."""
         findings = super().verify()
         if not self.archive.main_files:
             return findings
-        # The names that are listed are folders.
+        # The listed names are folders, so the base class reports each as missing.
         return [finding for finding in findings if "is listed" not in finding]
 
     def _fetch_manifest(self) -> bytes:
@@ -60,13 +60,13 @@ class PublishedDataset(TarDatasetWithManifest):
             self._lift(directory / self.dataset_root.name)
 
     def _lift(self, contents: Path) -> None:
-        """Take away folders that hold everything and that no listed name begins with."""
+        """Remove top-level folders that contain everything and are not part of the names."""
         first = next(iter(self._walk()), "")
         while not (contents / (first + self.benchmark_file_suffix)).is_file():
             entries = list(contents.iterdir())
             if len(entries) != 1 or not entries[0].is_dir():
                 return
-            # The folder may hold one of its own name.
+            # The folder may contain another of the same name.
             folder = entries[0].rename(contents.with_name(".lifted"))
             contents.rmdir()
             folder.rename(contents)

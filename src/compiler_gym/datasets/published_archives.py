@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The facts of published archives of source: addresses, hashes, counts and licences.
+"""Published source archives: addresses, hashes, counts and licences.
 
-Each stands here once, whichever compilers read it and in whatever form. No archive is
-part of this library, and nothing is fetched here.
+Each is described once, for all compilers that read it. No archive is part of this library, and
+this module downloads nothing.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 PUBLISHED_AT = "https://dl.fbaipublicfiles.com/compiler_gym"
-"""Where CompilerGym 0.2.5 published most of its archives and lists."""
+"""The base address of most archives and lists of CompilerGym 0.2.5."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,34 +32,34 @@ class Archive:
     name: str
     """The name of the dataset, without its scheme."""
     urls: tuple[str, ...]
-    """Where the archive is, tried in order."""
+    """The addresses of the archive, tried in order."""
     sha256: str
-    """The hash of the archive."""
+    """The sha256 of the archive."""
     count: int
-    """Number of programs that it has."""
+    """The number of programs."""
     license: str
     """The licence of the programs."""
     description: str
-    """What the programs are."""
+    """A one-line description of the programs."""
     strip_prefix: str
-    """The folder of the archive that holds the programs; empty if we do not know it."""
+    """The folder in the archive that contains the programs; empty if unknown."""
     suffix: str = ".c"
-    """What the name of every program's file ends in."""
+    """The suffix that all program files have."""
     compression: str = "bz2"
-    """How the archive is compressed."""
+    """The compression of the archive."""
     manifest: str | None = None
-    """Where the list of programs is."""
+    """The address of the list of programs, or None."""
     manifest_sha256: str | None = None
-    """The hash of the compressed list."""
+    """The sha256 of the compressed list."""
     references: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Where to read more."""
+    """Further reading: titles and URLs."""
     main_files: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Where a program is a folder: every program, and the file that includes its others."""
+    """For programs that are folders: each name, and the file that includes the others."""
     run: RunSpec | None = None
-    """How to run each of the programs, where that is known."""
+    """The run specification that all programs share, if known."""
 
     def arguments(self) -> dict[str, Any]:
-        """Return the facts as the arguments of a dataset that is a tar archive with a manifest."""
+        """Return the arguments that `TarDatasetWithManifest` takes for this archive."""
         return {
             "name": f"benchmark://{self.name}",
             "tar_urls": self.urls,
@@ -85,7 +85,7 @@ ANGHABENCH = Archive(
     sha256="85d068e4ce44f2581e3355ee7a8f3ccb92568e9f5bd338bc3a918566f3aff42f",
     count=1_041_333,
     license="unknown",
-    description="C functions from GitHub, compilable and not runnable",
+    description="C functions from GitHub that compile but cannot be run",
     strip_prefix="AnghaBench-d8034ac8562b8c978376008f4b33df01b8887b19",
     compression="gz",
     manifest=f"{PUBLISHED_AT}/llvm_bitcodes-10.0.0-anghabench-v1-linux-manifest.bz2",
@@ -151,7 +151,7 @@ JOTAIBENCH = Archive(
     sha256="b5a51af3d4e2f77a66001635ec64ed321e0ece19873c4a888040859af7556401",
     count=18_761,
     license="GPL-3.0",
-    description="C functions from GitHub with a main that calls them",
+    description="C functions from GitHub, each with a main function that calls it",
     strip_prefix="jotaibench/jotaibench-v0",
     manifest=f"{PUBLISHED_AT}/llvm_bitcodes-10.0.0-jotaibench-v0.bz2",
     manifest_sha256="ac4ee456e52073964d472d3e3969058b2f3052f8a4b402719013a3c603eb4b62",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Real programs that come with this library: modules and linked programs of Debian's packages.
+"""Real programs that come with this library: modules and linked programs from Debian packages.
 
-``python -m scripts.corpus_sample`` makes the file; the licences of what is in it are beside it.
+``python -m scripts.corpus_sample`` creates the file; the licences are in the same folder.
 """
 
 from pathlib import Path
@@ -15,12 +15,12 @@ SAMPLE = "sample.sqlite"
 
 
 class SampleDataset(CorpusDataset):
-    """``benchmark://debian-sample-v0``: parts of real programs, with splits to learn from.
+    """``benchmark://debian-sample-v0``: modules and programs from Debian, with splits.
 
-    Modules and whole programs out of packages of Debian, built as the packages build
-    themselves and compiled once more to bitcode, before any pass, as for ``-Oz``. Their licences
-    are permissive, and `notices` says whose they are. ``dataset.split("train")``,
-    ``"validation"`` and ``"test"`` share no function, whatever its names and constants.
+    Each package was built with its own build system, and its sources were also compiled to
+    bitcode, prepared for ``-Oz`` but with no pass run. The licences are permissive; `notices` has
+    their texts. ``dataset.split("train")``, ``"validation"`` and ``"test"`` have no functions in
+    common, even if names and constants are ignored.
     """
 
     def __init__(self, **dataset_args: Any) -> None:
@@ -28,12 +28,12 @@ class SampleDataset(CorpusDataset):
 
     @property
     def has_site_data(self) -> bool:
-        """Return False: the file is part of the library."""
+        """False: the file is part of the library."""
         return False
 
     @property
     def notices(self) -> str:
-        """The licences of the packages, in their own words."""
+        """The licence texts of the packages."""
         return (self.path.parent / "NOTICES.txt").read_text(encoding="utf-8")
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Which programs are to learn from and which to be judged by, so that none is near to both.
+"""Assignment of programs to train, validation and test splits without near duplicates.
 
-A package is of one split, by the digest of its name and nothing else: for ever, on every machine,
-whatever other packages there are. A program of it is in that split, unless it shares a function
-(without names and constants, of at least `SMALLEST` instructions) with a package of a split that
-comes first: then it is in none. So what is learnt from never has a near duplicate of a function
-that is judged by, and a package that is added later takes programs out of ``train``, but never
-moves one there.
+The split of a package depends only on the digest of its name, so it is permanent, the same on
+every machine, and independent of other packages. A program is in the split of its package, unless
+it shares a function (ignoring names and constants, at least `SMALLEST` instructions long) with a
+package of an earlier split (test, validation, train): then it is in none. So no training program
+has a near duplicate of a test function, and adding a package later can remove programs from
+``train``, but never moves one there.
 """
 
 import hashlib
@@ -29,42 +29,42 @@ __all__ = [
 SPLITS = ("train", "validation", "test")
 """The splits of a corpus."""
 NO_SPLIT = "shared"
-"""The word for programs that share a function with a split that comes before theirs."""
+"""The split name of programs that share a function with an earlier split than their own."""
 SMALLEST = 20
-"""Instructions, before any pass, from which a function counts: smaller ones are idioms that
-everybody writes."""
+"""The size of the smallest functions that are compared, in instructions before any pass: smaller
+ones are common idioms."""
 
 _FIRST = ("test", "validation", "train", NO_SPLIT)
-"""The splits by who keeps a function that several have: what is judged by loses nothing."""
+"""The order in which splits keep a shared function: the test split loses nothing."""
 _TEST, _VALIDATION = 0.15, 0.25
-"""Where the shares of packages end: 15 % are to test, 10 % to validate, 75 % to train."""
+"""Cumulative shares of packages: 15 % test, 10 % validation, 75 % training."""
 
 
 class FunctionShape(msgspec.Struct, frozen=True, array_like=True):
-    """A function of a program without its names and constants, as a compiler tells it."""
+    """A function of a program, reduced by the compiler plug-in to a hash of its structure."""
 
     shape: int
-    """A number that near duplicates have in common."""
+    """A hash that ignores names and constants; near duplicates have the same."""
     instructions: int
     is_library: bool = False
-    """True if it is the standard library's, of which each program that uses it has a copy."""
+    """True if it belongs to the standard library and is copied into each program that uses it."""
 
     @property
     def counts(self) -> bool:
-        """True if another program that has it is a near duplicate in part."""
+        """True if programs that share it count as near duplicates."""
         return self.instructions >= SMALLEST and not self.is_library
 
 
 @dataclass(frozen=True, slots=True)
 class SplitMember:
-    """What decides about the split of a program."""
+    """The properties of a program that determine its split."""
 
     packages: tuple[str, ...]
-    """The packages that it belongs to: an exact duplicate is in several."""
+    """The packages that contain it; exact duplicates belong to several."""
     cluster: bytes
-    """What `cluster_digest` says of it."""
+    """Its `cluster_digest`."""
     shapes: Sequence[int]
-    """Those of its functions that count."""
+    """The shapes of its functions that count."""
 
 
 def split_of_package(name: str) -> str:
@@ -74,15 +74,15 @@ def split_of_package(name: str) -> str:
     ['train', 'validation', 'test']
     """
     digest = hashlib.sha256(b"split of a package, version 1: " + name.encode()).digest()
-    place = int.from_bytes(digest[:8], "big") / 2**64
-    return "test" if place < _TEST else "validation" if place < _VALIDATION else "train"
+    fraction = int.from_bytes(digest[:8], "big") / 2**64
+    return "test" if fraction < _TEST else "validation" if fraction < _VALIDATION else "train"
 
 
 def cluster_digest(functions: Iterable[FunctionShape], contents: bytes) -> bytes:
-    """Return 8 bytes that near duplicates among whole programs have in common.
+    """Return 8 bytes that are equal for programs that are near duplicates as a whole.
 
-    They have the same functions but for names and constants, in whatever order. A program without
-    functions is like none but itself: the digest of its `contents`.
+    Near duplicates have the same functions in any order, ignoring names and constants. The digest
+    of a program without functions is that of its `contents`.
     """
     shapes = sorted(function.shape for function in functions)
     packed = b"".join(shape.to_bytes(8, "big", signed=True) for shape in shapes)
@@ -90,12 +90,12 @@ def cluster_digest(functions: Iterable[FunctionShape], contents: bytes) -> bytes
 
 
 def assign_splits(members: Sequence[SplitMember]) -> Iterator[str]:
-    """Yield the split of each of `members`, or `NO_SPLIT`."""
+    """Yield the split of each member, or `NO_SPLIT`."""
     first: dict[int | bytes, int] = {}
-    own = [min(_FIRST.index(split_of_package(name)) for name in one.packages) for one in members]
-    for one, rank in zip(members, own, strict=True):
-        for key in (one.cluster, *one.shapes):
+    ranks = [min(_FIRST.index(split_of_package(name)) for name in m.packages) for m in members]
+    for member, rank in zip(members, ranks, strict=True):
+        for key in (member.cluster, *member.shapes):
             first[key] = min(first.get(key, rank), rank)
-    for one, rank in zip(members, own, strict=True):
-        is_near = any(first[key] < rank for key in (one.cluster, *one.shapes))
+    for member, rank in zip(members, ranks, strict=True):
+        is_near = any(first[key] < rank for key in (member.cluster, *member.shapes))
         yield NO_SPLIT if is_near else _FIRST[rank]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Datasets that are published as one archive of files.
+"""Datasets published as an archive of files.
 
-The archive is fetched and unpacked on first use. An installed dataset is a
-directory that appears as a whole; until then nothing of it can be seen.
+The archive is downloaded and unpacked on first use. The directory of an installed dataset
+appears atomically, when it is complete.
 """
 
 import json
@@ -30,11 +30,10 @@ _MANIFEST_LIMITS = ArchiveLimits(max_bytes=1 << 30, small=1 << 30)
 
 
 class TarDataset(FilesDataset):
-    """The files of a tar archive, fetched from the first of `tar_urls` that serves it.
+    """The files of a tar archive, downloaded from the first of `tar_urls` that serves it.
 
-    `tar_sha256` is what the archive must hash to. `strip_prefix` is the folder
-    in the archive that holds the programs. `known_size` is what `size` says
-    before the archive is installed.
+    `tar_sha256` is the expected hash of the archive. `strip_prefix` is the folder in the archive
+    that contains the programs. `known_size` is the value of `size` until the archive is installed.
     """
 
     def __init__(
@@ -51,43 +50,43 @@ class TarDataset(FilesDataset):
     ) -> None:
         super().__init__(dataset_root="", **dataset_args)
         self.tar_urls = _urls(tar_urls)
-        """Where the archive is published; tried in order."""
+        """The addresses of the archive, tried in order."""
         self.tar_sha256 = tar_sha256
-        """The hash of the archive."""
+        """The sha256 of the archive."""
         self.tar_compression = tar_compression
-        """``bz2``, ``gz``, ``xz``, ``zst`` or nothing."""
+        """``bz2``, ``gz``, ``xz``, ``zst`` or empty."""
         self.strip_prefix = strip_prefix
-        """The folder in the archive that holds the programs."""
+        """The folder in the archive that contains the programs."""
         self.known_size = known_size
-        """The number of programs, as published."""
+        """The published number of programs."""
         self.download_options = download_options or DownloadOptions()
-        """How patient the download is."""
+        """Retries and limits of downloads."""
         self.archive_limits = archive_limits or ArchiveLimits()
-        """What the archive may hold."""
+        """The largest size and number of files that are unpacked."""
 
     @property
     def dataset_root(self) -> Path:
-        """The directory that holds the unpacked files."""
+        """The directory of the unpacked files."""
         return self.site_data_path / _CONTENTS
 
     @property
     def installed(self) -> bool:
-        """True if the archive was fetched and unpacked."""
+        """True if the archive was downloaded and unpacked."""
         return self.has_site_data and (self.site_data_path / _RECORD).is_file()
 
     @property
     def size(self) -> int:
-        """The number of programs: those there are, or those announced."""
+        """The number of programs: counted if installed, else as published."""
         return super().size if self.installed else self.known_size
 
     @property
     def needs(self) -> str:
-        """The host that the archive is fetched from."""
+        """The hosts that serve the archive, in a phrase for messages."""
         hosts = dict.fromkeys(urlsplit(url).netloc for url in self.tar_urls)
         return f"download from {' or '.join(hosts)}"
 
     def install(self) -> None:
-        """Fetch and unpack the archive. Does nothing when that was done."""
+        """Download and unpack the archive. Does nothing if installed."""
         self._warn_if_deprecated()
         if self.installed:
             return
@@ -101,28 +100,28 @@ class TarDataset(FilesDataset):
         if not self.has_site_data or not self.site_data_path.exists():
             return
         with hold(self.site_data_path), as_dataset_errors(f"cannot remove {self.name}"):
-            # Without its record the dataset counts as not installed, so that a
-            # removal that is cut short leaves nothing that looks whole.
+            # Delete the record first: if the removal is interrupted, the dataset then
+            # counts as not installed.
             (self.site_data_path / _RECORD).unlink(missing_ok=True)
             rmtree(self.site_data_path)
         self._names = None
 
     def verify(self) -> list[str]:
-        """Return what differs from what was installed, as sentences."""
+        """Return a sentence about each difference from the installed state."""
         self.install()
         record = json.loads((self.site_data_path / _RECORD).read_text())
-        found = _measure(self.dataset_root)
+        counts = _measure(self.dataset_root)
         return [
-            f"{found[key]} {key} instead of {record[key]}"
-            for key in found
-            if found[key] != record[key]
+            f"{count} {key} instead of {record[key]}"
+            for key, count in counts.items()
+            if count != record[key]
         ]
 
     def fetch(self, urls: Iterable[str], sha256: str | None) -> Path:
-        """Return a file that belongs to the dataset, fetched if it is not there yet."""
+        """Return a file of the dataset, downloading it if necessary."""
         addresses = _urls(urls)
         if not addresses:
-            raise DatasetInitError(f"{self.name} names no address to fetch it from")
+            raise DatasetInitError(f"cannot download {self.name}: it has no URL")
         key = sha256 or BenchmarkUri("file", "", addresses[0]).path.replace("/", "_")
         path = self.site_data_path.parent / ".downloads" / key
         options = self.download_options
@@ -150,7 +149,7 @@ class TarDataset(FilesDataset):
             (directory / _RECORD).write_text(json.dumps(record, indent=1))
 
     def _fill(self, directory: Path, archive: Path) -> None:
-        """Write the contents of the dataset below `directory`, from the fetched archive."""
+        """Write the contents of the dataset below `directory`, from the downloaded archive."""
         (directory / _CONTENTS).mkdir()
         files = unpack(
             archive,
@@ -161,15 +160,15 @@ class TarDataset(FilesDataset):
         )
         if files == 0:
             raise DatasetInitError(
-                f"the archive of {self.name} has no file below {self.strip_prefix or 'its root'!r}"
+                f"the archive of {self.name} has no files below {self.strip_prefix or 'its root'!r}"
             )
 
 
 class TarDatasetWithManifest(TarDataset):
     """A `TarDataset` whose programs are listed in a second, small file.
 
-    The manifest has the name of one program a line. Programs can be counted and
-    listed without the archive.
+    The manifest has one program name per line, so programs can be counted and listed without
+    the archive.
     """
 
     def __init__(
@@ -181,29 +180,29 @@ class TarDatasetWithManifest(TarDataset):
     ) -> None:
         super().__init__(**dataset_args)
         self.manifest_urls = _urls(manifest_urls)
-        """Where the manifest is published; tried in order."""
+        """The addresses of the manifest, tried in order."""
         self.manifest_sha256 = manifest_sha256
-        """The hash of the compressed manifest."""
+        """The sha256 of the compressed manifest."""
         self.manifest_compression = manifest_compression
-        """``bz2``, ``gz``, ``xz``, ``zst`` or nothing."""
+        """``bz2``, ``gz``, ``xz``, ``zst`` or empty."""
 
     @property
     def size(self) -> int:
-        """The number of programs: those listed, or those announced."""
+        """The number of programs: those listed if installed, else as published."""
         return len(self._list_names()) if self.installed else self.known_size
 
     def benchmark_uris(self) -> Iterator[str]:
-        """Yield the address of every listed program, in the order of the list."""
+        """Yield the address of every program, in the order of the manifest."""
         yield from (self._make_uri(name) for name in self._list_names())
 
     def verify(self) -> list[str]:
-        """Return what differs from what was installed, as sentences."""
+        """Return a sentence about each difference from the installed state."""
         findings = super().verify()
         suffix = self.benchmark_file_suffix
         missing = [
             n for n in self._list_names() if not (self.dataset_root / (n + suffix)).is_file()
         ]
-        return findings + [f"{name} is listed and is not there" for name in missing]
+        return findings + [f"{name} is listed but missing" for name in missing]
 
     def _fill(self, directory: Path, archive: Path) -> None:
         manifest = self._fetch_manifest()
@@ -237,8 +236,8 @@ def _names_in(text: bytes, dataset: str) -> Iterator[str]:
         if not name:
             continue
         if name in seen or name.startswith("/") or ".." in name.split("/"):
-            what = "twice" if name in seen else "outside the dataset"
-            raise DatasetInitError(f"the manifest of {dataset} lists {printable(name)} {what}")
+            error = "is listed twice" if name in seen else "points outside the dataset"
+            raise DatasetInitError(f"manifest of {dataset}: {printable(name)} {error}")
         seen.add(name)
         yield name
 

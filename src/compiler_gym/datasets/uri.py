@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The address of a program: which dataset, which program in it, and how it is to be used.
+"""Addresses of programs: a dataset, a program in it, and query parameters.
 
-An address is only text with structure. Nothing here opens a file or asks whether
-the dataset exists.
+An address is only structured text. Nothing here opens a file or checks that the dataset exists.
 """
 
 import functools
@@ -32,9 +31,9 @@ _NO_PARAMS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 class BenchmarkUri:
     """``scheme://dataset/path?params#fragment``, the address of one program.
 
-    The scheme is ``benchmark`` where none is written. The path is the name of
-    the program in its dataset and starts with ``/``. Query parameters say how
-    the program is to be used; they do not select another program.
+    The scheme defaults to ``benchmark``. The path is the name of the program in its dataset and
+    starts with ``/``. Query parameters affect how the program is used; they do not select another
+    program.
 
         >>> uri = BenchmarkUri.from_string("cbench-v1/qsort?goal=speed")
         >>> uri.scheme, uri.dataset, uri.path
@@ -44,19 +43,19 @@ class BenchmarkUri:
         >>> str(uri)
         'benchmark://cbench-v1/qsort?goal=speed'
 
-    An address equals another, or a string, that has the same canonical form.
+    An address equals any address or string with the same canonical form.
     """
 
     scheme: str = _DEFAULT_SCHEME
-    """What serves the dataset: ``benchmark``, ``generator``, ``file``, ..."""
+    """The scheme of the dataset: ``benchmark``, ``generator``, ``file``, ..."""
     dataset: str = ""
-    """The name of the dataset; empty for a scheme that is one dataset, as ``file`` is."""
+    """The dataset's name; empty if the scheme is a single dataset, such as ``file``."""
     path: str = ""
-    """The name of the program, decoded, with its leading ``/``; empty for a whole dataset."""
+    """The program's name, decoded, with a leading ``/``; empty for a dataset's address."""
     params: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """The query: each key's values in the order written."""
+    """The query: the values of each key, in the order written."""
     fragment: str = ""
-    """What follows ``#``."""
+    """The part after ``#``."""
     _text: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -65,10 +64,10 @@ class BenchmarkUri:
         set_field("scheme", self.scheme.lower())
         set_field("params", MappingProxyType(params))
         if not _SCHEME.fullmatch(self.scheme):
-            raise _report_malformed(self.scheme, "the scheme is not a word")
+            raise _report_malformed(self.scheme, "the scheme is malformed")
         if self.dataset and not _DATASET.fullmatch(self.dataset):
             raise _report_malformed(
-                self.dataset, "a dataset's name has letters, digits, '_', '.', '-'"
+                self.dataset, "dataset names consist of letters, digits, '_', '.' and '-'"
             )
         if self.path and not self.path.startswith("/"):
             set_field("path", f"/{self.path}")
@@ -76,14 +75,14 @@ class BenchmarkUri:
 
     @classmethod
     def from_string(cls, uri: str) -> "BenchmarkUri":
-        """Return the parsed `uri`; raise `BenchmarkInitError` when it is not an address."""
-        if not isinstance(uri, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may
-            raise BenchmarkTypeError(f"a benchmark URI is text, found {type(uri).__name__}")
+        """Return the parsed `uri`; raise `BenchmarkInitError` if it is not an address."""
+        if not isinstance(uri, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+            raise BenchmarkTypeError(f"expected a benchmark URI as str, got {type(uri).__name__}")
         return _parse(uri)
 
     @staticmethod
     def canonicalize(uri: "str | BenchmarkUri") -> str:
-        """Return the one spelling that equal addresses share.
+        """Return the canonical form that equal addresses share.
 
         >>> BenchmarkUri.canonicalize("cbench-v1/qsort")
         'benchmark://cbench-v1/qsort'
@@ -94,9 +93,9 @@ class BenchmarkUri:
 
     @classmethod
     def of_program(cls, dataset: "BenchmarkUri", quoted_path: str) -> "BenchmarkUri":
-        """Return the address of a program by its path as `quote_path` spells it.
+        """Return the address of a program from its path, encoded with `quote_path`.
 
-        Much faster than `from_string`, for those who list many programs.
+        Much faster than `from_string`, for listing many programs.
         """
         uri = object.__new__(cls)
         path = unquote(quoted_path, errors="surrogateescape") if "%" in quoted_path else quoted_path
@@ -111,26 +110,26 @@ class BenchmarkUri:
 
     @property
     def dataset_name(self) -> str:
-        """The dataset with its scheme, for example ``benchmark://cbench-v1``."""
+        """The scheme and dataset, for example ``benchmark://cbench-v1``."""
         return f"{self.scheme}://{self.dataset}"
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The query as one value per key: the last one written."""
+        """The query with one value per key: the last."""
         return {key: values[-1] for key, values in self.params.items()}
 
     def without_params(self) -> "BenchmarkUri":
-        """Return the address of the program alone: no query and no fragment."""
+        """Return the address without query and fragment."""
         if not self.params and not self.fragment:
             return self
         return BenchmarkUri(self.scheme, self.dataset, self.path)
 
     def startswith(self, *args: Any) -> bool:
-        """Return what ``str(self).startswith`` does."""
+        """Return ``str(self).startswith(*args)``."""
         return self._text.startswith(*args)
 
     def endswith(self, *args: Any) -> bool:
-        """Return what ``str(self).endswith`` does."""
+        """Return ``str(self).endswith(*args)``."""
         return self._text.endswith(*args)
 
     def __str__(self) -> str:
@@ -162,10 +161,9 @@ class BenchmarkUri:
 
 
 def quote_path(path: str) -> str:
-    """Return the name of a program as an address spells it: in ASCII, percent-encoded.
+    """Return a program's name as it appears in an address: ASCII, percent-encoded.
 
-    Names that are not UTF-8 arrive with lone surrogates, which become the bytes
-    they stand for.
+    Lone surrogates, which represent bytes that are not UTF-8, are encoded as those bytes.
 
         >>> quote_path("été?.c")
         '%C3%A9t%C3%A9%3F.c'
@@ -176,9 +174,9 @@ def quote_path(path: str) -> str:
 
 
 def path_and_query(name: str) -> tuple[str, str]:
-    """Return a path and the query behind it, with its question mark, or ``""``.
+    """Split `name` into a path and a query, which includes its question mark or is ``""``.
 
-    A question mark that is part of the name of a file begins no query.
+    If a file of the whole name exists, the question mark belongs to the path.
 
         >>> path_and_query("main.c?goal=speed")
         ('main.c', '?goal=speed')
@@ -189,11 +187,11 @@ def path_and_query(name: str) -> tuple[str, str]:
 
 @functools.lru_cache(maxsize=4096)
 def _parse(text: str) -> BenchmarkUri:
-    rest, _, fragment = text.partition("#")
-    rest, _, query = rest.partition("?")
-    written = _WRITTEN_SCHEME.match(rest)
+    address, _, fragment = text.partition("#")
+    address, _, query = address.partition("?")
+    written = _WRITTEN_SCHEME.match(address)
     scheme = written[1].lower() if written else _DEFAULT_SCHEME
-    dataset, slash, path = rest[written.end() if written else 0 :].partition("/")
+    dataset, slash, path = address[written.end() if written else 0 :].partition("/")
     if not dataset and scheme == _DEFAULT_SCHEME:
         raise _report_malformed(text, "no dataset is named")
     params: dict[str, list[str]] = {}
@@ -214,6 +212,6 @@ def _values(values: str | Iterable[str]) -> tuple[str, ...]:
 
 def _report_malformed(text: str, reason: str) -> BenchmarkInitError:
     return BenchmarkInitError(
-        f"not a benchmark URI: {text!r}: {reason}: expected scheme://dataset/path, "
+        f"{text!r} is not a benchmark URI: {reason}; write scheme://dataset/path, "
         "for example benchmark://cbench-v1/qsort"
     )

@@ -22,7 +22,7 @@ def test_the_card_counts_what_each_file_holds() -> None:
     assert "1,505 programs" in text
     assert text.index("| MIT | 1,503 |") < text.index("| GPL-2+ or/MIT | 2 |")
     assert "| zlib | 1.0 | Zlib | train |" in text
-    assert "made by clang 22, -Oz" in text
+    assert "compiled with clang 22, -Oz" in text
     assert "`split, cluster`" in text
 
 
@@ -31,5 +31,5 @@ def test_the_card_of_a_dataset_without_packages_says_nothing_of_splits() -> None
     card = write_card(Words("words-v0", ["a"]), parts, [])
     assert "## Splits" not in card
     assert "cluster" not in card
-    assert "10 more are in the column" in card
+    assert "has 10 more" in card
     assert "n<1K" in card

@@ -98,7 +98,7 @@ def test_what_another_input_left_is_not_taken_over(tmp_path: Path) -> None:
 def test_a_corpus_without_programs_is_not_made(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"
     with (
-        pytest.raises(DatasetInitError, match="no program to store"),
+        pytest.raises(DatasetInitError, match="no programs to store"),
         CorpusWriter(path, name="c-v0"),
     ):
         pass
@@ -109,7 +109,7 @@ def test_a_corpus_without_programs_is_not_made(tmp_path: Path) -> None:
 def test_a_full_disk_leaves_the_old_corpus(path: Path) -> None:
     before = path.read_bytes()
     with (  # noqa: PT012
-        pytest.raises(DatasetInitError, match=r"database or disk is full.*check the room"),
+        pytest.raises(DatasetInitError, match=r"database or disk is full.*check the free space"),
         CorpusWriter(path, name="c-v0") as writer,
     ):
         writer._sql.execute("PRAGMA max_page_count = 1")  # pyright: ignore[reportPrivateUsage]  # to fill the disk

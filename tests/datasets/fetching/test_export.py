@@ -43,7 +43,7 @@ def test_an_export_can_be_imported_again(tmp_path: Path) -> None:
     assert programs(CorpusDataset(done.path)) == programs(corpus)
     assert export_parquet(Words("words-v0", ["a", "b"]), table) == 2
     assert export_parquet(Numbers("numbers-v0"), table, limit=3) == 3
-    with pytest.raises(DatasetInitError, match="has no end: expected a limit"):
+    with pytest.raises(DatasetInitError, match="is unbounded: set a limit"):
         export_parquet(Numbers("numbers-v0"), table)
     assert [p.name for p in table.parent.iterdir()] == ["x.parquet"]
 
@@ -114,9 +114,9 @@ def test_a_folder_is_replaced_by_an_export_only_if_it_is_one(
     assert export_folder(gathered, folder, limit=1) == 3
     assert not (folder / "all.parquet").exists()
     (folder / "mine.txt").touch()
-    with pytest.raises(DatasetInitError, match="is there already, and no export: expected a new"):
+    with pytest.raises(DatasetInitError, match="exists and is not an export; choose a new"):
         export_folder(gathered, folder)
-    with pytest.raises(DatasetInitError, match="has no end: expected a limit"):
+    with pytest.raises(DatasetInitError, match="is unbounded: set a limit"):
         export_folder(Numbers("numbers-v0"), tmp_path / "other")
     assert (folder / "train.parquet").is_file()
 

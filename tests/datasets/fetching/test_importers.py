@@ -140,7 +140,7 @@ def test_options_choose_files_and_state_what_is_known(run: Any, tmp_path: Path) 
         "me",
         "zig",
     )
-    assert problems(corpus) == {"big.src": "100 bytes are too many"}
+    assert problems(corpus) == {"big.src": "100 bytes exceed the limit of 50"}
     assert corpus.license == "BSD-3-Clause"
 
 
@@ -185,8 +185,8 @@ def test_hostile_members_of_an_archive_are_kept_out_and_reported(run: Any, tmp_p
     report, corpus = run(path)
     assert (report.added, report.unreadable) == (1, 2)
     assert problems(corpus) == {
-        "../evil.c": "'../evil.c' would leave its directory",
-        "a.c": "two files are called 'a.c'",
+        "../evil.c": "'../evil.c' points outside its directory",
+        "a.c": "two files are named 'a.c'",
     }
 
 
@@ -246,7 +246,7 @@ def test_json_lines_of_functions_are_imported(run: Any, tmp_path: Path, name: st
     assert found["r/x.c/g"].source == "github.com/r"
     (unnamed,) = (p for key, p in found.items() if not key.startswith("r/"))
     assert (unnamed.contents, unnamed.license, unnamed.suffix) == (b"int h;", "MIT", ".c")
-    assert problems(corpus)["line-10"].startswith("no JSON")
+    assert problems(corpus)["line-10"].startswith("invalid JSON")
 
 
 def _table(path: Path, rows: list[dict[str, Any]], **kwargs: Any) -> Path:
@@ -285,14 +285,14 @@ def test_parquet_of_bitcode_is_imported_with_its_provenance(run: Any, tmp_path: 
 
 
 def test_parquet_without_programs_is_refused(run: Any, tmp_path: Path) -> None:
-    with pytest.raises(DatasetInitError, match=r"no column 'content': found text"):
+    with pytest.raises(DatasetInitError, match=r"no column 'content', only text"):
         run(_table(tmp_path / "x.parquet", [{"text": "x"}]))
     (tmp_path / "y.parquet").write_bytes(b"PAR1 but no table")
     _table(tmp_path / "d/a.parquet", _rows(0, 3))
     (tmp_path / "d/b.parquet").write_bytes(b"PAR1 but no table")
     report, corpus = run(tmp_path / "d")
     assert (report.added, report.unreadable) == (3, 1)
-    assert problems(corpus)["b.parquet"].startswith("no Parquet file")
+    assert problems(corpus)["b.parquet"].startswith("not a Parquet file")
 
 
 @pytest.mark.parametrize("kind", ["directory", "tar", "jsonl", "parquet"])
@@ -331,7 +331,8 @@ def test_an_interrupted_import_goes_on_where_it_ended(
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("x.rar", "cannot tell what x.rar is"), ("missing", "nothing to import")]
+    ("name", "message"),
+    [("x.rar", "unknown format of x.rar"), ("missing", "no such file or directory")],
 )
 def test_what_cannot_be_imported_is_a_typed_error(
     run: Any, tmp_path: Path, name: str, message: str
@@ -340,13 +341,15 @@ def test_what_cannot_be_imported_is_a_typed_error(
     with pytest.raises(DatasetInitError, match=message):
         run(tmp_path / name)
     (tmp_path / "void").mkdir()
-    with pytest.raises(DatasetInitError, match=r"no program in .*void: expected files named"):
+    with pytest.raises(DatasetInitError, match=r"no programs in .*void: files need names"):
         run(tmp_path / "void")
     (tmp_path / "void/a.c").touch()
-    with pytest.raises(DatasetInitError, match=r"could be read, of 1: a.c: it is empty"):
+    with pytest.raises(
+        DatasetInitError, match=r"none of the 1 programs in .* could be read: a.c: it is empty"
+    ):
         run(tmp_path / "void")
     assert not list((tmp_path / "site").rglob("corpus.sqlite"))
-    with pytest.raises(DatasetInitError, match="not the name of a dataset"):
+    with pytest.raises(DatasetInitError, match="is not a dataset name"):
         import_corpus("a-v0/b", tmp_path / "void", site_data_base=tmp_path)
 
 
@@ -370,9 +373,9 @@ def test_a_table_without_programs_does_not_hide_the_others(run: Any, tmp_path: P
     report, corpus = run(folder)
     assert (report.added, report.unreadable) == (2, 3)
     assert problems(corpus) == {
-        "number-2": "no contents, or too many bytes",
+        "number-2": "no contents, or too large",
         "number-3": "it is empty",
-        "b.parquet": "b.parquet has no column 'content': found other",
+        "b.parquet": "b.parquet has no column 'content', only other",
     }
     (folder / "d.parquet").write_bytes((folder / "c.parquet").read_bytes())
     assert run(folder)[0].added == 0

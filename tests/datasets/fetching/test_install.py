@@ -28,7 +28,9 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_told_apart_from_our_own_errors() -> None:
     with (
-        pytest.raises(DatasetInitError, match="cannot x: No space left on device: make room, or"),
+        pytest.raises(
+            DatasetInitError, match="cannot x: No space left on device; free some space, or"
+        ),
         as_dataset_errors("cannot x"),
     ):
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -41,7 +41,7 @@ def test_archives_tables_and_lines_are_told_by_their_names(tmp_path: Path) -> No
     assert (only.key, only.contents) == ("x/a.c", b"int a;")
     for name in ("a.rar", "a.txt"):
         (tmp_path / name).touch()
-        with pytest.raises(DatasetInitError, match="cannot tell what"):
+        with pytest.raises(DatasetInitError, match="unknown format of"):
             find_reader(tmp_path / name)
     with pytest.raises(DatasetInitError, match="no such file or directory"):
         find_reader(tmp_path / "missing")
@@ -68,9 +68,9 @@ def test_a_line_holds_its_program_under_several_names(record: object, tmp_path: 
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("{", "no JSON"),
-        ("[1]", "no func_def, code, content or source"),
-        ('{"code": ""}', "no func"),
+        ("{", "invalid JSON"),
+        ("[1]", "no field func_def, code, content or source"),
+        ('{"code": ""}', "no field func"),
     ],
 )
 def test_a_line_that_is_no_program_says_why(line: str, problem: str, tmp_path: Path) -> None:
@@ -94,4 +94,4 @@ def test_a_program_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text("int a;")
     (only,) = found(tmp_path, ReadOptions(max_bytes=3))
     assert only is not None
-    assert (only.contents, only.problem) == (b"", "6 bytes are too many")
+    assert (only.contents, only.problem) == (b"", "6 bytes exceed the limit of 3")

@@ -33,7 +33,7 @@ def test_times_are_of_the_largest_case(program: Path) -> None:
     wrong_small = RunCase(("small",), expected=wrong, size="small")
     wrong_ref = RunCase(("ref",), expected=wrong, name="ref/0", size="ref")
     assert len(MeasuredRuns(RunSpec((wrong_small, ref))).seconds(program, count=2, warmups=1)) == 2
-    with pytest.raises(ObservationError, match="failed its case 'ref/0': standard output"):
+    with pytest.raises(ObservationError, match="failed case 'ref/0': standard output"):
         MeasuredRuns(RunSpec((small, wrong_ref))).seconds(program, count=1)
 
 
@@ -48,8 +48,8 @@ def test_two_programs_are_run_in_turns(program: Path) -> None:
     [
         ("echo other", "standard output"),
         ("echo small; exit 3", "exit status 3 instead of 0"),
-        ("kill -SEGV $$", "ended by signal 11"),
-        ("sleep 5", "passed its limit of time"),
+        ("kill -SEGV $$", "killed by signal 11"),
+        ("sleep 5", "exceeded its limit of time"),
         ("echo help >&2; exit 1", "help"),
     ],
 )
@@ -63,7 +63,7 @@ def test_a_run_that_fails_is_no_measurement(text: str, reason: str, program: Pat
 
 @pytest.mark.parametrize(
     ("spec", "reason"),
-    [(None, "does not say how to run it"), (RunSpec(()), "has no case to run")],
+    [(None, "has no RunSpec"), (RunSpec(()), "RunSpec has no cases")],
 )
 def test_what_nobody_knows_how_to_run_says_so(
     spec: RunSpec | None, reason: str, program: Path

@@ -29,7 +29,7 @@ def test_input_files_of_a_run_stay_in_its_directory(tmp_path: Path) -> None:
     RunCase(files={"a/b.txt": b"text", "c.bin": kept}).write_files(root)
     assert (root / "a/b.txt").read_bytes() == b"text"
     assert (root / "c.bin").read_bytes() == b"kept"
-    with pytest.raises(BenchmarkInitError, match="would leave its directory"):
+    with pytest.raises(BenchmarkInitError, match="points outside its directory"):
         RunCase(files={"../x": b""}).write_files(root)
 
 
@@ -59,5 +59,5 @@ def test_generated_cases_are_made_when_they_are_looked_at() -> None:
 
 def test_a_number_of_inputs_to_make_is_not_negative() -> None:
     assert RunSpec((RunCase(),), generated=0).generated == 0
-    with pytest.raises(ValueError, match="generated is -1: expected a number of inputs >= 0"):
+    with pytest.raises(ValueError, match=r"generated must be at least 0 \(got -1\)"):
         RunSpec((RunCase(),), generated=-1)

@@ -329,7 +329,7 @@ def test_instructions_that_a_program_retires_fall_with_optimisation(make_env: Ma
 def test_a_program_that_nobody_knows_how_to_run_says_so(make_env: Make) -> None:
     env = make_env(benchmark=make_benchmark_from_source("int main(void) { return 0; }"))
     env.reset()
-    with pytest.raises(ObservationError, match="does not say how to run it"):
+    with pytest.raises(ObservationError, match="has no RunSpec"):
         env.observation["runtime"]
     assert env.in_episode
 

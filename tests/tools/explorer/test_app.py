@@ -224,7 +224,7 @@ def test_a_crash_in_a_step_is_a_node_with_a_typed_error_and_the_tree_goes_on(
         (failed,) = crc.step("gvn", "dce", parent=first["id"])
     assert failed["error"]["type"] == "WorkerCrashedError"
     assert failed["reward"] is None
-    assert crc.get(f"/nodes/{failed['id']}/ir", 409)["next"] == "look at its parent"
+    assert crc.get(f"/nodes/{failed['id']}/ir", 409)["next"] == "use its parent instead"
     crc.step("dce", parent=failed["id"], status=409)
     (again,) = crc.step("gvn", parent=first["id"])
     assert again["error"] is None

@@ -332,9 +332,9 @@ def test_a_lost_server_is_shown_and_the_sequence_is_replayed(browser: Any) -> No
             page.goto(first.server.address)
             open_source(page)
             add(page, "mem2reg")
-        expect(page.get_by_text("The server does not answer")).to_be_visible(timeout=_PATIENCE)
+        expect(page.get_by_text("The server is not responding")).to_be_visible(timeout=_PATIENCE)
         with serving(token="known", port=port):
-            expect(page.get_by_text("Opened again")).to_be_visible(timeout=_PATIENCE)
+            expect(page.get_by_text("Session reopened")).to_be_visible(timeout=_PATIENCE)
             expect(steps(page)).to_have_count(2, timeout=_PATIENCE)
             page.close()
 
@@ -500,7 +500,7 @@ def test_axe_finds_nothing_serious(page: Any, width: int, theme: str) -> None:
         view(page, name)
         page.wait_for_timeout(600)
         look(name)
-    for button in ("Values…", "New", "Open…", "Export", "Keys"):
+    for button in ("Values…", "New", "Open…", "Export", "Keyboard shortcuts"):
         page.get_by_role("button", name=button, exact=True).click()
         page.wait_for_timeout(600)
         look(button)

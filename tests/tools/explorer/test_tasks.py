@@ -64,7 +64,7 @@ def test_requests_that_make_no_task_are_refused(client: Client, crc: Session) ->
     crc.post("/try-all", {"actions": ["nonsense"]}, 400)
     crc.post("/try-all", {"costs": ["nonsense"]}, 404)
     with client.open(action_space="Codegen", benchmark="cbench-v1/crc32") as session:
-        assert "name them" in session.post("/try-all", {}, 400)["next"]
+        assert "give those to try" in session.post("/try-all", {}, 400)["next"]
         action = [0] * 70
         events = session.task("/try-all", {"actions": [action]})
         assert events[1]["tried"][0]["changed"] is False

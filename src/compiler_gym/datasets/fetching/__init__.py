@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""How programs get here and leave: ``download`` fetches a file (``reachable`` says from where,
-``progress`` how far), ``archive`` unpacks one, ``install`` puts it in its place at once.
-``readers`` and ``importers`` read the collections of others, ``corpus_writer`` keeps what they
-read, ``export`` writes it as Parquet.
+"""Download, import and export of programs: ``download`` downloads a file (``reachable`` checks
+the servers, ``progress`` shows a bar), ``archive`` unpacks one and ``install`` locks its folder.
+``readers`` and ``importers`` read other collections, ``corpus_writer`` stores them in a corpus
+file and ``export`` writes Parquet, with a ``card``.
 """
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Zstandard, of Python's own library from 3.14 on, or as it was brought to older ones."""
+"""Zstandard: the standard library's module since Python 3.14, or its backport."""
 
 import sys
 

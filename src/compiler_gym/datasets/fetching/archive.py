@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Read tar and zip archives that nobody vouches for.
+"""Read untrusted tar and zip archives.
 
-Only regular files come out: a link inside the archive becomes a copy. A name or
-a link that would leave the directory, a device, a second file of the same name
-and an archive that unpacks to far more than it holds are refused. No permission,
-owner or time is taken over.
+Only regular files are extracted: a link inside the archive becomes a copy. Names and links that
+point outside the directory, devices, duplicate names and decompression bombs are rejected.
+Permissions, owners and times are ignored.
 """
 
 import bz2
@@ -32,25 +31,25 @@ __all__ = ["ArchiveLimits", "Member", "open_compressed", "read_archive", "unpack
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One entry of an archive that is a regular file, or why it cannot be used."""
+    """An archive entry that is a regular file, or the reason why it is rejected."""
 
     name: str
-    """The relative name; bytes that are not UTF-8 are lone surrogates."""
+    """The relative path; bytes that are not UTF-8 become lone surrogates."""
     size: int
-    """The number of bytes that the archive announces."""
+    """The size in bytes according to the archive."""
     problem: str | None
-    """Why the entry is refused, or None."""
+    """The reason why the entry is rejected, or None."""
     copy_to: Callable[[IO[bytes]], None]
-    """Writes the contents; to be called before the next entry is drawn."""
+    """Writes the contents to a file; call it before you read the next entry."""
     link: str | None = None
-    """The name of another entry that this one stands for, instead of contents."""
+    """The name of the entry that this one links to, or None."""
 
 
 _DAMAGE = (EOFError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 
 
 def detect_compression(name: str) -> str:
-    """Return the compression that a file name announces; empty if none.
+    """Return the compression that the suffix of a file name indicates; empty if none.
 
     >>> detect_compression("a.tar.bz2"), detect_compression("a.tgz"), detect_compression("a.tar")
     ('bz2', 'gz', '')
@@ -65,28 +64,28 @@ def detect_compression(name: str) -> str:
 def open_compressed(
     path: Path, compression: str, *, limits: ArchiveLimits | None = None
 ) -> Generator[IO[bytes]]:
-    """Yield a reader of the decompressed bytes; raise `DatasetInitError` when damaged."""
+    """Yield a reader of the decompressed bytes; raise `DatasetInitError` if they are damaged."""
     if compression not in _OPENERS:
-        raise DatasetInitError(f"unknown compression {compression!r}: expected bz2, gz, xz or zst")
+        raise DatasetInitError(f"unknown compression {compression!r}: use bz2, gz, xz or zst")
     limit = (limits or ArchiveLimits()).limit_bytes(path.stat().st_size)
     with as_damage(path), _OPENERS[compression](path) as raw:
         yield io.BufferedReader(_Bounded(raw, limit, path), 1 << 17)
 
 
 def read_archive(path: Path, *, limits: ArchiveLimits | None = None) -> Iterator[Member]:
-    """Yield the files of a tar or zip archive, which its name tells apart, in its order."""
-    chosen = limits or ArchiveLimits()
+    """Yield the files of a tar or zip archive, which its suffix distinguishes, in order."""
+    bounds = limits or ArchiveLimits()
     if path.name.lower().endswith(".zip"):
-        return _screen(_read_zip(path, chosen), path, chosen)
-    return read_tar(path, detect_compression(path.name), limits=chosen)
+        return _screen(_read_zip(path, bounds), path, bounds)
+    return read_tar(path, detect_compression(path.name), limits=bounds)
 
 
 def read_tar(
     path: Path, compression: str, *, limits: ArchiveLimits | None = None
 ) -> Iterator[Member]:
-    """Yield the files of the tar archive `path` in its order."""
-    chosen = limits or ArchiveLimits()
-    return _screen(_read_tar(path, compression, chosen), path, chosen)
+    """Yield the files of the tar archive `path`, in order."""
+    bounds = limits or ArchiveLimits()
+    return _screen(_read_tar(path, compression, bounds), path, bounds)
 
 
 def unpack(
@@ -99,18 +98,18 @@ def unpack(
 ) -> int:
     """Unpack the tar archive `path` into `directory` and return the number of files.
 
-    Files whose name does not start with `strip_prefix` are left out. A hostile
-    or damaged archive raises `DatasetInitError`; what was written by then stays,
-    so unpack into a directory that is thrown away.
+    Files whose name does not start with `strip_prefix` are skipped. Raises `DatasetInitError` if
+    the archive is malicious or damaged; files written before that are not removed, so unpack into
+    a temporary directory.
     """
-    chosen = detect_compression(path.name) if compression is None else compression
+    compression = detect_compression(path.name) if compression is None else compression
     prefix = f"{strip_prefix.strip('/')}/" if strip_prefix.strip("/") else ""
     links: list[tuple[str, str]] = []
     count = 0
     with as_dataset_errors(f"cannot unpack {path.name}"), as_damage(path):
-        for member in read_tar(path, chosen, limits=limits):
+        for member in read_tar(path, compression, limits=limits):
             if member.problem is not None:
-                raise DatasetInitError(f"{path.name} is refused: {member.problem}")
+                raise DatasetInitError(f"{path.name} was rejected: {member.problem}")
             if not member.name.startswith(prefix):
                 continue
             if member.link is not None:
@@ -123,25 +122,25 @@ def unpack(
 
 @contextmanager
 def as_damage(path: Path) -> Generator[None]:
-    """Turn what readers raise on damaged archives into `DatasetInitError`."""
+    """Convert the exceptions that readers raise on damaged archives to `DatasetInitError`."""
     try:
         yield
     except _DAMAGE as error:
         raise DatasetInitError(f"{path.name} is damaged or truncated: {error}") from error
     except OSError as error:
-        # bz2, gzip and zstandard report damage as an OSError without a number.
+        # bz2, gzip and zstandard report damage as an OSError without an errno.
         if error.errno is not None or isinstance(error, DatasetInitError):
             raise
         raise DatasetInitError(f"{path.name} is damaged or truncated: {error}") from error
 
 
 class _Bounded(io.RawIOBase):
-    """A reader that gives up when more comes out than a sane archive holds."""
+    """A reader that raises an error after `limit` bytes, against decompression bombs."""
 
     def __init__(self, raw: Any, limit: int, path: Path) -> None:
         self._raw = raw
         self._limit = limit
-        self._left = limit
+        self._remaining = limit
         self._path = path
 
     def readable(self) -> bool:
@@ -149,12 +148,12 @@ class _Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill `buffer` with what comes next and return how much that was."""
+        """Read the next bytes into `buffer` and return their number."""
         data = self._raw.read(len(buffer))
-        self._left -= len(data)
-        if self._left < 0:
+        self._remaining -= len(data)
+        if self._remaining < 0:
             raise DatasetInitError(
-                f"{self._path.name} is refused: it unpacks to more than {self._limit} bytes"
+                f"{self._path.name} was rejected: it unpacks to more than {self._limit} bytes"
             )
         buffer[: len(data)] = data
         return len(data)
@@ -166,10 +165,10 @@ def _screen(members: Iterator[Member], path: Path, limits: ArchiveLimits) -> Ite
         for number, member in enumerate(members, start=1):
             if number > limits.max_files:
                 raise DatasetInitError(
-                    f"{path.name} is refused: it has more than {limits.max_files} entries"
+                    f"{path.name} was rejected: it has more than {limits.max_files} entries"
                 )
             if member.problem is None and member.name in seen:
-                problem = f"two files are called {printable(member.name)}"
+                problem = f"two files are named {printable(member.name)}"
                 member = replace(member, problem=problem)
             seen.add(member.name)
             yield member
@@ -188,25 +187,25 @@ def _read_tar(path: Path, compression: str, limits: ArchiveLimits) -> Iterator[M
     ):
         budget = limits.limit_bytes(path.stat().st_size)
         while (info := tar.next()) is not None:
-            # The reader would otherwise keep a record of every entry.
+            # tarfile would otherwise keep a record of every entry in memory.
             tar.members.clear()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - not in typeshed
             if not info.isdir():
                 yield _tar_member(tar, info, budget)
 
 
 class _StrictHeader(tarfile.TarInfo):
-    """A header that must be whole: the reader takes a damaged one for the end of the archive."""
+    """A strictly checked header: tarfile takes a damaged one for the end of the archive."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_StrictHeader":
-        """Return the header in `buf`; raise `ReadError` unless it is one, or the end mark."""
+        """Return the header in `buf`; raise `ReadError` if it is neither valid nor an end mark."""
         try:
             return super().frombuf(buf, encoding, errors)
         except tarfile.EOFHeaderError:  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - as above
             raise
         except tarfile.HeaderError as error:
-            found = "its end mark is missing" if len(buf) == 0 else str(error)
-            raise tarfile.ReadError(found) from error
+            reason = "its end mark is missing" if len(buf) == 0 else str(error)
+            raise tarfile.ReadError(reason) from error
 
 
 def _tar_member(tar: tarfile.TarFile, info: tarfile.TarInfo, budget: int) -> Member:
@@ -215,14 +214,14 @@ def _tar_member(tar: tarfile.TarFile, info: tarfile.TarInfo, budget: int) -> Mem
     link = None
     if info.islnk() or info.issym():
         folder = posixpath.dirname(info.name) if info.issym() else ""
-        link, leaves = _safe_name(posixpath.normpath(posixpath.join(folder, info.linkname)))
-        if leaves:
+        link, link_problem = _safe_name(posixpath.normpath(posixpath.join(folder, info.linkname)))
+        if link_problem:
             problem = f"{shown} is a link to {printable(info.linkname)}, outside the archive"
     elif not info.isfile():
         problem = f"{shown} is not a regular file"
     elif info.size > budget:
-        # A sparse file announces bytes that the archive does not hold.
-        problem = f"{shown} announces {info.size} bytes"
+        # A sparse file has a larger size than its data in the archive.
+        problem = f"{shown} is too large: {info.size} bytes"
 
     def copy_to(target: IO[bytes]) -> None:
         source = tar.extractfile(info)
@@ -233,14 +232,14 @@ def _tar_member(tar: tarfile.TarFile, info: tarfile.TarInfo, budget: int) -> Mem
 
 
 def _read_zip(path: Path, limits: ArchiveLimits) -> Iterator[Member]:
-    left = limits.limit_bytes(path.stat().st_size)
+    remaining = limits.limit_bytes(path.stat().st_size)
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             if info.is_dir():
                 continue
-            left -= info.file_size
-            if left < 0:
-                raise DatasetInitError(f"{path.name} is refused: it unpacks to too many bytes")
+            remaining -= info.file_size
+            if remaining < 0:
+                raise DatasetInitError(f"{path.name} was rejected: it unpacks to too many bytes")
             yield _zip_member(archive, info)
 
 
@@ -262,7 +261,7 @@ def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member:
 def _safe_name(name: str) -> tuple[str, str | None]:
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts or "\0" in name or not parts:
-        return name, f"{printable(name)} would leave its directory"
+        return name, f"{printable(name)} points outside its directory"
     return "/".join(parts), None
 
 
@@ -273,7 +272,7 @@ def _write_member(member: Member, path: Path) -> None:
 
 
 def _copy_link(path: Path, target: Path) -> int:
-    # Links are never created. A chain of links, or one to a directory, is left out.
+    # Links are never created. Chains of links and links to directories are skipped.
     if not target.is_file():
         return 0
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -283,16 +282,16 @@ def _copy_link(path: Path, target: Path) -> int:
 
 
 def printable(name: str) -> str:
-    """Return `name` without lone surrogates and control characters, in quotes."""
+    """Return `name` in quotes, with lone surrogates and control characters escaped."""
     return ascii(name) if not name.isprintable() else f"'{name}'"
 
 
 @contextmanager
 def _open_zst(path: Path) -> Generator[io.BufferedIOBase]:
-    """Open Zstandard, with complaints that look like those of the other readers."""
+    """Open a Zstandard file; raise `OSError` on damage, as the other readers do."""
     from compiler_gym.datasets.fetching import zstd
 
-    # The window is bounded so that a small file cannot ask for gigabytes.
+    # The window is bounded so that a small file cannot allocate gigabytes.
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 27}
     try:
         with zstd.ZstdFile(path, options=options) as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The card of an exported dataset: what is in it, for people and for the library ``datasets``."""
+"""The card of an exported dataset: a README that the library ``datasets`` reads, too."""
 
 import json
 from collections import Counter
@@ -16,19 +16,25 @@ __all__ = ["ExportedSplit", "write_card"]
 _SIZES = (("n<1K", 1_000), ("1K<n<10K", 10_000), ("10K<n<100K", 100_000), ("100K<n<1M", 1_000_000))
 _MOST_LICENCES = 30
 _COLUMNS = (
-    ("key", "name of the program: the dataset's name, a slash and this are its address"),
-    ("content", "the program itself, in the format that `suffix` is usual for"),
-    ("sha256", "digest of `content`"),
-    ("license_expression", "licence, as `debian/copyright` says of the file or of its package"),
+    ("key", "program name: its address is the dataset's name, a slash and this key"),
+    ("content", "the program, in the format that `suffix` indicates"),
+    ("sha256", "SHA-256 digest of `content`"),
+    ("license_expression", "licence of the file or its package, according to `debian/copyright`"),
     ("license_source, package_source", "package and version"),
-    ("language", "`c` or `c++`; empty for what was linked"),
-    ("package, version, source_sha256", "source package, and the digest of its description"),
-    ("file, command", "source, and the words that compiled it (JSON), without paths of a machine"),
+    ("language", "`c` or `c++`; empty for linked files"),
+    (
+        "package, version, source_sha256",
+        "source package, and the SHA-256 digest of its description",
+    ),
+    ("file, command", "source file and compiler command (JSON), without machine-specific paths"),
     ("kinds", "JSON list of `module`, `program` (linked) and `library` (shared)"),
-    ("split, cluster", "as below"),
-    ("instructions, functions", "how many there are before any pass; functions with a body"),
-    ("programs", "JSON list of the keys of the linked programs that it belongs to"),
-    ("places", "JSON list of package, version and file, one for each place with these bytes"),
+    ("split, cluster", "see above"),
+    (
+        "instructions, functions",
+        "number of instructions, and of functions with a body, before any pass",
+    ),
+    ("programs", "JSON list of the keys of the linked programs that contain it"),
+    ("places", "JSON list of the package, version and file of each copy of these bytes"),
 )
 
 
@@ -38,18 +44,18 @@ class ExportedSplit:
 
     name: str
     licences: "Counter[str]"
-    """How many programs have each licence."""
+    """The number of programs per licence."""
 
     @property
     def count(self) -> int:
-        """Number of programs that it holds."""
+        """The number of programs in the file."""
         return sum(self.licences.values())
 
 
 def write_card(
     dataset: Dataset, parts: Sequence[ExportedSplit], packages: Sequence[PackageFacts]
 ) -> str:
-    """Return the text of ``README.md`` beside the files of `parts`."""
+    """Return the text of the ``README.md`` that describes the files of `parts`."""
     total = sum(part.count for part in parts)
     size = next((name for name, most in _SIZES if total < most), "n>1M")
     name = dataset.name.partition("://")[2]
@@ -79,14 +85,14 @@ def write_card(
 def _about_splits() -> list[str]:
     return [
         "## Splits and clusters",
-        "A package is of one split, by the digest of its name, for ever.\n"
-        f"A program of it is in `{NO_SPLIT}`, and so in none, if a function of it, or the program "
-        "as a whole, is a near duplicate of one in a package of a split that comes before its own "
+        "The split of a package depends only on the digest of its name and never changes.\n"
+        f"A program is in `{NO_SPLIT}`, which means in no split, if the program or one of its "
+        "functions is a near duplicate of one in a package of an earlier split "
         "(test, validation, train).\n"
-        "Functions are near duplicates if they are the same but for names and constants; those of "
-        f"fewer than {SMALLEST} instructions, and those of the standard library of C++, are not "
+        "Functions are near duplicates if they differ only in names and constants; functions of "
+        f"fewer than {SMALLEST} instructions, and those of the C++ standard library, are not "
         "compared.\n"
-        "Programs with the same `cluster` have the same functions but for names and constants.",
+        "Programs with the same `cluster` have functions that differ only in names and constants.",
     ]
 
 
@@ -96,19 +102,19 @@ def _licences(parts: Sequence[ExportedSplit]) -> str:
         f"| {name.replace('|', '/') or 'not stated'} | {count:,} |"
         for name, count in sorted(counted.items(), key=lambda item: (-item[1], item[0]))
     ]
-    rest = len(rows) - _MOST_LICENCES
-    more = [f"\n{rest} more are in the column `license_expression`."] if rest > 0 else []
+    extra = len(rows) - _MOST_LICENCES
+    more = [f"\nThe column `license_expression` has {extra} more."] if extra > 0 else []
     head = ["## Licences", "", "| licence | programs |", "| --- | ---: |"]
     return "\n".join([*head, *rows[:_MOST_LICENCES], *more])
 
 
 def _packages(packages: Sequence[PackageFacts]) -> list[str]:
-    rows = [f"| {one.name} | {one.version} | {one.license} | {one.split} |" for one in packages]
+    rows = [f"| {p.name} | {p.version} | {p.license} | {p.split} |" for p in packages]
     head = ["| package | version | licence | split |", "| --- | --- | --- | --- |"]
-    compilers = " / ".join(sorted({f"{one.compiler}, {one.level}" for one in packages}))
-    made = f"; made by {compilers}" if compilers.strip(", ") else ""
+    compilers = " / ".join(sorted({f"{p.compiler}, {p.level}" for p in packages}))
+    origin = f"; compiled with {compilers}" if compilers.strip(", ") else ""
     return [
         "## Packages",
-        f"The modules are unoptimised: no pass was run on them{made}.",
+        f"The modules are unoptimised: no pass was run on them{origin}.",
         "\n".join([*head, *rows]),
     ]

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Write a corpus file: deduplicated, compressed with a trained dictionary, replaced whole.
+"""Write a corpus file: deduplicated, compressed with a trained dictionary, replaced atomically.
 
-The new file grows beside the old one, in batches that each last, and takes its
-place only when it is complete. A writer that was interrupted goes on with what it
-had; readers see the old file until the end.
+The new file grows next to the old one in committed batches, and replaces it only when complete.
+An interrupted writer resumes from the last batch; readers see the old file until the end.
 """
 
 import hashlib
@@ -73,25 +72,24 @@ _LEVEL = 9
 
 
 class Added(Enum):
-    """What became of a program that was added."""
+    """The result of adding a program."""
 
     NEW = "new"
-    """It is stored."""
+    """The program was stored."""
     DUPLICATE = "duplicate"
-    """The same bytes are stored under another name; this name leads there as well."""
+    """The same bytes are stored under another name; this name becomes an alias."""
     ALREADY_THERE = "already there"
-    """The same bytes are stored under this name."""
+    """The same bytes are already stored under this name."""
     NAME_TAKEN = "name taken"
-    """Other bytes are stored under this name: it is kept as unreadable."""
+    """Other bytes are stored under this name: the program is recorded as unreadable."""
 
 
 class CorpusWriter:
-    """Adds programs to the corpus file `path`, which is created if need be.
+    """Adds programs to the corpus file `path`, which is created if necessary.
 
-    The file is complete when the ``with`` block ends well. If it ends in an
-    exception, what was added by then is kept aside for the next writer, and
-    `path` is as before. It goes on only if that writer had the same `input_id`,
-    a text that says what is being read.
+    The file is complete when the ``with`` block ends without an exception. After an exception,
+    `path` is unchanged, and the committed batches are kept for the next writer with the same
+    `input_id`, a string that identifies the input.
 
         >>> import tempfile
         >>> path = Path(tempfile.mkdtemp()) / "corpus.sqlite"
@@ -112,7 +110,7 @@ class CorpusWriter:
         self.path = path
         """The corpus file."""
         self.partial = path.parent / f".{path.name}.partial"
-        """The file that grows until it is complete."""
+        """The unfinished new file."""
         self._meta = {"name": name, "license": license, "description": description}
         self._input = input_id
         self._sql: sqlite3.Connection
@@ -164,21 +162,21 @@ class CorpusWriter:
         return Added.NEW
 
     def add_unreadable(self, key: str, reason: str, data: bytes = b"", *, source: str = "") -> None:
-        """Keep what could not be read, with the reason; very large data is cut off."""
+        """Record an unreadable input with the reason; very large data is truncated."""
         with _as_corpus_errors(self.partial):
             origin = self._origin("", source, "", "")
             row = (quote_path(key), origin, reason, data[:_KEEP_UNREADABLE])
             self._sql.execute("INSERT OR IGNORE INTO unreadable VALUES (?, ?, ?, ?)", row)
 
     def add_rows(self, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Write what is known of programs: rows of one of the further tables of `corpus`."""
+        """Insert rows into one of the tables of facts that `corpus` documents."""
         with _as_corpus_errors(self.partial):
             for row in rows:
                 marks = ", ".join("?" * len(row))
                 self._sql.execute(f"INSERT INTO {table} VALUES ({marks})", row)
 
     def find_number(self, sha256: str) -> int | None:
-        """Return the id of the program of that digest, if it is stored."""
+        """Return the id of the program with that digest, or None."""
         row = self._one("SELECT id FROM program WHERE sha256 = ?", bytes.fromhex(sha256))
         return None if row is None else int(row[0])
 
@@ -188,12 +186,12 @@ class CorpusWriter:
 
     @property
     def position(self) -> int:
-        """How many items of the input an interrupted writer had handled."""
+        """The number of input items that an interrupted writer had finished."""
         row = self._one("SELECT position FROM progress WHERE input = ?", self._input)
         return 0 if row is None else int(row[0])
 
     def advance(self, position: int) -> None:
-        """Record that `position` items of the input are handled; now and then, make it last."""
+        """Record that `position` input items are finished; commit once per batch."""
         self._uncommitted += 1
         if self._uncommitted < _COMMIT_PROGRAMS and self._uncommitted_bytes < _COMMIT_BYTES:
             return
@@ -237,15 +235,15 @@ class CorpusWriter:
             copy.replace(self.partial)
 
     def _open(self) -> None:
-        # Only the final rename makes the file visible, so a crash of the machine
-        # may cost a partial file, never a complete one.
+        # Only the final rename makes the file visible, so a crash of the machine can lose
+        # a partial file, never a complete one.
         self._sql.execute("PRAGMA synchronous = NORMAL")
         self._sql.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
         self._set_meta()
         self._find_dictionary()
 
     def _can_go_on(self) -> bool:
-        """Return whether an interrupted writer of the same input left a sound file."""
+        """Return whether an interrupted writer of the same input left a readable file."""
         query = "SELECT 1 FROM progress WHERE input = ?"
         try:
             with closing(sqlite3.connect(self.partial)) as sql:
@@ -254,12 +252,14 @@ class CorpusWriter:
             return False
 
     def _set_meta(self) -> None:
-        found = dict(self._sql.execute("SELECT key, value FROM meta"))
-        if int(found.get("format", FORMAT)) != FORMAT:
-            raise DatasetInitError(f"{self.path} has corpus format {found['format']}")
-        given = {key: value for key, value in self._meta.items() if value}
-        given["name"] = BenchmarkUri.from_string(self._meta["name"]).dataset_name
-        rows = ({"format": str(FORMAT)} | self._meta | found | given).items()
+        stored = dict(self._sql.execute("SELECT key, value FROM meta"))
+        if int(stored.get("format", FORMAT)) != FORMAT:
+            raise DatasetInitError(
+                f"{self.path} has corpus format {stored['format']}; this library writes {FORMAT}"
+            )
+        new = {key: value for key, value in self._meta.items() if value}
+        new["name"] = BenchmarkUri.from_string(self._meta["name"]).dataset_name
+        rows = ({"format": str(FORMAT)} | self._meta | stored | new).items()
         self._sql.executemany("REPLACE INTO meta VALUES (?, ?)", rows)
         self._sql.commit()
 
@@ -275,10 +275,10 @@ class CorpusWriter:
         if same[1] == key:
             return Added.ALREADY_THERE
         insert = "INSERT OR IGNORE INTO alias VALUES (?, ?, ?)"
-        known = self._one("SELECT program FROM alias WHERE key = ?", key)
-        if known is not None and known[0] == same[0]:
+        alias = self._one("SELECT program FROM alias WHERE key = ?", key)
+        if alias is not None and alias[0] == same[0]:
             return Added.ALREADY_THERE
-        if known is None and not self._is_known(key):
+        if alias is None and not self._is_known(key):
             self._sql.execute(insert, (key, same[0], origin))
         return Added.DUPLICATE
 
@@ -311,7 +311,7 @@ class CorpusWriter:
             self._flush_pending()
 
     def _flush_pending(self) -> None:
-        """Train the dictionary on the programs that waited for it, and write them."""
+        """Train the dictionary on the pending programs, if there is none yet, and write them."""
         if self._compress is None and self._pending:
             data = _train([contents for _, contents in self._pending])
             self._compress = _compressor(data)
@@ -331,17 +331,17 @@ class CorpusWriter:
     def _finish(self) -> None:
         self._flush_pending()
         if self.count == 0:
-            raise DatasetInitError(f"no program to store in {self.path}")
+            raise DatasetInitError(f"no programs to store in {self.path}")
         self._sql.execute("DELETE FROM progress")
         self._sql.execute("REPLACE INTO meta VALUES ('programs', ?)", (str(self.count),))
         self._sql.commit()
-        # Waits for the disk, so that the rename cannot come before the data.
+        # Wait for the disk, so that the rename cannot become visible before the data.
         self._sql.executescript("PRAGMA synchronous = FULL; ANALYZE;")
         with self.partial.open("rb") as file:
             os.fsync(file.fileno())
 
     def _keep(self) -> None:
-        """Keep the batches that last; remove a file in which there is none."""
+        """Keep the committed batches; remove the file if there are none."""
         try:
             self._sql.rollback()
             useless = self.position == 0
@@ -352,7 +352,7 @@ class CorpusWriter:
             self._discard()
 
     def _discard(self) -> None:
-        # A journal without its file would be rolled back into the next one.
+        # SQLite would roll back a leftover journal into the next file of this name.
         journal = self.partial.with_name(f"{self.partial.name}-journal")
         journal.unlink(missing_ok=True)
         self.partial.unlink(missing_ok=True)
@@ -362,7 +362,7 @@ class CorpusWriter:
 
 
 def _holds_programs(path: Path) -> bool:
-    """Return whether there is anything in the corpus `path` that an import can add to."""
+    """Return whether the corpus `path` has programs, so that an import adds to it."""
     if not path.exists():
         return False
     try:
@@ -371,7 +371,7 @@ def _holds_programs(path: Path) -> bool:
         ) as sql:
             return sql.execute("SELECT 1 FROM meta JOIN program LIMIT 1").fetchone() is not None
     except sqlite3.DatabaseError as error:
-        # Pages of a corpus that are damaged are not thrown away: writing says what to do.
+        # A damaged corpus is not discarded: writing to it raises an error with advice.
         return "malformed" in str(error)
 
 
@@ -384,7 +384,7 @@ def _train(samples: list[bytes]) -> bytes | None:
     try:
         return zstd.train_dict(cut, _DICTIONARY_BYTES).dict_content
     except zstd.ZstdError:
-        # Samples that have nothing in common make no dictionary.
+        # Training fails if the samples have nothing in common.
         return None
 
 
@@ -407,8 +407,8 @@ def _as_corpus_errors(path: Path) -> Generator[None]:
     except sqlite3.Error as error:
         damaged = any(word in str(error) for word in ("malformed", "not a database"))
         advice = (
-            "the corpus is damaged: `compiler-gym datasets remove` it, and import again"
+            "the corpus is damaged; run `compiler-gym datasets remove`, then import it again"
             if damaged
-            else "check the room on its disk, or remove it"
+            else "check the free space on its disk, or remove the file"
         )
-        raise DatasetInitError(f"cannot write {path}: {error}: {advice}") from error
+        raise DatasetInitError(f"cannot write {path}: {error}; {advice}") from error

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Fetch a file from the first address that serves it whole.
+"""Download a file from the first address that serves it completely.
 
-Addresses are tried in order. A transfer that breaks is tried again after a pause
-and goes on where it ended; a file is accepted only if its sha256 is the expected
-one. Nothing is unpacked here.
+Addresses are tried in order. A broken transfer is resumed after a pause, and a file is accepted
+only if it has the expected sha256. Nothing is unpacked here.
 """
 
 import os
@@ -31,27 +30,26 @@ _ATTEMPTS_PER_RETRY = 20
 
 @dataclass(frozen=True, slots=True)
 class DownloadOptions:
-    """How patient a download is."""
+    """Retries, timeouts and limits of a download."""
 
     max_retries: int = 5
-    """How often one address is tried again after a passing failure."""
+    """The number of retries for one address after temporary failures."""
     stall_timeout: float = 30.0
     """Seconds without a byte after which a transfer counts as broken."""
     backoff: float = 0.5
-    """Seconds before the first retry; each further one waits twice as long."""
+    """Seconds before the first retry; doubled for each further retry."""
     max_backoff: float = 60.0
-    """The longest wait, also where a server asks for a longer one."""
+    """The longest wait in seconds, even if a server requests a longer one."""
     max_bytes: int = 1 << 38
-    """The size above which a file is refused."""
+    """The largest accepted size of a file."""
     sleep: Callable[[float], None] = time.sleep
-    """What waits."""
+    """The function used to wait."""
 
 
 def download(urls: str | Iterable[str], sha256: str | None = None, max_retries: int = 5) -> bytes:
-    """Return the contents of the first of `urls` that can be fetched.
+    """Return the contents of the first of `urls` that can be downloaded.
 
-    Raises `DownloadFailed`, or `TooManyRequests` if a server asked to come back
-    later.
+    Raises `DownloadFailed`, or `TooManyRequests` if a server limits the rate of requests.
     """
     options = DownloadOptions(max_retries=max_retries)
     with scratch_directory("download") as directory:
@@ -67,11 +65,10 @@ def download_file(
     options: DownloadOptions | None = None,
     report: Report | None = None,
 ) -> Path:
-    """Fetch `path` from the first of `urls` that serves it, and return it.
+    """Download `path` from the first of `urls` that serves it, and return the path.
 
-    A file that is there and has the right hash is not fetched again. With a
-    hash, an interrupted download is continued by the next call, from any of the
-    addresses.
+    An existing file with the right hash is not downloaded again. If `sha256` is given, the next
+    call resumes an interrupted download, from any of the addresses.
     """
     addresses = [urls] if isinstance(urls, str) else list(urls)
     with hold(path):
@@ -86,11 +83,11 @@ def download_file(
 
 
 class _Refused(Exception):
-    """This address will not do; the next one may."""
+    """A permanent failure of one address; the next may work."""
 
 
 class _Broken(Exception):
-    """The transfer failed in a way that may pass."""
+    """A temporary failure; a retry may work."""
 
     def __init__(self, reason: str, *, wait: float = 0.0, status: int = 0) -> None:
         super().__init__(reason)
@@ -122,15 +119,15 @@ def _fetch_any(
 
 
 def _give_up(path: Path, reasons: list[str], busy: bool) -> NoReturn:
-    what = "\n  ".join(
-        [f"cannot fetch {path.name}:", *reasons] if reasons else ["no address given"]
+    message = "\n  ".join(
+        [f"cannot download {path.name}:", *reasons] if reasons else ["no URL to download from"]
     )
-    raise (TooManyRequests if busy else DownloadFailed)(what)
+    raise (TooManyRequests if busy else DownloadFailed)(message)
 
 
 @dataclass(slots=True)
 class _Transfer:
-    """One file from one address, tried until it is whole or hopeless."""
+    """The download of one file from one address, with retries."""
 
     client: "httpx.Client"
     url: str
@@ -141,9 +138,9 @@ class _Transfer:
     resumed: bool = False
 
     def run(self) -> None:
-        """Fetch the file, or raise `_Refused` or `_Broken`."""
+        """Download the file, or raise `_Refused` or `_Broken`."""
         if self.sha256 is None:
-            # Without a hash nothing says that an old part belongs to this file.
+            # Without a hash, an old part may belong to another version of the file.
             self.part.unlink(missing_ok=True)
         failures = 0
         furthest = self._have()
@@ -152,14 +149,14 @@ class _Transfer:
                 self._attempt()
                 return self._accept()
             except _Broken as error:
-                # A transfer that moves is not failing: only attempts without gain count.
+                # Only consecutive attempts without progress count as failures.
                 failures = 1 if self._have() > furthest else failures + 1
                 furthest = max(furthest, self._have())
                 if failures > self.options.max_retries:
                     raise
                 wait = error.wait or self.options.backoff * 2 ** (failures - 1)
                 self.options.sleep(min(wait, self.options.max_backoff))
-        raise _Refused("the transfer broke too often")
+        raise _Refused("the transfer was interrupted too often")
 
     @property
     def part(self) -> Path:
@@ -183,7 +180,7 @@ class _Transfer:
                 self._receive(response, self._start(response, have))
         except httpx.TimeoutException as error:
             seconds = self.options.stall_timeout
-            raise _Broken(f"no byte arrived for {seconds} seconds") from error
+            raise _Broken(f"no data received for {seconds} seconds") from error
         except (httpx.TransportError, httpx.DecodingError) as error:
             raise _Broken(f"{type(error).__name__}: {error}") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -192,7 +189,7 @@ class _Transfer:
     def _past_the_end(self, response: "httpx.Response", have: int) -> None:
         if response.headers.get("Content-Range", "").rpartition("/")[2] != str(have):
             self.part.unlink(missing_ok=True)
-            raise _Broken("the part that was kept is longer than the file")
+            raise _Broken("the partial download is longer than the file")
 
     def _require_success(self, response: "httpx.Response") -> None:
         status = response.status_code
@@ -209,13 +206,13 @@ class _Transfer:
             self.resumed = True
             return have
         self.part.unlink(missing_ok=True)
-        raise _Broken("the server sent another part than was asked for")
+        raise _Broken("the server sent a different range than requested")
 
     def _receive(self, response: "httpx.Response", start: int) -> None:
         length = response.headers.get("Content-Length", "")
         total = start + int(length) if length.isdecimal() else None
         if (total or 0) > self.options.max_bytes:
-            raise _Refused(f"{total} bytes are more than the {self.options.max_bytes} accepted")
+            raise _Refused(f"{total} bytes exceed the limit of {self.options.max_bytes}")
         with as_dataset_errors(f"cannot write {self.part}"):
             self._write(response, start, total)
 
@@ -227,23 +224,23 @@ class _Transfer:
                     file.write(chunk)
                     done += len(chunk)
                     if done > self.options.max_bytes:
-                        raise _Refused(f"more than the {self.options.max_bytes} bytes accepted")
+                        raise _Refused(f"it exceeds the limit of {self.options.max_bytes} bytes")
                     self.report(done, total)
         except (OSError, _Refused):
-            # A full disk is not helped by keeping what filled it.
+            # Keeping the partial file would leave the disk full.
             self.part.unlink(missing_ok=True)
             raise
 
     def _accept(self) -> None:
         with as_dataset_errors(f"cannot write {self.path}"):
-            found = None if self.sha256 is None else hash_file(self.part)
-            if found == self.sha256:
+            digest = None if self.sha256 is None else hash_file(self.part)
+            if digest == self.sha256:
                 self.part.replace(self.path)
                 return
             self.part.unlink()
-        reason = f"its sha256 is {found}, expected {self.sha256}"
+        reason = f"its sha256 is {digest}, not {self.sha256}"
         if self.resumed:
-            # The part may have been of another file: once more, from the start.
+            # The part may belong to another version of the file: retry once from the start.
             self.resumed = False
             raise _Broken(reason)
         raise _Refused(reason)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Write the programs of a dataset as Parquet, in ComPile's columns and some of our own.
+"""Write the programs of a dataset as Parquet, with ComPile's columns and a few more.
 
-A file is written for those who import it again; a folder, with a file for each split and a card
-that says what is in it, for those who read it without this library. What is written appears when
-it is complete, and no more of it is in memory than a few programs.
+A single file is meant for importing again; a folder, with a file for each split and a dataset
+card, can be used without this library. Output appears atomically when it is complete, and only
+a few programs are in memory at a time.
 """
 
 import json
@@ -53,14 +53,14 @@ _FACTS = (
     ("programs", "string"),
     ("places", "string"),
 )
-"""The columns of programs that were gathered from packages; lists are JSON."""
+"""The additional columns of programs that were gathered from packages; lists are JSON."""
 _ALL = "all"
 
 
 def export_parquet(dataset: Dataset, path: str | Path, *, limit: int | None = None) -> int:
-    """Write the first `limit` programs of `dataset` to `path` and return how many there were.
+    """Write the first `limit` programs of `dataset` to `path` and return their number.
 
-    A dataset without end needs a `limit`.
+    An unbounded dataset needs a `limit`.
     """
     _require_end(dataset, limit)
     with as_dataset_errors(f"cannot write {path}"), replace_file(Path(path)) as partial:
@@ -68,18 +68,18 @@ def export_parquet(dataset: Dataset, path: str | Path, *, limit: int | None = No
 
 
 def export_folder(dataset: Dataset, folder: str | Path, *, limit: int | None = None) -> int:
-    """Write the first `limit` programs of each split to `folder`, with a card; return how many.
+    """Write the first `limit` programs of each split to `folder`; return their number.
 
-    ``train.parquet``, ``validation.parquet``, ``test.parquet``, and ``shared.parquet`` for what is
-    in no split; ``all.parquet`` of a dataset without splits. ``README.md`` is the card that the
-    library ``datasets`` of Hugging Face reads. A folder that is there already is replaced if it
-    is an earlier export.
+    The files are ``train.parquet``, ``validation.parquet``, ``test.parquet``, and
+    ``shared.parquet`` for programs in no split; or ``all.parquet`` for a dataset without splits.
+    ``README.md`` is a card for Hugging Face's library ``datasets``. An existing folder is replaced
+    only if it is an earlier export.
     """
     target = Path(folder)
     _require_end(dataset, limit)
     if target.exists() and not _is_export(target):
         raise DatasetInitError(
-            f"{target} is there already, and no export: expected a new folder or an earlier export"
+            f"{target} exists and is not an export; choose a new folder or an earlier export"
         )
     written: list[ExportedSplit] = []
     with (
@@ -97,7 +97,7 @@ def export_folder(dataset: Dataset, folder: str | Path, *, limit: int | None = N
 
 def _require_end(dataset: Dataset, limit: int | None) -> None:
     if limit is None and dataset.size == 0:
-        raise DatasetInitError(f"{dataset.name} has no end: expected a limit")
+        raise DatasetInitError(f"{dataset.name} is unbounded: set a limit")
 
 
 def _is_export(folder: Path) -> bool:
@@ -106,7 +106,7 @@ def _is_export(folder: Path) -> bool:
 
 
 def _parts(dataset: Dataset) -> Iterator[tuple[str, Dataset]]:
-    """Yield the splits that hold something, or all where there are none."""
+    """Yield the non-empty splits, or the whole dataset if it has no splits."""
     if not (isinstance(dataset, CorpusDataset) and dataset.has_splits):
         yield _ALL, dataset
         return
@@ -117,7 +117,7 @@ def _parts(dataset: Dataset) -> Iterator[tuple[str, Dataset]]:
 
 
 def _write_table(path: Path, rows: Iterator[dict[str, Any]]) -> "Counter[str]":
-    """Write `rows` as they come; return how many have each licence."""
+    """Write `rows` in batches and return the number of programs per licence."""
     arrow, parquet = _arrow()
     licences: Counter[str] = Counter()
     first = next(rows, None)
@@ -168,7 +168,7 @@ def _program_rows(dataset: Dataset) -> Iterator[dict[str, Any]]:
 
 
 def _fact_columns(facts: ProgramFacts) -> dict[str, Any]:
-    """Return the columns of what is known; where a program has several places, of the first."""
+    """Return the columns of facts; those about the origin describe the first place."""
     place = facts.places[0]
     return {
         "package": place.package,
@@ -182,7 +182,7 @@ def _fact_columns(facts: ProgramFacts) -> dict[str, Any]:
         "instructions": facts.instructions,
         "functions": facts.functions,
         "programs": json.dumps(facts.programs),
-        "places": json.dumps([[one.package, one.version, one.file] for one in facts.places]),
+        "places": json.dumps([[p.package, p.version, p.file] for p in facts.places]),
     }
 
 

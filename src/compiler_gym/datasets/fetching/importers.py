@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Turn what somebody has into a corpus: one call, one file, a report.
+"""Import a collection of programs into a corpus file and report the result.
 
-An import is resumed by calling it again. The corpus appears when it is complete;
-an existing corpus of that name grows.
+Call an interrupted import again to resume it. The corpus appears when it is complete; an existing
+corpus of the same name is extended.
 """
 
 import hashlib
@@ -27,33 +27,33 @@ _REMEMBERED = 20
 _EXAMPLES = ("a.bc", "a.ll", "a.c", "a.cpp")
 
 Check = Callable[[bytes, str], str | None]
-"""Takes a program and its suffix; returns why a compiler cannot read it, or None."""
+"""A function of a program and its suffix; returns why a compiler cannot read it, or None."""
 
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import did."""
+    """The result of an import."""
 
     path: Path
     """The corpus file."""
     added: int = 0
-    """Programs that are new."""
+    """The number of new programs."""
     duplicates: int = 0
-    """Programs whose bytes were there under another name."""
+    """The number of programs whose bytes were already stored under another name."""
     already_there: int = 0
-    """Programs that were there under this name."""
+    """The number of programs that were already stored under the same name."""
     unreadable: int = 0
-    """What could not be read; it is kept in the corpus, with the reason."""
+    """The number of unreadable inputs, which are recorded in the corpus with the reason."""
     resumed_at: int = 0
-    """Number of items that an earlier, interrupted import had handled."""
+    """The number of items that an interrupted import had finished before this one."""
     read_bytes: int = 0
-    """The size of the programs that were read."""
+    """The total size of the programs read."""
     stored_bytes: int = 0
     """The size of the corpus file."""
     seconds: float = 0.0
-    """How long it took."""
+    """The duration of the import."""
     problems: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """The first few names and reasons of what could not be read."""
+    """The names of the first few unreadable inputs, with the reasons."""
 
     def __str__(self) -> str:
         return (
@@ -64,10 +64,10 @@ class ImportReport:
 
 
 def corpus_path(site_data_base: Path, name: str) -> Path:
-    """Return where the corpus `name` is kept."""
+    """Return the path of the corpus `name`."""
     uri = BenchmarkUri.from_string(name)
     if not uri.dataset or uri.path.strip("/") or uri.params:
-        raise DatasetInitError(f"not the name of a dataset: {name!r}: expected name-v0")
+        raise DatasetInitError(f"{name!r} is not a dataset name; use a name such as mine-v0")
     return site_data_base / uri.scheme / uri.dataset / FILE_NAME
 
 
@@ -81,11 +81,11 @@ def import_corpus(
     check: Check | None = None,
     report: Report | None = None,
 ) -> ImportReport:
-    """Import `path` as the dataset `name` and return what became of it.
+    """Import `path` as the dataset `name` and return a report.
 
-    `path` is a directory, a tar or zip archive, Parquet with a ``content``
-    column, or JSON-lines of C functions. `check` is asked about each program:
-    what it rejects is kept as unreadable.
+    `path` is a directory, a tar or zip archive, Parquet with a ``content`` column, or JSON lines
+    of C functions. `check` is called for each program: rejected programs are recorded as
+    unreadable.
 
         >>> import tempfile
         >>> root = Path(tempfile.mkdtemp())
@@ -121,48 +121,48 @@ def _import(
     check: Check | None,
     report: Report,
 ) -> ImportReport:
-    chosen = options or ReadOptions()
+    read_options = options or ReadOptions()
     read = find_reader(source)
-    done = ImportReport(corpus_path(site_data_base, name))
+    result = ImportReport(corpus_path(site_data_base, name))
     started = time.monotonic()
     writer = CorpusWriter(
-        done.path,
+        result.path,
         name=name,
-        license=chosen.license,
+        license=read_options.license,
         description=description,
         input_id=_make_identity(source),
     )
     with writer, as_damage(source):
-        done.resumed_at = start = writer.position
+        result.resumed_at = start = writer.position
         position = 0
-        for position, candidate in enumerate(read(source, chosen, start), start=1):
+        for position, candidate in enumerate(read(source, read_options, start), start=1):
             if candidate is not None:
-                _take(writer, candidate, position, check, done)
+                _add(writer, candidate, position, check, result)
                 writer.advance(position)
-                report(done.read_bytes, None)
+                report(result.read_bytes, None)
         if writer.count == 0:
-            raise _nothing_in(source, position, done)
-    done.stored_bytes = done.path.stat().st_size
-    done.seconds = time.monotonic() - started
-    return done
+            raise _report_empty(source, position, result)
+    result.stored_bytes = result.path.stat().st_size
+    result.seconds = time.monotonic() - started
+    return result
 
 
-def _nothing_in(source: Path, items: int, done: ImportReport) -> DatasetInitError:
+def _report_empty(source: Path, items: int, result: ImportReport) -> DatasetInitError:
     if not items:
         return DatasetInitError(
-            f"no program in {source}: expected files named like {', '.join(_EXAMPLES)}, or other "
-            "suffixes to be named"
+            f"no programs in {source}: files need names such as {', '.join(_EXAMPLES)}; pass other "
+            "suffixes if yours differ"
         )
-    first = "; ".join(f"{key}: {problem}" for key, problem in done.problems[:3])
-    return DatasetInitError(f"no program in {source} could be read, of {items}: {first}")
+    first = "; ".join(f"{key}: {problem}" for key, problem in result.problems[:3])
+    return DatasetInitError(f"none of the {items} programs in {source} could be read: {first}")
 
 
-def _take(
+def _add(
     writer: CorpusWriter,
     candidate: Candidate,
     position: int,
     check: Check | None,
-    done: ImportReport,
+    result: ImportReport,
 ) -> None:
     contents = candidate.contents
     key = candidate.key or _make_key(contents, candidate.suffix, position)
@@ -171,8 +171,8 @@ def _take(
         problem = check(contents, candidate.suffix)
     if problem is not None:
         writer.add_unreadable(key, problem, contents, source=candidate.source)
-        return _remember(done, key, problem)
-    done.read_bytes += len(contents)
+        return _remember(result, key, problem)
+    result.read_bytes += len(contents)
     added = writer.add(
         key,
         contents,
@@ -182,18 +182,18 @@ def _take(
         license_files=candidate.license_files,
         language=candidate.language,
     )
-    done.added += added is Added.NEW
-    done.duplicates += added is Added.DUPLICATE
-    done.already_there += added is Added.ALREADY_THERE
+    result.added += added is Added.NEW
+    result.duplicates += added is Added.DUPLICATE
+    result.already_there += added is Added.ALREADY_THERE
     if added is Added.NAME_TAKEN:
-        _remember(done, key, "another program has this name")
+        _remember(result, key, "another program has this name")
     return None
 
 
-def _remember(done: ImportReport, key: str, problem: str) -> None:
-    done.unreadable += 1
-    if len(done.problems) < _REMEMBERED:
-        done.problems.append((key, problem))
+def _remember(result: ImportReport, key: str, problem: str) -> None:
+    result.unreadable += 1
+    if len(result.problems) < _REMEMBERED:
+        result.problems.append((key, problem))
 
 
 def _make_key(contents: bytes, suffix: str, position: int) -> str:
@@ -203,7 +203,7 @@ def _make_key(contents: bytes, suffix: str, position: int) -> str:
 
 
 def _make_identity(source: Path) -> str:
-    """Return a text that changes when a file does, so that no stale position is used."""
-    found = source.stat()
-    moment = "" if source.is_dir() else f" {found.st_size} {found.st_mtime_ns}"
-    return ascii(f"{source.resolve()}{moment}")
+    """Return a string that changes with the file, so that no stale position is used."""
+    status = source.stat()
+    version = "" if source.is_dir() else f" {status.st_size} {status.st_mtime_ns}"
+    return ascii(f"{source.resolve()}{version}")

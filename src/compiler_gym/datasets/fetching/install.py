@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How datasets write to the disk: one process at a time, and errors that say what to do."""
+"""Locking and error messages for datasets that write to the disk."""
 
 import errno
 from collections.abc import Generator
@@ -14,7 +14,7 @@ __all__ = ["as_dataset_errors", "hold"]
 
 @contextmanager
 def hold(path: Path) -> Generator[None]:
-    """Hold the lock of `path` against other processes and threads, in a folder that is made."""
+    """Lock `path` against other processes and threads; create its folder if necessary."""
     with ExitStack() as stack:
         with as_dataset_errors(f"cannot write to {path.parent}"):
             stack.enter_context(make_folder(path.parent))
@@ -24,7 +24,7 @@ def hold(path: Path) -> Generator[None]:
 
 @contextmanager
 def as_dataset_errors(what: str) -> Generator[None]:
-    """Turn the errors of the operating system into `DatasetInitError`, with advice."""
+    """Convert operating system errors to `DatasetInitError`, with advice."""
     try:
         yield
     except DatasetInitError:
@@ -36,11 +36,11 @@ def as_dataset_errors(what: str) -> Generator[None]:
         raise DatasetInitError(f"{what}: {error.strerror or error}{advice}") from error
 
 
-_ELSEWHERE = ": set COMPILER_GYM_SITE_DATA to a directory that can be written"
+_ELSEWHERE = "; set COMPILER_GYM_SITE_DATA to a writable directory"
 _ADVICE = {
     errno.EACCES: _ELSEWHERE,
     errno.EPERM: _ELSEWHERE,
     errno.EROFS: _ELSEWHERE,
-    errno.ENOSPC: f": make room, or{_ELSEWHERE[1:]}",
-    errno.EDQUOT: f": make room, or{_ELSEWHERE[1:]}",
+    errno.ENOSPC: f"; free some space, or{_ELSEWHERE[1:]}",
+    errno.EDQUOT: f"; free some space, or{_ELSEWHERE[1:]}",
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Show how far a long transfer or import is, on a terminal only."""
+"""Progress bars for downloads and imports, shown on terminals only."""
 
 import sys
 from collections.abc import Callable, Generator
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 __all__ = ["Report", "transfer_bar"]
 
 Report = Callable[[int, int | None], None]
-"""Called with the bytes done so far and the total, if that is known."""
+"""A function called with the bytes done so far and the total, or None if unknown."""
 
 
 @contextmanager
 def transfer_bar(description: str) -> Generator[Report]:
-    """Yield a function that moves a progress bar; it does nothing without a terminal."""
+    """Yield a function that updates a progress bar; it does nothing without a terminal."""
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Checks whether a host can be reached before a download, which retries for long.
+"""Check that a host is reachable before a download, which would retry for a long time.
 
-Names are looked up and connections opened in threads of their own, because a lookup
-without a network may wait for minutes and cannot be told to stop.
+Name lookups and connections run in separate threads, because a lookup without a network can block
+for minutes and cannot be cancelled.
 """
 
 import socket
@@ -19,42 +19,42 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def unreachable(urls: Sequence[str], seconds: float = _SECONDS) -> list[str]:
-    """Return for each of `urls` that cannot be connected to a line that says why.
+    """Return a line for each of `urls` that is unreachable, with the reason.
 
-    It takes no longer than `seconds`; a proxy is asked in the place of a host behind it.
-    Returns as soon as one is reached: then the others may be as well.
+    Takes no longer than `seconds`. Hosts behind a proxy are checked through the proxy. Returns an
+    empty list as soon as one host is reached, since the others may be reachable as well.
     """
-    found: dict[str, str] = {}
-    reached, news = threading.Event(), threading.Condition()
+    errors: dict[str, str] = {}
+    reached, changed = threading.Event(), threading.Condition()
 
-    def ask(place: tuple[str, int], url: str) -> None:
-        said = _connection_error(place, seconds)
-        with news:
-            found[url] = said
-            if not said:
+    def connect(host: tuple[str, int], url: str) -> None:
+        error = _connection_error(host, seconds)
+        with changed:
+            errors[url] = error
+            if not error:
                 reached.set()
-            news.notify()
+            changed.notify()
 
-    places = {url: _find_host(url) for url in urls}
-    if None in places.values():
-        return []  # the transfer says what is wrong with such an address
-    for url, place in places.items():
-        assert place is not None
-        threading.Thread(target=ask, args=(place, url), daemon=True).start()
+    hosts = {url: _find_host(url) for url in urls}
+    if None in hosts.values():
+        return []  # The transfer reports what is wrong with the address.
+    for url, host in hosts.items():
+        assert host is not None
+        threading.Thread(target=connect, args=(host, url), daemon=True).start()
     end = time.monotonic() + seconds
-    with news:
-        while not reached.is_set() and len(found) < len(places):
-            if not news.wait(max(end - time.monotonic(), 0.0)):
+    with changed:
+        while not reached.is_set() and len(errors) < len(hosts):
+            if not changed.wait(max(end - time.monotonic(), 0.0)):
                 break
-        silent = f"no answer within {seconds:g} s"
-        lines = {url: found.get(url, silent) for url in urls}
+        timeout = f"no answer within {seconds:g} s"
+        reasons = {url: errors.get(url, timeout) for url in urls}
         if reached.is_set():
             return []
-    return [f"{url}: {said}: is this machine offline?" for url, said in lines.items()]
+    return [f"{url}: {reason}: is this machine offline?" for url, reason in reasons.items()]
 
 
 def _find_host(url: str) -> tuple[str, int] | None:
-    """Return the host and port to connect to for `url`, or None if it names none."""
+    """Return the host and port to connect to for `url`, or None if it has no host."""
     try:
         parts = urlsplit(url)
         host, proxy = parts.hostname, getproxies().get(parts.scheme) or getproxies().get("all")
@@ -66,9 +66,9 @@ def _find_host(url: str) -> tuple[str, int] | None:
     return (parts.hostname, port) if parts.hostname and port else None
 
 
-def _connection_error(place: tuple[str, int], seconds: float) -> str:
+def _connection_error(host: tuple[str, int], seconds: float) -> str:
     try:
-        socket.create_connection(place, timeout=seconds).close()
+        socket.create_connection(host, timeout=seconds).close()
     except OSError as error:
-        return f"cannot connect to {place[0]}: {error.strerror or error}"
+        return f"cannot connect to {host[0]}: {error.strerror or error}"
     return ""

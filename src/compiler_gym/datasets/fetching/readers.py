@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Find the programs in what people have: folders, archives, tables and lists.
+"""Readers of programs in folders, archives, Parquet tables and JSON lines.
 
-Every reader yields candidates in a fixed order, so that an import can go on where
-it ended. What cannot be read is yielded with the reason instead of being dropped.
-Nothing is stored and nothing is compiled here.
+Every reader yields candidates in a fixed order, so that an import can be resumed. Unreadable
+programs are yielded with the reason instead of being dropped. Nothing is stored or compiled here.
 """
 
 import io
@@ -60,40 +59,40 @@ _LINE_BYTES = 1 << 28
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One program that was found, or the reason why it cannot be read."""
+    """A program in the input, or the reason why it cannot be read."""
 
     key: str
-    """The relative name; empty if it has none."""
+    """The relative name; empty if it has no name."""
     contents: bytes = b""
-    """The program, or as much of it as could be read."""
+    """The program, or the part that could be read."""
     suffix: str = ""
-    """What kind of file it is."""
+    """The suffix of the file name, for example ``.c``."""
     license: str = ""
     """Its licence."""
     source: str = ""
-    """Where it comes from."""
+    """The origin: a URL, a package or a path."""
     license_files: str = ""
-    """Files that state the licence, as JSON."""
+    """The files that state the licence, as JSON."""
     language: str = ""
-    """The language it is written in."""
+    """The programming language."""
     problem: str | None = None
-    """Why it cannot be used, or None."""
+    """The reason why it cannot be used, or None."""
 
 
-Found = Iterator[Candidate | None]
-"""Candidates; None stands for one that was skipped because it had been handled before."""
-ReadFunction = Callable[[Path, ReadOptions, int], Found]
-"""Reads a path, leaving out the given number of candidates at its start."""
+Candidates = Iterator[Candidate | None]
+"""Candidates; None stands for one that an earlier, interrupted import had finished."""
+ReadFunction = Callable[[Path, ReadOptions, int], Candidates]
+"""A reader of a path, which skips the given number of candidates at the start."""
 
 
 def find_reader(path: Path) -> ReadFunction:
-    """Return what reads `path`; raise `DatasetInitError` if nothing does."""
+    """Return the reader for `path`; raise `DatasetInitError` if there is none."""
     name = path.name.lower()
     if path.is_dir():
         holds_tables = any(path.rglob("*.parquet"))
         return _read_tables if holds_tables else _read_directory
     if not path.is_file():
-        raise DatasetInitError(f"nothing to import at {path}: no such file or directory")
+        raise DatasetInitError(f"cannot import {path}: no such file or directory")
     stem = name.removesuffix(f".{name.rpartition('.')[2]}") if detect_compression(name) else name
     if name.endswith(".parquet"):
         return _read_tables
@@ -102,12 +101,12 @@ def find_reader(path: Path) -> ReadFunction:
     if name.endswith(".zip") or stem.endswith(".tar") or name.endswith(_SHORT_TARS):
         return _read_members
     raise DatasetInitError(
-        f"cannot tell what {path.name} is: expected a directory, or a name ending in .tar(.gz|.bz2"
-        "|.xz|.zst), .zip, .parquet or .jsonl(.zst)"
+        f"unknown format of {path.name}: import a directory, or a file whose name ends in "
+        ".tar(.gz|.bz2|.xz|.zst), .zip, .parquet or .jsonl(.zst)"
     )
 
 
-def _read_directory(path: Path, options: ReadOptions, start: int) -> Found:
+def _read_directory(path: Path, options: ReadOptions, start: int) -> Candidates:
     licenses = _Licenses(path, options.license)
     position = 0
     for name in walk_files(path):
@@ -125,7 +124,9 @@ def _read_file(
     try:
         size = (root / name).stat().st_size
         if size > options.max_bytes:
-            return Candidate(name, source=source, problem=f"{size} bytes are too many")
+            return Candidate(
+                name, source=source, problem=f"{size} bytes exceed the limit of {options.max_bytes}"
+            )
         contents = read_regular(root / name)
     except OSError as error:
         return Candidate(name, source=source, problem=f"cannot be read: {error.strerror}")
@@ -133,7 +134,7 @@ def _read_file(
     return _judge(_make_candidate(name, contents, suffix, license, source, options))
 
 
-def _read_members(path: Path, options: ReadOptions, start: int) -> Found:
+def _read_members(path: Path, options: ReadOptions, start: int) -> Candidates:
     source = options.source or path.name
     position = 0
     for member in read_archive(path, limits=options.limits):
@@ -147,76 +148,76 @@ def _read_members(path: Path, options: ReadOptions, start: int) -> Found:
 def _read_member(member: Member, suffix: str, source: str, options: ReadOptions) -> Candidate:
     problem = member.problem
     if problem is None and member.size > options.max_bytes:
-        problem = f"{member.size} bytes are too many"
+        problem = f"{member.size} bytes exceed the limit of {options.max_bytes}"
     if problem is not None:
         return Candidate(member.name, source=source, problem=problem)
     target = io.BytesIO()
     try:
         member.copy_to(target)
     except (zipfile.BadZipFile, NotImplementedError) as error:
-        # One entry of a zip is damaged or packed in an unknown way: the others may be sound.
+        # One damaged zip entry, or one with an unknown compression: others may be readable.
         return Candidate(member.name, target.getvalue(), source=source, problem=str(error))
     contents = target.getvalue()
     license = _find_spdx(contents) or options.license or "unknown"
     return _judge(_make_candidate(member.name, contents, suffix, license, source, options))
 
 
-def _read_tables(path: Path, options: ReadOptions, start: int) -> Found:
+def _read_tables(path: Path, options: ReadOptions, start: int) -> Candidates:
     tables = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
     position = 0
     for table in tables:
-        found = _read_table(table, options, max(0, start - position), alone=table == path)
-        for candidate in found:
+        candidates = _read_table(table, options, max(0, start - position), alone=table == path)
+        for candidate in candidates:
             position += 1
             yield candidate
 
 
-def _read_table(path: Path, options: ReadOptions, start: int, *, alone: bool) -> Found:
+def _read_table(path: Path, options: ReadOptions, start: int, *, alone: bool) -> Candidates:
     parquet = _parquet()
     try:
         file = parquet.ParquetFile(path)
     except Exception as error:
-        yield Candidate(path.name, source=str(path), problem=f"no Parquet file: {error}")
+        yield Candidate(path.name, source=str(path), problem=f"not a Parquet file: {error}")
         return
     with file:
         names = set(file.schema_arrow.names)
         if "content" not in names:
-            problem = f"{path.name} has no column 'content': found {', '.join(sorted(names))}"
+            problem = f"{path.name} has no column 'content', only {', '.join(sorted(names))}"
             if alone:
                 raise DatasetInitError(problem)
             yield Candidate(path.name, source=str(path), problem=problem)
             return
         columns = [*_PARQUET_TEXT, "content", "license_files", "key", "suffix"]
-        wanted = [name for name in columns if name in names]
+        columns = [name for name in columns if name in names]
         position = 0
         for group in range(file.num_row_groups):
             rows = file.metadata.row_group(group).num_rows
             if position + rows <= start:
                 yield from (None for _ in range(rows))
             else:
-                yield from _read_group(file, group, wanted, options, path, start - position)
+                yield from _read_group(file, group, columns, options, path, start - position)
             position += rows
 
 
 def _read_group(
     file: Any, group: int, columns: list[str], options: ReadOptions, path: Path, start: int
-) -> Found:
+) -> Candidates:
     done = 0
     try:
         batches = file.iter_batches(_PARQUET_ROWS, row_groups=[group], columns=columns)
         for batch in batches:
             for row in batch.to_pylist():
                 done += 1
-                yield _of_row(row, options, path) if done > start else None
+                yield _read_row(row, options, path) if done > start else None
     except (OSError, ValueError) as error:
-        # pyarrow's errors derive from these; the other row groups may be sound.
+        # pyarrow's errors derive from these; the other row groups may be intact.
         for _ in range(file.metadata.row_group(group).num_rows - done):
             done += 1
             name = f"{path.name}/group-{group}/row-{done}"
             yield Candidate(name, source=str(path), problem=f"damaged: {error}")
 
 
-def _of_row(row: dict[str, Any], options: ReadOptions, path: Path) -> Candidate:
+def _read_row(row: dict[str, Any], options: ReadOptions, path: Path) -> Candidate:
     contents = row.get("content")
     text = {name: str(row.get(name) or "") for name in (*_PARQUET_TEXT, "key", "suffix")}
     key = _relative(unquote(text["key"], errors="surrogateescape"))
@@ -224,7 +225,7 @@ def _of_row(row: dict[str, Any], options: ReadOptions, path: Path) -> Candidate:
     if isinstance(contents, str):
         contents = contents.encode("utf-8", "surrogateescape")
     if not isinstance(contents, bytes) or len(contents) > options.max_bytes:
-        return Candidate(key, source=source, problem="no contents, or too many bytes")
+        return Candidate(key, source=source, problem="no contents, or too large")
     files = row.get("license_files") or ""
     if not isinstance(files, str):
         files = json.dumps(files, default=str)
@@ -241,7 +242,7 @@ def _of_row(row: dict[str, Any], options: ReadOptions, path: Path) -> Candidate:
     )
 
 
-def _read_lines(path: Path, options: ReadOptions, start: int) -> Found:
+def _read_lines(path: Path, options: ReadOptions, start: int) -> Candidates:
     compression = detect_compression(path.name)
     with open_compressed(path, compression, limits=options.limits) as file:
         number = 0
@@ -250,18 +251,18 @@ def _read_lines(path: Path, options: ReadOptions, start: int) -> Found:
             if number <= start:
                 yield None
             elif line.strip():
-                yield _of_line(line, number, options, path)
+                yield _read_line(line, number, options, path)
             else:
                 yield None
 
 
-def _of_line(line: bytes, number: int, options: ReadOptions, path: Path) -> Candidate:
+def _read_line(line: bytes, number: int, options: ReadOptions, path: Path) -> Candidate:
     name = f"line-{number}"
     source = options.source or path.name
     try:
         record: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return Candidate(name, line, source=source, problem=f"no JSON: {error}")
+        return Candidate(name, line, source=source, problem=f"invalid JSON: {error}")
     record = (
         cast("dict[str, Any]", record).get("text", record) if isinstance(record, dict) else None
     )
@@ -269,7 +270,9 @@ def _of_line(line: bytes, number: int, options: ReadOptions, path: Path) -> Cand
         record = {"code": record}
     code = _read_code(cast("dict[str, Any]", record)) if isinstance(record, dict) else None
     if not code:
-        return Candidate(name, line, source=source, problem="no func_def, code, content or source")
+        return Candidate(
+            name, line, source=source, problem="no field func_def, code, content or source"
+        )
     record = cast("dict[str, Any]", record)
     suffix = str(record.get("suffix") or ".c")
     return _judge(
@@ -286,7 +289,7 @@ def _of_line(line: bytes, number: int, options: ReadOptions, path: Path) -> Cand
 
 
 def _read_code(record: dict[str, Any]) -> str | None:
-    """Return a function with what it needs to compile, as ExeBench and its kin spell it."""
+    """Return a function with its dependencies from a record in ExeBench's or a similar format."""
     function = record.get("func_def")
     if isinstance(function, str):
         needs = record.get("real_deps") or record.get("synth_deps") or ""
@@ -311,7 +314,7 @@ def _make_candidate(
 
 
 def _relative(name: str) -> str:
-    """Return a name that a table gives, without what would lead out of a directory."""
+    """Return the name from a table row, without parts that could leave the directory."""
     return "/".join(part for part in name.split("/") if part not in ("", ".", ".."))
 
 
@@ -322,7 +325,7 @@ def _judge(candidate: Candidate) -> Candidate:
 
 
 def _choose_suffix(name: str, options: ReadOptions) -> str | None:
-    """Return what kind of program the file is; None if it is none."""
+    """Return the program suffix of a file name; None if the file is not a program."""
     if _POJ104.fullmatch(name):
         return ".cpp"
     suffix = PurePosixPath(name).suffix.lower()
@@ -331,39 +334,39 @@ def _choose_suffix(name: str, options: ReadOptions) -> str | None:
 
 
 def _find_spdx(contents: bytes) -> str:
-    found = _SPDX.search(contents, 0, 4096)
-    return found[1].decode().strip() if found else ""
+    match = _SPDX.search(contents, 0, 4096)
+    return match[1].decode().strip() if match else ""
 
 
 class _Licenses:
-    """The licence of a file by the nearest licence file above it."""
+    """Licences of files, from the nearest licence file in a parent folder."""
 
-    def __init__(self, root: Path, given: str) -> None:
+    def __init__(self, root: Path, fixed: str) -> None:
         self._root = root
-        self._given = given
-        self._known: dict[str, str] = {}
+        self._fixed = fixed
+        self._by_folder: dict[str, str] = {}
 
     def of(self, name: str) -> str:
-        """Return the licence of the file `name`; ``unknown`` without one."""
-        if self._given:
-            return self._given
+        """Return the licence of the file `name`, or ``unknown``."""
+        if self._fixed:
+            return self._fixed
         folder = name.rpartition("/")[0]
-        return self._of_folder(folder) or "unknown"
+        return self._find_in_folder(folder) or "unknown"
 
-    def _of_folder(self, folder: str) -> str:
-        if folder not in self._known:
+    def _find_in_folder(self, folder: str) -> str:
+        if folder not in self._by_folder:
             own = self._read_license(self._root / folder)
-            above = "" if not folder else self._of_folder(folder.rpartition("/")[0])
-            self._known[folder] = own or above
-        return self._known[folder]
+            above = "" if not folder else self._find_in_folder(folder.rpartition("/")[0])
+            self._by_folder[folder] = own or above
+        return self._by_folder[folder]
 
     def _read_license(self, folder: Path) -> str:
         for path in sorted(folder.iterdir()):
             if _LICENSE_FILE.fullmatch(path.name) and path.is_file():
                 with path.open("rb") as file:
                     text = b" ".join(file.read(20_000).split())
-                known = (name for words, name in _LICENSE_TEXTS if words in text)
-                return _find_spdx(text) or next(known, f"see {path.name}")
+                names = (name for phrase, name in _LICENSE_TEXTS if phrase in text)
+                return _find_spdx(text) or next(names, f"see {path.name}")
         return ""
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How a program is run: ``run_spec`` says with what and what is expected of it, ``packed_run``
-carries that to a worker, ``contained`` runs it in a sandbox within limits, ``measured`` times it
-and counts its instructions.
+"""Running programs: ``run_spec`` defines inputs and expected outputs, ``packed_run`` serialises
+them for a worker, ``contained`` runs a program in a sandbox with limits, and ``measured`` times
+it and counts its instructions.
 """

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Run an untrusted program, which may hang, fork, fill the disk or print without end.
+"""Run an untrusted program, which may hang, fork, fill the disk or print endlessly.
 
-The program sees an empty directory with its inputs, a short environment and no
-terminal, in the sandbox that was chosen (``compiler_gym.sandbox``). It is ended at the
-first limit it passes, and what it started ends with it. The output is returned
-unchanged: it is not judged here.
+The program runs in the selected sandbox (``compiler_gym.sandbox``), in a directory with only its
+inputs, with a minimal environment and no terminal. It is killed, with its child processes, at the
+first limit it exceeds. The output is returned unchanged and not judged here.
 """
 
 import os
@@ -43,24 +42,24 @@ class RunReport:
     """The result of one run."""
 
     exit_status: int
-    """The status it exited with, or minus the signal that ended it."""
+    """The exit status, or the negative number of the signal that killed it."""
     seconds: float
-    """Wall time, from the start of the program; making the sandbox is not included."""
+    """Wall time from the start of the program, without the setup of the sandbox."""
     stdout: bytes
     stderr: bytes
     """The last 64 KiB."""
     files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
-    """Those of the case's outputs that were written."""
+    """The output files of the case that the program wrote."""
     stopped_by: str | None = None
-    """The limit it was ended at: ``time``, ``output``, ``memory`` or ``processes``."""
+    """The exceeded limit, ``time``, ``output``, ``memory`` or ``processes``; None if none was."""
     cpu_seconds: float = 0.0
     """Processor time of the program and the children it waited for."""
     sandbox: str = Sandbox.NONE.value
-    """What it was kept from: the name of a `Sandbox`."""
+    """The name of the `Sandbox` it ran in."""
 
     @property
     def outcome(self) -> ExpectedOutput:
-        """What a run must repeat to be the same."""
+        """The result as an expectation for other runs."""
         return ExpectedOutput.of(self.exit_status, stdout=self.stdout, files=self.files)
 
 
@@ -73,15 +72,15 @@ def run_contained(
     sandbox: str | Sandbox | None = None,
     visible: Sequence[str | os.PathLike[str]] = (),
 ) -> RunReport:
-    """Run `command` with the arguments and files of `case` and return what it did.
+    """Run `command` with the arguments and files of `case` and return a report.
 
-    `sandbox` names what it is kept from, by default the strongest that this machine offers;
-    `visible` are files and folders that it may read besides those of the system. Raises
-    `BenchmarkInitError` where the program cannot be started, `UnknownNameError` for a
-    sandbox that there is not, and `SandboxError` for one that does not work here.
+    `sandbox` defaults to the strongest that this machine supports; `visible` are files and folders
+    that the program may read in addition to those of the system. Raises `BenchmarkInitError` if
+    the program cannot be started, `UnknownNameError` if the sandbox does not exist, and
+    `SandboxError` if it does not work on this machine.
     """
     case, limits = case or RunCase(), limits or RunLimits()
-    tier, words = choose_tier(sandbox), _absolute_command(command)
+    tier, arguments = choose_tier(sandbox), _absolute_command(command)
     with (
         scratch_directory("run") as directory,
         tempfile.TemporaryFile() as stdin,
@@ -96,12 +95,12 @@ def run_contained(
         inside = FOLDER if is_apart else str(scratch)
         try:
             report = run_boxed(
-                [*words, *(word.replace("{dir}", inside) for word in case.argv)],
+                [*arguments, *(argument.replace("{dir}", inside) for argument in case.argv)],
                 Workplace(
                     scratch,
                     outputs=collected,
                     collect=case.outputs,
-                    visible=[*filter(os.path.isfile, filter(os.path.isabs, words)), *visible],
+                    visible=[*filter(os.path.isfile, filter(os.path.isabs, arguments)), *visible],
                 ),
                 sandbox=tier,
                 limits=limits,
@@ -126,7 +125,7 @@ def run_contained(
 
 
 def _work_folders(directory: Path, is_apart: bool) -> tuple[Path, Path | None]:
-    """Return where the input files are put, and where outputs are if that is another place."""
+    """Return the folder of the inputs, and that of the outputs if it is separate."""
     if not is_apart:
         return directory, None
     for name in ("in", "out"):
@@ -135,11 +134,11 @@ def _work_folders(directory: Path, is_apart: bool) -> tuple[Path, Path | None]:
 
 
 def _absolute_command(command: Sequence[str | os.PathLike[str]]) -> list[str]:
-    words = [os.fspath(word) for word in command]
-    found = shutil.which(words[0])
-    if found is None:
-        raise BenchmarkInitError(f"cannot run {words[0]}: no such program, or not executable")
-    return [os.path.abspath(found), *words[1:]]
+    program, *arguments = [os.fspath(argument) for argument in command]
+    path = shutil.which(program)
+    if path is None:
+        raise BenchmarkInitError(f"cannot run {program}: no such program, or not executable")
+    return [os.path.abspath(path), *arguments]
 
 
 def _find_stop_reason(report: BoxReport, printed: bytes, limits: RunLimits) -> str | None:
@@ -170,19 +169,20 @@ def _outputs(scratch: Path, collected: Path | None, case: RunCase) -> Iterator[t
 
 
 def _contents_below(folder: Path, parts: Sequence[str]) -> bytes | None:
-    """Return the contents of a plain file, or None: no link that a program made is followed, and
-    no name leads out of `folder`.
+    """Return the contents of a regular file below `folder`, or None.
+
+    The program may have created links: none is followed, and no name can leave `folder`.
     """
     if not parts or parts[0] == "/" or ".." in parts:
         return None
     with ExitStack() as stack:
         try:
-            at = os.open(folder, _FOLDER)
-            stack.callback(os.close, at)
+            parent = os.open(folder, _FOLDER)
+            stack.callback(os.close, parent)
             for part in parts[:-1]:
-                at = os.open(part, _FOLDER, dir_fd=at)
-                stack.callback(os.close, at)
-            descriptor = os.open(parts[-1], _READ_FLAGS, dir_fd=at)
+                parent = os.open(part, _FOLDER, dir_fd=parent)
+                stack.callback(os.close, parent)
+            descriptor = os.open(parts[-1], _READ_FLAGS, dir_fd=parent)
             with os.fdopen(descriptor, "rb") as file:
                 is_plain = stat.S_ISREG(os.fstat(descriptor).st_mode)
                 return file.read() if is_plain else None

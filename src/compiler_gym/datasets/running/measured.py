@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Measure a built program on its inputs: the time it takes, the instructions it retires.
+"""Measure the run time and the retired instructions of a compiled program.
 
-A measurement counts only if the program did its job: a run that crashes, hangs or
-prints something else is an `ObservationError` that says so. Nothing is compiled here.
+A measurement counts only if the run is correct: a program that crashes, hangs or prints the wrong
+output raises `ObservationError`. Nothing is compiled here.
 """
 
 import os
@@ -34,14 +34,14 @@ _MOST_QUOTED_OUTPUT = 500
 
 
 class MeasuredRuns:
-    """The runs of one program, however often it is built."""
+    """Measured runs of one program, for any number of builds."""
 
     def __init__(self, spec: RunSpec | None) -> None:
         self._spec = spec
 
     @property
     def link_flags(self) -> Sequence[str]:
-        """What the linker needs for this program."""
+        """The linker flags of the program."""
         return () if self._spec is None else self._spec.link
 
     @property
@@ -50,7 +50,7 @@ class MeasuredRuns:
         return self._spec is not None and len(self._spec.cases) > 0
 
     def succeeds(self, program: Path) -> bool:
-        """Return whether the first case ends as expected."""
+        """Return whether the first case gives the expected result."""
         if self._spec is None or not self.is_known:
             return False
         try:
@@ -60,7 +60,7 @@ class MeasuredRuns:
         return True
 
     def seconds(self, program: Path, *, count: int, warmups: int = 0) -> list[float]:
-        """Return the wall-clock times of the largest case."""
+        """Return the wall times of the largest case, in seconds."""
         case = self._case(_TIMED_SIZES)
         with _one_processor():
             for _ in range(warmups):
@@ -70,48 +70,51 @@ class MeasuredRuns:
     def in_turns(
         self, programs: tuple[Path, Path], *, count: int, warmups: int = 0
     ) -> tuple[list[float], list[float]]:
-        """Return processor times of the largest case for two builds that are run in turns."""
+        """Return processor times in seconds of the largest case for two builds, run alternately.
+
+        Alternating cancels slow changes of the machine's speed.
+        """
         case = self._case(_TIMED_SIZES)
         times: tuple[list[float], list[float]] = ([], [])
         with _one_processor():
             for turn in range(warmups + count):
                 order = (0, 1) if turn % 2 else (1, 0)
-                for which in order:
-                    seconds = self._run(programs[which], case).cpu_seconds
+                for index in order:
+                    seconds = self._run(programs[index], case).cpu_seconds
                     if turn >= warmups:
-                        times[which].append(seconds)
+                        times[index].append(seconds)
         return times
 
     def instructions(self, program: Path) -> int:
-        """Return the instructions that the program retires on a small case."""
+        """Return the number of instructions that the program retires on a small case."""
         case = self._case(_COUNTED_SIZES)
         prefix, pattern, slowdown = _counter_command()
         if slowdown >= _SLOWDOWN:
-            self._run(program, case)  # one that hangs is not waited for so much longer
+            self._run(program, case)  # a hang is detected without the counter's slowdown
         report = self._run(program, case, prefix=prefix, slowdown=slowdown)
-        found = re.findall(pattern, report.stderr)
-        if not found:
-            said = report.stderr.decode(errors="replace")[-_MOST_QUOTED_OUTPUT:]
-            raise ObservationError(f"cannot read what {prefix[0]} counted: {said}")
-        return int(found[-1].replace(b",", b""))
+        counts = re.findall(pattern, report.stderr)
+        if not counts:
+            output = report.stderr.decode(errors="replace")[-_MOST_QUOTED_OUTPUT:]
+            raise ObservationError(f"cannot read the instruction count of {prefix[0]}: {output}")
+        return int(counts[-1].replace(b",", b""))
 
     def _case(self, sizes: Sequence[str]) -> RunCase:
         if self._spec is None:
             raise ObservationError(
-                "this program does not say how to run it: make it with run=RunSpec.single(...)"
+                "this program has no RunSpec; create it with run=RunSpec.single(...)"
             )
         for size in sizes:
             cases = self._spec.of_size(size).cases
             if len(cases):
                 return cases[0]
         if not len(self._spec.cases):
-            raise ObservationError("this program's RunSpec has no case to run")
+            raise ObservationError("this program's RunSpec has no cases")
         return self._spec.cases[0]
 
     def _run(
         self, path: Path, case: RunCase, *, prefix: Sequence[str] = (), slowdown: float = 1
     ) -> RunReport:
-        """Run one case and return what it did, which is what it should do."""
+        """Run one case and return the report; raise `ObservationError` if the result is wrong."""
         assert self._spec is not None
         memory = RunLimits().memory_bytes if slowdown == 1 else 0
         limits = RunLimits(self._spec.time_limit * slowdown, memory)
@@ -121,53 +124,54 @@ class MeasuredRuns:
             raise ObservationError(str(error)) from error
         problem = _problem(report, case)
         if problem:
-            said = report.stderr.decode(errors="replace").strip()[-_MOST_QUOTED_OUTPUT:]
+            output = report.stderr.decode(errors="replace").strip()[-_MOST_QUOTED_OUTPUT:]
             raise ObservationError(
-                f"the program failed its case {case.name!r}: {problem}{': ' if said else ''}{said}"
+                f"the program failed case {case.name!r}: {problem}{output and ': '}{output}"
             )
         return report
 
 
 @cache
 def counter_identity() -> str:
-    """Return a text that changes when what counts instructions does."""
+    """Return a string that changes when the tool that counts instructions does."""
     return tool_identity(_counter_command()[0][0])
 
 
 @dataclass(frozen=True, slots=True)
 class CountingCommand:
-    """Words of a shell that come before a program whose instructions are counted."""
+    """A shell command prefix that counts the instructions of a program."""
 
     text: str
     pattern: bytes
-    """Finds the number in what they write."""
+    """A regular expression that matches the count in the output."""
 
     def total(self, written: Iterable[bytes]) -> int | None:
-        """Return the sum over the files written, or None where no number is in them."""
-        found = [re.search(self.pattern, text) for text in written]
-        counts = [int(match[1].replace(b",", b"")) for match in found if match]
+        """Return the sum over the output files, or None if none contains a count."""
+        matches = [re.search(self.pattern, text) for text in written]
+        counts = [int(match[1].replace(b",", b"")) for match in matches if match]
         return sum(counts) if counts else None
 
 
 def counting_command(prefix: str) -> CountingCommand:
-    """Return what counts the instructions of each process of a program, a file of `prefix` each.
+    """Return a command that counts the instructions of each process of a program.
 
-    Raises `ObservationError` where neither perf nor valgrind can.
+    Each process writes a file whose name starts with `prefix`. Raises `ObservationError` if
+    neither perf nor valgrind works.
     """
-    words, pattern, _ = _counter_command()
-    text = shlex.join(words)
-    if "valgrind" in Path(words[0]).name:
+    command, pattern, _ = _counter_command()
+    text = shlex.join(command)
+    if "valgrind" in Path(command[0]).name:
         return CountingCommand(f"{text} --log-file={shlex.quote(prefix)}%p", pattern)
     stat, end = text.removesuffix("--"), "--"
     return CountingCommand(f'{stat} -o {shlex.quote(prefix)}"$$" {end}', pattern)
 
 
 def _problem(report: RunReport, case: RunCase) -> str:
-    """Return why a run is no measurement, or nothing."""
+    """Return why a run is not a valid measurement, or an empty string."""
     if report.stopped_by is not None:
-        return f"it passed its limit of {report.stopped_by}"
+        return f"it exceeded its limit of {report.stopped_by}"
     if report.exit_status < 0:
-        return f"it was ended by signal {-report.exit_status}"
+        return f"it was killed by signal {-report.exit_status}"
     if case.expected is None:
         return ""
     return ", ".join(case.expected.differences(report.outcome))
@@ -175,7 +179,7 @@ def _problem(report: RunReport, case: RunCase) -> str:
 
 @contextmanager
 def _one_processor() -> Generator[None]:
-    """Keep this process and its children on one processor."""
+    """Pin this process and its children to one processor."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(allowed)})
     try:
@@ -186,7 +190,7 @@ def _one_processor() -> Generator[None]:
 
 @cache
 def _counter_command() -> tuple[tuple[str, ...], bytes, float]:
-    """Return a command that counts instructions, where it says the number, and its slowness."""
+    """Return a command that counts instructions, a pattern for the count, and its slowdown."""
     perf = shutil.which("perf")
     if perf is not None:
         command = (perf, "stat", "-x;", "-e", "instructions:u", "--")
@@ -196,8 +200,8 @@ def _counter_command() -> tuple[tuple[str, ...], bytes, float]:
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         raise ObservationError(
-            "counting a program's instructions needs perf with access to the processor's "
-            "counters, or valgrind: apt install valgrind"
+            "cannot count instructions: perf has no access to the processor's counters, and "
+            "valgrind was not found; install it with `apt install valgrind`"
         )
     flags = ("--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
     return (valgrind, *flags), rb"I\s+refs:\s+([\d,]+)", _SLOWDOWN

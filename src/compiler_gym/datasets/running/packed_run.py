@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How to run a program, as bytes that cross the border to a worker.
+"""Serialisation of run specifications, for sending them to a worker.
 
-What is sent are the fields of the records of `run`, in their order: arrays in MessagePack.
+The records of `run_spec` become MessagePack arrays of their fields, in order.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ __all__ = ["pack_run", "unpack_run"]
 
 
 def pack_run(spec: RunSpec) -> bytes:
-    """Return `spec` as bytes, input files included; every case is made for that.
+    """Return `spec` as bytes, including input files; this creates every case.
 
     >>> unpack_run(pack_run(RunSpec.single(argv=("7",)))).cases[0].argv
     ('7',)
@@ -29,7 +29,7 @@ def pack_run(spec: RunSpec) -> bytes:
 
 @lru_cache(maxsize=8)
 def unpack_run(data: bytes) -> RunSpec:
-    """Return what `pack_run` made bytes of; raise `ValueError` for other bytes."""
+    """Return the specification that `pack_run` encoded; raise `ValueError` for other bytes."""
     cases, link, time_limit = _decoder.decode(data)
     return RunSpec(tuple(map(_pack_case, cases)), link=link, time_limit=time_limit)
 
@@ -40,12 +40,12 @@ def _pack_record(record: RunCase | ExpectedOutput) -> list[Any]:
 
 
 def _pack_value(value: object) -> Any:
-    """Return the packed form of a value that MessagePack cannot hold."""
+    """Return a MessagePack equivalent of a value that MessagePack cannot encode."""
     if isinstance(value, Path):
         return value.read_bytes()
     if isinstance(value, Mapping):
         return dict(value)  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]  # any mapping
-    raise TypeError(f"a run cannot hold {value!r}")
+    raise TypeError(f"a run specification cannot contain {value!r}")
 
 
 def _pack_case(row: tuple[Any, ...]) -> RunCase:
@@ -56,6 +56,6 @@ def _pack_case(row: tuple[Any, ...]) -> RunCase:
 
 _Expected = tuple[*get_type_hints(ExpectedOutput).values()]
 _AS_SENT = {"files": dict[str, bytes], "expected": _Expected | None}
-"""The fields of a case that are another type on the way: a file's bytes, not its path."""
+"""The fields of a case whose encoded type differs: a file's bytes, not its path."""
 _Case = tuple[*(get_type_hints(RunCase) | _AS_SENT).values()]
 _decoder: "msgpack.Decoder[Any]" = msgpack.Decoder(tuple[list[_Case], tuple[str, ...], float])

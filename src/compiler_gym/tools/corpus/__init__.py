@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Make datasets: build the packages of a distribution, import and export programs.
+"""Create datasets: build the packages of a distribution, import and export programs.
 
-``packages`` builds packages with a compiler that it is given, ``llvm`` is LLVM's part, and
-``commands`` has the commands.
+``packages`` builds packages with any compiler plug-in, ``llvm`` is LLVM's plug-in, and
+``commands`` contains the commands.
 """
 
 from compiler_gym.lazy import door

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The web explorer: an API over environments as trees of states, and the page that shows it.
+"""The web explorer: an API over environments as trees of states, and the page that uses it.
 
-``records`` and ``routes`` define requests and answers, and ``schema`` exports them for the front
+``records`` and ``routes`` define requests and responses, and ``schema`` exports them for the front
 end. ``tree`` holds the states of one program, ``explored`` a session with a tree, ``registry`` all
-sessions, ``tasks`` the background work and ``log`` the events that streams send. ``texts``,
-``pictures``, ``describing``, ``shapes``, ``programs`` and ``porting`` make answers; ``api`` has a
-method for each route. ``app`` speaks HTTP, with the checks of ``cli.kit.serving`` and the
-errors of ``problems``, and ``server`` listens as ``settings`` say; both need the extra ``web``.
+sessions, ``tasks`` background work, and ``log`` the events that streams send. ``texts``,
+``pictures``, ``describing``, ``shapes``, ``programs`` and ``porting`` create responses; ``api`` has
+a method for each route. ``app`` handles HTTP, with the checks of ``cli.kit.serving`` and the errors
+of ``problems``, and ``server`` runs it with ``settings``; both need the extra ``web``.
 
-It names no compiler: the environment's `compiler_gym.core.Panes` list the views of a program.
+It is independent of the compiler: the environment's `compiler_gym.core.Panes` list the views of a
+program.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The implementation of every route, as a method that takes and returns records.
 
-Methods run in threads and raise the library's own errors; HTTP is not known here.
+Methods run in threads and raise the library's own errors; nothing here depends on HTTP.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,14 +44,14 @@ __all__ = ["Api", "Asked"]
 
 _MOST_TASKS = 4
 _MOST_KEPT = 16
-"""The most running tasks of a session, and the most finished ones that are kept."""
+"""The maximum numbers of running and of stored finished tasks per session."""
 _MOST_SECONDS = 24 * 3600.0
 _MOST_LISTED = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request, parsed and checked."""
+    """A parsed and validated request."""
 
     path: Mapping[str, Any] = field(default_factory=dict[str, Any])
     query: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -59,7 +59,7 @@ class Asked:
 
 
 class Api:
-    """The explorer. `close` ends every session."""
+    """The explorer's API. `close` ends every session."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -67,10 +67,10 @@ class Api:
         self._described: dict[str, records.Environment] = {}
 
     def close(self) -> None:
-        """End everything."""
+        """End every session."""
         self.registry.close()
 
-    # -- what there is ------------------------------------------------------------------------
+    # -- server and environments ----------------------------------------------------------------
 
     def server(self, asked: Asked) -> records.Server:
         """Describe the server."""
@@ -101,37 +101,37 @@ class Api:
         most = min(max(query["most"], 1), _MOST_LISTED)
         with self._make(asked.path["environment"]) as env:
             name = query["dataset"]
-            chosen = [env.datasets.dataset(name)] if name else list(env.datasets.datasets())
-            found = (
+            datasets = [env.datasets.dataset(name)] if name else list(env.datasets.datasets())
+            matches = (
                 str(uri)
-                for one in chosen
-                if one.installed
-                for uri in islice(one.benchmark_uris(), 10 * _MOST_LISTED)
+                for dataset in datasets
+                if dataset.installed
+                for uri in islice(dataset.benchmark_uris(), 10 * _MOST_LISTED)
                 if query["search"].lower() in str(uri).lower()
             )
-            listed = list(islice(found, most + 1))
+            listed = list(islice(matches, most + 1))
         return records.Catalogue(benchmarks=listed[:most], more=len(listed) > most)
 
     # -- sessions -------------------------------------------------------------------------------
 
     def sessions(self, asked: Asked) -> records.Sessions:
         """List the open sessions."""
-        found: list[records.Session] = []
-        for one in self.registry.all():
+        sessions: list[records.Session] = []
+        for session in self.registry.all():
             try:
-                found.append(one.record(whole=False))
+                sessions.append(session.record(whole=False))
             except CompilerGymError:
-                if not one.is_closed:  # else it was just now
+                if not session.is_closed:  # it may have been closed in the meantime
                     raise
-        return records.Sessions(sessions=found)
+        return records.Sessions(sessions=sessions)
 
     def open_session(self, asked: Asked) -> records.Session:
         """Open a session."""
         new = _complete_request(asked.body)
         id = new.environment or self.settings.environment or default_environment()
         with self.registry.place():
-            chosen: dict[str, Any] = {"action_space": new.action_space} if new.action_space else {}
-            env = self._make(id, **chosen)
+            options: dict[str, Any] = {"action_space": new.action_space} if new.action_space else {}
+            env = self._make(id, **options)
             try:
                 session = self._open_session(id, env, new)
             except BaseException:
@@ -149,7 +149,7 @@ class Api:
         self.registry.remove(asked.path["session"])
 
     def session_events(self, asked: Asked) -> tuple[Log, int]:
-        """Return the log of a session, from now on."""
+        """Return the log of a session and the number of its next event."""
         log = self._session(asked).log
         return log, log.next_number
 
@@ -172,7 +172,7 @@ class Api:
     def actions(self, asked: Asked) -> records.ActionSpace:
         """Return the actions at a node."""
 
-        def found(env: CompilerEnv) -> records.ActionSpace:
+        def describe_actions(env: CompilerEnv) -> records.ActionSpace:
             space, settings = env.action_space, env.episode.selection.action_spec.sets
             plain = next(
                 (row for row in describe("", env)["action_spaces"] if row["name"] == space.name),
@@ -185,7 +185,7 @@ class Api:
             )
 
         id = asked.path["node"]
-        return self._session(asked).work(lambda tree, _: tree.use(tree.state(id), found))
+        return self._session(asked).work(lambda tree, _: tree.use(tree.state(id), describe_actions))
 
     def costs(self, asked: Asked) -> list[records.CostValues]:
         """Measure costs."""
@@ -198,19 +198,19 @@ class Api:
         """Return the costs of the standard levels, by level name."""
         session, name = self._session(asked), asked.query["cost"]
 
-        def found(tree: Tree, _: Listings) -> dict[str, str]:
-            pane = next((one for one in tree.panes.costs if one.observation == name), None)
+        def find_levels(tree: Tree, _: Listings) -> dict[str, str]:
+            pane = next((pane for pane in tree.panes.costs if pane.observation == name), None)
             if pane is None:
-                raise ExplorerError(f"{name} is no cost of this environment", status=404)
-            offered = tree.env.observation
-            return {title: one for title, one in pane.baselines.items() if one in offered}
+                raise ExplorerError(f"this environment has no cost {name}", status=404)
+            available = tree.env.observation
+            return {title: key for title, key in pane.baselines.items() if key in available}
 
-        levels = session.work(found)
+        levels = session.work(find_levels)
         session.require_allowed(list(levels.values()), run=asked.query["run"])
         (values,) = session.measure([0], list(levels.values()))
-        return {title: values.costs[one] for title, one in levels.items()}
+        return {title: values.costs[key] for title, key in levels.items()}
 
-    # -- what a state looks like ------------------------------------------------------------------
+    # -- views of a state -------------------------------------------------------------------------
 
     def functions(self, asked: Asked) -> records.Functions:
         """List the functions of a state."""
@@ -229,7 +229,7 @@ class Api:
         return self._text(asked, "assembly")
 
     def source(self, asked: Asked) -> records.Text:
-        """Return the program's source: the pasted text, or that of its benchmark or environment."""
+        """Return the program's source: as pasted, or from its benchmark or environment."""
         session = self._session(asked)
         text, language = read_source(session.program), ""
         if session.source is not None:
@@ -276,17 +276,17 @@ class Api:
         session, id, name = self._session(asked), asked.path["node"], asked.path["name"]
         session.require_allowed([name], run=asked.query["run"])
 
-        def see(env: CompilerEnv) -> tuple[Any, str]:
+        def observe(env: CompilerEnv) -> tuple[Any, str]:
             value = env.observation[name]
             return value, env.observation.spec(name).to_string(value)
 
-        value, text = session.work(lambda tree, _: tree.use(tree.state(id), see))
+        value, text = session.work(lambda tree, _: tree.use(tree.state(id), observe))
         return records.ObservationValue(
             node=id, name=name, value=_observation_json(name, value), text=text
         )
 
     def export(self, asked: Asked) -> records.Export:
-        """Return a state in every form."""
+        """Return a state in every export format."""
         session, id = self._session(asked), asked.path["node"]
         return session.work(
             lambda tree, _: export_state(tree, tree.state(id), session.environment, session.source)
@@ -295,7 +295,7 @@ class Api:
     # -- tasks ------------------------------------------------------------------------------
 
     def try_all(self, asked: Asked) -> records.Task:
-        """Start to try every action."""
+        """Start a task that tries every action."""
         session, body = self._session(asked), asked.body
         session.require_allowed(body.costs, run=False)
         return _start_task(session, partial(TryingAll, session, body))
@@ -304,7 +304,7 @@ class Api:
         """Start a search."""
         session, body = self._session(asked), asked.body
         if not 0 < body.seconds <= _MOST_SECONDS:
-            raise ExplorerError(f"seconds is {body.seconds:g}: expected above 0, at most a day")
+            raise ExplorerError(f"seconds must be above 0 and at most a day (got {body.seconds:g})")
         return _start_task(session, partial(Searching, session, body))
 
     def task(self, asked: Asked) -> records.AllTried:
@@ -320,11 +320,11 @@ class Api:
         return task.record()
 
     def task_events(self, asked: Asked) -> tuple[Log, int]:
-        """Return the log of a task, from its start."""
+        """Return the log of a task and the number of its first event."""
         return self._task(asked).log, 0
 
     def recordings(self, asked: Asked) -> records.Recordings:
-        """List what can be opened below the folder where the server was started."""
+        """List the recordings below the folder where the server was started."""
         return records.Recordings(recordings=recordings(Path.cwd()))
 
     def read_import(self, asked: Asked) -> records.Episodes:
@@ -333,16 +333,16 @@ class Api:
 
     # -- helpers ----------------------------------------------------------------------------
 
-    def _make(self, id: str, **chosen: Any) -> CompilerEnv:
-        known = [one.id for one in environment_names()]
-        if id not in known:
+    def _make(self, id: str, **options: Any) -> CompilerEnv:
+        ids = [environment.id for environment in environment_names()]
+        if id not in ids:
             from compiler_gym.errors import unknown_name
 
-            raise ExplorerError(unknown_name("environment", id, known), status=404)
-        return make(id, **self.settings.limits, **chosen)
+            raise ExplorerError(unknown_name("environment", id, ids), status=404)
+        return make(id, **self.settings.limits, **options)
 
     def _open_session(self, id: str, env: CompilerEnv, new: records.NewSession) -> Explored:
-        if new.source is not None:  # the record now names its language
+        if new.source is not None:  # record the detected language
             language = detect_format(find_compiler(id), new.source).name
             source = msgspec.structs.replace(new.source, language=language)
             new = msgspec.structs.replace(new, source=source)
@@ -350,12 +350,10 @@ class Api:
         reward = new.reward or recommend_reward(id, env)
         if reward is not None:
             env.reward_space = reward
-            unasked = [
-                one for one in env.reward.spec(reward).observation_spaces if runs_program(env, one)
-            ]
-            if unasked and not new.run:
+            observations = env.reward.spec(reward).observation_spaces
+            if any(runs_program(env, name) for name in observations) and not new.run:
                 raise ExplorerError(
-                    f"{reward} runs the program: expected run=true, which permits that",
+                    f"{reward} runs the program, which needs run=true",
                     status=403,
                     next="open the session with run=true",
                 )
@@ -384,15 +382,15 @@ class Api:
         session, id = self._session(asked), asked.path["node"]
         pane = session.text_pane(which)
 
-        def found(tree: Tree, listings: Listings) -> records.Text:
-            listed = listings.of(tree.state(id), pane)
-            return make_text(listed, pane, id, asked.query["function"])
+        def read_text(tree: Tree, listings: Listings) -> records.Text:
+            listing = listings.of(tree.state(id), pane)
+            return make_text(listing, pane, id, asked.query["function"])
 
-        return session.work(found)
+        return session.work(read_text)
 
 
 def _complete_request(new: records.NewSession) -> records.NewSession:
-    """Return the request with missing fields filled in from its episode."""
+    """Return the request with missing fields taken from its episode."""
     episode = new.episode
     if episode is None:
         return new
@@ -409,18 +407,18 @@ def _complete_request(new: records.NewSession) -> records.NewSession:
 
 def _request_program(id: str, env: CompilerEnv, new: records.NewSession) -> Any:
     if new.source is not None and new.benchmark is not None:
-        raise ExplorerError("expected a benchmark or a source, found both")
+        raise ExplorerError("give either a benchmark or a source, not both")
     if new.source is not None:
         return open_pasted_program(env, find_compiler(id), new.source)
     if new.benchmark is not None:
         return open_named_program(env, new.benchmark, find_compiler(id))
     if env.default_benchmark is None:
-        raise ExplorerError("expected a program: a benchmark, a path or a source")
+        raise ExplorerError("no program given: name a benchmark or a path, or paste a source")
     return env.datasets.benchmark(env.default_benchmark)
 
 
 def _episode_actions(env: CompilerEnv, new: records.NewSession, program: Any) -> list[Any]:
-    """Return the actions of the given episode, as members of its action space."""
+    """Return the actions of the request's episode, as members of its action space."""
     episode = new.episode
     if episode is None:
         return []
@@ -436,12 +434,12 @@ def _start_task(session: Explored, make_task: Callable[[], Working]) -> records.
     running = [task for task in session.tasks.values() if task.is_running]
     if len(running) >= _MOST_TASKS:
         raise ExplorerError(
-            f"{_MOST_TASKS} tasks are running in this session: expected fewer",
+            f"this session already has {_MOST_TASKS} running tasks, the maximum",
             status=429,
             next="cancel one of them",
         )
-    over = [id for id, task in session.tasks.items() if not task.is_running]
-    for id in over[:-_MOST_KEPT]:
+    finished = [id for id, task in session.tasks.items() if not task.is_running]
+    for id in finished[:-_MOST_KEPT]:
         del session.tasks[id]
     task = make_task()
     task.start()
@@ -455,6 +453,6 @@ def _observation_json(name: str, value: Any) -> Any:
         msgspec.json.encode(plain)
     except (TypeError, ValueError) as error:
         raise ObservationError(
-            f"{name} has no JSON form: expected an observation of numbers and texts"
+            f"{name} cannot be shown as JSON; choose an observation of numbers and text"
         ) from error
     return plain

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The application: reads requests by the table of routes, and serves the built page.
+"""The web application: serves the API of the table of routes, and the built page.
 
 Needs the extra ``web``; it is imported on use.
 """
@@ -49,27 +49,27 @@ _REPORT_SECURITY = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 }
-"""A report is somebody's file: it runs nothing and loads nothing."""
+"""Headers for reports, which are untrusted files: no scripts and no external resources."""
 _NO_PAGE = (
-    "The page is not built: expected explorer/static/index.html in the package. "
-    "The API is served at /api."
+    "The page is not built: explorer/static/index.html is missing from the package. "
+    "The API is available at /api."
 )
 
 
 def make_app(api: Api, static: Path = STATIC) -> Starlette:
-    """Return the application; it closes `api` when it ends."""
+    """Return the application, which closes `api` when it ends."""
     settings = api.settings
     guard = Guard(settings.token, [settings.host])
-    # Threads that stay alive: a worker ends with the thread that started it.
+    # A permanent pool, because a worker ends with the thread that started it.
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="explorer")
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
-        looking = asyncio.create_task(_close_idle(api))
+        cleanup = asyncio.create_task(_close_idle(api))
         try:
             yield
         finally:
-            looking.cancel()
+            cleanup.cancel()
             await asyncio.to_thread(api.close)
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -81,7 +81,10 @@ def make_app(api: Api, static: Path = STATIC) -> Starlette:
         guard.check_names(request.headers)
         guard.check_token(request.headers, request.query_params.get("token"))
         if settings.report is None or not settings.report.is_file():
-            raise ExplorerError("there is no report: start with `web REPORT.html`", status=404)
+            raise ExplorerError(
+                "no report to show; start the server with `compiler-gym web REPORT.html`",
+                status=404,
+            )
         return FileResponse(settings.report, headers=_SECURITY | _REPORT_SECURITY)
 
     routes = [_make_route(route, api, guard, pool) for route in ROUTES]
@@ -100,15 +103,16 @@ def make_app(api: Api, static: Path = STATIC) -> Starlette:
 
 
 class _UnreadBodies:
-    """Closes a connection whose request was answered before its body was read."""
+    """Middleware that closes a connection if the request's body was not read."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        heads = dict(scope.get("headers", ()))
-        is_read = b"transfer-encoding" not in heads and heads.get(b"content-length", b"0") == b"0"
+        headers = dict(scope.get("headers", ()))
+        length = headers.get(b"content-length", b"0")
+        is_read = b"transfer-encoding" not in headers and length == b"0"
 
         async def receive_message() -> Message:
             nonlocal is_read
@@ -116,12 +120,12 @@ class _UnreadBodies:
             is_read = is_read or not message.get("more_body", False)
             return message
 
-        async def sent(message: Message) -> None:
+        async def send_message(message: Message) -> None:
             if message["type"] == "http.response.start" and not is_read:
                 message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}
             await send(message)
 
-        await self._app(scope, receive_message, sent)
+        await self._app(scope, receive_message, send_message)
 
 
 def _make_route(route: Route, api: Api, guard: Guard, pool: ThreadPoolExecutor) -> StarletteRoute:
@@ -132,7 +136,7 @@ def _make_route(route: Route, api: Api, guard: Guard, pool: ThreadPoolExecutor) 
         guard.check_token(request.headers, request.query_params.get("token"))
         asked = Asked(
             path=_path_value(request),
-            query={one.name: _query_value(one, request) for one in route.query},
+            query={p.name: _query_value(p, request) for p in route.query},
             body=await _body(request, route, api.settings.most_body_bytes),
         )
         loop = asyncio.get_running_loop()
@@ -148,12 +152,12 @@ def _make_route(route: Route, api: Api, guard: Guard, pool: ThreadPoolExecutor) 
 
 
 def _path_value(request: Request) -> dict[str, Any]:
-    found = dict(request.path_params)
-    if "node" in found:
-        if not re.fullmatch(r"\d{1,9}", found["node"]):
-            raise ExplorerError(f"node is {found['node']!r:.100}: expected a number", status=404)
-        found["node"] = int(found["node"])
-    return found
+    values = dict(request.path_params)
+    if "node" in values:
+        if not re.fullmatch(r"\d{1,9}", values["node"]):
+            raise ExplorerError(f"node is {values['node']!r:.100}: expected a number", status=404)
+        values["node"] = int(values["node"])
+    return values
 
 
 def _query_value(parameter: Parameter, request: Request) -> Any:
@@ -170,7 +174,7 @@ def _query_value(parameter: Parameter, request: Request) -> Any:
 
 
 async def _body(request: Request, route: Route, most: int) -> Any:
-    """Return the body as a record; stop reading a body that is too long."""
+    """Return the body as a record; stop reading if it is too long."""
     if route.body is None:
         return None
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -187,31 +191,31 @@ async def _body(request: Request, route: Route, most: int) -> Any:
     try:
         return msgspec.json.decode(bytes(data), type=route.body)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise ExplorerError(f"this is no {route.body.__name__}: {error}") from error
+        raise ExplorerError(f"the body is not a valid {route.body.__name__}: {error}") from error
 
 
 def _too_long(most: int) -> ExplorerError:
     return ExplorerError(
-        f"the body is longer than {most:,} bytes: expected less",
+        f"the body is longer than {most:,} bytes, the maximum",
         status=413,
-        next="name a file on this machine",
+        next="give the path of a file on this machine",
     )
 
 
 def _first(request: Request, first: int) -> int:
-    """Return the number of the first event to send: the one after the last that the client saw."""
-    seen = request.headers.get("last-event-id", "")
-    return int(seen) + 1 if re.fullmatch(r"\d{1,12}", seen) else first
+    """Return the number of the first event to send, after the last that the client received."""
+    last = request.headers.get("last-event-id", "")
+    return int(last) + 1 if re.fullmatch(r"\d{1,12}", last) else first
 
 
 def _stream(log: Log, first: int) -> StreamingResponse:
     async def lines() -> AsyncGenerator[bytes]:
         yield b": here\n\n"
-        async for found in log.read(first):
-            if found is None:
+        async for entry in log.read(first):
+            if entry is None:
                 yield b": still here\n\n"
                 continue
-            number, event = found
+            number, event = entry
             data = msgspec.json.encode(event)
             yield b"id: %d\nevent: %s\ndata: %s\n\n" % (number, event.kind.encode(), data)
         yield b"event: end\ndata: {}\n\n"
@@ -234,22 +238,24 @@ async def _refuse(request: Request, error: Exception) -> Response:
 
 def _file(static: Path, path: str) -> Response:
     if path.startswith("api/"):
-        raise ExplorerError(f"there is no /{path}: see /api in the schema", status=404)
-    found = _find_built(static.resolve(), path or "index.html")
-    if found is None:
+        raise ExplorerError(
+            f"there is no route /{path}; the schema lists those below /api", status=404
+        )
+    file = _find_built(static.resolve(), path or "index.html")
+    if file is None:
         if path:
             return PlainTextResponse("no such file\n", 404, _SECURITY)
         return PlainTextResponse(f"{_NO_PAGE}\n", 404, _SECURITY)
-    # Built files have a digest in their names, index.html has not.
-    kept = "max-age=31536000, immutable" if "/assets/" in f"/{path}" else "no-cache"
-    return FileResponse(found, headers={**_SECURITY, "Cache-Control": kept})
+    # Built assets have a digest in their names, but index.html has not.
+    cache = "max-age=31536000, immutable" if "/assets/" in f"/{path}" else "no-cache"
+    return FileResponse(file, headers={**_SECURITY, "Cache-Control": cache})
 
 
 def _find_built(root: Path, path: str) -> Path | None:
-    """Return a file of the built front end, or None if there is none of that name."""
+    """Return a file of the built front end, or None if it does not exist."""
     try:
-        found = (root / path).resolve()
-        return found if found.is_relative_to(root) and found.is_file() else None
+        file = (root / path).resolve()
+        return file if file.is_relative_to(root) and file.is_file() else None
     except (OSError, ValueError):  # too long, or with a NUL
         return None
 
@@ -260,4 +266,4 @@ async def _close_idle(api: Api) -> None:
         try:
             await asyncio.to_thread(api.registry.close_idle)
         except Exception:  # the next round may succeed
-            _log.exception("idle sessions were not closed")
+            _log.exception("cannot close idle sessions")

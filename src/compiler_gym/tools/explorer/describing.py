@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Descriptions of environments, before a session is opened."""
+"""Descriptions of environments, available without a session."""
 
 from typing import Any, cast
 
@@ -19,15 +19,15 @@ def environment_names() -> list[records.EnvironmentName]:
     """Return every registered environment, without starting a compiler."""
     return [
         records.EnvironmentName(
-            id=one.id,
+            id=environment.id,
             compiler=compiler.name,
             description=compiler.description,
-            observation=one.kwargs.get("observation_space"),
-            reward=one.kwargs.get("reward_space"),
-            formats=format_names(one.id),
+            observation=environment.kwargs.get("observation_space"),
+            reward=environment.kwargs.get("reward_space"),
+            formats=format_names(environment.id),
         )
         for compiler in compilers().values()
-        for one in compiler.environments
+        for environment in compiler.environments
     ]
 
 
@@ -35,21 +35,19 @@ def format_names(id: str) -> list[records.Format]:
     """Return the text formats that the environment `id` reads."""
     compiler = find_compiler(id)
     formats = () if compiler is None else compiler.formats
-    return [
-        records.Format(name=one.name, suffixes=list(one.suffixes)) for one in formats if one.is_text
-    ]
+    return [records.Format(name=f.name, suffixes=list(f.suffixes)) for f in formats if f.is_text]
 
 
 def _observation(row: dict[str, Any], *, runs_program: bool) -> records.Observation:
-    """Return a row of a description with what the page shows of it."""
-    known = {name: value for name, value in row.items() if name != "kind"}
-    return records.Observation(**known, runs_program=runs_program)
+    """Return the record of an observation space from a row of `describe`."""
+    fields = {name: value for name, value in row.items() if name != "kind"}
+    return records.Observation(**fields, runs_program=runs_program)
 
 
 def describe_environment(id: str, env: CompilerEnv) -> records.Environment:
     """Return the description of the environment `id`: its spaces, datasets, costs and views."""
     plain = describe(id, env)
-    panes, offered = env.panes, set(env.observation)
+    panes, available = env.panes, set(env.observation)
     running = panes.running
     spaces = [
         msgspec.structs.replace(
@@ -83,18 +81,18 @@ def describe_environment(id: str, env: CompilerEnv) -> records.Environment:
         language=panes.text.listing.language if panes.text else "text",
         text_title=panes.text.title if panes.text else "",
         assembly_title=panes.assembly.title if panes.assembly else "",
-        has_text=panes.text is not None and panes.text.observation in offered,
-        has_assembly=panes.assembly is not None and panes.assembly.observation in offered,
-        costs=_cost_records(panes, offered, running),
+        has_text=panes.text is not None and panes.text.observation in available,
+        has_assembly=panes.assembly is not None and panes.assembly.observation in available,
+        costs=_cost_records(panes, available, running),
         vectors=[
             records.Vector(name=name, labels=list(labels))
             for name, labels in panes.vectors.items()
-            if name in offered
+            if name in available
         ],
         graphs=[
-            records.GraphKind(kind=one.kind, title=one.title, of_function=one.of_function)
-            for one in panes.graphs
-            if offered.issuperset(one.observations)
+            records.GraphKind(kind=pane.kind, title=pane.title, of_function=pane.of_function)
+            for pane in panes.graphs
+            if available.issuperset(pane.observations)
         ],
     )
 
@@ -102,7 +100,7 @@ def describe_environment(id: str, env: CompilerEnv) -> records.Environment:
 def describe_action_space(
     env: CompilerEnv, space: Any, plain: dict[str, Any]
 ) -> records.ActionSpace:
-    """Return an action space as `describe` gives it, as a record."""
+    """Return the record of an action space from a row of `describe`."""
     is_several = isinstance(space, gymnasium.spaces.MultiDiscrete)
     shape: list[int] = to_plain(cast(Any, space).nvec.ravel()) if is_several else []
     return records.ActionSpace(
@@ -121,20 +119,20 @@ def _has_settings(env: CompilerEnv, name: str) -> bool:
     return spec is not None and bool(spec.sets)
 
 
-def _cost_records(panes: Panes, offered: set[str], running: frozenset[str]) -> list[records.Cost]:
+def _cost_records(panes: Panes, available: set[str], running: frozenset[str]) -> list[records.Cost]:
     return [
         records.Cost(
-            name=one.observation,
-            title=one.title,
-            unit=one.unit,
-            at_once=one.at_once,
-            runs_program=one.observation in running,
+            name=pane.observation,
+            title=pane.title,
+            unit=pane.unit,
+            at_once=pane.at_once,
+            runs_program=pane.observation in running,
             baselines=[
                 records.Baseline(title=title, observation=name)
-                for title, name in one.baselines.items()
-                if name in offered
+                for title, name in pane.baselines.items()
+                if name in available
             ],
         )
-        for one in panes.costs
-        if one.observation in offered
+        for pane in panes.costs
+        if pane.observation in available
     ]

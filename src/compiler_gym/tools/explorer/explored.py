@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""One session: a tree over one environment, its texts, its events and its running tasks.
+"""One session: a tree over one environment, with its texts, events and running tasks.
 
-Requests come from several threads; one at a time has access to the tree. Tasks work on their
-own forks and lock the tree only to add results.
+Requests come from several threads, and one at a time has access to the tree. Tasks work on
+separate forks and lock the tree only to add results.
 """
 
 import secrets
@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 
 class Explored:
-    """A session. `close` may be called by any thread, also in the middle of a request."""
+    """A session. `close` can be called by any thread, even during a request."""
 
     def __init__(
         self,
@@ -41,13 +41,13 @@ class Explored:
         self.id = secrets.token_urlsafe(9)
         self.environment = environment
         self.make_env = make_env
-        """Makes another environment with the same arguments, for a search."""
+        """Creates another environment with the same arguments, for a search."""
         self.program = program
         self.source = source
         self.may_run = may_run
         self.log = Log()
         self.tasks: dict[str, Any] = {}
-        """Tasks by id; see `tasks.Working`."""
+        """The tasks by id; see `tasks.Working`."""
         self.at = 0
         self._lock = threading.RLock()
         self._tree = Tree(env, program, self._note_recovery)
@@ -59,7 +59,7 @@ class Explored:
     # -- the tree ---------------------------------------------------------------------------
 
     def start(self, actions: Sequence[Any] = ()) -> None:
-        """Reset the environment and apply the actions of the given episode."""
+        """Reset the environment and apply `actions`, up to the first that fails."""
         with self._lock:
             state = self._tree.start()
             for action in actions:
@@ -103,87 +103,87 @@ class Explored:
             )
 
         idle = self.idle_seconds
-        found = self.work(describe_session)
+        record = self.work(describe_session)
         if not whole:  # listing sessions does not count as using them
             self._used = time.monotonic() - idle
-        return found
+        return record
 
     def add(self, parent: int, actions: Sequence[Any]) -> list[records.Node]:
-        """Apply actions from a node and return the nodes on the way."""
-        fresh: list[records.Node] = []
+        """Apply actions from a node and return the resulting nodes."""
+        new_nodes: list[records.Node] = []
 
         def add_nodes(tree: Tree, _: Listings) -> list[records.Node]:
-            state, way = tree.state(parent), list[State]()
+            state, states = tree.state(parent), list[State]()
             for action in actions:
-                before = tree.next_id
+                next_id = tree.next_id
                 state = tree.step(state, action)
-                way.append(state)
-                if state.id >= before:
-                    fresh.append(tree.node(state))
+                states.append(state)
+                if state.id >= next_id:
+                    new_nodes.append(tree.node(state))
                 if state.error is not None:
                     break
-            return [tree.node(one) for one in way]
+            return [tree.node(state) for state in states]
 
         try:
             return self.work(add_nodes)
         finally:
-            if fresh:
-                self.log.add(records.Event(kind="nodes", nodes=fresh))
+            if new_nodes:
+                self.log.add(records.Event(kind="nodes", nodes=new_nodes))
 
     def remove(self, node: int) -> None:
         """Remove a node and its descendants."""
 
         def remove_nodes(tree: Tree, listings: Listings) -> None:
-            for gone in tree.remove(tree.state(node)):
-                listings.forget(gone)
-                self.log.add(records.Event(kind="removed", node=gone))
+            for id in tree.remove(tree.state(node)):
+                listings.forget(id)
+                self.log.add(records.Event(kind="removed", node=id))
 
         self.work(remove_nodes)
 
     def measure(self, ids: Sequence[int], names: Sequence[str]) -> list[records.CostValues]:
-        """Return costs of nodes; known ones are not measured again."""
+        """Return costs of nodes; those measured before are not measured again."""
         return [self._measure(id, names) for id in ids]
 
     def text_pane(self, which: str) -> TextPane:
-        """Return the pane of a state's ``text`` or ``assembly``; or raise `ExplorerError`."""
+        """Return the pane of ``text`` or ``assembly``; raise `ExplorerError` if there is none."""
 
         def find_pane(tree: Tree, _: Listings) -> TextPane:
             pane: TextPane | None = getattr(tree.panes, which)
             if pane is None or pane.observation not in tree.env.observation:
-                raise ExplorerError(f"{self.environment} shows no {which}", status=404)
+                raise ExplorerError(f"{self.environment} has no {which} to show", status=404)
             return pane
 
         return self.work(find_pane)
 
     def require_allowed(self, names: Sequence[str], *, run: bool) -> None:
-        """Raise `ExplorerError` if an observation runs the program without permission."""
+        """Raise `ExplorerError` if an observation runs the program and that is not permitted."""
 
         def check(tree: Tree, _: Listings) -> None:
             for name in names:
                 tree.env.observation.spec(name)
                 if not (run or self.may_run) and runs_program(tree.env, name):
                     raise ExplorerError(
-                        f"{name} runs the program: expected run=true, which permits that",
+                        f"{name} runs the program, which needs run=true",
                         status=403,
-                        next="ask again with run=true",
+                        next="send the request again with run=true",
                     )
 
         self.work(check)
 
-    # -- life ---------------------------------------------------------------------------------
+    # -- lifetime -----------------------------------------------------------------------------
 
     @property
     def idle_seconds(self) -> float:
-        """The seconds since its last use; 0 while a request is served."""
+        """The seconds since its last use; 0 during a request or task."""
         is_used = self._busy or any(task.is_running for task in self.tasks.values())
         return 0.0 if is_used else time.monotonic() - self._used
 
     def touch(self) -> None:
-        """Note a use."""
+        """Reset the idle time."""
         self._used = time.monotonic()
 
     def close(self) -> None:
-        """End its tasks and processes; requests under way get an error."""
+        """End its tasks and processes; requests in progress fail."""
         if self.is_closed:
             return
         self.is_closed = True
@@ -208,7 +208,7 @@ class Explored:
 
         def measure_names(tree: Tree, _: Listings) -> dict[str, float | None]:
             state = tree.state(id)
-            found: dict[str, float | None] = {}
+            costs: dict[str, float | None] = {}
             for name in names:
                 if name not in state.costs:
                     try:
@@ -219,10 +219,10 @@ class Explored:
                         errors[name] = make_problem(error)
                     except (TypeError, ValueError):
                         raise ExplorerError(
-                            f"{name} is no number: expected one of the environment's costs"
+                            f"{name} is not a number; choose one of the environment's costs"
                         ) from None
-                found[name] = state.costs.get(name)
-            return found
+                costs[name] = state.costs.get(name)
+            return costs
 
         costs = self.work(measure_names)
         return records.CostValues(node=id, costs=costs, errors=errors)

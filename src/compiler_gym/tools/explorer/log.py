@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A log of events, written by any thread and read by streams in the server's event loop."""
+"""A log of events, written by any thread and streamed in the server's event loop."""
 
 import asyncio
 import threading
@@ -14,7 +14,7 @@ _ALIVE_SECONDS = 15.0
 
 
 class Log:
-    """Numbered events. A new reader gets those that are kept; a returning one names the next."""
+    """Numbered events. Readers start at any event that is still stored."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -24,7 +24,7 @@ class Log:
         self._readers: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
 
     def add(self, event: Event) -> None:
-        """Append an event; ignored after `end`."""
+        """Append an event; does nothing after `end`."""
         with self._lock:
             if self._is_over:
                 return
@@ -35,7 +35,7 @@ class Log:
             self._wake()
 
     def end(self) -> None:
-        """Close the log, which ends its streams."""
+        """Close the log and end its streams."""
         with self._lock:
             self._is_over = True
             self._wake()
@@ -47,7 +47,7 @@ class Log:
             return self._dropped + len(self._events)
 
     async def read(self, number: int = 0) -> AsyncGenerator[tuple[int, Event] | None]:
-        """Yield each event from `number` on with its number, and None as a keep-alive."""
+        """Yield the events from `number` on, with their numbers, and None as a keep-alive."""
         woken = asyncio.Event()
         with self._lock:
             self._readers[woken] = asyncio.get_running_loop()
@@ -56,14 +56,14 @@ class Log:
                 woken.clear()
                 with self._lock:
                     number = max(number, self._dropped)
-                    found = self._events[number - self._dropped :]
+                    events = self._events[number - self._dropped :]
                     is_over = self._is_over
-                for event in found:
+                for event in events:
                     yield number, event
                     number += 1
-                if is_over and not found:
+                if is_over and not events:
                     return
-                if found:
+                if events:
                     continue
                 try:
                     await asyncio.wait_for(woken.wait(), _ALIVE_SECONDS)

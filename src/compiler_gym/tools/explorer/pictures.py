@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Graphs of states, with the differences to another state marked."""
+"""Graphs of states, with differences from another state marked."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,31 +17,31 @@ _MOST_NODES = 60_000
 
 
 def find_pane(panes: Panes, kind: str) -> GraphPane:
-    """Return the picture called `kind`, or raise `ExplorerError`."""
-    known = {pane.kind: pane for pane in panes.graphs}
-    if kind not in known:
-        raise ExplorerError(unknown_name("graph", kind, known), status=404)
-    return known[kind]
+    """Return the graph pane called `kind`, or raise `ExplorerError`."""
+    by_kind = {pane.kind: pane for pane in panes.graphs}
+    if kind not in by_kind:
+        raise ExplorerError(unknown_name("graph", kind, by_kind), status=404)
+    return by_kind[kind]
 
 
 def draw_graph(
     tree: Tree, listings: Listings, state: State, pane: GraphPane, function: str | None,
     against: State | None,
 ) -> Graph:  # fmt: skip
-    """Return a graph of `state`, with the differences to `against` marked."""
+    """Return a graph of `state`, with the differences from `against` marked."""
     if pane.of_function and not function:
-        raise ExplorerError(f"{pane.kind} is drawn of a function: expected ?function=NAME")
+        raise ExplorerError(f"{pane.kind} is a graph of one function: add ?function=NAME")
     name = function or ""
     graph = _graph_at(tree, listings, state, pane, name)
     if len(graph.nodes) > _MOST_NODES:
         raise ExplorerError(
-            f"this graph has {len(graph.nodes):,} nodes: expected at most {_MOST_NODES:,}",
+            f"this graph has {len(graph.nodes):,} nodes, more than the limit of {_MOST_NODES:,}",
             status=422,
-            next="ask for one function",
+            next="choose a single function",
         )
     other = None
     if against is not None:
-        other = _other_end(tree, listings, against, pane, name)
+        other = _graph_or_empty(tree, listings, against, pane, name)
     status = _statuses(graph, other)
     return Graph(
         node=state.id,
@@ -49,7 +49,7 @@ def draw_graph(
         function=name,
         nodes=[_graph_node(node, status.get(node.id, "")) for node in graph.nodes],
         edges=_edges(graph, other, status),
-        removed_nodes=[_graph_node(node, "removed") for node in _remove(graph, other)],
+        removed_nodes=[_graph_node(node, "removed") for node in _removed_nodes(graph, other)],
     )
 
 
@@ -58,70 +58,72 @@ def _graph_at(
 ) -> PaneGraph:
     if pane.observations:
         values: Sequence[Any] = tree.use(
-            state, lambda env: [env.observation[one] for one in pane.observations]
+            state, lambda env: [env.observation[key] for key in pane.observations]
         )
         return pane.read(values, name)
     if tree.panes.text is None:
-        raise ExplorerError("this environment shows no text: it draws no such graph", status=404)
-    listed = listings.of(state, tree.panes.text)
-    return pane.read([make_text(listed, tree.panes.text, state.id, name).text], name)
+        raise ExplorerError(
+            "this environment has no program text to draw the graph from", status=404
+        )
+    listing = listings.of(state, tree.panes.text)
+    return pane.read([make_text(listing, tree.panes.text, state.id, name).text], name)
 
 
-def _other_end(
+def _graph_or_empty(
     tree: Tree, listings: Listings, state: State, pane: GraphPane, name: str
 ) -> PaneGraph:
     try:
         return _graph_at(tree, listings, state, pane, name)
-    except ExplorerError as error:  # the function is not there
+    except ExplorerError as error:  # the function does not exist in this state
         if error.status != 404:
             raise
         return PaneGraph((), ())
 
 
 def _statuses(graph: PaneGraph, other: PaneGraph | None) -> dict[str, str]:
-    """Return the status of each node in the other state, matched by content, then by name."""
+    """Return each node's status relative to `other`, matched by content, then by name."""
     if other is None:
         return {}
-    equal = Counter(map(_content_of_node, other.nodes))
+    equal = Counter(map(_node_content, other.nodes))
     names = {node.id for node in other.nodes}
-    found: dict[str, str] = {}
+    statuses: dict[str, str] = {}
     for node in graph.nodes:
-        if equal[_content_of_node(node)] > 0:
-            equal[_content_of_node(node)] -= 1
-            found[node.id] = "same"
+        if equal[_node_content(node)] > 0:
+            equal[_node_content(node)] -= 1
+            statuses[node.id] = "same"
         else:
-            found[node.id] = "changed" if node.id in names else "added"
-    return found
+            statuses[node.id] = "changed" if node.id in names else "added"
+    return statuses
 
 
-def _remove(graph: PaneGraph, other: PaneGraph | None) -> list[PaneNode]:
+def _removed_nodes(graph: PaneGraph, other: PaneGraph | None) -> list[PaneNode]:
     if other is None:
         return []
-    equal = Counter(map(_content_of_node, graph.nodes))
+    equal = Counter(map(_node_content, graph.nodes))
     names = {node.id for node in graph.nodes}
-    gone: list[PaneNode] = []
+    removed: list[PaneNode] = []
     for node in other.nodes:
-        if equal[_content_of_node(node)] > 0:
-            equal[_content_of_node(node)] -= 1
+        if equal[_node_content(node)] > 0:
+            equal[_node_content(node)] -= 1
         elif node.id not in names:
-            gone.append(node)
-    return gone
+            removed.append(node)
+    return removed
 
 
 def _edges(graph: PaneGraph, other: PaneGraph | None, status: dict[str, str]) -> list[Edge]:
-    """Return the edges; one is the same if it joins equal nodes, or nodes of the same names."""
-    equal, named = _ends(other)
-    digests = {node.id: _content_of_node(node) for node in graph.nodes}
-    found: list[Edge] = []
+    """Return the edges; one is unchanged if it joins equal nodes, or nodes of the same names."""
+    by_content, by_names = _ends(other)
+    digests = {node.id: _node_content(node) for node in graph.nodes}
+    edges: list[Edge] = []
     for edge in graph.edges:
         mark = ""
         if status:
-            by_digest = digests[edge.source], digests[edge.target], edge.kind
-            by_name = edge.source, edge.target, edge.kind
+            contents = digests[edge.source], digests[edge.target], edge.kind
+            names = edge.source, edge.target, edge.kind
             has_changed = "changed" in (status[edge.source], status[edge.target])
-            is_same = _take_one(equal, by_digest) or (has_changed and _take_one(named, by_name))
+            is_same = _take(by_content, contents) or (has_changed and _take(by_names, names))
             mark = "same" if is_same else "added"
-        found.append(
+        edges.append(
             Edge(
                 source=edge.source,
                 target=edge.target,
@@ -130,32 +132,32 @@ def _edges(graph: PaneGraph, other: PaneGraph | None, status: dict[str, str]) ->
                 status=mark,
             )
         )
-    return found
+    return edges
 
 
 _Ends = Counter[tuple[str, str, str]]
 
 
 def _ends(graph: PaneGraph | None) -> tuple[_Ends, _Ends]:
-    """Return the ends of the edges, as the contents and as the names of their nodes."""
+    """Return the ends of the edges, by the contents and by the names of their nodes."""
     if graph is None:
         return Counter(), Counter()
-    digests = {node.id: _content_of_node(node) for node in graph.nodes}
+    digests = {node.id: _node_content(node) for node in graph.nodes}
     return (
-        Counter((digests[one.source], digests[one.target], one.kind) for one in graph.edges),
-        Counter((one.source, one.target, one.kind) for one in graph.edges),
+        Counter((digests[edge.source], digests[edge.target], edge.kind) for edge in graph.edges),
+        Counter((edge.source, edge.target, edge.kind) for edge in graph.edges),
     )
 
 
-def _take_one(left: _Ends, key: tuple[str, str, str]) -> bool:
-    """Remove one and return whether there was one."""
-    if left[key] <= 0:
+def _take(ends: _Ends, key: tuple[str, str, str]) -> bool:
+    """Remove one occurrence of `key` and return whether there was one."""
+    if ends[key] <= 0:
         return False
-    left[key] -= 1
+    ends[key] -= 1
     return True
 
 
-def _content_of_node(node: PaneNode) -> str:
+def _node_content(node: PaneNode) -> str:
     return f"{node.function}\n{node.digest or node.label}"
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Exports states as JSON, fragments, command lines and Python, and imports them from files.
+"""Export of states as JSON, fragments, command lines and Python, and import from files.
 
-Imports read what other commands wrote: states, search results, runs, entries of a leaderboard,
+Imports read the output of other commands: states, search results, runs, leaderboard entries and
 reports of tuned projects. Nothing in them is executed.
 """
 
@@ -42,7 +42,7 @@ _MOST_BYTES = 8 << 20
 _MOST_FILE_BYTES = 64 << 20
 _MOST_EPISODES = 2000
 _KINDS = {"submission.toml": "leaderboard", "states.jsonl": "run", PLAN_FILE: "tuning"}
-"""What a folder with such a file is."""
+"""The kind of a folder that contains such a file."""
 _MOST_FOLDERS = 5000
 _MOST_DEEP = 3
 _MOST_RECORDINGS = 100
@@ -63,7 +63,7 @@ class _Report(msgspec.Struct):
 
 
 def export_state(tree: Tree, state: State, environment: str, source: Source | None) -> Export:
-    """Return `state` in every form."""
+    """Return `state` in every export format."""
 
     def write_export(env: CompilerEnv) -> Export:
         record = env.state
@@ -73,7 +73,7 @@ def export_state(tree: Tree, state: State, environment: str, source: Source | No
             source=source,
             action_space=record.action_space,
             reward_space=record.reward_space,
-            actions=[one.name if _is_named(one) else one.action for one in state.path],
+            actions=[s.name if _is_named(s) else s.action for s in state.path],
             reward=state.total,
         )
         plain = {key: value for key, value in asdict(record).items() if value is not None}
@@ -98,7 +98,7 @@ def _make_text(source: Source | None) -> dict[str, Any]:
 
 
 def write_fragment(episode: Episode) -> str:
-    """Return an episode as text for the fragment of a URL."""
+    """Return an episode as the fragment of a URL."""
     packed = zlib.compress(msgspec.json.encode(_without_empty(episode)), 9)
     return _FRAGMENT_PREFIX + base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
@@ -106,24 +106,24 @@ def write_fragment(episode: Episode) -> str:
 def read_fragment(text: str) -> Episode:
     """Return the episode of a fragment; raise `StateFileError` if it is damaged.
 
-    Text after an ``&`` is ignored: it holds the settings of the page.
+    Text after an ``&`` is ignored: it contains settings of the page.
     """
     try:
         packed, _, _ = text.removeprefix("#").removeprefix(_FRAGMENT_PREFIX).partition("&")
         data = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
-        unpacking = zlib.decompressobj()
-        plain = unpacking.decompress(data, _MOST_BYTES)
-        if not unpacking.eof:
-            raise ValueError("it is cut, or too long")
+        decompressor = zlib.decompressobj()
+        plain = decompressor.decompress(data, _MOST_BYTES)
+        if not decompressor.eof:
+            raise ValueError("it is truncated or too long")
         return msgspec.json.decode(plain, type=Episode)
     except (ValueError, zlib.error) as error:
-        raise StateFileError(f"this link is damaged: {error}: expected all of it") from error
+        raise StateFileError(f"this link is damaged: {error}; copy the whole link") from error
 
 
 def import_episodes(asked: ImportRequest) -> Episodes:
     """Return the episodes in a text or a file; raise `StateFileError` if there are none."""
     if (asked.text is None) == (asked.path is None):
-        raise ExplorerError("expected a text or a path to read, and not both")
+        raise ExplorerError("give either a text or a path to read")
     if asked.text is not None:
         return _from_text(asked.text)
     path = local_path(asked.path or "")
@@ -137,30 +137,30 @@ def import_episodes(asked: ImportRequest) -> Episodes:
     try:
         if text.lstrip().startswith("{") and len(text) <= _MOST_BYTES:
             return _from_text(text)
-        return _of_states(list(CompilerEnvStateReader(io.StringIO(text))), "state")
+        return _from_states(list(CompilerEnvStateReader(io.StringIO(text))), "state")
     except StateFileError as error:  # the file may have another format
         raise StateFileError(f"{path}: {str(error).partition('; found ')[0]}") from None
 
 
 def recordings(root: Path) -> list[Recording]:
-    """Return the folders in and a few below `root` that `imported` reads, the newest first.
+    """Return the folders below `root` that `import_episodes` reads, newest first.
 
-    Their paths begin at `root`.
+    The search is limited to a few levels. Paths are relative to `root`.
     """
-    found: dict[Recording, float] = {}
-    looked = itertools.islice(os.walk(root), _MOST_FOLDERS)
-    for folder, below, files in looked:
-        at = Path(folder)
+    times: dict[Recording, float] = {}
+    for folder, subfolders, files in itertools.islice(os.walk(root), _MOST_FOLDERS):
+        path = Path(folder)
         if kind := next((kind for name, kind in _KINDS.items() if name in files), None):
-            found[Recording(kind=kind, path=str(at.relative_to(root)))] = at.stat().st_mtime
-        is_deep = len(at.relative_to(root).parts) >= _MOST_DEEP
-        # What lies in a recording is part of it.
-        below[:] = [] if kind or is_deep else [name for name in below if not name.startswith(".")]
-    return sorted(found, key=found.__getitem__, reverse=True)[:_MOST_RECORDINGS]
+            times[Recording(kind=kind, path=str(path.relative_to(root)))] = path.stat().st_mtime
+        is_deep = len(path.relative_to(root).parts) >= _MOST_DEEP
+        # Subfolders of a recording are part of it.
+        names = [] if kind or is_deep else subfolders
+        subfolders[:] = [name for name in names if not name.startswith(".")]
+    return sorted(times, key=times.__getitem__, reverse=True)[:_MOST_RECORDINGS]
 
 
 def _text_in(path: Path) -> str:
-    """Return the text of a file that a client names; errors do not quote it."""
+    """Return the text of a file chosen by a client; errors do not quote its contents."""
     try:
         return read_regular(path, most=_MOST_FILE_BYTES).decode()
     except OSError as error:
@@ -168,38 +168,38 @@ def _text_in(path: Path) -> str:
         kind = StateFileNotFoundError if missing else StateFileError
         raise kind(f"cannot read {path}: {error.strerror}") from error
     except UnicodeError:
-        raise StateFileError(f"{path} is no text: expected CSV or JSON lines") from None
+        raise StateFileError(f"{path} is not a text file; open CSV or JSON lines") from None
 
 
 def _from_text(text: str) -> Episodes:
-    begin = text.strip()
-    if begin.removeprefix("#").startswith(_FRAGMENT_PREFIX):
-        return Episodes(kind="fragment", episodes=[read_fragment(begin)])
-    if not begin:
-        raise StateFileError("there is nothing to read: expected states, results or a link")
-    if begin.startswith("["):
-        begin = "\n".join(json.dumps(line) for line in _read_list(begin))
-    if begin.startswith("{") and (plan := _plan_in(begin)) is not None:
+    text = text.strip()
+    if text.removeprefix("#").startswith(_FRAGMENT_PREFIX):
+        return Episodes(kind="fragment", episodes=[read_fragment(text)])
+    if not text:
+        raise StateFileError("there is nothing to read; paste states, results or a link")
+    if text.startswith("["):
+        text = "\n".join(json.dumps(line) for line in _read_list(text))
+    if text.startswith("{") and (plan := _plan_in(text)) is not None:
         return plan
-    begin = _in_one_line(begin)
-    kind = "leaderboard" if _is_entry(begin) else "state"
-    found = _of_states(list(CompilerEnvStateReader(io.StringIO(begin))), kind)
-    return _with_sources(found, begin)
+    text = _in_one_line(text)
+    kind = "leaderboard" if _is_entry(text) else "state"
+    episodes = _from_states(list(CompilerEnvStateReader(io.StringIO(text))), kind)
+    return _with_sources(episodes, text)
 
 
 def _from_folder(path: Path) -> Episodes:
     if os.path.isfile(path / "submission.toml"):
         submission = read_submission(path)
         states = [outcome.state for outcome in submission.outcomes]
-        return _of_states(states, "leaderboard", submission.name)
+        return _from_states(states, "leaderboard", submission.name)
     if os.path.isfile(path / "states.jsonl"):
         lines = list(CompilerEnvStateReader(io.StringIO(_text_in(path / "states.jsonl"))))
-        return _of_states(lines, "run", path.name)
+        return _from_states(lines, "run", path.name)
     if os.path.isfile(path / PLAN_FILE):
         return _from_plan(path / PLAN_FILE)
     raise StateFileError(
-        f"{path} is not a run, a leaderboard entry or a tuned project: expected a folder "
-        f"with states.jsonl, submission.toml or {PLAN_FILE}"
+        f"{path} is not a run, a leaderboard entry or a tuned project: it contains no "
+        f"states.jsonl, submission.toml or {PLAN_FILE}"
     )
 
 
@@ -238,9 +238,9 @@ def _plan_in(text: str) -> Episodes | None:
     )
 
 
-def _of_states(states: list[CompilerEnvState], kind: str, title: str = "") -> Episodes:
+def _from_states(states: list[CompilerEnvState], kind: str, title: str = "") -> Episodes:
     if not states:
-        raise StateFileError("no state was found: expected at least one")
+        raise StateFileError("there are no states to read")
     episodes = [
         Episode(
             environment=state.environment,
@@ -257,40 +257,40 @@ def _of_states(states: list[CompilerEnvState], kind: str, title: str = "") -> Ep
 
 
 def _environment_for(compiler: str) -> str | None:
-    """Return the first environment of the compiler that a report names with its version."""
-    word = compiler.split(" ")[0].lower().partition("-")[0]
-    for known in compilers().values():
-        if known.name == word:
-            return known.environments[0].id
+    """Return the first environment of `compiler`, a name with a version as in a report."""
+    name = compiler.split(" ")[0].lower().partition("-")[0]
+    for plugin in compilers().values():
+        if plugin.name == name:
+            return plugin.environments[0].id
     return None
 
 
 class _Sourced(msgspec.Struct):
-    """The source beside a state of a pasted program."""
+    """The source field of a state whose program was pasted."""
 
     source: Source | None = None
 
 
-def _with_sources(found: Episodes, text: str) -> Episodes:
+def _with_sources(states: Episodes, text: str) -> Episodes:
     """Return the episodes with the sources of pasted programs from their lines."""
     lines = [line for line in text.split("\n") if line.strip()]
-    if not text.startswith("{") or len(lines) < len(found.episodes):
-        return found
+    if not text.startswith("{") or len(lines) < len(states.episodes):
+        return states
     try:
-        told = [msgspec.json.decode(line, type=_Sourced).source for line in lines]
+        sources = [msgspec.json.decode(line, type=_Sourced).source for line in lines]
     except msgspec.MsgspecError as error:
         if msgspec.json.encode("source").decode() in text:
             raise StateFileError(f"the source of a state is damaged: {error}") from error
-        return found
+        return states
     episodes = [
-        one if source is None else msgspec.structs.replace(one, benchmark=None, source=source)
-        for one, source in zip(found.episodes, told, strict=False)
+        e if source is None else msgspec.structs.replace(e, benchmark=None, source=source)
+        for e, source in zip(states.episodes, sources, strict=False)
     ]
-    return msgspec.structs.replace(found, episodes=episodes)
+    return msgspec.structs.replace(states, episodes=episodes)
 
 
 def _in_one_line(text: str) -> str:
-    """Return a state that spans several lines as one line, as states are read."""
+    """Return a state that spans several lines as a single line, which the reader needs."""
     if text.startswith("{\n"):
         try:
             document = json.loads(text)
@@ -302,7 +302,7 @@ def _in_one_line(text: str) -> str:
 
 
 class _Published(msgspec.Struct):
-    """The fields beside the state in a leaderboard entry."""
+    """The field that distinguishes a leaderboard entry from a state."""
 
     published: Any
 
@@ -317,10 +317,9 @@ def _is_entry(text: str) -> bool:
 
 def _read_list(text: str) -> list[Any]:
     try:
-        found = json.loads(text)
+        return list(json.loads(text))
     except ValueError as error:
-        raise StateFileError(f"this is no JSON: {error}") from error
-    return list(found)
+        raise StateFileError(f"this is not valid JSON: {error}") from error
 
 
 def _without_empty(episode: Episode) -> dict[str, Any]:
@@ -330,7 +329,7 @@ def _without_empty(episode: Episode) -> dict[str, Any]:
 
 def _python(episode: Episode, path: list[State]) -> str:
     """Return a Python program that replays the episode and prints its state."""
-    chosen = {
+    options = {
         key: value
         for key, value in (
             ("action_space", episode.action_space),
@@ -338,21 +337,21 @@ def _python(episode: Episode, path: list[State]) -> str:
         )
         if value is not None
     }
-    arguments = "".join(f", {key}={value!r}" for key, value in chosen.items())
+    arguments = "".join(f", {key}={value!r}" for key, value in options.items())
     program = repr(episode.benchmark)
-    before = ""
+    preamble = ""
     if episode.source is not None:
         source = episode.source
-        before = f"source = {source.text!r}\n\n"
+        preamble = f"source = {source.text!r}\n\n"
         program = f"env.panes.paste(source, {source.language!r}, {source.name!r})"
     lines = [f"    env.reset(benchmark={program})"]
     if path:
         is_named = all(map(_is_named, path))
-        actions = [one.name if is_named else one.action for one in path]
+        actions = [state.name if is_named else state.action for state in path]
         action = "env.action_space[action]" if is_named else "action"
         lines += [f"    for action in {actions!r}:", f"        env.step({action})"]
     return (
-        f"import compiler_gym\n\n{before}"
+        f"import compiler_gym\n\n{preamble}"
         f"with compiler_gym.make({episode.environment!r}{arguments}) as env:\n"
         + "\n".join(lines)
         + "\n    print(env.state)\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Turns errors into answers."""
+"""Conversion of errors to records."""
 
 import re
 
@@ -15,11 +15,11 @@ _MOST_LETTERS = 20_000
 def make_problem(error: Exception) -> Problem:
     """Return the `Problem` for `error`."""
     message = str(error)[:_MOST_LETTERS] or type(error).__name__
-    found = {key: text.strip() for key, text in _FACTS.findall(message)}
+    facts = {key: text.strip() for key, text in _FACTS.findall(message)}
     return Problem(
         type=type(error).__name__,
         message=message,
-        expected=found.get("expected", ""),
-        found=found.get("found", ""),
+        expected=facts.get("expected", ""),
+        found=facts.get("found", ""),
         next=error.next if isinstance(error, ExplorerError) else "",
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds programs: a URI, a path on this machine, or pasted text."""
+"""Programs from a URI, a path on this machine, or pasted text."""
 
 import os
 from pathlib import Path
@@ -25,13 +25,14 @@ _PASTED = "benchmark://pasted-v0/"
 
 
 def open_named_program(env: CompilerEnv, name: str, compiler: Compiler | None = None) -> Benchmark:
-    """Return the program at a URI or a path; a path may have a query as a URI does.
+    """Return the program at a URI or a path, which may have a query, like a URI.
 
-    A file is read only if its name has a program's suffix: a compiler's errors quote the file.
+    A file is read only if its name has a program's suffix, because compiler errors would quote
+    the contents of other files.
     """
     if name.startswith(_PASTED):
         raise BenchmarkNotFoundError(
-            f"{name} was pasted elsewhere: expected its source, which a permanent link holds"
+            f"{name} was pasted in another session; open it from its permanent link"
         )
     path, query = path_and_query(name)
     _require_suffix(compiler, name, path)
@@ -48,56 +49,55 @@ def _require_suffix(compiler: Compiler | None, name: str, path: str) -> None:
     if compiler is None or not (is_address or os.path.isfile(local_path(path))):
         return
     path = BenchmarkUri.from_string(name).path if is_address else path
-    suffixes = [suffix for one in compiler.formats for suffix in one.suffixes]
+    suffixes = [suffix for known in compiler.formats for suffix in known.suffixes]
     if suffixes and not path.endswith(tuple(suffixes)):
-        known = ", ".join(suffixes)
         raise BenchmarkInitError(
-            f"cannot tell what {path[:_MOST_QUOTED_PATH]!r} is: expected a name ending in {known}"
+            f"unknown format of {path[:_MOST_QUOTED_PATH]!r}: its name must end in "
+            f"{', '.join(suffixes)}"
         )
 
 
 def local_path(text: str) -> Path:
-    """Return the absolute path, whether it exists or not."""
+    """Return the absolute path, which need not exist."""
     if "\0" in text:
-        raise ExplorerError(f"path is {text[:_MOST_QUOTED_PATH]!r}: expected one without a NUL")
+        raise ExplorerError(f"the path {text[:_MOST_QUOTED_PATH]!r} contains a NUL character")
     return Path(os.path.abspath(os.path.expanduser(text)))
 
 
 def open_pasted_program(env: CompilerEnv, compiler: Compiler | None, source: Source) -> Benchmark:
     """Return the program in `source`; raise `BenchmarkInitError` if it is not one."""
     if not source.text.strip():
-        raise BenchmarkInitError("the program is empty: expected its text")
-    known = detect_format(compiler, source)
+        raise BenchmarkInitError("the program is empty; paste its text")
+    detected = detect_format(compiler, source)
     if env.panes.paste is not None:
-        return env.panes.paste(source.text, known.name, source.name)
+        return env.panes.paste(source.text, detected.name, source.name)
     with scratch_directory("programs") as folder:
-        path = Path(folder) / f"pasted{known.suffixes[0]}"
+        path = Path(folder) / f"pasted{detected.suffixes[0]}"
         path.write_text(source.text, encoding="utf-8")
         program = env.datasets.benchmark(f"file://{quote_path(str(path))}")
     return program.with_uri(BenchmarkUri.from_string("benchmark://user-v0/pasted"))
 
 
 def detect_format(compiler: Compiler | None, source: Source) -> ProgramFormat:
-    """Return the format of `source`: the one that it names, or one detected from its text."""
+    """Return the format of `source`: by its language, or else detected from its text."""
     formats = () if compiler is None else compiler.formats
-    names = ", ".join(one.name for one in formats) or "a program of the environment's datasets"
+    names = ", ".join(known.name for known in formats) or "a program of the environment's datasets"
     if source.language is not None:
-        wanted = source.language.lower()
-        for one in formats:
-            if wanted in (one.name.lower(), *(suffix.lstrip(".") for suffix in one.suffixes)):
-                return one
-        raise BenchmarkInitError(f"language is {source.language!r}: expected one of {names}")
+        language = source.language.lower()
+        for known in formats:
+            if language in (known.name.lower(), *(s.lstrip(".") for s in known.suffixes)):
+                return known
+        raise BenchmarkInitError(f"unknown language {source.language!r}: use one of {names}")
     contents = source.text.encode()
-    told = sorted(formats, key=lambda one: one.pattern is None)
-    for one in told:
-        if one.pattern is None or one.pattern.search(contents):
-            return one
-    raise BenchmarkInitError(f"cannot tell what was pasted: expected {names}")
+    for known in sorted(formats, key=lambda known: known.pattern is None):
+        if known.pattern is None or known.pattern.search(contents):
+            return known
+    raise BenchmarkInitError(f"unknown format of the pasted text: use {names}")
 
 
 def read_source(program: Benchmark) -> str:
-    """Return the source text of a program, its files joined; empty if it has none."""
-    texts = [(one.filename, one.contents.decode(errors="replace")) for one in program.sources]
+    """Return the joined source files of a program; empty if it has none."""
+    texts = [(file.filename, file.contents.decode(errors="replace")) for file in program.sources]
     if len(texts) == 1:
         return texts[0][1]
     return "\n".join(f"/* {name} */\n{text}" for name, text in texts)

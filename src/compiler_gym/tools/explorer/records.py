@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The records of the API's requests and answers, from which its schema is generated.
+"""The records of the API's requests and responses, from which its schema is generated.
 
-Records hold plain values and do nothing. A field that may be left out of a request has a
-default here; answers always have every field.
+Records are plain values without behaviour. Fields that are optional in a request have a default
+here; responses always have every field.
 """
 
 from typing import Any
@@ -63,7 +63,7 @@ __all__ = [
 
 
 class Problem(Struct, frozen=True, kw_only=True):
-    """Why a request was not served; the body of every answer whose status is 400 or more."""
+    """An error; the body of every response whose status is 400 or higher."""
 
     type: str
     """The class of the error, such as ``InvalidActionError``."""
@@ -71,42 +71,42 @@ class Problem(Struct, frozen=True, kw_only=True):
     expected: str = ""
     found: str = ""
     next: str = ""
-    """What to do about it, if anything is known to help."""
+    """Advice on the next step, if there is any."""
 
 
-# -- what there is -----------------------------------------------------------------------------
+# -- server and environments ---------------------------------------------------------------------
 
 
 class Format(Struct, frozen=True, kw_only=True):
-    """A way to write a program that can be pasted."""
+    """A text format of programs that can be pasted."""
 
     name: str
-    """What a person calls it, such as ``C++``; what `Source.language` takes."""
+    """The displayed name, such as ``C++``, which is also the value of `Source.language`."""
     suffixes: list[str]
 
 
 class EnvironmentName(Struct, frozen=True, kw_only=True):
-    """One registered environment, before it is asked what it offers."""
+    """A registered environment, without its spaces and datasets."""
 
     id: str
     compiler: str
     description: str
     observation: str | None
     reward: str | None
-    """The reward it is made with, or null."""
+    """The default reward, or null."""
     formats: list[Format]
 
 
 class Server(Struct, frozen=True, kw_only=True):
-    """The version, the environments and the limits of the server: a page's first request."""
+    """The version, environments and limits of the server: the page's first request."""
 
     version: str
     environments: list[EnvironmentName]
     default_environment: str
     program: str | None
-    """The program named on the command line, as `NewSession.benchmark` takes it."""
+    """The program named on the command line, as for `NewSession.benchmark`."""
     source: "Source | None"
-    """The program given to the command line as text, if any."""
+    """The program passed to the command on standard input, if any."""
     most_sessions: int
     idle_seconds: float
     most_body_bytes: int
@@ -114,7 +114,7 @@ class Server(Struct, frozen=True, kw_only=True):
 
 
 class SearchMethod(Struct, frozen=True, kw_only=True):
-    """A search that can be started."""
+    """A search method."""
 
     name: str
     description: str
@@ -130,7 +130,7 @@ class Action(Struct, frozen=True, kw_only=True):
 
 
 class ActionPart(Struct, frozen=True, kw_only=True):
-    """The meaning of one number of an action that consists of several."""
+    """The meaning of one number in an action that consists of several."""
 
     name: str
     values: str
@@ -138,13 +138,13 @@ class ActionPart(Struct, frozen=True, kw_only=True):
 
 
 class Shape(Struct, frozen=True, kw_only=True):
-    """The structure of a value without a name, from which a page makes a form."""
+    """The structure of an unnamed value, from which the page builds a form."""
 
     kind: str
     """``choice``: one of `values`, shown as `options`; ``number``; ``text``; ``fields``: a value
-    for each of `items`; ``list``: values of the one item; ``order``: a permutation of the `least`
-    integers from `low` on; ``case``: one of `items`, its name under the key `name` beside those of
-    its fields that are given; ``other``: JSON."""
+    for each of `items`; ``list``: values of the single item; ``order``: a permutation of `least`
+    integers starting at `low`; ``case``: one of `items`, an object with its name under the key
+    `name` and any of its fields; ``other``: JSON."""
     name: str = ""
     description: str = ""
     options: list[str] = field(default_factory=list[str])
@@ -155,26 +155,26 @@ class Shape(Struct, frozen=True, kw_only=True):
     """True if a number is an integer."""
     items: list["Shape"] = field(default_factory=list["Shape"])
     in_order: bool = False
-    """True if fields are a list, not an object by their names."""
+    """True if fields form a list, false if they form an object."""
     least: int = 0
     most: int | None = None
-    """The greatest length of a list or a text; null: no limit."""
+    """The maximum length of a list or text; null for no limit."""
 
 
 class ActionSpace(Struct, frozen=True, kw_only=True):
-    """An action space: its actions by name, or how an action is written."""
+    """An action space: its named actions, or the structure of its actions."""
 
     name: str
     space: str
     actions: list[Action]
-    """The named actions; empty where an action is a list of numbers, which `parts` describes."""
+    """The named actions; empty if actions are lists of numbers, which `parts` describes."""
     parts: list[ActionPart]
     shape: list[int]
-    """Number of values that each number of an action has; empty for one number."""
+    """The number of values of each number in an action; empty for a single number."""
     form: Shape | None
-    """The structure of an action; null where actions have names."""
+    """The structure of an action; null if actions have names."""
     settings: bool
-    """True if actions set options, so that their order matters little."""
+    """True if actions set options, so that their order is mostly irrelevant."""
 
 
 class Observation(Struct, frozen=True, kw_only=True):
@@ -186,7 +186,7 @@ class Observation(Struct, frozen=True, kw_only=True):
     deterministic: bool
     platform_dependent: bool
     runs_program: bool
-    """True if it runs the program; it is refused unless the request says ``run=true``."""
+    """True if it runs the program, which needs ``run=true`` in the request."""
 
 
 class Reward(Struct, frozen=True, kw_only=True):
@@ -211,45 +211,45 @@ class Dataset(Struct, frozen=True, kw_only=True):
 
 
 class Baseline(Struct, frozen=True, kw_only=True):
-    """What a cost is after a standard pipeline."""
+    """A cost after a standard pipeline, for comparison."""
 
     title: str
-    """Such as ``-Oz``."""
+    """The name of the pipeline, such as ``-Oz``."""
     observation: str
 
 
 class Cost(Struct, frozen=True, kw_only=True):
-    """A number of the program that the timeline shows; less is better."""
+    """A measure of the program that the timeline shows; lower is better."""
 
     name: str
     """The observation."""
     title: str
     unit: str
     at_once: bool
-    """True if every step reports it; others are requested with `Costs`."""
+    """True if every step measures it; others are requested with `Costs`."""
     runs_program: bool
     baselines: list[Baseline]
 
 
 class Vector(Struct, frozen=True, kw_only=True):
-    """An observation of many numbers that can be drawn over an episode."""
+    """A vector observation that can be plotted over an episode."""
 
     name: str
     labels: list[str]
-    """A name for each number; empty where they have none."""
+    """The names of the elements; empty if they have none."""
 
 
 class GraphKind(Struct, frozen=True, kw_only=True):
-    """A graph that can be drawn of a program."""
+    """A kind of graph of a program."""
 
     kind: str
     title: str
     of_function: bool
-    """True if there is one for each function: the request names it."""
+    """True if there is a graph per function, so the request must name one."""
 
 
 class Environment(Struct, frozen=True, kw_only=True):
-    """All that an environment offers, as ``compiler-gym describe`` gives it, and its views."""
+    """The description of an environment, as in ``compiler-gym describe``, and its views."""
 
     id: str
     compiler_version: str
@@ -262,10 +262,10 @@ class Environment(Struct, frozen=True, kw_only=True):
     default_reward: str | None
     formats: list[Format]
     language: str
-    """What the text of a program is written in, such as ``llvm``; what a highlighter calls it."""
+    """The language of the program's text, as a highlighter names it, such as ``llvm``."""
     text_title: str
+    """The title of the program's text, such as ``IR``."""
     assembly_title: str
-    """The title of that text, such as ``IR``."""
     has_text: bool
     has_assembly: bool
     costs: list[Cost]
@@ -274,27 +274,27 @@ class Environment(Struct, frozen=True, kw_only=True):
 
 
 class Catalogue(Struct, frozen=True, kw_only=True):
-    """Programs of a dataset, or of all."""
+    """Programs of one dataset or of all."""
 
     benchmarks: list[str]
     more: bool
-    """True if there are others than those listed."""
+    """True if there are more programs than listed."""
 
 
 # -- sessions and their trees -------------------------------------------------------------------
 
 
 class Source(Struct, frozen=True, kw_only=True):
-    """A program that was pasted."""
+    """A pasted program."""
 
     text: str
     language: str | None = None
-    """The name of a `Format`; told from the text where it is left out."""
+    """The name of a `Format`; detected from the text by default."""
     name: str = "pasted"
 
 
 class Episode(Struct, frozen=True, kw_only=True):
-    """A recorded episode: enough to replay it."""
+    """A recorded episode, sufficient to replay it."""
 
     environment: str | None = None
     benchmark: str | None = None
@@ -302,16 +302,16 @@ class Episode(Struct, frozen=True, kw_only=True):
     action_space: str | None = None
     reward_space: str | None = None
     commandline: str = ""
-    """The actions as text of their space; ignored where `actions` is given."""
+    """The actions as text; ignored if `actions` is given."""
     actions: list[Any] | None = None
-    """Names or values of actions."""
+    """The names or values of the actions."""
     reward: float | None = None
-    """What was earned when it was recorded."""
+    """The reward of the recorded episode."""
     title: str = ""
 
 
 class NewSession(Struct, frozen=True, kw_only=True):
-    """A request to open a session on a benchmark, a pasted program, or the end of an episode."""
+    """A request to open a session on a benchmark, a pasted program, or a recorded episode."""
 
     environment: str | None = None
     benchmark: str | None = None
@@ -320,9 +320,9 @@ class NewSession(Struct, frozen=True, kw_only=True):
     action_space: str | None = None
     reward: str | None = None
     episode: Episode | None = None
-    """An episode to replay. Its fields replace those that the request leaves out."""
+    """An episode to replay. Its fields are the defaults of those above."""
     run: bool = False
-    """True if the program may be run: needed by rewards that do."""
+    """True to permit running the program, which some rewards need."""
 
 
 class Node(Struct, frozen=True, kw_only=True):
@@ -333,28 +333,28 @@ class Node(Struct, frozen=True, kw_only=True):
     action: Any
     """The value of the action that led here; null at the root."""
     name: str
-    """What it is called."""
+    """The action's name."""
     depth: int
     reward: float | None
-    """What the action earned; null without a reward space."""
+    """The reward of the action; null without a reward space."""
     total: float | None
-    """What all actions from the root earned."""
+    """The sum of rewards from the root."""
     costs: dict[str, float]
     """The costs measured so far, by observation."""
     changed: bool
-    """True if the action changed the program. False is a no-op."""
+    """True if the action changed the program."""
     same_as: int | None
-    """Another node whose program is the same, where the compiler can tell."""
+    """Another node with the same program, if there is one and the compiler can detect it."""
     ended: bool
-    """True if the episode ended here: no action can follow."""
+    """True if the episode ended here, so that no action can follow."""
     seconds: float
-    """How long the action took, without the work of the server around it."""
+    """The duration of the action itself, without overhead of the server."""
     error: Problem | None
-    """Why the action failed: such a node has no program to look at."""
+    """The error if the action failed; such a node has no program."""
 
 
 class Session(Struct, frozen=True, kw_only=True):
-    """One environment with a program, and the tree of what was tried on it."""
+    """An environment with a program, and the tree of states explored so far."""
 
     id: str
     environment: str
@@ -362,30 +362,30 @@ class Session(Struct, frozen=True, kw_only=True):
     action_space: str
     reward: str | None
     nodes: list[Node]
-    """The root first; every other after its parent."""
+    """The nodes: the root first, every other after its parent."""
     at: int
-    """The node where the given episode ended, or the root."""
+    """The node at the end of the replayed episode, or the root."""
     idle_seconds: float
-    """How long ago its last request was."""
+    """The time since its last request, in seconds."""
     runs_allowed: bool
 
 
 class Sessions(Struct, frozen=True, kw_only=True):
-    """Every open session, each with the root of its tree only."""
+    """All open sessions, each with only the root of its tree."""
 
     sessions: list[Session]
 
 
 class NewNodes(Struct, frozen=True, kw_only=True):
-    """Actions to be applied in order, from a node."""
+    """Actions to apply in order, starting from a node."""
 
     actions: list[Any]
-    """Names or values; those after the first that fails are not applied."""
+    """Names or values; actions after the first failure are not applied."""
     parent: int = 0
 
 
 class Nodes(Struct, frozen=True, kw_only=True):
-    """One node for each action, whether it is new or was there already."""
+    """One node for each action, new or existing."""
 
     nodes: list[Node]
 
@@ -395,12 +395,12 @@ class Costs(Struct, frozen=True, kw_only=True):
 
     nodes: list[int]
     names: list[str]
-    """Observations that are a number."""
+    """The observations, which must be numbers."""
     run: bool = False
 
 
 class CostValues(Struct, frozen=True, kw_only=True):
-    """The measured costs of one node; null where a measurement failed."""
+    """The measured costs of one node; null if a measurement failed."""
 
     node: int
     costs: dict[str, float | None]
@@ -408,12 +408,12 @@ class CostValues(Struct, frozen=True, kw_only=True):
 
 
 class Fact(Struct, frozen=True, kw_only=True):
-    """The name, the length and the digest of a function, without its text."""
+    """The name, length and digest of a function, without its text."""
 
     name: str
     lines: int
     digest: str
-    """Equal for functions of equal text."""
+    """A digest of the text, equal for equal functions."""
 
 
 class Functions(Struct, frozen=True, kw_only=True):
@@ -422,11 +422,11 @@ class Functions(Struct, frozen=True, kw_only=True):
     node: int
     functions: list[Fact]
     outside: Fact
-    """The text outside functions; its name is empty."""
+    """The text outside functions, with an empty name."""
 
 
 class LineMap(Struct, frozen=True, kw_only=True):
-    """Lines of a text and the source's lines they come from, both from 1."""
+    """Lines of a text, and the corresponding source lines, both counted from 1."""
 
     lines: list[int]
     sources: list[int]
@@ -439,28 +439,28 @@ class Text(Struct, frozen=True, kw_only=True):
     language: str
     text: str
     line_map: LineMap | None
-    """Where each line comes from in the source; null where that is not known."""
+    """The source line of each line; null if unknown."""
 
 
 class FunctionDifference(Struct, frozen=True, kw_only=True):
-    """How a function differs in two states."""
+    """The difference of a function between two states."""
 
     name: str
-    """Empty for the text outside functions."""
+    """The function's name; empty for the text outside functions."""
     status: str
     """``same``, ``changed``, ``added`` or ``removed``."""
     added: int
-    """The number of lines added."""
+    """The number of added lines."""
     removed: int
 
 
 class Difference(Struct, frozen=True, kw_only=True):
-    """The functions that differ between the states `a` and `b`; their texts are other requests."""
+    """The functions that differ between states `a` and `b`, without their texts."""
 
     a: int
     b: int
     functions: list[FunctionDifference]
-    """Those with the most changed lines first; functions that are equal come last."""
+    """The functions with the most changed lines first, and equal functions last."""
 
 
 class GraphNode(Struct, frozen=True, kw_only=True):
@@ -471,9 +471,9 @@ class GraphNode(Struct, frozen=True, kw_only=True):
     kind: str
     function: str
     status: str
-    """``same``, ``changed`` or ``added``, against the state that the request names; else empty."""
+    """``same``, ``changed`` or ``added``, relative to the request's `against`; else empty."""
     weight: float | None
-    """Its size, such as its number of instructions."""
+    """The node's size, such as the number of instructions."""
 
 
 class Edge(Struct, frozen=True, kw_only=True):
@@ -487,7 +487,7 @@ class Edge(Struct, frozen=True, kw_only=True):
 
 
 class Graph(Struct, frozen=True, kw_only=True):
-    """A graph of a state, for the page to draw."""
+    """A graph of a state, which the page draws."""
 
     node: int
     kind: str
@@ -495,7 +495,7 @@ class Graph(Struct, frozen=True, kw_only=True):
     nodes: list[GraphNode]
     edges: list[Edge]
     removed_nodes: list[GraphNode]
-    """The nodes of the other state that this state does not have."""
+    """The nodes that only the other state has."""
 
 
 class ObservationValue(Struct, frozen=True, kw_only=True):
@@ -505,7 +505,7 @@ class ObservationValue(Struct, frozen=True, kw_only=True):
     name: str
     value: Any
     text: str
-    """The value as the environment writes it."""
+    """The value, formatted by the environment."""
 
 
 # -- tasks ----------------------------------------------------------------------------------------
@@ -516,9 +516,9 @@ class NewTryAll(Struct, frozen=True, kw_only=True):
 
     node: int = 0
     costs: list[str] = field(default_factory=list[str])
-    """Costs to measure after each action, beside its reward."""
+    """The costs to measure after each action, in addition to its reward."""
     actions: list[Any] | None = None
-    """The actions to try; all of them where this is left out."""
+    """The actions to try; all by default."""
 
 
 class NewSearch(Struct, frozen=True, kw_only=True):
@@ -531,21 +531,21 @@ class NewSearch(Struct, frozen=True, kw_only=True):
 
 
 class Task(Struct, frozen=True, kw_only=True):
-    """Work in the background, whose progress is sent as events."""
+    """A background task whose progress is sent as events."""
 
     id: str
     kind: str
     """``try-all`` or ``search``."""
     node: int
     total: int | None
-    """The number of things to do, where that is known."""
+    """The number of steps, if known."""
     done: int
     status: str
     """``running``, ``done``, ``cancelled`` or ``failed``."""
 
 
 class Tried(Struct, frozen=True, kw_only=True):
-    """The effect of one action at a node. It adds no node to the tree."""
+    """The effect of one action at a node, without adding a node to the tree."""
 
     action: Any
     name: str
@@ -563,12 +563,12 @@ class AllTried(Struct, frozen=True, kw_only=True):
 
 
 class Event(Struct, frozen=True, kw_only=True):
-    """The JSON of a stream's event, whose name is its kind.
+    """The JSON of a server-sent event, whose name is its kind.
 
     ``nodes``: nodes were added. ``removed``: `node` was removed. ``tried``: results of a try-all.
-    ``progress``: the progress of a search. ``improved``: a better sequence, whose nodes exist.
-    ``task``: a task began or ended; the last event of its stream. ``recovered``: a worker was lost
-    and its states were restored. ``closed``: the session was closed.
+    ``progress``: the progress of a search. ``improved``: a search found a better sequence.
+    ``task``: a task started or ended; the last event of its stream. ``recovered``: a worker was
+    lost and its states were restored. ``closed``: the session was closed.
     """
 
     kind: str
@@ -580,39 +580,39 @@ class Event(Struct, frozen=True, kw_only=True):
     steps: int | None = None
     seconds: float | None = None
     actions: list[str] = field(default_factory=list[str])
-    """The names of an improvement's actions, from the root."""
+    """The names of the improved sequence's actions, from the root."""
     problem: Problem | None = None
     node: int | None = None
 
 
-# -- in and out -----------------------------------------------------------------------------------
+# -- import and export ----------------------------------------------------------------------------
 
 
 class Export(Struct, frozen=True, kw_only=True):
-    """A state in every form in which it can be exported."""
+    """A state in all export formats."""
 
     state: dict[str, Any]
-    """As ``compiler-gym replay`` and `ImportRequest.text` read it."""
+    """The state as JSON, for ``compiler-gym replay`` and `ImportRequest.text`."""
     fragment: str
     """The part after the ``#`` of a permanent link."""
     commandline: str
-    """The compiler's own command, where the environment can write one."""
+    """The equivalent compiler command, if there is one."""
     python: str
-    """A Python program that reaches the state."""
+    """A Python program that reproduces the state."""
 
 
 class ImportRequest(Struct, frozen=True, kw_only=True):
-    """A recording to read: its text, or its path on this machine."""
+    """A recording to read: its text, or its path on the server's machine."""
 
     text: str | None = None
     """States as JSON, JSON lines or CSV, a search's results, a leaderboard entry, a tuning
     report, or the fragment of a permanent link."""
     path: str | None = None
-    """A file of these, or the folder of a run or of what was tuned."""
+    """A file with such text, or the folder of a run or of a tuned project."""
 
 
 class Episodes(Struct, frozen=True, kw_only=True):
-    """The episodes that were read; `NewSession.episode` takes each of them."""
+    """The episodes that were read, each suitable for `NewSession.episode`."""
 
     kind: str
     """``state``, ``fragment``, ``run``, ``leaderboard`` or ``tuning``."""
@@ -620,15 +620,15 @@ class Episodes(Struct, frozen=True, kw_only=True):
 
 
 class Recording(Struct, frozen=True, kw_only=True):
-    """A recording on this machine, as `ImportRequest.path` takes it."""
+    """A recording on the server's machine."""
 
     kind: str
     """``run``, ``leaderboard`` or ``tuning``."""
     path: str
-    """Its folder, from the one where the server was started."""
+    """The folder, relative to the one where the server was started, for `ImportRequest.path`."""
 
 
 class Recordings(Struct, frozen=True, kw_only=True):
-    """The recordings below the folder where the server was started, the newest first."""
+    """The recordings below the folder where the server was started, newest first."""
 
     recordings: list[Recording]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The open sessions: a bounded number, closed after a time without use."""
+"""The open sessions: limited in number, and closed when idle."""
 
 import logging
 import threading
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class Registry:
-    """The open sessions by id; thread-safe."""
+    """The open sessions, by id; thread-safe."""
 
     def __init__(self, most: int, idle_seconds: float) -> None:
         self.most = most
@@ -27,14 +27,14 @@ class Registry:
 
     @contextmanager
     def place(self) -> Generator[None]:
-        """Reserve a place for a session that is being opened; raise `ExplorerError` if full."""
+        """Reserve a place for a new session; raise `ExplorerError` if there is none."""
         self.close_idle()
         with self._lock:
             if self._is_closed:
                 raise ExplorerError("the server is closing", status=503)
             if len(self._sessions) + self._opening >= self.most:
                 raise ExplorerError(
-                    f"{self.most} sessions are open: expected fewer",
+                    f"{self.most} sessions are open, the maximum",
                     status=429,
                     next="close one of them",
                 )
@@ -57,15 +57,15 @@ class Registry:
     def session(self, id: str) -> Explored:
         """Return a session, or raise `ExplorerError`."""
         with self._lock:
-            found = self._sessions.get(id)
-        if found is None or found.is_closed:
+            session = self._sessions.get(id)
+        if session is None or session.is_closed:
             raise ExplorerError(
-                f"there is no session {id!r}: it was closed, or nobody used it for "
+                f"there is no session {id!r}: it was closed, or idle for over "
                 f"{self.idle_seconds:g} seconds",
                 status=404,
                 next="open it again from its link",
             )
-        return found
+        return session
 
     def all(self) -> list[Explored]:
         """Return every session."""
@@ -77,20 +77,20 @@ class Registry:
         self._end(self.session(id))
 
     def close_idle(self) -> None:
-        """Close sessions that were idle too long."""
+        """Close sessions that have been idle for too long."""
         for session in self.all():
             if session.is_closed or session.idle_seconds > self.idle_seconds:
                 self._end(session)
 
     def close(self) -> None:
-        """Close every session, and accept no new one."""
+        """Close every session and accept no new ones."""
         with self._lock:
             self._is_closed = True
-            left = list(self._sessions.values())
+            sessions = list(self._sessions.values())
             self._sessions.clear()
-        for session in left:
+        for session in sessions:
             self._end(session)
-        for session in left:
+        for session in sessions:
             for task in session.tasks.values():
                 task.join(10.0)
 
@@ -99,6 +99,6 @@ class Registry:
         try:
             session.close()
         except Exception:
-            _log.exception("session %s was not closed cleanly", session.id)
+            _log.exception("error while closing session %s", session.id)
         with self._lock:
             self._sessions.pop(session.id, None)

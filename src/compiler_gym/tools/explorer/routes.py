@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The table of routes: the path, the query, the body and the answer of every request.
+"""The table of routes: the path, query, body and response of every request.
 
-The application, the schema and the tests read this one table. A row names the method of
-`Api` that serves it.
+The application, the schema and the tests all use this table. Each row names the method of `Api`
+that serves it.
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ __all__ = ["ROUTES", "Parameter", "Route"]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a request's query."""
+    """A query parameter of a request."""
 
     name: str
     type: type[Any]
@@ -30,26 +30,26 @@ class Route:
 
     method: str
     path: str
-    """As OpenAPI writes it: ``/api/sessions/{session}``; session and task are text, a node is a
-    number."""
+    """The path in OpenAPI's syntax, such as ``/api/sessions/{session}``; sessions and tasks are
+    strings, nodes are numbers."""
     name: str
-    """The method that serves it, and what clients call it."""
+    """The method of `Api`, and the operation's name for clients."""
     summary: str
     answer: type[Any] | None
-    """The type of the answer; None: no body, with status 204."""
+    """The type of the response; None for status 204 without a body."""
     body: type[Any] | None = None
     query: tuple[Parameter, ...] = ()
     is_stream: bool = False
-    """True if it answers server-sent events, each a record of `answer`."""
+    """True if the response is a stream of server-sent events, each a record of `answer`."""
     status: int = field(default=200)
 
 
 _SESSION = "/api/sessions/{session}"
 _NODE = f"{_SESSION}/nodes/{{node}}"
 _TASK = f"{_SESSION}/tasks/{{task}}"
-_RUN_QUERY = Parameter("run", bool, "Whether the program may be run for it.", default=False)
-_FUNCTION = Parameter("function", str, "The name of a function; left out: all.")
-_AGAINST = Parameter("against", int, "Another node; differences from it are marked.")
+_RUN_QUERY = Parameter("run", bool, "Permit running the program.", default=False)
+_FUNCTION = Parameter("function", str, "Function name; default: all.")
+_AGAINST = Parameter("against", int, "Another node: mark the differences from it.")
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/api/server", "server", "Describe the server.", records.Server),
@@ -61,9 +61,9 @@ ROUTES: tuple[Route, ...] = (
         "GET", "/api/environments/{environment}/programs", "programs",
         "List the programs on this machine; nothing is downloaded.", records.Catalogue,
         query=(
-            Parameter("dataset", str, "The dataset; left out: all."),
-            Parameter("search", str, "A text that their names contain.", default=""),
-            Parameter("most", int, "How many to list at most.", default=200),
+            Parameter("dataset", str, "Dataset; default: all."),
+            Parameter("search", str, "Text that the names must contain.", default=""),
+            Parameter("most", int, "Maximum number of programs.", default=200),
         ),
     ),
     Route("GET", "/api/sessions", "sessions", "List the open sessions.", records.Sessions),
@@ -81,11 +81,11 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", _SESSION, "close_session", "Close a session.", None, status=204),
     Route(
         "GET", f"{_SESSION}/events", "session_events",
-        "Stream what happens in a session.", records.Event, is_stream=True,
+        "Stream the events of a session.", records.Event, is_stream=True,
     ),
     Route(
         "POST", f"{_SESSION}/nodes", "add_nodes",
-        "Apply actions from a node; each leads to another node.", records.Nodes,
+        "Apply actions from a node; each one leads to a node.", records.Nodes,
         body=records.NewNodes, status=201,
     ),
     Route("GET", _NODE, "node", "Return a node.", records.Node),
@@ -95,14 +95,14 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route(
         "POST", f"{_SESSION}/costs", "costs",
-        "Measure costs of nodes; measured costs are kept.", list[records.CostValues],
+        "Measure costs of nodes; results are cached.", list[records.CostValues],
         body=records.Costs,
     ),
     Route(
         "GET", f"{_SESSION}/baselines", "baselines",
         "Return the costs of the standard levels, by observation.", dict[str, float | None],
         query=(
-            Parameter("cost", str, "The cost whose baselines are asked for.", required=True),
+            Parameter("cost", str, "Cost to return baselines of.", required=True),
             _RUN_QUERY,
         ),
     ),
@@ -121,10 +121,10 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", f"{_SESSION}/source", "source", "Return the program's source.", records.Text),
     Route(
         "GET", f"{_SESSION}/difference", "difference",
-        "Say which functions differ in two states, and by how much.", records.Difference,
+        "Compare the functions of two states.", records.Difference,
         query=(
-            Parameter("a", int, "The state before.", required=True),
-            Parameter("b", int, "The state after.", required=True),
+            Parameter("a", int, "State before.", required=True),
+            Parameter("b", int, "State after.", required=True),
         ),
     ),
     Route(
@@ -141,19 +141,19 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route(
         "POST", f"{_SESSION}/try-all", "try_all",
-        "Begin to try every action on a node.", records.Task,
+        "Start a task that tries every action on a node.", records.Task,
         body=records.NewTryAll, status=201,
     ),
     Route(
         "POST", f"{_SESSION}/search", "search",
-        "Begin a search that starts from a node's actions.", records.Task,
+        "Start a search from the actions of a node.", records.Task,
         body=records.NewSearch, status=201,
     ),
     Route("GET", _TASK, "task", "Return the progress of a task.", records.AllTried),
     Route("DELETE", _TASK, "cancel_task", "Cancel a task.", records.Task),
     Route(
         "GET", f"{_TASK}/events", "task_events",
-        "Stream the results of a task from beginning to end.", records.Event, is_stream=True,
+        "Stream all events of a task.", records.Event, is_stream=True,
     ),
     Route(
         "GET", "/api/recordings", "recordings",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The API as OpenAPI, made from the routes and the records; the front end's types come from it.
+"""The OpenAPI document of the API, generated from routes and records; the front end uses it.
 
-``python -m compiler_gym.tools.explorer.schema`` writes ``schema.json`` beside this file, and a test
-compares the two.
+``python -m compiler_gym.tools.explorer.schema`` writes ``schema.json`` to this folder; a test
+checks that it is up to date.
 """
 
 import json
@@ -18,7 +18,7 @@ from compiler_gym.tools.explorer.routes import ROUTES, Parameter, Route
 __all__ = ["SCHEMA_FILE", "schema", "schema_text"]
 
 SCHEMA_FILE = Path(__file__).with_name("schema.json")
-"""What is committed."""
+"""The committed document."""
 _REFERENCES = "#/components/schemas/{name}"
 _JSON_TYPES: dict[type, str] = {str: "string", int: "integer", bool: "boolean", float: "number"}
 _PATH_TYPES = {"node": "integer"}
@@ -27,8 +27,8 @@ _PATH_TYPES = {"node": "integer"}
 def schema() -> dict[str, Any]:
     """Return the OpenAPI document."""
     types: list[Any] = [kind for kind in dict.fromkeys(_types()) if kind is not None]
-    found, components = msgspec.json.schema_components(types, ref_template=_REFERENCES)
-    by_type = dict(zip(types, found, strict=True))
+    schemas, components = msgspec.json.schema_components(types, ref_template=_REFERENCES)
+    by_type = dict(zip(types, schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, by_type)
@@ -37,9 +37,9 @@ def schema() -> dict[str, Any]:
         "info": {
             "title": "The explorer of compiler_gym",
             "version": "1",
-            "description": "Every request but for the page itself carries the token of the "
+            "description": "Every request except for the page itself needs the token from the "
             "address that `compiler-gym web` prints: as `Authorization: Bearer TOKEN`, or as "
-            "`?token=TOKEN` where a header cannot be set.",
+            "`?token=TOKEN` if a header cannot be set.",
         },
         "security": [{"token": []}],
         "paths": paths,
@@ -51,7 +51,7 @@ def schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """Return the document as it is committed."""
+    """Return the text of the committed document."""
     return json.dumps(schema(), indent=1, sort_keys=True) + "\n"
 
 
@@ -78,7 +78,7 @@ def _operation(route: Route, by_type: dict[Any, Any]) -> dict[str, Any]:
         "responses": {
             str(route.status): answer,
             "default": {
-                "description": "Why it was not served.",
+                "description": "The reason why the request failed.",
                 "content": {"application/json": {"schema": by_type[records.Problem]}},
             },
         },
@@ -108,7 +108,7 @@ def _in_query(parameter: Parameter) -> dict[str, Any]:
 
 
 def _clean_schema(component: dict[str, Any]) -> dict[str, Any]:
-    """Return a record's schema without Python's own words in it."""
+    """Return a record's schema without the title, which is the Python class name."""
     return {key: value for key, value in component.items() if key != "title"}
 
 

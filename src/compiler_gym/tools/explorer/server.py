@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Serves the application until it is stopped, and ends every process it started.
+"""The server, which runs until it is stopped and ends every process it started.
 
 Needs the extra ``web``; it is imported on use.
 """
@@ -21,14 +21,14 @@ __all__ = ["Server"]
 
 _GRACE_SECONDS = 3
 _LOOPBACK = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
-"""The loopback address to open, by the wildcard address that is listened on."""
+"""The loopback address to open in a browser, by wildcard address."""
 
 
 class Server:
-    """The explorer on a port. Use it in a ``with`` block; `run` returns when it is stopped."""
+    """The explorer on a port. Use it in a ``with`` block; `run` returns when stopped."""
 
     def __init__(self, settings: Settings) -> None:
-        self._socket = _listening(settings.host, settings.port)
+        self._socket = _listen(settings.host, settings.port)
         port = self._socket.getsockname()[1]
         self.settings = replace(settings, port=port)
         self.api = Api(self.settings)
@@ -50,17 +50,17 @@ class Server:
         return self.address_for(f"[{host}]" if ":" in host else host)
 
     def address_for(self, name: str) -> str:
-        """The URL for a browser that reaches this machine as `name`."""
+        """Return the URL for browsers that reach this machine as `name`."""
         page = "report" if self.settings.report else ""
         return f"http://{name}:{self.settings.port}/{page}?token={quote(self.settings.token)}"
 
     def run(self, ready: Callable[[], None] = lambda: None) -> None:
-        """Serve until SIGINT, SIGTERM or `stop`; `ready` is called once requests are served."""
+        """Serve until SIGINT, SIGTERM or `stop`; call `ready` once requests are accepted."""
         self._server.ready = ready
         self._server.run(sockets=[self._socket])
 
     def stop(self) -> None:
-        """Ask the server to stop; thread-safe."""
+        """Request the server to stop; thread-safe."""
         self._server.should_exit = True
 
     def __enter__(self) -> "Server":
@@ -72,7 +72,7 @@ class Server:
 
 
 class _Stopping(uvicorn.Server):
-    """A server that ends its streams before it waits for them."""
+    """A server that ends its streams before it waits for open connections."""
 
     def __init__(self, config: uvicorn.Config, api: Api) -> None:
         super().__init__(config)
@@ -80,13 +80,13 @@ class _Stopping(uvicorn.Server):
         self.ready: Callable[[], None] = lambda: None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and call `ready`."""
+        """Start and call `ready`."""
         await super().startup(sockets)
         if not self.should_exit:
             self.ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End streams, then connections."""
+        """End the streams, then the connections."""
         for session in self._api.registry.all():
             for task in session.tasks.values():
                 task.cancel()
@@ -95,18 +95,18 @@ class _Stopping(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With an explicit protocol: asyncio sets TCP_NODELAY only then, which saves 40 ms an answer.
-    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    # asyncio sets TCP_NODELAY, which saves 40 ms per response, only with an explicit protocol.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((host, port))
-        found.listen(128)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(128)
     except (OSError, OverflowError, ValueError) as error:
-        found.close()
-        why = error.strerror if isinstance(error, OSError) else str(error)
+        listener.close()
+        reason = error.strerror if isinstance(error, OSError) else str(error)
         raise ExplorerError(
-            f"cannot listen at {host} port {port}: {why}: expected another with --port or --host"
+            f"cannot listen on {host} port {port}: {reason}; choose another --port or --host"
         ) from error
-    return found
+    return listener

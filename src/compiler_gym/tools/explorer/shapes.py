@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Describes actions without names part by part, so that a page can show a form for them.
+"""Shapes of unnamed actions, from which the page builds a form.
 
-A shape describes any space of Gymnasium and of this library; its values are the JSON that
-`value_from_json` reads, or names that the space accepts.
+Shapes can describe any space of Gymnasium and of this library. Their values are JSON as read by
+`value_from_json`, or names that the space accepts.
 """
 
 import math
@@ -24,17 +24,17 @@ _MOST_OPTIONS = 1000
 
 
 def describe_shape(space: Any) -> Shape | None:
-    """Return the shape of an action; None if actions have names to choose from."""
+    """Return the shape of an action; None if the actions have names to choose from."""
     if action_names(space):
         return None
     cases: Mapping[str, Mapping[str, Sequence[Any]]] | None = getattr(space, "cases", None)
     if cases is not None:
-        return _of_cases(space, cases)
+        return _cases_shape(space, cases)
     return _shape(space)
 
 
-def _of_cases(space: Any, cases: Mapping[str, Mapping[str, Sequence[Any]]]) -> Shape:
-    told = {part.name: part.description for part in action_parts(space)}
+def _cases_shape(space: Any, cases: Mapping[str, Mapping[str, Sequence[Any]]]) -> Shape:
+    descriptions = {part.name: part.description for part in action_parts(space)}
     return Shape(
         kind="case",
         name=space.case_key,
@@ -42,9 +42,9 @@ def _of_cases(space: Any, cases: Mapping[str, Mapping[str, Sequence[Any]]]) -> S
             Shape(
                 kind="fields",
                 name=case,
-                description=told.get(case, ""),
+                description=descriptions.get(case, ""),
                 items=[
-                    _of_values(name, told.get(f"{case} {name}", ""), values)
+                    _values_shape(name, descriptions.get(f"{case} {name}", ""), values)
                     for name, values in parts.items()
                 ],
             )
@@ -53,13 +53,13 @@ def _of_cases(space: Any, cases: Mapping[str, Mapping[str, Sequence[Any]]]) -> S
     )
 
 
-def _of_values(name: str, description: str, values: Sequence[Any]) -> Shape:
+def _values_shape(name: str, description: str, values: Sequence[Any]) -> Shape:
     if isinstance(values, range) and abs(values.step) == 1:
         low, high = min(values), max(values)
         return Shape(
             kind="number", name=name, description=description, low=low, high=high, whole=True
         )
-    options = ["true" if one is True else "false" if one is False else str(one) for one in values]
+    options = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
     return Shape(
         kind="choice", name=name, description=description, options=options, values=list(values)
     )
@@ -73,10 +73,10 @@ def _shape(space: Any, name: str = "") -> Shape:
 @_shape.register(gymnasium.spaces.Discrete)
 def _(space: gymnasium.spaces.Discrete, name: str = "") -> Shape:
     names, first, count = list(action_names(space)), int(space.start), int(space.n)
-    return _of_numbers(name, names, first, count)
+    return _numbers_shape(name, names, first, count)
 
 
-def _of_numbers(name: str, names: list[str], first: int, count: int, about: str = "") -> Shape:
+def _numbers_shape(name: str, names: list[str], first: int, count: int, about: str = "") -> Shape:
     if len(names) == count <= _MOST_OPTIONS:
         values = list(range(first, first + count))
         return Shape(kind="choice", name=name, description=about, options=names, values=values)
@@ -92,24 +92,24 @@ def _(space: gymnasium.spaces.MultiDiscrete, name: str = "") -> Shape:
     parts: Sequence[ActionPart | None] = list(action_parts(space)) or [None] * len(counts)
     starts: list[int] = to_plain(space.start)
     rows = zip(parts, starts, to_plain(counts), strict=True)
-    items = [_of_part(i, *row) for i, row in enumerate(rows)]
+    items = [_part_shape(i, *row) for i, row in enumerate(rows)]
     return Shape(kind="fields", name=name, items=items, in_order=True)
 
 
-def _of_part(place: int, part: ActionPart | None, first: int, count: int) -> Shape:
+def _part_shape(index: int, part: ActionPart | None, first: int, count: int) -> Shape:
     if part is None:
-        return _of_numbers(str(place), [], first, count)
+        return _numbers_shape(str(index), [], first, count)
     names = part.values.split(", ")
-    if len(names) == count - 1:  # every value, or none
+    if len(names) == count - 1:  # the first value stands for "not given"
         names = ["", *names]
-    return _of_numbers(part.name, names, first, count, part.description)
+    return _numbers_shape(part.name, names, first, count, part.description)
 
 
 @_shape.register(gymnasium.spaces.MultiBinary)
 def _(space: gymnasium.spaces.MultiBinary, name: str = "") -> Shape:
     if len(space.shape) != 1:
         return Shape(kind="other", name=name, description=repr(space)[:200])
-    items = [_of_numbers(str(i), ["0", "1"], 0, 2) for i in range(space.shape[0])]
+    items = [_numbers_shape(str(i), ["0", "1"], 0, 2) for i in range(space.shape[0])]
     return Shape(kind="fields", name=name, items=items, in_order=True)
 
 
@@ -117,9 +117,9 @@ def _(space: gymnasium.spaces.MultiBinary, name: str = "") -> Shape:
 def _(space: gymnasium.spaces.Box, name: str = "") -> Shape:
     if len(space.shape) != 1 or space.shape[0] > _MOST_PARTS:
         return Shape(kind="other", name=name, description=repr(space)[:200])
-    whole = bool(np.issubdtype(cast("np.dtype[Any]", space.dtype), np.integer))
+    is_integer = bool(np.issubdtype(cast("np.dtype[Any]", space.dtype), np.integer))
     items = [
-        Shape(kind="number", name=str(i), low=_finite(low), high=_finite(high), whole=whole)
+        Shape(kind="number", name=str(i), low=_finite(low), high=_finite(high), whole=is_integer)
         for i, (low, high) in enumerate(zip(space.low, space.high, strict=True))
     ]
     return Shape(kind="fields", name=name, items=items, in_order=True)
@@ -127,13 +127,13 @@ def _(space: gymnasium.spaces.Box, name: str = "") -> Shape:
 
 @_shape.register(gymnasium.spaces.Dict)
 def _(space: gymnasium.spaces.Dict, name: str = "") -> Shape:
-    items = [_shape(one, key) for key, one in space.spaces.items()]
+    items = [_shape(part, key) for key, part in space.spaces.items()]
     return Shape(kind="fields", name=name, items=items)
 
 
 @_shape.register(gymnasium.spaces.Tuple)
 def _(space: "gymnasium.spaces.Tuple[Any]", name: str = "") -> Shape:
-    items = [_shape(one, str(i)) for i, one in enumerate(space.spaces)]
+    items = [_shape(part, str(i)) for i, part in enumerate(space.spaces)]
     return Shape(kind="fields", name=name, items=items, in_order=True)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Background tasks: trying every action at a node, and searches.
 
-A task has its own thread, its own fork or environments, and a log that streams read.
+A task has its own thread, its own fork or environments, and a log that can be streamed.
 """
 
 import secrets
@@ -29,11 +29,11 @@ METHODS = tuple(
     )
     for name, maker in ALGORITHMS.items()
 )
-"""Every search method."""
+"""The search methods."""
 
 
 class Working(ABC):
-    """A background task: started once, cancelled by any thread."""
+    """A background task: started once, and cancellable from any thread."""
 
     kind = ""
 
@@ -52,7 +52,7 @@ class Working(ABC):
 
     @property
     def is_running(self) -> bool:
-        """True if the task is running."""
+        """True while the task is running."""
         return self.status == "running"
 
     def record(self) -> records.Task:
@@ -63,25 +63,25 @@ class Working(ABC):
         )  # fmt: skip
 
     def start(self) -> None:
-        """Begin."""
+        """Start the task's thread."""
         self.session.tasks[self.id] = self
         self._thread.start()
 
     def cancel(self) -> None:
-        """Ask the task to end."""
+        """Request the task to end."""
         self.cancelled.set()
 
     def join(self, seconds: float) -> None:
-        """Wait for its end."""
+        """Wait at most `seconds` for the task to end."""
         self._thread.join(seconds)
 
     @abstractmethod
     def work(self) -> None:
-        """Do the work, and check `cancelled` often."""
+        """Do the work, checking `cancelled` often."""
 
     def _run(self) -> None:
         try:
-            self._tell_task()
+            self._log_task()
             self.work()
             self.status = "cancelled" if self.cancelled.is_set() else "done"
         except CompilerGymError as error:
@@ -92,18 +92,18 @@ class Working(ABC):
             self.status, self.problem = "failed", make_problem(error)
             raise
         finally:
-            self._tell_task()
+            self._log_task()
             self.log.end()
             self.session.touch()
 
-    def _tell_task(self) -> None:
+    def _log_task(self) -> None:
         event = records.Event(kind="task", task=self.record(), problem=self.problem)
         self.log.add(event)
         self.session.log.add(event)
 
 
 class TryingAll(Working):
-    """Tries actions at a node, each on a fork, and reports the reward of each."""
+    """Tries actions at a node, each on a fork, and reports their rewards."""
 
     kind = "try-all"
 
@@ -126,15 +126,15 @@ class TryingAll(Working):
         self.total = len(self._actions)
 
     def work(self) -> None:
-        """Try one after another."""
+        """Try the actions one after another."""
         try:
             for action in self._actions:
                 if self.cancelled.is_set():
                     return
-                found = self._try_action(action)
-                self.tried.append(found)
+                result = self._try_action(action)
+                self.tried.append(result)
                 self.done += 1
-                self.log.add(records.Event(kind="tried", tried=[found]))
+                self.log.add(records.Event(kind="tried", tried=[result]))
         finally:
             self._env.close()
 
@@ -162,7 +162,7 @@ class Searching(Working):
         super().__init__(session, asked.node)
         if asked.method not in ALGORITHMS:
             raise ExplorerError(
-                f"method is {asked.method!r}: expected one of {', '.join(ALGORITHMS)}"
+                f"unknown search method {asked.method!r}: use one of {', '.join(ALGORITHMS)}"
             )
         self._asked = asked
         self._budget = Budget(seconds=asked.seconds)
@@ -172,10 +172,10 @@ class Searching(Working):
         )
         self._starts = _starts(path)
         if session.record(whole=False).reward is None:
-            raise ExplorerError("this session has no reward, which a search needs")
+            raise ExplorerError("a search needs a reward, but this session has none")
 
     def work(self) -> None:
-        """Search until the time is used or the task is cancelled."""
+        """Search until the time is up or the task is cancelled."""
         (result,) = run_search(
             self.session.make_env,
             [self.session.program],
@@ -238,19 +238,19 @@ class Searching(Working):
 def _actions_to_try(space: Any, asked: list[Any] | None) -> list[Any]:
     """Return the requested actions, or all actions."""
     if asked is not None:
-        return [read_action(space, one) for one in asked]
+        return [read_action(space, action) for action in asked]
     count = getattr(space, "n", None)
     if count is None:
         raise ExplorerError(
-            "the actions of this space cannot be listed: expected those to try",
-            next="name them as `actions`, or choose another action space",
+            "the actions of this space cannot be listed",
+            next="give those to try as `actions`, or choose another action space",
         )
     start = int(getattr(space, "start", 0))
     return [action for action in range(start, start + int(count)) if action in space]
 
 
 def _starts(path: list[Any]) -> list[list[int]] | None:
-    """Return the sequence that the search starts from, if it can start from it."""
+    """Return the sequence to start the search from, if the search can use it."""
     return [path] if path and all(isinstance(action, int) for action in path) else None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Texts of states, function by function, and the differences between two of them."""
+"""Texts of states, function by function, and their differences."""
 
 import difflib
 import hashlib
@@ -23,31 +23,31 @@ __all__ = ["Listings", "difference", "list_functions", "make_text"]
 
 _KEPT_LETTERS = 32 << 20
 _MOST_COMPARED = 4_000
-"""The most lines of a function whose difference is counted exactly."""
+"""The maximum number of lines for which differences are counted exactly."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
     """A text and its functions."""
 
-    whole: PaneText
+    text: PaneText
     parts: Mapping[str, str]
 
 
 class Listings:
-    """A cache of the last requested texts; used by one thread at a time."""
+    """A cache of recently requested texts, for one thread at a time."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._kept: OrderedDict[tuple[int, str], _Listing] = OrderedDict()
 
     def of(self, state: State, pane: TextPane) -> _Listing:
-        """Return the text of a state by a pane."""
+        """Return the text that a pane shows of a state."""
         key = state.id, pane.observation
         if key not in self._kept:
             raw = self._tree.use(state, lambda env: env.observation[pane.observation])
-            whole = pane.read(str(raw))
-            self._kept[key] = _Listing(whole, parts_by_function(whole.text, pane.listing))
+            text = pane.read(str(raw))
+            self._kept[key] = _Listing(text, parts_by_function(text.text, pane.listing))
             self._make_room()
         self._kept.move_to_end(key)
         return self._kept[key]
@@ -58,28 +58,28 @@ class Listings:
             del self._kept[key]
 
     def _make_room(self) -> None:
-        held = sum(len(one.whole.text) for one in self._kept.values())
-        while held > _KEPT_LETTERS and len(self._kept) > 2:
+        size = sum(len(listing.text.text) for listing in self._kept.values())
+        while size > _KEPT_LETTERS and len(self._kept) > 2:
             _, oldest = self._kept.popitem(last=False)
-            held -= len(oldest.whole.text)
+            size -= len(oldest.text.text)
 
 
 def make_text(listed: _Listing, pane: TextPane, node: int, function: str | None) -> Text:
-    """Return a text, or one function of it; raise `ExplorerError` if it has no such function."""
-    lines = listed.whole.lines
-    text, first = listed.whole.text, 0
+    """Return a text, or only one function; raise `ExplorerError` if there is no such function."""
+    lines = listed.text.lines
+    text, first = listed.text.text, 0
     if function is not None:
         if function not in listed.parts:
             raise ExplorerError(unknown_name("function", function, listed.parts), status=404)
         text = listed.parts[function]
         if function:
-            first = _lines_before(listed.whole.text, text)
+            first = _lines_before(listed.text.text, text)
             last = first + text.count("\n") + 1
             lines = {n - first: source for n, source in lines.items() if first < n <= last}
         else:
             lines = {}
-    found = LineMap(lines=list(lines), sources=list(lines.values())) if lines else None
-    return Text(node=node, language=pane.listing.language, text=text, line_map=found)
+    line_map = LineMap(lines=list(lines), sources=list(lines.values())) if lines else None
+    return Text(node=node, language=pane.listing.language, text=text, line_map=line_map)
 
 
 def list_functions(listed: _Listing, node: int) -> Functions:
@@ -90,7 +90,7 @@ def list_functions(listed: _Listing, node: int) -> Functions:
 
 
 def difference(a: int, before: _Listing, b: int, after: _Listing) -> Difference:
-    """Return the functions that differ and by how many lines, the most first."""
+    """Return the functions with the numbers of changed lines, most changed first."""
     rows = [
         _function_difference(name, before.parts.get(name), after.parts.get(name))
         for name in dict.fromkeys([*after.parts, *before.parts])
@@ -113,7 +113,7 @@ def _function_difference(name: str, before: str | None, after: str | None) -> Fu
 
 
 def _count_changed_lines(old: list[str], new: list[str]) -> tuple[int, int]:
-    """Return the numbers of added and removed lines; of long functions, of unmatched lines."""
+    """Return the numbers of added and removed lines; for long functions, ignore their order."""
     if len(old) + len(new) > _MOST_COMPARED:
         return _without_equal(new, old), _without_equal(old, new)
     same = sum(
@@ -124,13 +124,13 @@ def _count_changed_lines(old: list[str], new: list[str]) -> tuple[int, int]:
 
 
 def _without_equal(lines: list[str], others: list[str]) -> int:
-    left: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for line in others:
-        left[line] = left.get(line, 0) + 1
+        counts[line] = counts.get(line, 0) + 1
     missing = 0
     for line in lines:
-        if left.get(line, 0):
-            left[line] -= 1
+        if counts.get(line, 0):
+            counts[line] -= 1
         else:
             missing += 1
     return missing
@@ -142,6 +142,6 @@ def _fact(name: str, text: str) -> Fact:
     return Fact(name=name, lines=count, digest=digest.hexdigest())
 
 
-def _lines_before(whole: str, part: str) -> int:
-    place = whole.find(part)
-    return whole.count("\n", 0, place) if place >= 0 else 0
+def _lines_before(text: str, part: str) -> int:
+    start = text.find(part)
+    return text.count("\n", 0, start) if start >= 0 else 0

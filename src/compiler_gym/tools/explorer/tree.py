@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A tree of states over one environment: to step adds a node, to go back is to look elsewhere.
+"""A tree of states over one environment: a step adds a node, and any node can be revisited.
 
-A few states are kept as forked processes; others are reached again by forking the nearest of
-them and repeating the actions between. So a worker that is lost loses nothing.
+A few states are kept as forked processes. Other states are reconstructed by forking the nearest
+kept state and replaying the actions, so nothing is lost if a worker dies.
 """
 
 import time
@@ -26,13 +26,13 @@ __all__ = ["State", "Tree"]
 
 _T = TypeVar("_T")
 _KEPT_PROCESSES = 10
-"""Number of states that are kept as processes beside the root."""
+"""The number of states kept as processes, in addition to the root."""
 _MOST_NODES = 20_000
 
 
 @dataclass(slots=True, eq=False)
 class State:
-    """One node, and what is known of its program."""
+    """One node, with the known properties of its program."""
 
     id: int
     parent: "State | None"
@@ -52,16 +52,16 @@ class State:
     @property
     def path(self) -> list["State"]:
         """The states from the root's child to this one."""
-        found: list[State] = []
+        states: list[State] = []
         state: State = self
         while state.parent is not None:
-            found.append(state)
+            states.append(state)
             state = state.parent
-        return found[::-1]
+        return states[::-1]
 
 
 class Tree:
-    """What was tried on one program. One thread at a time."""
+    """The tree of states of one program, for one thread at a time."""
 
     def __init__(
         self, env: CompilerEnv, program: Benchmark, recovered: Callable[[int, Exception], None]
@@ -70,14 +70,14 @@ class Tree:
         """The environment at the root."""
         self.program = program
         self.panes: Panes = env.panes
-        """Set once the environment has a program: what it offers then."""
+        """The environment's panes, updated when it has a program."""
         self._recovered = recovered
         self._states: dict[int, State] = {}
         self._next = 0
         self._live = KeptForks[int](_KEPT_PROCESSES)
         self._by_hash: dict[Any, int] = {}
         self._stepping: CompilerEnv | None = None
-        """What has an action of its own under way."""
+        """The environment that is executing an action, or None."""
 
     def start(self) -> State:
         """Reset the environment and return the root."""
@@ -106,7 +106,7 @@ class Tree:
 
     @property
     def next_id(self) -> int:
-        """The id of the next node that comes."""
+        """The id that the next node will get."""
         return self._next
 
     def state(self, id: int) -> State:
@@ -116,7 +116,7 @@ class Tree:
         return self._states[id]
 
     def node(self, state: State) -> Node:
-        """Return what clients are told of a state."""
+        """Return the record of a state for clients."""
         same = self._by_hash.get(state.hash) if state.hash is not None else None
         return Node(
             id=state.id,
@@ -139,58 +139,58 @@ class Tree:
         return [self.node(state) for state in self._states.values()]
 
     def step(self, parent: State, action: Any) -> State:
-        """Return the state after `action`, which is made unless it is there."""
+        """Return the state after `action`, creating it if necessary."""
         if parent.error is not None or parent.ended:
             raise ExplorerError(
                 f"no action can follow node {parent.id}: its episode ended there",
                 status=409,
-                next="go on from its parent",
+                next="continue from its parent",
             )
-        # The space may depend on what was done.
+        # The action space may depend on earlier actions.
         value = self.use(parent, lambda env: read_action(env.action_space, action))
         plain = to_plain(value)
-        known = parent.children.get(repr(plain))
-        if known is not None and known.error is None:
-            return known
+        child = parent.children.get(repr(plain))
+        if child is not None and child.error is None:
+            return child
         if len(self._states) >= _MOST_NODES:
             raise ExplorerError(
-                f"the tree has {_MOST_NODES} nodes: expected fewer",
+                f"the tree has {_MOST_NODES} nodes, the maximum",
                 status=409,
-                next="remove what is not needed, or open another session",
+                next="remove nodes that you do not need, or open another session",
             )
-        if known is not None:
-            self.remove(known)
+        if child is not None:
+            self.remove(child)
         return self._step_from(parent, value, plain)
 
     def remove(self, state: State) -> list[int]:
-        """Take a state and all that follows out, and return their ids."""
+        """Remove a state with its descendants and return their ids."""
         if state.parent is None:
-            raise ExplorerError("the root stays: expected another node", status=409)
+            raise ExplorerError("the root cannot be removed; choose another node", status=409)
         state.parent.children = {
             key: child for key, child in state.parent.children.items() if child is not state
         }
-        gone: list[int] = []
-        left = [state]
-        while left:
-            one = left.pop()
-            left += one.children.values()
-            self._drop(one.id)
-            self._states.pop(one.id, None)
-            if self._by_hash.get(one.hash) == one.id:
-                del self._by_hash[one.hash]
-            gone.append(one.id)
-        return gone
+        ids: list[int] = []
+        pending = [state]
+        while pending:
+            current = pending.pop()
+            pending += current.children.values()
+            self._drop(current.id)
+            self._states.pop(current.id, None)
+            if self._by_hash.get(current.hash) == current.id:
+                del self._by_hash[current.hash]
+            ids.append(current.id)
+        return ids
 
     def use(self, state: State, work: Callable[[CompilerEnv], _T]) -> _T:
-        """Return what `work` makes of the environment in `state`.
+        """Return the result of `work` on the environment in `state`.
 
-        A worker that is lost is replaced once, and `recovered` is told.
+        A lost worker is replaced once, and `recovered` is called.
         """
         if state.error is not None:
             raise ExplorerError(
-                f"node {state.id} failed: it has no program",
+                f"the action of node {state.id} failed, so it has no program",
                 status=409,
-                next="look at its parent",
+                next="use its parent instead",
             )
         for attempt in range(2):
             try:
@@ -199,23 +199,23 @@ class Tree:
                 self._drop(state.id)
                 raise
             except ServiceError as error:
-                for lost in (0, *(one.id for one in state.path)):
-                    self._drop(lost)
+                for id in (0, *(ancestor.id for ancestor in state.path)):
+                    self._drop(id)
                 if attempt:
                     raise
                 self._recovered(state.id, error)
         raise AssertionError
 
     def fork(self, state: State) -> CompilerEnv:
-        """Return an environment of the caller's own in `state`."""
+        """Return a separate environment in `state`, which the caller closes."""
         return self.use(state, lambda env: env.fork())
 
     def actions_to(self, state: State) -> list[Any]:
-        """Return the actions from the root to `state`, as clients see them."""
-        return [one.action for one in state.path]
+        """Return the actions from the root to `state`, as plain values."""
+        return [ancestor.action for ancestor in state.path]
 
     def interrupt(self) -> None:
-        """End the processes that another thread may wait for; it gets an error. Any thread."""
+        """End all processes, so that a thread that waits for one gets an error; thread-safe."""
         for env in (self._stepping, self.env, *self._live.values()):
             if env is not None:
                 env.close()
@@ -230,7 +230,7 @@ class Tree:
     def _step_from(self, parent: State, value: Any, plain: Any) -> State:
         name = self.use(parent, lambda env: action_name(env.action_space, value))
         twin = self.fork(parent)
-        began = time.perf_counter()
+        started = time.perf_counter()
         self._stepping = twin
         try:
             values, reward, terminated, truncated, info = twin.step(value, self._names())
@@ -246,7 +246,7 @@ class Tree:
             costs={},
             ended=terminated or truncated,
             depth=parent.depth + 1,
-            seconds=time.perf_counter() - began,
+            seconds=time.perf_counter() - started,
         )
         if "error" in info:
             state.error, state.reward, state.changed = make_problem(info["error"]), None, False
@@ -264,20 +264,20 @@ class Tree:
         return state
 
     def _env_at(self, state: State) -> CompilerEnv:
-        """Return an environment in `state`: one that is kept, or one that is brought there."""
-        if (kept := self._live.used(state.id)) is not None:
-            return kept
+        """Return an environment in `state`: a kept one, or one that replays the actions."""
+        if (env := self._live.used(state.id)) is not None:
+            return env
         path = state.path
-        found = self._live.fork_nearest(one.id for one in reversed(path))
-        if found is None and not self.env.episode.has_program:
+        nearest = self._live.fork_nearest(ancestor.id for ancestor in reversed(path))
+        if nearest is None and not self.env.episode.has_program:
             self._reset()
         if not path:
             return self.env
-        base, twin = found or (0, self.env.fork())
-        for one in path:
-            if one.id <= base:  # a child is made after its parent
+        base, twin = nearest or (0, self.env.fork())
+        for ancestor in path:
+            if ancestor.id <= base:  # ids increase along a path
                 continue
-            *_, info = twin.step(read_action(twin.action_space, one.action))
+            *_, info = twin.step(read_action(twin.action_space, ancestor.action))
             if "error" in info:
                 twin.close()
                 raise info["error"]
@@ -292,26 +292,26 @@ class Tree:
 
     def _reset(self) -> None:
         self.env.reset(benchmark=self.program)
-        self.env.multistep([])  # rewards count from here
+        self.env.multistep([])  # rewards are counted from here
 
-    # -- what is known ------------------------------------------------------------------------
+    # -- observations -------------------------------------------------------------------------
 
     def _names(self) -> list[str]:
-        """Return what is seen at every step: the hash, and costs that take no time."""
+        """Return the observations of every step: the hash, and costs that are fast to compute."""
         hash = self.env.state_observation
         first = [hash] if hash and hash in self.env.observation else []
         return list(dict.fromkeys([*first, *self._costs_at_once()]))
 
     def _costs_at_once(self) -> list[str]:
-        offered = self.env.observation
-        named = [one.observation for one in self.panes.costs if one.at_once]
-        return [name for name in named if name in offered]
+        available = self.env.observation
+        names = [pane.observation for pane in self.panes.costs if pane.at_once]
+        return [name for name in names if name in available]
 
     def _note(self, state: State, values: Any) -> None:
-        seen = dict(zip(self._names(), values, strict=True))
+        by_name = dict(zip(self._names(), values, strict=True))
         hash = self.env.state_observation
-        state.hash = seen.get(hash) if hash else None
-        state.costs |= {name: float(seen[name]) for name in self._costs_at_once()}
+        state.hash = by_name.get(hash) if hash else None
+        state.costs |= {name: float(by_name[name]) for name in self._costs_at_once()}
 
     def _add(self, state: State) -> None:
         self._states[state.id] = state

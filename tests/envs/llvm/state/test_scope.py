@@ -136,7 +136,7 @@ def test_a_module_without_main_says_what_it_needs(make_env: MakeEnv, tmp_path: P
 
 def test_an_address_has_no_other_keys(make_env: MakeEnv) -> None:
     env = make_env()
-    with pytest.raises(BenchmarkInitError, match="nothing reads"):
+    with pytest.raises(BenchmarkInitError, match="unknown key"):
         env.reset(benchmark="cbench-v1/crc32?scop=program")
 
 

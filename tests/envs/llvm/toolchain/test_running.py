@@ -118,7 +118,7 @@ def test_a_program_that_nobody_said_how_to_run_is_not_run(make_env: MakeEnv) -> 
     env = started(make_env, program(HELLO, None))
     assert env.observation["IsBuildable"] is True
     assert env.observation["IsRunnable"] is False
-    with pytest.raises(ObservationError, match="does not say how to run it"):
+    with pytest.raises(ObservationError, match="has no RunSpec"):
         _ = env.observation["RuntimeInstructions"]
     runtime = env.observation["Runtime"]
     assert (runtime.shape, runtime.dtype) == ((0,), np.float64)

@@ -57,7 +57,7 @@ def test_a_folder_becomes_a_dataset_that_can_be_used_and_removed(
 def test_people_see_what_an_import_could_not_read(own: Run, programs: Path) -> None:
     ran = own("import", "mine-v0", str(programs))
     assert "8 programs added, 1 duplicates" in ran.output
-    assert "not read: empty.c" in ran.errors
+    assert "cannot read empty.c" in ran.errors
     own("import", "cpp-v0", str(programs), "--suffix", ".cpp")
     assert own("import", "cpp-v0", str(programs), "--suffix", ".cpp").status == 2
 
@@ -131,10 +131,10 @@ def test_samples_repeat_with_their_seed(own: Run, programs: Path, tmp_path: Path
         (("install", "npb-llvm10-v1"), "did you mean benchmark://npb-llvm10-v0"),
         (("remove", "cbench-v1"), "cannot be removed"),
         (("verify", "npb-llvm10-v0"), "is not installed"),
-        (("import", "cbench-v1", "."), "the name of another dataset"),
+        (("import", "cbench-v1", "."), "the name of an existing dataset"),
         (("import", "mine-v0", "missing"), "no such file or directory"),
-        (("import", "a/b", "."), "not the name of a dataset"),
-        (("export", "generator://llvm-stress-v0", "x.parquet"), "expected a limit|apt install"),
+        (("import", "a/b", "."), "is not a dataset name"),
+        (("export", "generator://llvm-stress-v0", "x.parquet"), "set a limit|apt install"),
         (("sample", "nothing-v0"), "no dataset"),
     ],
 )

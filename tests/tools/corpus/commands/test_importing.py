@@ -18,7 +18,7 @@ def test_a_folder_is_imported_as_it_is(tmp_path: Path) -> None:
     with programs_at(tmp_path, "llvm-v0", linked=False) as (found, failed):
         assert (found, failed) == (tmp_path, [])
     with (
-        pytest.raises(DatasetInitError, match=r"--linked needs a compile_commands\.json, found"),
+        pytest.raises(DatasetInitError, match=r"--linked needs a compile_commands\.json \(got"),
         programs_at(tmp_path, "llvm-v0", linked=True),
     ):
         pass

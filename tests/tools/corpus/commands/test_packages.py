@@ -33,12 +33,12 @@ BUILD = ("datasets", "build", "debian", "--output")
 
 
 def test_a_distribution_that_there_is_not_is_said() -> None:
-    with pytest.raises(InvalidParameterError, match="there is debian"):
+    with pytest.raises(InvalidParameterError, match="choose debian"):
         Distribution("plan9", "llvm-v0")
 
 
 def test_a_compiler_that_cannot_is_said() -> None:
-    with pytest.raises(DatasetInitError, match="makes no programs of packages"):
+    with pytest.raises(DatasetInitError, match="cannot build packages"):
         Distribution("debian", "gcc-v0")
 
 
@@ -60,7 +60,7 @@ def test_a_machine_without_bubblewrap_is_told_what_to_install(cli: Run, tmp_path
 def test_names_are_read_without_comments(tmp_path: Path) -> None:
     (tmp_path / "names").write_text("# only this\n\n")
 
-    with pytest.raises(DatasetInitError, match="found none"):
+    with pytest.raises(DatasetInitError, match="contains no package names"):
         lock_for(Distribution("debian", "llvm-v0"), PackageChoice(packages=str(tmp_path / "names")))
 
 

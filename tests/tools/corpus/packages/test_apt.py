@@ -80,7 +80,7 @@ def test_a_machine_without_apt_says_where_to_build(
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
 
-    with pytest.raises(DatasetInitError, match="build on Debian or Ubuntu"):
+    with pytest.raises(DatasetInitError, match="build packages on Debian or Ubuntu"):
         apt.prepare()
 
 

@@ -102,8 +102,8 @@ def test_a_source_that_our_compiler_refuses_costs_one_module(tmp_path: Path) -> 
     ("outcome", "build", "reason"),
     [
         (BuildOutcome.NOT_C, "true", "compiled no C"),
-        (BuildOutcome.SOURCES_GONE, "gcc -c a.c && rm a.c", r"gone, for example a\.c"),
-        (BuildOutcome.SOURCES_GONE, "gcc -c a.c && rm -rf $(CURDIR)", "gone"),
+        (BuildOutcome.SOURCES_GONE, "gcc -c a.c && rm a.c", r"deleted, for example a\.c"),
+        (BuildOutcome.SOURCES_GONE, "gcc -c a.c && rm -rf $(CURDIR)", "deleted"),
         (BuildOutcome.COMPILER, "echo nonsense > b.c; gcc -c b.c", "b.c:1.* error: "),
         (BuildOutcome.CONFIGURE, "echo 'configure: error: no libnothing'; exit 1", "no libnothing"),
         (BuildOutcome.NO_DEPENDENCY, "no-such-tool --all", "no-such-tool"),

@@ -174,9 +174,9 @@ def test_a_folder_that_is_none_of_packages_or_is_damaged_says_so(
     (tmp_path / "empty/packages").mkdir(parents=True)
     assert holds_packages(folder)
     assert not holds_packages(tmp_path)
-    with pytest.raises(DatasetInitError, match="expected a folder of built packages, found none"):
+    with pytest.raises(DatasetInitError, match="contains no built packages"):
         gathered(tmp_path, output)
-    with pytest.raises(DatasetInitError, match=r"no package in .* gave a program"):
+    with pytest.raises(DatasetInitError, match=r"no package in .* has programs"):
         gathered(tmp_path / "empty", output)
     write_package(folder, TRAIN, {"a.c": text_of([])}, version="2.0")
     with pytest.raises(DatasetInitError, match=r"zlib in two versions, 1\.0 and 2\.0"):
@@ -184,7 +184,7 @@ def test_a_folder_that_is_none_of_packages_or_is_damaged_says_so(
     (folder / f"packages/{TRAIN}_2.0/result.json").unlink()
     module = next((folder / f"packages/{TEST}_1.0/modules").iterdir())
     module.write_bytes(text_of([]))
-    with pytest.raises(DatasetInitError, match=r"was altered: build .* again"):
+    with pytest.raises(DatasetInitError, match=r"was altered; build .* again"):
         gathered(folder, output)
     assert not output.exists()
 
@@ -193,9 +193,11 @@ def test_a_corpus_that_was_imported_has_no_splits(tmp_path: Path) -> None:
     path = tmp_path / "corpus.sqlite"
     with CorpusWriter(path, name="c-v0") as writer:
         writer.add("a.c", b"a")
-    with pytest.raises(DatasetInitError, match="has no splits and no kinds: expected a dataset"):
+    with pytest.raises(DatasetInitError, match="has no splits and no kinds; use a dataset"):
         CorpusDataset(path).split("train")
-    with pytest.raises(DatasetInitError, match=r"nothing more is known of benchmark://c-v0/a\.c"):
+    with pytest.raises(
+        DatasetInitError, match=r"no facts are recorded about benchmark://c-v0/a\.c"
+    ):
         CorpusDataset(path).facts("c-v0/a.c")
     with closing(sqlite3.connect(path)) as sql:  # as earlier versions wrote them
         sql.executescript("DROP TABLE fact; DROP TABLE test; DROP TABLE place; DROP TABLE package")

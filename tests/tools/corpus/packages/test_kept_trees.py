@@ -65,7 +65,7 @@ def test_a_tree_lies_where_it_was_built_and_is_removed_afterwards(folder: Path) 
 def test_a_package_that_the_lock_does_not_name_is_none(folder: Path) -> None:
     write_lock(folder / "lock.toml", PackageLock((), ()))
     with (
-        pytest.raises(ValidationUnavailableError, match="does not name tool"),
+        pytest.raises(ValidationUnavailableError, match="does not list tool"),
         lend_tree(folder, TEST, ()),
     ):
         pass

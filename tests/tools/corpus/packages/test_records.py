@@ -45,5 +45,5 @@ def test_only_packages_that_are_done_are_read(tmp_path: Path) -> None:
 def test_a_damaged_result_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text('{"package": 1}')
 
-    with pytest.raises(DatasetInitError, match=r"expected the result of a package in .*--resume"):
+    with pytest.raises(DatasetInitError, match=r"cannot read the build result .*--resume"):
         read_result(tmp_path)

@@ -124,7 +124,7 @@ def test_a_full_disk_stops_the_build_and_says_what_to_do(
     usage = type("Usage", (), {"free": 5})()
     monkeypatch.setattr("shutil.disk_usage", always(usage))
 
-    with pytest.raises(DatasetInitError, match="make room and go on with --resume"):
+    with pytest.raises(DatasetInitError, match="free some space and continue with --resume"):
         list(build_packages(LOCK, builder(folder)))
 
 

@@ -85,14 +85,14 @@ def test_quit_leaves_before_the_end_of_the_input(cli: Run) -> None:
 
 def test_people_get_text_and_help(cli: Run) -> None:
     shown = cli("explore", PROGRAM, stdin=b"help\nlist sroa\nsroa\nsroa\nhistory\n").output
-    for text in ("undo [N]", "sroa<preserve-cfg>", "applied sroa", "changed nothing", "Earned"):
+    for text in ("undo [N]", "sroa<preserve-cfg>", "applied sroa", "changed nothing", "Reward"):
         assert text in shown
 
 
 def test_a_program_on_standard_input_needs_a_terminal_for_commands(cli: Run) -> None:
     ran = cli("explore", "-", stdin=SOURCE.encode())
     assert ran.status == 2
-    assert "name a file" in ran.errors
+    assert "pass the program as a file" in ran.errors
 
 
 @pytest.mark.parametrize(

@@ -83,9 +83,9 @@ def test_the_only_name_that_the_letters_fit_is_meant(
 @pytest.mark.parametrize(
     ("line", "details"),
     [
-        ("undo -1", "expected a number, found '-1'"),
-        ("save", "expected save FILE"),
-        ("save a b", "expected save FILE"),
+        ("undo -1", "'-1' is not a number"),
+        ("save", "usage: save FILE"),
+        ("save a b", "usage: save FILE"),
         ("observe Colour", "Colour"),
         ("reward Fame", "Fame"),
     ],

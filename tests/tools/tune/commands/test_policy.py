@@ -32,7 +32,7 @@ def test_a_corpus_that_is_not_there_is_an_error_with_a_name(cli: Run, tmp_path: 
 def test_a_split_without_programs_is_an_error(cli: Run, tmp_path: Path) -> None:
     ran = cli("policy", "judge", "debian-sample-v0", "--most", "1", "--output", str(tmp_path))
     assert ran.status == 2
-    assert "no linked program of the split test with at most 1 instructions" in ran.errors
+    assert "no linked programs in the split test with at most 1 instructions" in ran.errors
 
 
 @pytest.mark.slow

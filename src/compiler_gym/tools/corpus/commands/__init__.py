@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Commands that make datasets; they join the group ``compiler-gym datasets``."""
+"""Commands that create datasets, in the group ``compiler-gym datasets``."""
 
 from compiler_gym.cli.kit.rows import Row
 
@@ -16,7 +16,7 @@ COMMANDS = {
     ),
     "datasets build": Row(
         "compiler_gym.tools.corpus.commands.datasets:build",
-        "Build a distribution's packages in a sandbox, and keep their modules and programs.",
+        "Build a distribution's packages in a sandbox and keep their modules and programs.",
     ),
 }
-"""The commands by name."""
+"""The commands, by name."""

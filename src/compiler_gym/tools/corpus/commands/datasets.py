@@ -34,7 +34,7 @@ def import_dataset(
         ),
     ],
     options: ReadOptions = _READ,
-    description: Annotated[str, typer.Option(help="Description of the programs in one line.")] = "",
+    description: Annotated[str, typer.Option(help="One-line description of the programs.")] = "",
     linked: Annotated[
         bool, typer.Option(help="Link the files of each target in compile_commands.json.")
     ] = False,
@@ -54,34 +54,34 @@ def import_dataset(
 
     with open_datasets(env) as catalogue:
         if name in catalogue and not isinstance(catalogue.dataset(name), CorpusDataset):
-            raise DatasetInitError(f"{name} is the name of another dataset: choose one of your own")
+            raise DatasetInitError(f"{name} is the name of an existing dataset; choose another")
     if holds_packages(path.expanduser()):
-        done = gather_packages(name, path.expanduser(), env, description)
+        summary = gather_packages(name, path.expanduser(), env, description)
         if json:
-            print_json({field: getattr(done, field) for field in done.__dataclass_fields__})
+            print_json({field: getattr(summary, field) for field in summary.__dataclass_fields__})
         else:
-            output().print(f"{name}: {done}", soft_wrap=True)
+            output().print(f"{name}: {summary}", soft_wrap=True)
         return
     with (
         programs_at(path.expanduser(), env, linked=linked) as (programs, failed),
-        starter(env) if check else nullcontext() as starts,
+        starter(env) if check else nullcontext() as try_start,
     ):
-        done = import_corpus(
+        report = import_corpus(
             name,
             programs,
             site_data_base=site_data_path(),
             options=options,
             description=description,
-            check=starts,
+            check=try_start,
         )
-    done.unreadable += len(failed)
-    done.problems += failed
+    report.unreadable += len(failed)
+    report.problems += failed
     if json:
-        print_json({field: getattr(done, field) for field in done.__dataclass_fields__})
+        print_json({field: getattr(report, field) for field in report.__dataclass_fields__})
         return
-    output().print(f"{name}: {done}", soft_wrap=True)
-    for key, reason in done.problems:
-        errors().print(f"  not read: {key}: {reason}", soft_wrap=True, style="dim")
+    output().print(f"{name}: {report}", soft_wrap=True)
+    for key, reason in report.problems:
+        errors().print(f"  cannot read {key}: {reason}", soft_wrap=True, style="dim")
 
 
 def export(
@@ -90,10 +90,10 @@ def export(
         typer.Argument(help="Name of a dataset, such as poj104-v1.", autocompletion=dataset_names),
     ],
     path: Annotated[
-        Path, typer.Argument(help="Parquet file to write, or a folder for a file per split.")
+        Path, typer.Argument(help="Parquet file to write, or a folder for one file per split.")
     ],
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Maximum number of programs in a file.")
+        int | None, typer.Option(min=1, help="Maximum number of programs per file.")
     ] = None,
     env: EnvName = _ENV,
     json: Json = False,
@@ -109,7 +109,7 @@ def export(
     if json:
         print_json({"name": dataset.name, "path": str(path), "programs": count})
     else:
-        output().print(f"{count} programs of {dataset.name} in {path}", soft_wrap=True)
+        output().print(f"{count} programs of {dataset.name} written to {path}", soft_wrap=True)
 
 
 @spread
@@ -118,26 +118,24 @@ def build(
     folder: Annotated[Path, typer.Option("--output", help="Output folder.")],
     choice: PackageChoice = _CHOICE,
     jobs: Annotated[int, typer.Option(min=1, help="Number of packages to build in parallel.")] = 1,
-    resume: Annotated[bool, typer.Option("--resume", help="Resume in an existing folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted build.")] = False,
     install_dependencies: Annotated[
         bool,
         typer.Option(
             "--install-dependencies",
-            help="Install build dependencies on this machine, as root, instead of in "
+            help="Install build dependencies on this machine (needs root) instead of in "
             "unpacked trees.",
         ),
     ] = False,
     ray: Annotated[
         str | None,
-        typer.Option(
-            help="Build on a Ray cluster: its address, auto, or local.", metavar="ADDRESS"
-        ),
+        typer.Option(help="Build on a Ray cluster: its address, auto or local.", metavar="ADDRESS"),
     ] = None,
     limits: PackageLimits = _LIMITS,
     env: EnvName = _ENV,
     json: Json = False,
 ) -> None:
-    """Build a distribution's packages in a sandbox, and keep their modules and programs."""
+    """Build a distribution's packages in a sandbox and keep their modules and programs."""
     from msgspec import to_builtins
 
     from compiler_gym.tools.corpus.commands.packages import (
@@ -149,16 +147,16 @@ def build(
     )
     from compiler_gym.tools.corpus.packages import open_output
 
-    chosen = Distribution(distribution, env)
+    target = Distribution(distribution, env)
     folder = folder.expanduser().absolute()
-    asked = lock_for(chosen, choice)
-    with open_output(folder, asked, resume=resume):
-        builder = builder_for(chosen, asked, folder, limits, installs=install_dependencies)
-        results = build_with_progress(asked, builder, jobs=jobs, ray=ray)
+    lock = lock_for(target, choice)
+    with open_output(folder, lock, resume=resume):
+        builder = builder_for(target, lock, folder, limits, installs=install_dependencies)
+        results = build_with_progress(lock, builder, jobs=jobs, ray=ray)
     if json:
-        left_out = ("modules", "programs", "build_depends", "log_tail")
+        omitted = ("modules", "programs", "build_depends", "log_tail")
         rows = [
-            {name: value for name, value in to_builtins(result).items() if name not in left_out}
+            {name: value for name, value in to_builtins(result).items() if name not in omitted}
             | {"modules": len(result.modules), "programs": len(result.programs)}
             for result in results
         ]

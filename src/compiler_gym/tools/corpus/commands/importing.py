@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Prepares and checks an import for ``compiler-gym datasets import``."""
+"""Preparation and checks of imports for ``compiler-gym datasets import``."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -15,9 +15,9 @@ __all__ = ["corpus_builder", "gather_packages", "programs_at", "starter"]
 
 
 def gather_packages(name: str, folder: Path, env: str, description: str) -> Any:
-    """Make the dataset `name` of a folder of built packages, and return what it has.
+    """Create the dataset `name` from a folder of built packages and return a report.
 
-    The folder stays where it is: the dataset finds the trees there that its programs are tested in.
+    The dataset uses the built trees in the folder to test programs, so it must not be moved.
     """
     from compiler_gym.files import site_data_path
     from compiler_gym.tools.corpus.packages import gather_dataset
@@ -25,7 +25,7 @@ def gather_packages(name: str, folder: Path, env: str, description: str) -> Any:
     builder = corpus_builder(env)
     if builder is None:
         raise DatasetInitError(
-            f"{env} cannot read built packages: expected one whose compiler tells functions apart"
+            f"{env} cannot read built packages; choose another environment with --env"
         )
     shapes = builder.find_shapes
     return gather_dataset(
@@ -37,18 +37,18 @@ def gather_packages(name: str, folder: Path, env: str, description: str) -> Any:
 def programs_at(
     path: Path, env: str, *, linked: bool
 ) -> Generator[tuple[Path, list[tuple[str, str]]]]:
-    """Yield the folder to import and the failures so far: a compilation database is compiled."""
+    """Yield the path to import, and failures; compile the files of a compilation database."""
     if path.name != "compile_commands.json":
         if linked:
-            raise DatasetInitError(f"--linked needs a compile_commands.json, found {path}")
+            raise DatasetInitError(f"--linked needs a compile_commands.json (got {path})")
         yield path, []
         return
     programs, failed = _database_reader(env)(path, linked)
     with scratch_directory("import") as folder:
         for name, contents in programs.items():
-            kept = Path(folder) / f"{name.lstrip('/').replace('../', '')}{detect_suffix(contents)}"
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_bytes(contents)
+            file = Path(folder) / f"{name.lstrip('/').replace('../', '')}{detect_suffix(contents)}"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(contents)
         yield Path(folder), failed
 
 
@@ -56,13 +56,13 @@ def _database_reader(env: str) -> Callable[[Path, bool], Any]:
     builder = corpus_builder(env)
     if builder is None:
         raise DatasetInitError(
-            f"{env} cannot read a compile_commands.json: import programs or sources"
+            f"{env} cannot read a compile_commands.json; import programs or sources instead"
         )
     return builder.read_compilation_database
 
 
 def corpus_builder(env: str) -> Any | None:
-    """Return the part of the compiler of `env` that makes datasets, or None where it has none."""
+    """Return the dataset builder of the compiler of `env`, or None if it has none."""
     from compiler_gym.registration import find_compiler
 
     compiler = find_compiler(env)
@@ -72,16 +72,16 @@ def corpus_builder(env: str) -> Any | None:
 
 @contextmanager
 def starter(env: str) -> Generator[Callable[[bytes, str], str | None]]:
-    """Give a check that starts a program in a worker and returns what is wrong, if anything."""
+    """Yield a check that starts an episode on a program and returns the error, or None."""
     from compiler_gym.registration import make
 
-    with make(env) as made, scratch_directory("import") as folder:
+    with make(env) as environment, scratch_directory("import") as folder:
 
         def problem(contents: bytes, suffix: str) -> str | None:
             path = Path(folder) / f"program{suffix}"
             path.write_bytes(contents)
             try:
-                made.reset(benchmark=path.as_uri(), reward_space=None)
+                environment.reset(benchmark=path.as_uri(), reward_space=None)
             except BenchmarkInitError as error:
                 return str(error).replace(str(path), path.name)
             return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `compiler-gym datasets build` asks of the library, and what it shows meanwhile."""
+"""The implementation of `compiler-gym datasets build`, with its progress output."""
 
 import time
 from collections import Counter
@@ -30,27 +30,29 @@ _MIRRORS = {
         "http://deb.debian.org/debian-security bookworm-security main",
     )
 }
-"""The archive of each distribution that can be named."""
+"""The archives of each supported distribution."""
 
 
 class Distribution:
-    """A distribution whose packages are built, with the compiler of an environment."""
+    """A distribution to build packages of, and the compiler of an environment."""
 
     def __init__(self, name: str, env: str) -> None:
         if name not in _MIRRORS:
             raise InvalidParameterError(
-                f"expected a distribution, found {name!r}: there is {', '.join(_MIRRORS)}"
+                f"unknown distribution {name!r}: choose {' or '.join(_MIRRORS)}"
             )
         builder = corpus_builder(env)
         if builder is None:
-            raise DatasetInitError(f"{env} makes no programs of packages: name another with --env")
+            raise DatasetInitError(
+                f"{env} cannot build packages; choose another environment with --env"
+            )
         self.mirrors = _MIRRORS[name]
         self.compiler: UnitCompiler = builder.unit_compiler
         self.cache = cache_path("packages")
 
 
 def lock_for(distribution: Distribution, choice: PackageChoice) -> "PackageLock":
-    """Return what to build: a lock that is there, or one made of names now."""
+    """Return the lock of the packages to build: an existing one, or one created from names."""
     from compiler_gym.tools.corpus.packages import (
         PackageLock,
         UnpackedSupplier,
@@ -68,7 +70,7 @@ def lock_for(distribution: Distribution, choice: PackageChoice) -> "PackageLock"
         names = _list_packages(Path(choice.packages).expanduser())
     else:
         names = newest.choose_packages(choice.count or 0, choice.seed)
-    errors().print(f"looking up {len(names)} packages", style="dim")
+    errors().print(f"looking up {len(names)} packages ...", style="dim")
     return newest.lock_packages(names)
 
 
@@ -80,7 +82,7 @@ def builder_for(
     *,
     installs: bool,
 ) -> "PackageBuilder":
-    """Return what builds each package of `lock`; this machine is asked first whether it can."""
+    """Return a builder for the packages of `lock`; raise an error if this machine cannot build."""
     from compiler_gym.sandbox import require_rooted
     from compiler_gym.tools.corpus.packages import (
         InstalledSupplier,
@@ -97,32 +99,37 @@ def builder_for(
 def build_with_progress(
     lock: "PackageLock", builder: "PackageBuilder", *, jobs: int, ray: str | None
 ) -> "list[PackageResult]":
-    """Build every package, and show how far it is, on standard error."""
+    """Build every package and show progress on standard error."""
     from compiler_gym.tools.corpus.packages import build_packages, split_packages
 
-    done, _ = split_packages(lock, builder)
+    finished, _ = split_packages(lock, builder)
     results: list[PackageResult] = []
-    ended = build_packages(lock, builder, jobs=jobs) if ray is None else _on(ray, lock, builder)
+    if ray is None:
+        stream = build_packages(lock, builder, jobs=jobs)
+    else:
+        stream = _build_on_ray(ray, lock, builder)
     total, started = len(lock.packages), time.monotonic()
     with _progress_bar(total) as bar:
-        for result in ended:
+        for result in stream:
             results.append(result)
             if bar is not None:
                 bar.update(bar.task_ids[0], completed=len(results), description=result.package)
-            if len(results) <= len(done):
+            if len(results) <= len(finished):
                 continue
-            took = (time.monotonic() - started) / (len(results) - len(done))
-            left = _roughly((total - len(results)) * took)
+            average = (time.monotonic() - started) / (len(results) - len(finished))
+            remaining = _round_time((total - len(results)) * average)
             line = f"[{len(results)}/{total}] {_write_line(result)}"
-            errors().print(f"{line}; {left} left", soft_wrap=True, markup=False, highlight=False)
+            errors().print(
+                f"{line}; {remaining} left", soft_wrap=True, markup=False, highlight=False
+            )
     return results
 
 
 def show_outcomes(results: "Sequence[PackageResult]", folder: Path) -> None:
-    """Show how many packages ended how, and what there is now."""
-    counted = Counter(result.outcome for result in results)
-    rows = table("Outcome", "Packages", "Share", "For example", right=("Packages", "Share"))
-    for outcome, number in counted.most_common():
+    """Print a table of outcomes and the numbers of modules and programs."""
+    counts = Counter(result.outcome for result in results)
+    rows = table("Outcome", "Packages", "Share", "Example", right=("Packages", "Share"))
+    for outcome, number in counts.most_common():
         first = next(result for result in results if result.outcome is outcome)
         example = f"{first.package}: {first.reason}" if first.reason else first.package
         share = f"{100 * number / len(results):.0f} %"
@@ -135,18 +142,20 @@ def show_outcomes(results: "Sequence[PackageResult]", folder: Path) -> None:
     )
 
 
-def _on(address: str, lock: "PackageLock", builder: "PackageBuilder") -> "Iterator[PackageResult]":
-    """Yield the results of tasks of a Ray cluster, which shares the output's folder."""
+def _build_on_ray(
+    address: str, lock: "PackageLock", builder: "PackageBuilder"
+) -> "Iterator[PackageResult]":
+    """Yield results built on a Ray cluster whose nodes share the output folder."""
     from compiler_gym.tools.corpus.packages import split_packages
     from compiler_gym.tools.learn.integrations.ray import spread_tasks
 
-    done, waiting = split_packages(lock, builder)
-    yield from done
-    where = None if address == "local" else address
-    for package, result in spread_tasks(waiting, builder, address=where):
+    finished, pending = split_packages(lock, builder)
+    yield from finished
+    cluster = None if address == "local" else address
+    for package, result in spread_tasks(pending, builder, address=cluster):
         if isinstance(result, Exception):
             raise DatasetInitError(
-                f"{package.name} was lost on the cluster: {str(result).splitlines()[-1]}: go on "
+                f"{package.name} failed on the cluster: {str(result).splitlines()[-1]}; continue "
                 "with --resume"
             ) from result
         yield result
@@ -169,15 +178,15 @@ def _progress_bar(total: int) -> AbstractContextManager[Any]:
 
 
 def _write_line(result: "PackageResult") -> str:
-    what = f"{result.package} {result.version}: {result.outcome.value}"
+    line = f"{result.package} {result.version}: {result.outcome.value}"
     if result.modules:
-        what += f", {len(result.modules)} modules, {len(result.programs)} programs"
+        line += f", {len(result.modules)} modules, {len(result.programs)} programs"
     elif result.reason:
-        what += f": {_cut(result.reason, 100)}"
-    return f"{what}, {_roughly(result.seconds)}"
+        line += f": {_cut(result.reason, 100)}"
+    return f"{line}, {_round_time(result.seconds)}"
 
 
-def _roughly(seconds: float) -> str:
+def _round_time(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -194,10 +203,10 @@ def _list_packages(path: Path) -> list[str]:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise DatasetInitError(
-            f"expected a file with the name of a package on each line in {path}: {reason}"
+            f"cannot read {path}: {reason}; it needs one package name per line"
         ) from error
     lines = (line.partition("#")[0].strip() for line in text.splitlines())
     names = [line for line in lines if line]
     if not names:
-        raise DatasetInitError(f"expected the name of a package on each line, found none in {path}")
+        raise DatasetInitError(f"{path} contains no package names; write one per line")
     return names

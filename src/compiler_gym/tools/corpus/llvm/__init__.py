@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""LLVM's part of making datasets; the entry-point group ``compiler_gym.corpus_builders`` names it.
+"""LLVM's dataset builder, registered in the entry-point group ``compiler_gym.corpus_builders``.
 
-``packages`` compiles the sources of packages, and ``package_tests`` runs the tests that packages
-have of their own.
+``packages`` compiles the sources of packages, and ``package_tests`` runs the packages' own tests.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What makes modules of the packages of a distribution: its clang, before any pass of ``-Oz``.
+"""The distribution's clang, compiling packages to bitcode before any pass.
 
-The sources are read as for ``-Oz``, so that functions say that they are to be small, and no pass
-is run: what a level would do is left to whoever reads them.
+The sources are compiled for ``-Oz``, so that functions have size attributes, but no pass is run:
+optimisation is left to the users of the modules.
 """
 
 import re
@@ -30,64 +30,64 @@ _FORGIVEN = (
         )
     ),
 )
-"""What clang calls an error, and the compilers that packages are written for do not."""
+"""Flags that downgrade errors which the packages' usual compilers do not report."""
 _TREE = re.compile(r"(/run/build/[^/]+)")
 _BATCH_BYTES = 64 << 20
 
 
 class ClangOfPackages:
-    """Clang as it is in the system that packages are built in."""
+    """The clang of the system that packages are built in."""
 
     packages: Sequence[str] = (name_package("clang"),)
     level = "-Oz"
     suffix = ".bc"
 
     def version_command(self) -> Sequence[str]:
-        """Return the command that prints which clang it is."""
+        """Return the command that prints clang's version."""
         return [f"/usr/bin/{tool_name('clang')}", "--version"]
 
     def command(self, unit: Unit, output: str, left_out: Collection[str]) -> Sequence[str]:
-        """Return the command that writes the bitcode of `unit`, which names no place of a tree."""
+        """Return the command that compiles `unit` to bitcode without machine-specific paths."""
         command = unit.command.without_flags(set(left_out))
         folder = _TREE.match(str(unit.command.cwd))
-        places = () if folder is None else (f"-ffile-prefix-map={folder[1]}=.",)
+        prefix_map = () if folder is None else (f"-ffile-prefix-map={folder[1]}=.",)
         return [
             f"/usr/bin/{tool_name('clang')}",
             *_FORGIVEN,
             *command.arguments(unit.source),
             *("-c", "-emit-llvm", self.level, "-g0", "-fno-ident", "-w", "-Qunused-arguments"),
             *("-Xclang", "-disable-llvm-passes", "-fdebug-compilation-dir=."),
-            *places,
+            *prefix_map,
             *("-o", output),
         ]
 
     def unknown_flags(self, said: str, unit: Unit) -> set[str]:
-        """Return the flags of `unit` that clang says it does not know."""
+        """Return the flags of `unit` that clang's error message `said` reports as unknown."""
         return unknown_flags(said) & set(unit.command.flags)
 
     def counts(self, modules: Sequence[bytes]) -> list[tuple[int, int] | None]:
-        """Return how many instructions and defined functions each has; None for no module."""
-        found: list[tuple[int, int] | None] = []
+        """Return the numbers of instructions and defined functions of each; None if invalid."""
+        counts: list[tuple[int, int] | None] = []
         for batch in _batches(modules):
             try:
                 answers = run_engine("counts", batch, timeout=_SECONDS)
             except CompilerGymError:
-                answers = [_alone(module) for module in batch]
-            found += [msgspec.json.decode(one, type=tuple[int, int]) if one else None
-                      for one in answers]  # fmt: skip
-        return found
+                answers = [_count_one(module) for module in batch]
+            counts += [msgspec.json.decode(answer, type=tuple[int, int]) if answer else None
+                       for answer in answers]  # fmt: skip
+        return counts
 
     def link_modules(
         self, modules: Sequence[bytes], archives: Sequence[Sequence[bytes]], *, is_shared: bool
     ) -> bytes:
-        """Return one module of `modules` and what they need of `archives`."""
-        wanted = () if is_shared else ("main",)
-        parts = [*modules, *select_members(modules, archives, wanted=wanted, timeout=_SECONDS)]
+        """Link `modules`, and the members of `archives` that they need, into one module."""
+        roots = () if is_shared else ("main",)
+        parts = [*modules, *select_members(modules, archives, wanted=roots, timeout=_SECONDS)]
         return parts[0] if len(parts) == 1 else run_engine("link", parts, timeout=_SECONDS)[0]
 
 
 unit_compiler = ClangOfPackages()
-"""What the compiler's record names."""
+"""The instance that the compiler's registration refers to."""
 
 
 def _batches(modules: Sequence[bytes]) -> list[list[bytes]]:
@@ -102,7 +102,7 @@ def _batches(modules: Sequence[bytes]) -> list[list[bytes]]:
     return batches
 
 
-def _alone(module: bytes) -> bytes:
+def _count_one(module: bytes) -> bytes:
     try:
         return run_engine("counts", [module], timeout=_SECONDS)[0]
     except CompilerGymError:

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""Programs out of a distribution's source packages: each is built once, and its modules are kept.
+"""Building a distribution's source packages into modules and linked programs.
 
-``records`` is what a build leaves, and the contract between who builds and who reads; ``gathering``
-makes the corpus of it. A folder that was built holds::
+``records`` defines the results of builds, and ``gathering`` creates a corpus from them. An output
+folder contains::
 
-    lock.toml                               the packages, their sources, what they are built against
-    packages/NAME_VERSION/result.json       a `PackageResult`; written last: it says that it is done
-    packages/NAME_VERSION/build.log         what the build printed
-    packages/NAME_VERSION/refused.log       what the compiler said of sources that it refused
+    lock.toml                               the packages, sources and build dependencies
+    packages/NAME_VERSION/result.json       a `PackageResult`; written last, when all is complete
+    packages/NAME_VERSION/build.log         the output of the build
+    packages/NAME_VERSION/refused.log       the compiler's errors for rejected sources
     packages/NAME_VERSION/modules/SHA256.bc     a `BuiltModule`
     packages/NAME_VERSION/programs/SHA256.bc    a `LinkedProgram`
-    packages/NAME_VERSION/tree.tar.zst      the tree as it was built, where tests ran in it
+    packages/NAME_VERSION/tree.tar.zst      the built tree, if the package's tests passed in it
 
-``apt`` fetches, ``supplying`` gives a source and a system to build it in (``roots``, which are what
-``lock`` says), ``building`` builds one package (``units`` are the sources it compiled, ``modules``
-what becomes of them, ``trying`` its tests, ``failures`` why it failed, ``copyright`` its licences)
-and ``several`` many; ``kept_trees`` lends a tree once more. ``compiling`` is what a compiler
-offers; none is named here.
+``apt`` downloads; ``supplying`` provides sources and the systems to build in (``roots``), in the
+versions of ``lock``; ``building`` builds one package (``units``: its compiled sources, ``modules``:
+their bitcode, ``trying``: its tests, ``failures``: the reason of a failure, ``copyright``: its
+licences) and ``several`` builds many; ``kept_trees`` unpacks a built tree again. ``compiling`` is
+the interface of compiler plug-ins.
 """
 
 from typing import TYPE_CHECKING

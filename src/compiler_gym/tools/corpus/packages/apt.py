@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Fetch packages with an apt of its own: the lists, settings and packages of the system stay.
+"""Download packages with a private apt: the system's lists, settings and packages are not changed.
 
-All it knows lies in one folder, and it believes nothing that the distribution has not signed.
-What it installs is only downloaded; nothing of a package is run here.
+All state is in one folder, and only data signed by the distribution is accepted. Packages are
+downloaded but not installed, and none of their scripts is run.
 """
 
 import os
@@ -21,7 +21,7 @@ from compiler_gym.tools.corpus.packages.copyright import paragraphs
 __all__ = ["Fetched", "PrivateApt"]
 
 SIGNED = "[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
-"""Whose signature the archive has to have."""
+"""The option of a source line that selects the archive's signing key."""
 _URI = re.compile(r"'([^']+)' (\S+) (\d+) SHA256:([0-9a-f]{64})")
 _KEPT_SETTING = re.compile(r"Acquire::(http|https|ftp)(::\S+)?::Proxy|Acquire::(http|https)::Proxy")
 _FETCH_SECONDS, _ASK_SECONDS = 3600.0, 300.0
@@ -29,10 +29,10 @@ _FETCH_SECONDS, _ASK_SECONDS = 3600.0, 300.0
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """One file of the archive, as apt names it."""
+    """One file in the archive."""
 
     name: str
-    """The name of the file."""
+    """The file name."""
     size: int
     sha256: str
 
@@ -44,10 +44,10 @@ class Fetched:
 
 
 class PrivateApt:
-    """An apt whose state lies in `folder`, and which knows the lines `mirrors` of an archive.
+    """An apt whose state is in `folder` and whose sources are the lines `mirrors`.
 
-    A line is ``URL SUITE COMPONENT``. `versions` are packages that are had in one version only.
-    Raises `DatasetInitError` where there is no apt, and `DownloadFailed` for what it cannot fetch.
+    A line is ``URL SUITE COMPONENT``. `versions` pins packages to versions. Raises
+    `DatasetInitError` if apt is not installed, and `DownloadFailed` if a download fails.
     """
 
     def __init__(
@@ -59,22 +59,22 @@ class PrivateApt:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What the environment of a command of apt holds, so that it is this one's."""
+        """The environment variables that make apt's commands use this instance."""
         return {"APT_CONFIG": str(self._home / "apt.conf"), "LC_ALL": "C.UTF-8"}
 
     @property
     def downloads(self) -> Path:
-        """Where fetched packages lie."""
+        """The folder of downloaded packages."""
         return self._home / "downloads"
 
     def prepare(self) -> "PrivateApt":
-        """Write its settings, and read the lists of the mirrors where that was not done yet."""
+        """Write the settings, and download the package lists unless that was done."""
         if shutil.which("apt-get") is None:
             raise DatasetInitError(
-                "expected apt-get on PATH to fetch packages with: build on Debian or Ubuntu, or "
-                "in a container of one"
+                "apt-get not found on PATH; build packages on Debian or Ubuntu, or in a container "
+                "with one of them"
             )
-        # Apt names only what it has not: its own folder of archives stays empty.
+        # apt lists only files that are not in its archive folder, so that folder stays empty.
         for part in ("lists/partial", "cache/archives/partial", "state", "downloads"):
             (self._home / part).mkdir(parents=True, exist_ok=True)
         with lock_path(self._home / "lists"):
@@ -94,25 +94,25 @@ class PrivateApt:
         return self
 
     def source(self, package: str, version: str, into: Path) -> Path:
-        """Fetch the source of `package` in `version` into the folder, and return its ``.dsc``."""
-        asked = f"{package}={version}" if version else package
-        words = ["apt-get", "source", "--download-only", "--only-source", "-qq", asked]
+        """Download the source of `package` in `version` to `into` and return its ``.dsc``."""
+        name = f"{package}={version}" if version else package
+        command = ["apt-get", "source", "--download-only", "--only-source", "-qq", name]
         into.mkdir(parents=True, exist_ok=True)
-        self.ask(words, cwd=into, seconds=_FETCH_SECONDS)
-        found = sorted(into.glob("*.dsc"))
-        if len(found) != 1:
-            raise DownloadFailed(f"expected one .dsc of {asked}, found {len(found)}")
-        return found[0]
+        self.ask(command, cwd=into, seconds=_FETCH_SECONDS)
+        descriptions = sorted(into.glob("*.dsc"))
+        if len(descriptions) != 1:
+            raise DownloadFailed(f"{name} has {len(descriptions)} .dsc files instead of one")
+        return descriptions[0]
 
     def fetch_archive(self, package: str, into: Path) -> None:
-        """Fetch only the original archive of a source package into the folder."""
-        words = ["apt-get", "source", "--download-only", "--tar-only", "-qq", package]
-        self.ask(words, cwd=into, seconds=_FETCH_SECONDS)
+        """Download only the original archive of a source package to `into`."""
+        command = ["apt-get", "source", "--download-only", "--tar-only", "-qq", package]
+        self.ask(command, cwd=into, seconds=_FETCH_SECONDS)
 
     def describe_source(self, package: str) -> dict[str, str]:
-        """Return what the archive says of the newest source of `package`."""
-        words = ["apt-get", "source", "--print-uris", "--only-source", "-qq", package]
-        files = {file.name: file for file in _files_in(self.ask(words))}
+        """Return the control fields of the newest source of `package`."""
+        command = ["apt-get", "source", "--print-uris", "--only-source", "-qq", package]
+        files = {file.name: file for file in _files_in(self.ask(command))}
         name = next((name for name in files if name.endswith(".dsc")), "")
         for fields in paragraphs(self.ask(["apt-cache", "showsrc", "--only-source", package])):
             if name and f" {name}" in fields.get("Checksums-sha256", ""):
@@ -120,55 +120,55 @@ class PrivateApt:
         raise DownloadFailed(f"Unable to find a source package for {package}")
 
     def sources(self) -> Iterator[dict[str, str]]:
-        """Yield what the archive says of each source package that it has."""
-        asked = ["apt-get", "indextargets", "--format", "$(FILENAME)", "Created-By: Sources"]
-        for name in self.ask(asked).split():
+        """Yield the control fields of each source package in the archive."""
+        command = ["apt-get", "indextargets", "--format", "$(FILENAME)", "Created-By: Sources"]
+        for name in self.ask(command).split():
             yield from paragraphs(self.ask(["/usr/lib/apt/apt-helper", "cat-file", name]))
 
     def resolve_needed(self, names: Sequence[str]) -> list[Fetched]:
-        """Return every package that must be there for the packages `names`, themselves among them.
+        """Return the packages `names` and everything they depend on.
 
-        ``?essential`` stands for what every system has.
+        ``?essential`` stands for the essential packages of the distribution.
         """
         return _files_in(self.ask(["apt-get", "install", "-y", "-qq", "--print-uris", *names]))
 
     def build_depends(self, package: str, version: str = "") -> list[Fetched]:
-        """Return every package that must be there to build the source `package`."""
-        asked = f"{package}={version}" if version else package
-        return _files_in(self.ask(["apt-get", "build-dep", "-y", "-qq", "--print-uris", asked]))
+        """Return every package needed to build the source `package`."""
+        name = f"{package}={version}" if version else package
+        return _files_in(self.ask(["apt-get", "build-dep", "-y", "-qq", "--print-uris", name]))
 
     def fetch(self, files: Sequence[Fetched]) -> list[Path]:
-        """Return the packages `files`, downloaded where they are not there yet."""
+        """Return the paths of the packages `files`, downloading missing ones."""
         missing = [file for file in files if not (self.downloads / file.name).is_file()]
         if missing:
-            asked = ["=".join(file.package) for file in missing]
+            names = ["=".join(file.package) for file in missing]
             with lock_path(self.downloads):
-                self.ask(["apt-get", "download", "-qq", *asked], cwd=self.downloads,
+                self.ask(["apt-get", "download", "-qq", *names], cwd=self.downloads,
                          seconds=_FETCH_SECONDS)  # fmt: skip
         for file in missing:
             path = self.downloads / file.name
-            found = hash_file(path) if path.is_file() else "nothing"
-            if found != file.sha256:
+            digest = hash_file(path) if path.is_file() else "missing"
+            if digest != file.sha256:
                 path.unlink(missing_ok=True)
-                raise DownloadFailed(f"{file.name}: expected sha256 {file.sha256}, found {found}")
+                raise DownloadFailed(f"{file.name}: its sha256 is {digest}, not {file.sha256}")
         return [self.downloads / file.name for file in files]
 
     def ask(
         self, words: Sequence[str], *, cwd: Path | None = None, seconds: float = _ASK_SECONDS
     ) -> str:
-        """Return what a command of apt prints; raise `DownloadFailed` with its own words."""
+        """Return the output of an apt command; raise `DownloadFailed` with its error message."""
         try:
-            done = subprocess.run(
+            result = subprocess.run(
                 words, cwd=cwd or self._home, env=os.environ | self.variables,
                 stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                 timeout=seconds,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise DownloadFailed(f"`{' '.join(words)}` took longer than {seconds:g} s") from None
-        if done.returncode:
-            said = "\n".join(line for line in done.stderr.splitlines() if line.startswith("E:"))
-            raise DownloadFailed(f"`{' '.join(words)}` failed: {said or done.stderr.strip()}")
-        return done.stdout
+        if result.returncode:
+            error = "\n".join(line for line in result.stderr.splitlines() if line.startswith("E:"))
+            raise DownloadFailed(f"`{' '.join(words)}` failed: {error or result.stderr.strip()}")
+        return result.stdout
 
     def _pins(self) -> str:
         return "\n".join(
@@ -179,7 +179,7 @@ class PrivateApt:
     def _settings(self) -> str:
         home = self._home
         settings = {
-            # The machine's own settings name commands that are run after an update.
+            # The machine's own settings may run commands after an update.
             "Dir::Etc::Main": "/dev/null",
             "Dir::Etc::Parts": "/dev/null",
             "Dir::Etc::SourceList": home / "sources.list",
@@ -198,19 +198,21 @@ class PrivateApt:
             "APT::Install-Recommends": "false",
             "APT::Sandbox::User": "root" if os.geteuid() == 0 else "",
         }
-        written = [f'{name} "{value}";\n' for name, value in settings.items()]
-        return "".join([*written, *_proxies()])
+        lines = [f'{name} "{value}";\n' for name, value in settings.items()]
+        return "".join([*lines, *_proxies()])
 
 
 def _proxies() -> list[str]:
-    """Return how this machine reaches others, as its own apt says it."""
-    done = subprocess.run(
+    """Return the proxy settings of this machine's apt."""
+    result = subprocess.run(
         ["apt-config", "dump", "Acquire"], capture_output=True, text=True, check=False
     )
     return [
-        f"{line}\n" for line in done.stdout.splitlines() if _KEPT_SETTING.match(line.split(" ")[0])
+        f"{line}\n"
+        for line in result.stdout.splitlines()
+        if _KEPT_SETTING.match(line.split(" ")[0])
     ]
 
 
-def _files_in(printed: str) -> list[Fetched]:
-    return [Fetched(name, int(size), digest) for _, name, size, digest in _URI.findall(printed)]
+def _files_in(output: str) -> list[Fetched]:
+    return [Fetched(name, int(size), digest) for _, name, size, digest in _URI.findall(output)]

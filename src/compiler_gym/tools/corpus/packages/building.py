@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Build one package in a system of its own, and keep what its sources are as modules.
+"""Build one package in an isolated system and compile its sources to modules.
 
-The package's own compilers build it by its own rules, with stand-ins that note each command.
-Afterwards another front end compiles the same sources once more, so that one source which that
-refuses costs one module and not the package.
+The package is built with its own compilers and rules; stand-ins for the compilers record each
+command. Then another front end compiles the same sources again, so that a source it rejects costs
+one module and not the whole package.
 """
 
 import errno
@@ -52,7 +52,7 @@ _RECORDER, _OUT = "/run/recorder", "/run/out"
 _COMPILERS = f"{_RECORDER}/compilers"
 _REAL = ("cc", "c89", "c99", "gcc", "clang", "c++", "g++", "clang++")
 _TRIALS = ("conftest.", "CMakeFiles/CMakeTmp", "CMakeFiles/CMakeScratch", "--version", "-print-")
-"""What a configure step compiles, hundreds of times, and throws away."""
+"""Files and arguments of test compilations that configure steps run by the hundred."""
 _SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _OPTIONS = "nocheck nodoc terse parallel=1"
 _FILES = 4096
@@ -71,33 +71,33 @@ _LEAST_FREE = 512 << 20
 _MOST_LOGGED = 4 << 20
 _MOST_REASON = 200
 _UNREADABLE = (errno.ENAMETOOLONG, errno.ELOOP)
-"""Errors that say that folders are nested too deeply, or that links lead in a circle."""
+"""The error numbers for too deeply nested folders and for circular links."""
 
 
 class Supplier(Protocol):
-    """Where packages and the systems that they are built in come from."""
+    """A source of packages and of the systems to build them in."""
 
     def source(self, package: LockedPackage, into: Path) -> Path:
-        """Put the source of `package` into the folder, and return its ``.dsc``.
+        """Copy the source of `package` to `into` and return its ``.dsc``.
 
-        Raises `DownloadFailed` where there is none, or it is not the one that was named.
+        Raises `DownloadFailed` if there is none, or not in the requested version.
         """
         ...
 
     def root(self, package: LockedPackage) -> AbstractContextManager[Root]:
-        """Give the system to build `package` in while the block runs.
+        """Provide the system to build `package` in, for the duration of a ``with`` block.
 
-        Raises `DownloadFailed` where what it is built against is not to be had.
+        Raises `DownloadFailed` if build dependencies are not available.
         """
         ...
 
 
 class BuildStopped(BaseException):
-    """Somebody stopped all builds: this one ends without a result."""
+    """All builds were cancelled: this one ends without a result."""
 
 
-class _Passed(Exception):
-    """The build passed a limit, or cannot go on: how it ends, and why."""
+class _Abandoned(Exception):
+    """The build cannot continue, for example because it exceeded a limit."""
 
     def __init__(self, outcome: BuildOutcome, reason: str) -> None:
         super().__init__(reason)
@@ -106,7 +106,7 @@ class _Passed(Exception):
 
 @dataclass(slots=True)
 class _Space:
-    """What a build has written, looked at now and then."""
+    """The disk space that a build uses, checked periodically."""
 
     folders: Sequence[Path]
     most: int
@@ -115,30 +115,30 @@ class _Space:
     _next: float = 0.0
 
     def look(self, *, at_once: bool = False) -> None:
-        """Raise `_Passed` if the build wrote too much, and `BuildStopped` if it is to stop.
+        """Raise `_Abandoned` if the build wrote too much, and `BuildStopped` if it was cancelled.
 
-        It looks about once a second, or now with `at_once`.
+        Checks the disk about once a second, or immediately with `at_once`.
         """
         if self.is_stopped():
             raise BuildStopped
         if time.monotonic() < self._next and not at_once:
             return
-        began = time.monotonic()
+        started = time.monotonic()
         used = sum(map(_bytes_in, self.folders))
         self.peak = max(self.peak, used)
         if used > self.most:
-            raise _Passed(BuildOutcome.DISK, f"it wrote more than {self.most >> 20:,} MiB")
+            raise _Abandoned(BuildOutcome.DISK, f"it wrote more than {self.most >> 20:,} MiB")
         if shutil.disk_usage(self.folders[0]).free < _LEAST_FREE:
-            raise _Passed(
-                BuildOutcome.DISK, f"less than {_LEAST_FREE >> 20} MiB are free on this disk"
+            raise _Abandoned(
+                BuildOutcome.DISK, f"less than {_LEAST_FREE >> 20} MiB are free on the disk"
             )
-        took = time.monotonic() - began
-        self._next = time.monotonic() + max(_LOOK_SECONDS, 20 * took)
+        duration = time.monotonic() - started
+        self._next = time.monotonic() + max(_LOOK_SECONDS, 20 * duration)
 
 
 @dataclass(slots=True)
 class _Workshop:
-    """Everything that the steps of one build share."""
+    """The state shared by the steps of one build."""
 
     root: Root
     work: Path
@@ -152,25 +152,25 @@ class _Workshop:
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def run(
-        self, words: Sequence[str], directory: str, *, seconds: float | None = None,
+        self, command: Sequence[str], directory: str, *, seconds: float | None = None,
         variables: Mapping[str, str] | None = None, output: int | None = None,
     ) -> BoxReport:  # fmt: skip
-        """Run one step; raise `_Passed` where it passes a limit of the package."""
-        left = self.ends - time.monotonic() if seconds is None else seconds
+        """Run one step; raise `_Abandoned` if it exceeds a limit of the package."""
+        remaining = self.ends - time.monotonic() if seconds is None else seconds
         bounds = RunLimits(
-            seconds=max(left, 0.1),
+            seconds=max(remaining, 0.1),
             memory_bytes=0,
             output_bytes=self.limits.disk_bytes,
             processes=self.limits.processes,
             total_memory_bytes=self.limits.memory_bytes,
             open_files=_FILES,
         )
-        place = RootedPlace(
+        folders = RootedPlace(
             self.root.path, self.work, directory, {_RECORDER: self.recorder, _OUT: self.out}
         )
         report = run_rooted(
-            words,
-            place,
+            command,
+            folders,
             limits=bounds,
             environment={**self.variables, **(variables or {})},
             output=self.log if output is None else output,
@@ -178,9 +178,11 @@ class _Workshop:
         )
         self.cpu_seconds += report.cpu_seconds
         if report.stopped_by == "sandbox":
-            raise _Passed(BuildOutcome.UNEXPLAINED, "the sandbox ended before the build")
+            raise _Abandoned(
+                BuildOutcome.UNEXPLAINED, "the sandbox was killed before the build ended"
+            )
         if report.stopped_by is not None and seconds is None:
-            raise _Passed(*_limit_passed(report.stopped_by, self.limits))
+            raise _Abandoned(*_limit_passed(report.stopped_by, self.limits))
         return report
 
 
@@ -193,11 +195,11 @@ def build_package(
     limits: PackageLimits,
     is_stopped: Callable[[], bool] = lambda: False,
 ) -> PackageResult:
-    """Build `package` and leave its modules, programs and log in `folder`; return how it ended.
+    """Build `package`, write its modules, programs and log to `folder`, and return the result.
 
-    What a package does is a row, never an exception. Raises `DownloadFailed` where the archive is
-    not reached, `SandboxError` where this machine
-    cannot build anything, `OSError` where `folder` cannot be written, and `BuildStopped`.
+    A failing package gives a result, never an exception. Raises `DownloadFailed` if the archive is
+    unreachable, `SandboxError` if no package can be built on this machine, `OSError` if `folder`
+    is not writable, and `BuildStopped`.
     """
     started = time.monotonic()
     log = folder / LOG
@@ -217,12 +219,12 @@ def build_package(
         building = _Building(package, folder, supplier, compiler, limits, result)
         try:
             result = building.run(parts, printed.fileno(), space)
-        except _Passed as passed:
-            result = replace(building.result, outcome=passed.outcome, reason=passed.reason)
+        except _Abandoned as end:
+            result = replace(building.result, outcome=end.outcome, reason=end.reason)
         except (OSError, RecursionError) as error:
             if isinstance(error, OSError) and error.errno not in _UNREADABLE:
                 raise
-            reason = f"its tree cannot be read: {str(error)[:_MOST_REASON]}"
+            reason = f"its source tree cannot be read: {str(error)[:_MOST_REASON]}"
             result = replace(building.result, outcome=BuildOutcome.BAD_SOURCE, reason=reason)
     text = _trim_log(log)
     tail = "" if result.outcome is BuildOutcome.BUILT else last_lines(text)
@@ -236,7 +238,7 @@ def build_package(
 
 
 class _Building:
-    """One build, step by step; `result` holds what is known when it ends early."""
+    """One build, step by step; `result` is filled as it proceeds, in case it ends early."""
 
     def __init__(
         self,
@@ -253,13 +255,13 @@ class _Building:
         self._compiler, self._limits = compiler, limits
 
     def run(self, parts: Sequence[Path], log: int, space: _Space) -> PackageResult:
-        """Return how it ended, or raise `_Passed`."""
+        """Return the result, or raise `_Abandoned`."""
         work, recorder, out = parts
         description = self._fetch(work)
         try:
             with self._supplier.root(self._package) as root:
-                self._know(build_depends=root.packages)
-                shop = _Workshop(
+                self._update(build_depends=root.packages)
+                workshop = _Workshop(
                     root=root,
                     work=work,
                     recorder=recorder,
@@ -271,114 +273,114 @@ class _Building:
                     variables=_variables(),
                 )
                 try:
-                    return self._in(shop, description)
+                    return self._build_in(workshop, description)
                 finally:
-                    self.cpu_seconds = shop.cpu_seconds
+                    self.cpu_seconds = workshop.cpu_seconds
         except DownloadFailed as error:
             _raise_if_unreached(error)
-            raise _Passed(BuildOutcome.NO_DEPENDENCY, _one_line(error)) from error
+            raise _Abandoned(BuildOutcome.NO_DEPENDENCY, _one_line(error)) from error
         except RefusedArchive as error:
-            raise _Passed(BuildOutcome.NO_DEPENDENCY, _one_line(error)) from error
+            raise _Abandoned(BuildOutcome.NO_DEPENDENCY, _one_line(error)) from error
 
-    def _in(self, shop: _Workshop, description: Path) -> PackageResult:
+    def _build_in(self, shop: _Workshop, description: Path) -> PackageResult:
         name = self._package.tree
         inside = f"{BUILD_FOLDER}/{name}"
-        done = shop.run(["/bin/sh", "-c", _UNPACK, description.name, name], BUILD_FOLDER)
-        if done.exit_status:
+        report = shop.run(["/bin/sh", "-c", _UNPACK, description.name, name], BUILD_FOLDER)
+        if report.exit_status:
             raise self._report_failed(BuildOutcome.BAD_SOURCE)
         tree = BuiltTree(inside, shop.work / name, shop.root.path)
         licences = _licences_in(tree)
-        self._know(license=licences.whole)
+        self._update(license=licences.whole)
         recording = Recording(shop.recorder, tree.path)
         _write_stand_ins(shop.recorder, shop.root.path)
-        built = shop.run(["/bin/sh", "-c", _BUILD], inside)
-        shop.space.look(at_once=True)  # a quick build ends before the next look
+        report = shop.run(["/bin/sh", "-c", _BUILD], inside)
+        shop.space.look(at_once=True)  # a quick build ends before the next periodic check
         events = list(tree.events(recording))
-        units, gone = tree.units(events)
-        if built.exit_status:
+        units, missing = tree.units(events)
+        if report.exit_status:
             raise self._report_failed()
         if not units:
-            if gone:
-                reason = f"{len(gone)} sources that it compiled are gone, for example {gone[0]}"
-                raise _Passed(BuildOutcome.SOURCES_GONE, reason)
-            raise _Passed(BuildOutcome.NOT_C, "its build compiled no C or C++")
-        self._know(compiler=self._version(shop))
+            if missing:
+                reason = f"{len(missing)} compiled sources were deleted, for example {missing[0]}"
+                raise _Abandoned(BuildOutcome.SOURCES_GONE, reason)
+            raise _Abandoned(BuildOutcome.NOT_C, "its build compiled no C or C++ sources")
+        self._update(compiler=self._version(shop))
         modules = Modules(tree, events, units, licences, self._folder)
         compiled = compile_units(
             modules, self._compiler, lambda words, put: shop.run(words, inside, output=put),
             shop.out, _OUT,
         )  # fmt: skip
         if not compiled.modules:
-            reason = f"{self._compiler.packages[0]} refused all of {len(units)} sources"
-            self._know(refused=compiled.refused)
-            raise _Passed(BuildOutcome.COMPILER, reason)
-        self._know(
+            reason = f"{self._compiler.packages[0]} rejected all {len(units)} sources"
+            self._update(refused=compiled.refused)
+            raise _Abandoned(BuildOutcome.COMPILER, reason)
+        self._update(
             modules=compiled.modules,
             programs=compiled.programs,
             refused=compiled.refused,
             outcome=BuildOutcome.BUILT,
         )
-        self._try(shop, tree)
+        self._run_tests(shop, tree)
         return self.result
 
     def _fetch(self, work: Path) -> Path:
-        """Return the description of the source, fetched and as it was named."""
+        """Download the source and return its ``.dsc``, checked against the lock."""
         try:
-            found = self._supplier.source(self._package, work)
+            path = self._supplier.source(self._package, work)
         except DownloadFailed as error:
             _raise_if_unreached(error)
             is_missing = "Unable to find" in str(error) or "Can not find version" in str(error)
             outcome = BuildOutcome.NO_PACKAGE if is_missing else BuildOutcome.BAD_SOURCE
-            raise _Passed(outcome, _one_line(error)) from error
-        digest = hash_file(found)
-        fields = next(paragraphs(_read_signed(found.read_text(errors="replace"))), dict[str, str]())
-        self._know(
+            raise _Abandoned(outcome, _one_line(error)) from error
+        digest = hash_file(path)
+        fields = next(paragraphs(_read_signed(path.read_text(errors="replace"))), dict[str, str]())
+        self._update(
             source_sha256=digest, version=fields.get("Version", self._package.version) or "any"
         )
         if self._package.sha256 not in ("", digest):
-            raise _Passed(
+            raise _Abandoned(
                 BuildOutcome.BAD_SOURCE,
-                f"expected a source of {self._package.sha256}, found {digest}",
+                f"the sha256 of its source is {digest}, not {self._package.sha256}",
             )
-        return found
+        return path
 
     def _version(self, shop: _Workshop) -> str:
-        text = shop.out / "version"
-        with text.open("wb") as printed:
-            shop.run(self._compiler.version_command(), BUILD_FOLDER, output=printed.fileno())
-        said = text.read_text(errors="replace").splitlines()
-        return said[0] if said else ""
+        path = shop.out / "version"
+        with path.open("wb") as output:
+            shop.run(self._compiler.version_command(), BUILD_FOLDER, output=output.fileno())
+        lines = path.read_text(errors="replace").splitlines()
+        return lines[0] if lines else ""
 
-    def _try(self, shop: _Workshop, tree: BuiltTree) -> None:
-        """Run the package's tests, and keep the tree that they passed in."""
-        found = test_command(tree.path) if self._limits.test_seconds else None
-        if found is None:
+    def _run_tests(self, shop: _Workshop, tree: BuiltTree) -> None:
+        """Run the package's tests, and archive the tree if they pass."""
+        test = test_command(tree.path) if self._limits.test_seconds else None
+        if test is None:
             return
-        words, place = found
-        inside = os.path.normpath(f"{tree.inside}/{place}")
-        done = shop.run(words, inside, seconds=self._limits.test_seconds)
-        if done.stopped_by is not None:
-            tests = OwnTests.NO_TIME if done.stopped_by == "time" else OwnTests.FAILED
+        command, folder = test
+        inside = os.path.normpath(f"{tree.inside}/{folder}")
+        report = shop.run(command, inside, seconds=self._limits.test_seconds)
+        if report.stopped_by is not None:
+            tests = OwnTests.NO_TIME if report.stopped_by == "time" else OwnTests.FAILED
         else:
-            tests = OwnTests.FAILED if done.exit_status else OwnTests.PASSED
-        is_kept = tests is OwnTests.PASSED and bool(self.result.programs)
-        kept = is_kept and keep_tree(tree.path, self._folder / TREE, self._limits.tree_bytes)
+            tests = OwnTests.FAILED if report.exit_status else OwnTests.PASSED
+        is_useful = tests is OwnTests.PASSED and bool(self.result.programs)
+        is_kept = is_useful and keep_tree(tree.path, self._folder / TREE, self._limits.tree_bytes)
         programs = tuple(
-            replace(program, tests=tests, tree=TREE if kept else "")
+            replace(program, tests=tests, tree=TREE if is_kept else "")
             for program in self.result.programs
         )
-        self._know(programs=programs, test_command=tuple(words), test_folder=place)
+        self._update(programs=programs, test_command=tuple(command), test_folder=folder)
 
-    def _report_failed(self, outcome: BuildOutcome | None = None) -> _Passed:
-        found, reason = explain_log(_trim_log(self._folder / LOG))
-        return _Passed(outcome or found, reason)
+    def _report_failed(self, outcome: BuildOutcome | None = None) -> _Abandoned:
+        logged_outcome, reason = explain_log(_trim_log(self._folder / LOG))
+        return _Abandoned(outcome or logged_outcome, reason)
 
-    def _know(self, **fields: object) -> None:
+    def _update(self, **fields: object) -> None:
         self.result = replace(self.result, **fields)  # type: ignore[arg-type]  # its own fields
 
 
 def _write_stand_ins(recorder: Path, root: Path) -> None:
-    """Write a stand-in for each compiler of the system `root`, under each name that it has."""
+    """Write a stand-in for each compiler in the system `root`, under each of its names."""
     folder = recorder / "compilers"
     folder.mkdir()
     shutil.copyfile(WATCH, recorder / WATCH.name)
@@ -420,31 +422,31 @@ def _licences_in(tree: BuiltTree) -> Licences:
 
 
 def _read_signed(text: str) -> str:
-    """Return the text in a signed description."""
-    head, _, rest = text.partition("-----BEGIN PGP SIGNED MESSAGE-----")
-    return rest.partition("\n\n")[2] if rest else head
+    """Return the text of a description, without its signature."""
+    head, _, body = text.partition("-----BEGIN PGP SIGNED MESSAGE-----")
+    return body.partition("\n\n")[2] if body else head
 
 
 def _limit_passed(name: str, limits: PackageLimits) -> tuple[BuildOutcome, str]:
     return {
         "time": (BuildOutcome.TIME, f"it took longer than {limits.seconds:g} s"),
-        "memory": (BuildOutcome.MEMORY, f"it took more than {limits.memory_bytes >> 20:,} MiB"),
+        "memory": (BuildOutcome.MEMORY, f"it used more than {limits.memory_bytes >> 20:,} MiB"),
         "processes": (BuildOutcome.PROCESSES, f"it ran more than {limits.processes} processes"),
         "output": (BuildOutcome.DISK, "it filled its scratch folder"),
     }[name]
 
 
 def _trim_log(log: Path) -> str:
-    """Return the end of a log, and leave no more of it than that."""
+    """Truncate a log to its end and return that."""
     size = log.stat().st_size
     with log.open("rb+") as file:
         file.seek(max(size - _MOST_LOGGED, 0))
-        kept = file.read()
+        tail = file.read()
         if size > _MOST_LOGGED:
             file.seek(0)
-            file.write(kept)
+            file.write(tail)
             file.truncate()
-    return kept.decode(errors="replace")
+    return tail.decode(errors="replace")
 
 
 def _bytes_in(folder: Path) -> int:
@@ -459,7 +461,7 @@ def _bytes_in(folder: Path) -> int:
 
 
 def _raise_if_unreached(error: DownloadFailed) -> None:
-    """Raise `error` where the network failed: that says nothing of the package."""
+    """Raise `error` if the network failed, which is not a failure of the package."""
     if _UNREACHED.search(str(error)):
         raise error
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a compiler offers, so that packages become programs of its environments.
+"""The interface of a compiler plug-in that turns packages into programs.
 
-A registered compiler names an object that fulfils `UnitCompiler`; no compiler is named here.
+A registered compiler names an object that implements `UnitCompiler`; nothing here depends on a
+particular compiler.
 """
 
 from collections.abc import Collection, Sequence
@@ -13,43 +14,44 @@ __all__ = ["UnitCompiler"]
 
 
 class UnitCompiler(Protocol):
-    """A front end that a package is compiled with again, after its own compiler built it.
+    """A front end that compiles the sources of a package again after the package was built.
 
-    The commands run in the system that the package is built in; all else runs outside of it, on
-    what they made, in processes of its own. One object may serve several threads.
+    The commands run inside the system the package is built in; the other methods run outside, on
+    the commands' output, in separate processes. An object can be used by several threads.
     """
 
     packages: Sequence[str]
-    """The packages of the distribution that hold it."""
+    """The packages of the distribution that contain the front end."""
     level: str
-    """The level of optimisation that its modules are prepared for, such as ``-Oz``."""
+    """The optimisation level that the modules are prepared for, such as ``-Oz``."""
     suffix: str
-    """How files with its modules end."""
+    """The suffix of module files."""
 
     def version_command(self) -> Sequence[str]:
-        """Return the command that prints which version it is, on the first line."""
+        """Return the command that prints the version on its first line."""
         ...
 
     def command(self, unit: Unit, output: str, left_out: Collection[str]) -> Sequence[str]:
-        """Return the command that makes the module `output` of `unit`.
+        """Return the command that compiles `unit` to the module `output`.
 
-        It runs where the unit's own command ran. `left_out` are flags that it does not know.
+        It runs in the working directory of the unit's own command. `left_out` are flags that the
+        front end does not know.
         """
         ...
 
     def unknown_flags(self, said: str, unit: Unit) -> set[str]:
-        """Return the flags of `unit` that it says in an error it does not know."""
+        """Return the flags of `unit` that are unknown according to the error message `said`."""
         ...
 
     def counts(self, modules: Sequence[bytes]) -> list[tuple[int, int] | None]:
-        """Return how many instructions and defined functions each has; None for no module."""
+        """Return the numbers of instructions and defined functions of each; None if invalid."""
         ...
 
     def link_modules(
         self, modules: Sequence[bytes], archives: Sequence[Sequence[bytes]], *, is_shared: bool
     ) -> bytes:
-        """Return one module of `modules` and what they need of `archives`.
+        """Link `modules`, and the members of `archives` that they need, into one module.
 
-        Raises `BenchmarkInitError` where they cannot be linked.
+        Raises `BenchmarkInitError` if they cannot be linked.
         """
         ...

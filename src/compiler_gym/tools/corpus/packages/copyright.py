@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Read a machine-readable ``debian/copyright``: which licence is each file under?"""
+"""Read the licence of each file from a machine-readable ``debian/copyright``."""
 
 import re
 from collections.abc import Iterator
@@ -25,34 +25,34 @@ class Licences:
 
     @classmethod
     def read(cls, text: str) -> "Licences":
-        """Return what `text` says.
+        """Parse `text`.
 
-        Of one that is not machine-readable, the common licence that it names, if it names one.
+        If it is not machine-readable but names a single common licence, all files have that.
         """
         rows = [
             (
-                re.compile("|".join(map(_pattern, found["Files"].split()))),
-                _name_of_licence(found["License"]),
+                re.compile("|".join(map(_pattern, fields["Files"].split()))),
+                _licence_name(fields["License"]),
             )
-            for found in paragraphs(text)
-            if found.get("Files") and found.get("License")
+            for fields in paragraphs(text)
+            if fields.get("Files") and fields.get("License")
         ]
-        named = set(_COMMON.findall(text))
-        if not rows and len(named) == 1:
-            rows = [(re.compile(".*"), named.pop())]
+        common = set(_COMMON.findall(text))
+        if not rows and len(common) == 1:
+            rows = [(re.compile(".*"), common.pop())]
         return cls(tuple(rows))
 
     def of(self, file: str) -> str:
-        """Return the licence of a file: that of the last paragraph which names it."""
-        named = (licence for pattern, licence in reversed(self.rows) if pattern.fullmatch(file))
-        return next(named, "")
+        """Return the licence of a file: that of the last paragraph that matches it."""
+        matches = (licence for pattern, licence in reversed(self.rows) if pattern.fullmatch(file))
+        return next(matches, "")
 
     @property
     def whole(self) -> str:
-        """The licences of all files, less those of the packaging."""
+        """The licences of all files except the packaging."""
         packaging = re.compile(r"debian/")
-        named = [licence for pattern, licence in self.rows if not packaging.match(pattern.pattern)]
-        return " and ".join(dict.fromkeys(named))[:_MOST_SHOWN]
+        names = [licence for pattern, licence in self.rows if not packaging.match(pattern.pattern)]
+        return " and ".join(dict.fromkeys(names))[:_MOST_SHOWN]
 
 
 def paragraphs(text: str) -> Iterator[dict[str, str]]:
@@ -73,10 +73,10 @@ def paragraphs(text: str) -> Iterator[dict[str, str]]:
             fields[name] = value.strip()
 
 
-def _name_of_licence(licence: str) -> str:
+def _licence_name(licence: str) -> str:
     return licence.split("\n")[0].strip()[:_MOST_SHOWN]
 
 
 def _pattern(glob: str) -> str:
-    """Return the expression of a pattern, in which ``*`` matches a slash, too."""
+    """Return the regular expression of a glob, in which ``*`` also matches slashes."""
     return re.escape(glob).replace(r"\*", ".*").replace(r"\?", ".").removeprefix(r"\./")

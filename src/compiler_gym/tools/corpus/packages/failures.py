@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Why did the build of a package fail? The class, and the line of its log that says so."""
+"""Classify failed package builds by their logs."""
 
 import re
 from collections.abc import Sequence
@@ -52,25 +52,24 @@ _RULES: Sequence[tuple[BuildOutcome, re.Pattern[str]]] = [
 
 
 def explain_log(log: str) -> tuple[BuildOutcome, str]:
-    """Return the class of a failure whose log is `log`, and the line that says why.
+    """Return the outcome of a failed build and the line of its `log` that explains it.
 
-    A build may print an error that it survives: the nearer to the end, the likelier it is the one.
-    Of the reasons of a class the first is given.
+    Builds can print errors and continue, so lines near the end are searched first. The first
+    matching line of an outcome is returned.
     """
     lines = [line for line in _clean(log).splitlines() if line.strip()]
-    near, all_lines = lines[-60:], lines[-2000:]
-    for searched in (near, all_lines):
+    for lines_to_search in (lines[-60:], lines[-2000:]):
         for outcome, pattern in _RULES:
-            said = next((line for line in searched if pattern.search(line)), None)
-            if said is not None:
-                return outcome, said.strip()[:_LONGEST]
+            reason = next((line for line in lines_to_search if pattern.search(line)), None)
+            if reason is not None:
+                return outcome, reason.strip()[:_LONGEST]
     return BuildOutcome.UNEXPLAINED, (
         lines[-1].strip()[:_LONGEST] if lines else "it printed nothing"
     )
 
 
 def last_lines(log: str) -> str:
-    """Return the end of a log, without what a terminal would act on."""
+    """Return the end of a log, without terminal control sequences."""
     return "\n".join(_clean(log).rstrip().splitlines()[-_SHOWN_LINES:])[-_SHOWN_BYTES:]
 
 

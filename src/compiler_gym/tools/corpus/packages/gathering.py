@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Make the corpus of a folder of built packages: one file, a function of that folder alone.
+"""Create a corpus file from a folder of built packages, deterministically.
 
-The same packages give the same bytes, on every machine that has the same SQLite and Zstandard.
-What a compiler says of a module is asked once and kept by who answers, so that a gathering that
-was interrupted is quick when it is begun again.
+The same packages give the same bytes on every machine with the same SQLite and Zstandard. The
+shape reader caches its results, so gathering again after an interruption is fast.
 """
 
 import hashlib
@@ -47,31 +46,32 @@ from compiler_gym.tools.corpus.packages.records import (
 __all__ = ["Chooser", "GatherReport", "ShapeReader", "gather", "gather_dataset", "holds_packages"]
 
 ShapeReader = Callable[[Sequence[Path]], Sequence[Sequence[FunctionShape]]]
-"""Returns the functions of each of some files of programs: a compiler's plug-in knows how."""
+"""A function of a compiler plug-in that returns the functions in each of several program files."""
 
 Chooser = Callable[[PackageResult, BuiltModule | LinkedProgram], bool]
-"""Says whether a program of a package is taken."""
+"""A function that returns whether to include a program of a package."""
 
 
 @dataclass(slots=True)
 class GatherReport:
-    """What a gathering found."""
+    """The contents of a new corpus."""
 
     path: Path
     """The corpus file."""
     packages: int = 0
-    """Packages that gave programs."""
+    """The number of packages with programs in the corpus."""
     modules: int = 0
     programs: int = 0
-    """Linked programs, shared libraries among them; those of one module count as both."""
+    """The number of linked programs and shared libraries; one that consists of a single module also
+    counts as a module."""
     duplicates: int = 0
-    """Places of programs whose bytes were there already."""
+    """The number of files whose bytes equal another file's."""
     clusters: int = 0
-    """Programs that are not near duplicates of each other as a whole."""
+    """The number of groups of programs that are near duplicates as a whole."""
     tested: int = 0
-    """Linked programs that the tests of their package can be run on."""
+    """The number of linked programs that their package's tests can be run on."""
     splits: Counter[str] = field(default_factory=Counter[str])
-    """Number of programs that each split has."""
+    """The number of programs per split."""
 
     def __str__(self) -> str:
         shares = ", ".join(f"{self.splits[name]} {name}" for name in sorted(self.splits))
@@ -92,7 +92,7 @@ class _Place:
 
 @dataclass(slots=True)
 class _Program:
-    """All that is known of one program, wherever it was found."""
+    """A program with all the places it comes from."""
 
     path: Path
     built: BuiltModule | LinkedProgram
@@ -100,9 +100,9 @@ class _Program:
     places: list[_Place]
     shapes: Sequence[FunctionShape] = ()
     parts: tuple[str, ...] = ()
-    """The digests of the modules that it was linked of."""
+    """The digests of the modules it was linked from."""
     test: tuple[str, ...] = ()
-    """The package and the rest of the row of the table ``test``; empty where there is none."""
+    """The package and the remaining columns of the table ``test``; empty without tests."""
     language: str = ""
 
     @property
@@ -115,7 +115,7 @@ class _Program:
 
 
 def holds_packages(folder: Path) -> bool:
-    """Return whether `folder` is one of built packages."""
+    """Return whether `folder` contains built packages."""
     return (folder / PACKAGES).is_dir()
 
 
@@ -130,42 +130,42 @@ def gather(
     choose: Chooser = lambda result, built: True,
     report: Report = lambda done, total: None,
 ) -> GatherReport:
-    """Write the corpus `output`, called `name`, of the packages in `folder`; return what it has.
+    """Write the corpus file `output` from the packages in `folder` and return a report.
 
     Args:
-        folder: What `compiler-gym datasets build` left; it is only read.
-        output: The corpus file, which appears when it is whole.
+        folder: The output folder of `compiler-gym datasets build`, which is only read.
+        output: The corpus file, which appears when it is complete.
         name: The name of the dataset.
-        shapes: Tells the functions of programs.
-        description: Description of the programs in one line.
-        license: What is said of the licences of all; each program has its own besides.
-        choose: Which programs are taken; splits are among those.
-        report: Told the bytes that were read so far, and of how many.
+        shapes: Returns the functions of programs.
+        description: A one-line description of the programs.
+        license: The licence of the dataset as a whole; each program also has its own.
+        choose: Selects the programs to include; splits are assigned among these.
+        report: Called with the number of bytes read so far and the total.
 
     Raises:
-        DatasetInitError: No package in `folder` gave a program, a program is not what its digest
-            says, one package is there in two versions, or the file cannot be written.
+        DatasetInitError: No package in `folder` has programs, a program does not match its digest,
+            a package exists in two versions, or the file cannot be written.
     """
     if not holds_packages(folder):
         raise DatasetInitError(
-            f"expected a folder of built packages, found none in {folder}: build it with "
+            f"{folder} contains no built packages; build them with "
             "`compiler-gym datasets build debian`"
         )
     results = _list_built_packages(folder)
-    found = _choose_programs(folder, results, choose)
-    if not found:
-        raise DatasetInitError(f"no package in {folder} gave a program")
-    programs = list(found.values())
+    programs = list(_choose_programs(folder, results, choose).values())
+    if not programs:
+        raise DatasetInitError(f"no package in {folder} has programs to include")
     _read_shapes(programs, shapes)
-    clusters = [cluster_digest(one.shapes, bytes.fromhex(one.built.sha256)) for one in programs]
+    clusters = [cluster_digest(p.shapes, bytes.fromhex(p.built.sha256)) for p in programs]
     members = [
-        SplitMember(one.packages, cluster, tuple({s.shape for s in one.shapes if s.counts}))
-        for one, cluster in zip(programs, clusters, strict=True)
+        SplitMember(program.packages, cluster, tuple({s.shape for s in program.shapes if s.counts}))
+        for program, cluster in zip(programs, clusters, strict=True)
     ]
     splits = list(assign_splits(members))
-    done = GatherReport(output, packages=len({p for one in programs for p in one.packages}))
-    done.clusters, done.splits = len(set(clusters)), Counter(splits)
-    done.duplicates = sum(len(one.places) - 1 for one in programs)
+    names = {name for program in programs for name in program.packages}
+    summary = GatherReport(output, packages=len(names))
+    summary.clusters, summary.splits = len(set(clusters)), Counter(splits)
+    summary.duplicates = sum(len(program.places) - 1 for program in programs)
     with (
         as_dataset_errors(f"cannot write {output}"),
         replace_file(output) as partial,
@@ -173,9 +173,9 @@ def gather(
     ):
         _write_packages(writer, programs, results)
         _write_programs(writer, programs, report)
-        _write_facts(writer, programs, clusters, splits, done)
-        _write_links(writer, programs, done)
-    return done
+        _write_facts(writer, programs, clusters, splits, summary)
+        _write_links(writer, programs, summary)
+    return summary
 
 
 def gather_dataset(
@@ -186,92 +186,89 @@ def gather_dataset(
     shapes: ShapeReader,
     description: str = "",
 ) -> GatherReport:
-    """Make the dataset `name` of the packages in `folder`, and return what it has.
+    """Create the dataset `name` from the packages in `folder` and return a report.
 
-    The folder stays where it is, and the dataset remembers where: the trees are there that
-    linked programs are tested in. Raises `DatasetInitError` as `gather` does.
+    The dataset keeps a link to the folder, whose built trees are needed to test linked programs:
+    do not move it. Raises `DatasetInitError` as `gather` does.
     """
     path = corpus_path(site_data_base, name)
     bar = transfer_bar(f"Gathering {folder.name}")
     with as_dataset_errors(f"cannot write {path}"), hold(path), bar as report:
-        said = description or "Modules and linked programs of Debian's packages"
-        license = "each package's own"
-        done = gather(
+        summary = gather(
             folder,
             path,
             name=name,
             shapes=shapes,
-            description=said,
-            license=license,
+            description=description or "Modules and linked programs from Debian packages",
+            license="each package's own",
             report=report,
         )
         link = path.parent / f".{BUILT_LINK}.new"
         link.unlink(missing_ok=True)
         link.symlink_to(folder.resolve())
         link.replace(path.parent / BUILT_LINK)
-    return done
+    return summary
 
 
 def _list_built_packages(folder: Path) -> dict[str, tuple[Path, PackageResult]]:
     results: dict[str, tuple[Path, PackageResult]] = {}
-    for place, result in read_results(folder):
+    for path, result in read_results(folder):
         if result.outcome is not BuildOutcome.BUILT:
             continue
         if result.package in results:
             other = results[result.package][1].version
             raise DatasetInitError(
-                f"{folder} has {result.package} in two versions, {other} and {result.version}: "
-                f"expected one, move the folder of the other away"
+                f"{folder} has {result.package} in two versions, {other} and {result.version}; "
+                f"move the folder of one of them away"
             )
-        results[result.package] = place, result
+        results[result.package] = path, result
     return dict(sorted(results.items()))
 
 
 def _choose_programs(
     folder: Path, results: dict[str, tuple[Path, PackageResult]], choose: Chooser
 ) -> dict[str, _Program]:
-    """Return every program by its digest, in the order of packages and files."""
-    found: dict[str, _Program] = {}
+    """Return every selected program by its digest, sorted by package and file."""
+    programs: dict[str, _Program] = {}
 
-    def take(path: Path, built: BuiltModule | LinkedProgram, place: _Place) -> _Program:
-        one = found.setdefault(built.sha256, _Program(path, built, result, []))
-        if place not in one.places:
-            one.places.append(place)
-        return one
+    def add(path: Path, built: BuiltModule | LinkedProgram, place: _Place) -> _Program:
+        entry = programs.setdefault(built.sha256, _Program(path, built, result, []))
+        if place not in entry.places:
+            entry.places.append(place)
+        return entry
 
-    for place, result in results.values():
+    for package, result in results.values():
         for module in sorted(result.modules, key=lambda m: (m.file, m.sha256, m.command)):
             if choose(result, module):
-                path = _file_of_digest(place / MODULES, module.sha256)
-                where = _Place(result.package, "module", module.file, module.command)
-                take(path, module, where)
+                path = _find_file(package / MODULES, module.sha256)
+                add(path, module, _Place(result.package, "module", module.file, module.command))
         for program in sorted(result.programs, key=lambda p: (p.name, p.sha256)):
             if choose(result, program):
-                path = _file_of_digest(place / PROGRAMS, program.sha256)
+                path = _find_file(package / PROGRAMS, program.sha256)
                 kind = "library" if program.is_shared else "program"
-                one = take(path, program, _Place(result.package, kind, program.name, ()))
-                one.parts = one.parts or program.modules
+                entry = add(path, program, _Place(result.package, kind, program.name, ()))
+                entry.parts = entry.parts or program.modules
                 is_tested = program.tests is OwnTests.PASSED and not program.is_shared
                 if is_tested and program.tree and result.test_command:
-                    tree = str((place / program.tree).relative_to(folder))
-                    one.test = one.test or _how_tested(program, result, tree)
-                one.language = _find_language(program, result)
-    return found
+                    tree = str((package / program.tree).relative_to(folder))
+                    entry.test = entry.test or _test_row(program, result, tree)
+                entry.language = _find_language(program, result)
+    return programs
 
 
-def _file_of_digest(folder: Path, sha256: str) -> Path:
-    """Return the file of that digest, whatever the suffix of the compiler's files is."""
+def _find_file(folder: Path, sha256: str) -> Path:
+    """Return the file of that digest; its suffix depends on the compiler."""
     return next(folder.glob(f"{sha256}.*"), folder / sha256)
 
 
 def _read_shapes(programs: Sequence[_Program], shapes: ShapeReader) -> None:
-    """Ask for the functions of each program, package by package."""
+    """Read the functions of each program, package by package."""
     by_package: dict[str, list[_Program]] = {}
-    for one in programs:
-        by_package.setdefault(one.places[0].package, []).append(one)
-    for some in by_package.values():
-        for one, found in zip(some, shapes([p.path for p in some]), strict=True):
-            one.shapes = found
+    for program in programs:
+        by_package.setdefault(program.places[0].package, []).append(program)
+    for group in by_package.values():
+        for program, functions in zip(group, shapes([p.path for p in group]), strict=True):
+            program.shapes = functions
 
 
 def _write_packages(
@@ -279,63 +276,64 @@ def _write_packages(
     programs: Sequence[_Program],
     results: dict[str, tuple[Path, PackageResult]],
 ) -> None:
-    named = {place.package for one in programs for place in one.places}
-    for number, package in enumerate(sorted(named), start=1):
+    names = {place.package for program in programs for place in program.places}
+    for number, package in enumerate(sorted(names), start=1):
         result = results[package][1]
         row = (package, result.version, result.source_sha256, result.license)
-        made = (split_of_package(package), result.compiler, result.level)
-        writer.add_rows("package", [(number, *row, *made)])
+        origin = (split_of_package(package), result.compiler, result.level)
+        writer.add_rows("package", [(number, *row, *origin)])
 
 
 def _write_programs(writer: CorpusWriter, programs: Sequence[_Program], report: Report) -> None:
-    total, read = sum(one.built.size for one in programs), 0
+    total, read = sum(program.built.size for program in programs), 0
     names = _Names()
-    for one in programs:
-        contents = _check_contents(one)
-        for place in one.places:
+    for program in programs:
+        contents = _check_contents(program)
+        for place in program.places:
             writer.add(
-                names.of(place, one.built.sha256),
+                names.choose(place, program.built.sha256),
                 contents,
-                suffix=one.path.suffix,
-                **_origin_of_program(one),
+                suffix=program.path.suffix,
+                **_find_origin(program),
             )
         read += len(contents)
         report(read, total)
 
 
-def _origin_of_program(one: _Program) -> dict[str, str]:
-    built = one.built
+def _find_origin(program: _Program) -> dict[str, str]:
+    built = program.built
     is_module = isinstance(built, BuiltModule)
     return {
-        "license": (built.license if is_module else "") or one.result.license,
-        "source": f"{one.result.package}={one.result.version}",
+        "license": (built.license if is_module else "") or program.result.license,
+        "source": f"{program.result.package}={program.result.version}",
         "license_files": "debian/copyright",
-        "language": built.language if is_module else one.language,
+        "language": built.language if is_module else program.language,
     }
 
 
 class _Names:
-    """The keys of programs: package and file, and a digest where a file became several."""
+    """The keys of programs: package and file, with a digest if a file gave several programs."""
 
     def __init__(self) -> None:
-        self._taken: dict[str, str] = {}
+        self._digests: dict[str, str] = {}
 
-    def of(self, place: _Place, sha256: str) -> str:
+    def choose(self, place: _Place, sha256: str) -> str:
         key = f"{place.package}/{place.file.lstrip('/')}"
-        if self._taken.setdefault(key, sha256) != sha256:
+        if self._digests.setdefault(key, sha256) != sha256:
             key = f"{key}~{sha256[:8]}"
         return key
 
 
-def _check_contents(one: _Program) -> bytes:
+def _check_contents(program: _Program) -> bytes:
+    path, package = program.path, program.result.package
     try:
-        contents = one.path.read_bytes()
+        contents = path.read_bytes()
     except OSError as error:
         raise DatasetInitError(
-            f"cannot read {one.path}: {error.strerror}: build {one.result.package} again"
+            f"cannot read {path}: {error.strerror}; build {package} again"
         ) from error
-    if hashlib.sha256(contents).hexdigest() != one.built.sha256:
-        raise DatasetInitError(f"{one.path} was altered: build {one.result.package} again")
+    if hashlib.sha256(contents).hexdigest() != program.built.sha256:
+        raise DatasetInitError(f"{path} was altered; build {package} again")
     return contents
 
 
@@ -344,28 +342,28 @@ def _write_facts(
     programs: Sequence[_Program],
     clusters: Sequence[bytes],
     splits: Sequence[str],
-    done: GatherReport,
+    summary: GatherReport,
 ) -> None:
-    for one, cluster, split in zip(programs, clusters, splits, strict=True):
-        number, kinds = _read_number(writer, one), one.kinds
-        done.modules += bool(kinds & PROGRAM_KINDS["module"])
-        done.programs += bool(kinds & ~PROGRAM_KINDS["module"])
-        sizes = (one.built.instructions, one.built.functions)
+    for program, cluster, split in zip(programs, clusters, splits, strict=True):
+        number, kinds = _read_number(writer, program), program.kinds
+        summary.modules += bool(kinds & PROGRAM_KINDS["module"])
+        summary.programs += bool(kinds & ~PROGRAM_KINDS["module"])
+        sizes = (program.built.instructions, program.built.functions)
         writer.add_rows("fact", [(number, kinds, split, cluster, *sizes)])
         writer.add_rows(
             "function",
             (
-                (number, place, function.shape, function.instructions, function.is_library)
-                for place, function in enumerate(one.shapes)
+                (number, index, function.shape, function.instructions, function.is_library)
+                for index, function in enumerate(program.shapes)
             ),
         )
 
 
-def _write_links(writer: CorpusWriter, programs: Sequence[_Program], done: GatherReport) -> None:
+def _write_links(writer: CorpusWriter, programs: Sequence[_Program], summary: GatherReport) -> None:
     numbers = writer.package_numbers()
-    for one in programs:
-        number = _read_number(writer, one)
-        rows = {(p.package, p.kind, p.file, json.dumps(p.command)) for p in one.places}
+    for program in programs:
+        number = _read_number(writer, program)
+        rows = {(p.package, p.kind, p.file, json.dumps(p.command)) for p in program.places}
         writer.add_rows(
             "place",
             (
@@ -373,26 +371,26 @@ def _write_links(writer: CorpusWriter, programs: Sequence[_Program], done: Gathe
                 for package, kind, file, command in sorted(rows)
             ),
         )
-        parts = {writer.find_number(part) for part in one.parts} - {None, number}
+        parts = {writer.find_number(part) for part in program.parts} - {None, number}
         writer.add_rows("part", ((number, part) for part in sorted(filter(None, parts))))
-        if one.test:
-            done.tested += 1
-            package, *rest = one.test
-            writer.add_rows("test", [(number, numbers[package], *rest)])
+        if program.test:
+            summary.tested += 1
+            package, *columns = program.test
+            writer.add_rows("test", [(number, numbers[package], *columns)])
 
 
-def _how_tested(program: LinkedProgram, result: PackageResult, tree: str) -> tuple[str, ...]:
+def _test_row(program: LinkedProgram, result: PackageResult, tree: str) -> tuple[str, ...]:
     command, libraries = json.dumps(result.test_command), json.dumps(program.libraries)
     return result.package, program.name, result.test_folder, command, libraries, tree
 
 
 def _find_language(program: LinkedProgram, result: PackageResult) -> str:
-    """Return ``c++`` for what is linked of anything in C++."""
-    languages = {one.language for one in result.modules if one.sha256 in program.modules}
+    """Return ``c++`` for a program with a C++ module, and ``c`` for one of C modules only."""
+    languages = {m.language for m in result.modules if m.sha256 in program.modules}
     return max(languages, default="")
 
 
-def _read_number(writer: CorpusWriter, one: _Program) -> int:
-    number = writer.find_number(one.built.sha256)
+def _read_number(writer: CorpusWriter, program: _Program) -> int:
+    number = writer.find_number(program.built.sha256)
     assert number is not None
     return number

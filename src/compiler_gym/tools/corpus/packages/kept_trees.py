@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tree of a package as it was built, unpacked again in the system that it was built in."""
+"""Unpack the archived built tree of a package in the system it was built in."""
 
 import tarfile
 from collections.abc import Generator, Sequence
@@ -22,38 +22,38 @@ __all__ = ["BuiltPackage", "lend_tree"]
 
 @dataclass(frozen=True, slots=True)
 class BuiltPackage:
-    """A built tree, and the system that it was built in."""
+    """A built tree and the system it was built in."""
 
     root: Path
-    """The system."""
+    """The root folder of the system."""
     work: Path
-    """What a step can write, as `BUILD_FOLDER`."""
+    """The writable folder, which commands see as `BUILD_FOLDER`."""
     tree: Path
-    """The tree, in `work`."""
+    """The built tree, inside `work`."""
 
     @property
     def inside(self) -> str:
-        """What a step calls the tree."""
+        """The path of the tree as seen by commands in the system."""
         return f"{BUILD_FOLDER}/{self.tree.name}"
 
 
 @contextmanager
 def lend_tree(folder: Path, test: PackageTest, compiler: Sequence[str]) -> Generator[BuiltPackage]:
-    """Lend the tree of the package that `test` is of, which was built into `folder`.
+    """Yield the built tree of `test`'s package from the output `folder`, temporarily unpacked.
 
-    `compiler` are the packages with the compiler that is needed beside it. Raises
-    `ValidationUnavailableError` where the tree or what it is built against is not there.
+    `compiler` are the packages of the compiler to add to the system. Raises
+    `ValidationUnavailableError` if the tree or a dependency is missing.
     """
     archive = folder / test.tree
     if not archive.is_file():
         raise ValidationUnavailableError(
-            f"expected the built tree of {test.package} in {archive}, found none: build the "
-            "packages again, or import the dataset from where they are now"
+            f"the built tree of {test.package} is missing: {archive}; build the packages again, or "
+            "import the dataset from their current folder"
         )
     lock = read_lock(folder / LOCK)
-    package = next((one for one in lock.packages if one.name == test.package), None)
+    package = next((p for p in lock.packages if p.name == test.package), None)
     if package is None:
-        raise ValidationUnavailableError(f"{folder / LOCK} does not name {test.package}")
+        raise ValidationUnavailableError(f"{folder / LOCK} does not list {test.package}")
     supplier = UnpackedSupplier(cache_path("packages"), lock, compiler)
     with supplier.root(package) as root, scratch_directory("package-tests") as scratch:
         tree = Path(scratch) / package.tree
@@ -62,7 +62,7 @@ def lend_tree(folder: Path, test: PackageTest, compiler: Sequence[str]) -> Gener
 
 
 def _unpack_tree(archive: Path, tree: Path) -> None:
-    """Unpack a tree that a stranger's build left: what leads out of it is left out."""
+    """Unpack the tree of an untrusted build, skipping entries that point outside."""
     tree.mkdir()
     try:
         with zstd.ZstdFile(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as packed:
@@ -70,4 +70,4 @@ def _unpack_tree(archive: Path, tree: Path) -> None:
                 with suppress(RefusedArchive):
                     unpack_member(packed, member, tree, links_out=False)
     except (OSError, EOFError, zstd.ZstdError, tarfile.TarError) as error:
-        raise ValidationUnavailableError(f"{archive} cannot be unpacked: {error}") from error
+        raise ValidationUnavailableError(f"cannot unpack {archive}: {error}") from error

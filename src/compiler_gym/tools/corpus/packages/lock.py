@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The packages of a corpus, each in one version, and what they are all built against.
+"""Lock files: the exact versions of packages and of all their build dependencies.
 
-Two machines with one lock build the same bitcode: sources, headers and compiler are the same.
+Two machines with the same lock build the same bitcode, from the same sources, headers and compiler.
 """
 
 import os
@@ -26,42 +26,42 @@ class LockedPackage:
 
     name: str
     version: str = ""
-    """Empty where any will do."""
+    """The exact version; empty for any."""
     sha256: str = ""
-    """Of its ``.dsc``, which names the digests of all its archives; empty where any will do."""
+    """The sha256 of its ``.dsc``, which lists the digests of all its archives; empty for any."""
 
     def __post_init__(self) -> None:
         if not _is_package_name(self.name) or "/" in self.version or "\0" in self.version:
             raise DatasetInitError(
-                f"expected the name of a source package, found {self.name!r} {self.version!r}: "
-                "names have lower-case letters, digits and + - ."
+                f"{self.name!r} {self.version!r} is not a source package; names consist of "
+                "lower-case letters, digits and + - ."
             )
 
     @property
     def folder(self) -> str:
-        """The name of the folder that its result lies in."""
+        """The name of its result folder."""
         return f"{self.name}_{self.version or 'any'}".replace(":", "%3a")
 
     @property
     def tree(self) -> str:
-        """The name of the folder that it is unpacked to, which no Makefile stumbles over."""
+        """The name of the folder it is unpacked to, without characters special to make."""
         version = self.version.partition(":")[2] or self.version
         return f"{self.name}-{version.rpartition('-')[0] or version or 'source'}".replace("~", ".")
 
 
 @dataclass(frozen=True, slots=True)
 class PackageLock:
-    """What a corpus is built of."""
+    """The locked packages of a corpus."""
 
     mirrors: tuple[str, ...]
-    """Where packages are fetched: ``URL SUITE COMPONENT``."""
+    """The package sources: ``URL SUITE COMPONENT``."""
     packages: tuple[LockedPackage, ...]
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Every package that any of them is built against, and its version; empty: the newest."""
+    """The version of every build dependency; empty to use the newest."""
 
 
 def find_lock(named: str) -> Path:
-    """Return the file that `named` means: a lock that comes with this library, or a path."""
+    """Return the lock file `named`: the name of one in this library, or a path."""
     path = Path(named).expanduser()
     if os.sep in named or not named or path.exists():
         return path
@@ -70,15 +70,15 @@ def find_lock(named: str) -> Path:
 
 
 def read_lock(path: Path) -> PackageLock:
-    """Return the lock in the file `path`; raise `DatasetInitError` where it is none."""
+    """Return the lock in the file `path`; raise `DatasetInitError` if it is invalid."""
     try:
-        read = tomllib.loads(read_regular(path).decode())
-        return msgspec.convert(read, PackageLock)
+        document = tomllib.loads(read_regular(path).decode())
+        return msgspec.convert(document, PackageLock)
     except (OSError, ValueError, msgspec.ValidationError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise DatasetInitError(
-            f"expected a lock of packages in {path}: {reason}: `compiler-gym datasets build debian "
-            "--packages FILE` writes one"
+            f"cannot read the lock file {path}: {reason}; create one with `compiler-gym datasets "
+            "build debian --packages FILE`"
         ) from error
 
 

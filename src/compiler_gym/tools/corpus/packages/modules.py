@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compile the sources of a package into modules, and link those of each of its programs."""
+"""Compile the sources of a package to modules, and link the modules of each program."""
 
 import hashlib
 import os
@@ -27,14 +27,14 @@ __all__ = ["Compiled", "Modules", "compile_units"]
 
 _ROUNDS = 4
 _UNIT_SECONDS = 300
-_MOST_SAID = 4000
+_MOST_ERROR_BYTES = 4000
 Run = Callable[[Sequence[str], int], BoxReport]
-"""Runs a command where the package was built; the descriptor gets what it prints."""
+"""A function that runs a command in the build system, with output to a file descriptor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Modules:
-    """What there is to compile of a package, and where the results go."""
+    """The sources of a built package and the folder for its results."""
 
     tree: BuiltTree
     events: Sequence[Event]
@@ -45,16 +45,16 @@ class Modules:
 
 @dataclass(slots=True)
 class Compiled:
-    """What came of it."""
+    """The modules and programs compiled from a package."""
 
     modules: tuple[BuiltModule, ...] = ()
     programs: tuple[LinkedProgram, ...] = ()
     refused: tuple[str, ...] = ()
-    """Sources that the compiler refused."""
+    """The sources that the compiler rejected."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _Module:
     digest: str
     data: bytes
     instructions: int
@@ -64,23 +64,23 @@ class _Made:
 def compile_units(
     given: Modules, compiler: UnitCompiler, run: Run, out: Path, inside: str
 ) -> Compiled:
-    """Return the modules and programs of a package, all written to its folder.
+    """Compile and link a package, write the results to its folder, and return them.
 
-    `out` is where the commands leave their outputs, `inside` is what they call it.
+    `out` is the output folder of the commands, which see it as `inside`.
     """
-    found = list(dict.fromkeys(given.units.values()))
-    data, said = _modules_by_unit(found, compiler, run, out, inside)
-    if said:
-        text = "\n".join(f"{unit.file}:\n{words}" for unit, words in said.items())
+    units = list(dict.fromkeys(given.units.values()))
+    data, errors = _modules_by_unit(units, compiler, run, out, inside)
+    if errors:
+        text = "\n".join(f"{unit.file}:\n{error}" for unit, error in errors.items())
         write_whole(given.folder / REFUSED, text.encode(errors="replace"))
-    counts = compiler.counts([data[unit] for unit in found if unit in data])
-    made: dict[FoundUnit, _Made] = {}
-    for unit, count in zip((unit for unit in found if unit in data), counts, strict=True):
+    counts = compiler.counts([data[unit] for unit in units if unit in data])
+    by_unit: dict[FoundUnit, _Module] = {}
+    for unit, count in zip((unit for unit in units if unit in data), counts, strict=True):
         if count is not None:
-            made[unit] = _Made(hashlib.sha256(data[unit]).hexdigest(), data[unit], *count)
-    programs, owners = _collect_programs(given, made, compiler)
+            by_unit[unit] = _Module(hashlib.sha256(data[unit]).hexdigest(), data[unit], *count)
+    programs, owners = _collect_programs(given, by_unit, compiler)
     modules: list[BuiltModule] = []
-    for unit, module in made.items():
+    for unit, module in by_unit.items():
         write_whole(given.folder / MODULES / f"{module.digest}{compiler.suffix}", module.data)
         modules.append(
             BuiltModule(
@@ -96,58 +96,58 @@ def compile_units(
                 folder=unit.folder,
             )
         )
-    refused = dict.fromkeys(unit.file for unit in found if unit not in made)
+    refused = dict.fromkeys(unit.file for unit in units if unit not in by_unit)
     return Compiled(tuple(modules), tuple(programs), tuple(refused))
 
 
 def _modules_by_unit(
     units: Sequence[FoundUnit], compiler: UnitCompiler, run: Run, out: Path, inside: str
 ) -> tuple[dict[FoundUnit, bytes], dict[FoundUnit, str]]:
-    """Return the module of each of `units` that the compiler takes, and what it says of others.
+    """Return the modules of the units that compile, and the errors of the others.
 
-    Flags that only another compiler knows are left out, one round after the other.
+    Units that fail because of unknown flags are compiled again without these, several times.
     """
-    left_out: dict[FoundUnit, set[str]] = {unit: set() for unit in units}
-    made: dict[FoundUnit, bytes] = {}
-    refused: dict[FoundUnit, str] = {}
-    waiting = list(units)
+    dropped: dict[FoundUnit, set[str]] = {unit: set() for unit in units}
+    modules: dict[FoundUnit, bytes] = {}
+    errors: dict[FoundUnit, str] = {}
+    pending = list(units)
     for _ in range(_ROUNDS):
-        script = [_script(at, unit, compiler, left_out[unit], inside)
-                  for at, unit in enumerate(waiting)]  # fmt: skip
+        script = [_script(index, unit, compiler, dropped[unit], inside)
+                  for index, unit in enumerate(pending)]  # fmt: skip
         text = "\n".join(script).encode("utf-8", "surrogateescape")
         (out / "compile.sh").write_bytes(text)
         with open(os.devnull, "wb") as nothing:
             run(["/bin/sh", f"{inside}/compile.sh"], nothing.fileno())
         again: list[FoundUnit] = []
-        for at, unit in enumerate(waiting):
-            module, said = _output_at(out / f"{at}.out"), _output_at(out / f"{at}.txt")
+        for index, unit in enumerate(pending):
+            module = _take_output(out / f"{index}.out")
+            message = _take_output(out / f"{index}.txt")
             if module:
-                made[unit] = module
-                refused.pop(unit, None)
+                modules[unit] = module
+                errors.pop(unit, None)
                 continue
-            refused[unit] = said.decode(errors="replace")[:_MOST_SAID]
-            unknown = compiler.unknown_flags(refused[unit], unit.unit)
-            if unknown - left_out[unit]:
-                left_out[unit] |= unknown
+            errors[unit] = message.decode(errors="replace")[:_MOST_ERROR_BYTES]
+            unknown = compiler.unknown_flags(errors[unit], unit.unit)
+            if unknown - dropped[unit]:
+                dropped[unit] |= unknown
                 again.append(unit)
-        waiting = again
-        if not waiting:
+        pending = again
+        if not pending:
             break
-    return made, refused
+    return modules, errors
 
 
 def _script(
-    at: int, unit: FoundUnit, compiler: UnitCompiler, left_out: Collection[str], inside: str
+    index: int, unit: FoundUnit, compiler: UnitCompiler, dropped: Collection[str], inside: str
 ) -> str:
-    output = f"{inside}/{at}.out"
-    words = shlex.join(compiler.command(unit.unit, output, left_out))
+    output, log = f"{inside}/{index}.out", f"{inside}/{index}.txt"
+    command = shlex.join(compiler.command(unit.unit, output, dropped))
     cwd = shlex.quote(str(unit.unit.command.cwd))
-    said = f"{inside}/{at}.txt"
-    return f"cd {cwd} && timeout {_UNIT_SECONDS} {words} >{said} 2>&1 </dev/null || rm -f {output}"
+    return f"cd {cwd} && timeout {_UNIT_SECONDS} {command} >{log} 2>&1 </dev/null || rm -f {output}"
 
 
-def _output_at(path: Path) -> bytes:
-    """Return the contents of a file that a command left, if it did, and remove it."""
+def _take_output(path: Path) -> bytes:
+    """Return the contents of a command's output file, or nothing, and remove the file."""
     try:
         return b"" if path.is_symlink() else read_regular(path)
     except OSError:
@@ -158,7 +158,7 @@ def _output_at(path: Path) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Linked:
-    """A program as one module, before that is counted."""
+    """A program as one module, without instruction counts."""
 
     binary: Binary
     data: bytes
@@ -166,39 +166,39 @@ class _Linked:
 
 
 def _collect_programs(
-    given: Modules, made: Mapping[FoundUnit, _Made], compiler: UnitCompiler
+    package: Modules, modules: Mapping[FoundUnit, _Module], compiler: UnitCompiler
 ) -> tuple[list[LinkedProgram], dict[FoundUnit, list[str]]]:
-    """Return the programs whose sources are all known, and those of each unit."""
+    """Return the programs all of whose sources compiled, and the programs of each unit."""
     linked: list[_Linked] = []
     owners: dict[FoundUnit, list[str]] = {}
-    for binary in find_binaries(given.events, given.tree.path):
-        units = [given.units.get(unit) for unit in binary.units]
-        known = [unit for unit in units if unit is not None and unit in made]
-        if len(known) < len(units) or binary.unknown or not given.tree.holds(binary.path):
+    for binary in find_binaries(package.events, package.tree.path):
+        units = [package.units.get(unit) for unit in binary.units]
+        compiled = [unit for unit in units if unit is not None and unit in modules]
+        if len(compiled) < len(units) or binary.unknown or not package.tree.holds(binary.path):
             continue
         try:
-            linked.append(_as_one(given, binary, made, compiler))
+            linked.append(_link_modules(package, binary, modules, compiler))
         except CompilerGymError:
-            continue  # two of its sources do not fit together as modules
-        for unit in dict.fromkeys(known):
+            continue  # some of its modules are incompatible
+        for unit in dict.fromkeys(compiled):
             owners.setdefault(unit, []).append(binary.name)
-    counts = compiler.counts([one.data for one in linked])
+    counts = compiler.counts([program.data for program in linked])
     programs = [
-        _make_program(given, one, count, compiler.suffix)
-        for one, count in zip(linked, counts, strict=True)
+        _make_program(package, program, count, compiler.suffix)
+        for program, count in zip(linked, counts, strict=True)
         if count is not None
     ]
     return programs, owners
 
 
-def _as_one(
-    given: Modules, binary: Binary, made: Mapping[FoundUnit, _Made], compiler: UnitCompiler
+def _link_modules(
+    package: Modules, binary: Binary, by_unit: Mapping[FoundUnit, _Module], compiler: UnitCompiler
 ) -> _Linked:
     parts: dict[str, bytes] = {}
     archives: list[list[bytes]] = []
     digests: dict[str, None] = {}
     for input in binary.inputs:
-        modules = [made[given.units[unit]] for unit in input.units]
+        modules = [by_unit[package.units[unit]] for unit in input.units]
         digests.update((module.digest, None) for module in modules)
         if input.is_lazy:
             archives.append([module.data for module in modules])
@@ -209,25 +209,25 @@ def _as_one(
 
 
 def _make_program(
-    given: Modules, one: _Linked, count: tuple[int, int], suffix: str
+    package: Modules, program: _Linked, count: tuple[int, int], suffix: str
 ) -> LinkedProgram:
-    digest = hashlib.sha256(one.data).hexdigest()
-    write_whole(given.folder / PROGRAMS / f"{digest}{suffix}", one.data)
+    digest = hashlib.sha256(program.data).hexdigest()
+    write_whole(package.folder / PROGRAMS / f"{digest}{suffix}", program.data)
     return LinkedProgram(
-        name=one.binary.name,
+        name=program.binary.name,
         sha256=digest,
-        size=len(one.data),
+        size=len(program.data),
         instructions=count[0],
         functions=count[1],
-        modules=one.digests,
-        libraries=_left_to_link(given.tree, one.binary),
-        is_shared=one.binary.is_shared,
+        modules=program.digests,
+        libraries=_libraries(package.tree, program.binary),
+        is_shared=program.binary.is_shared,
     )
 
 
-def _left_to_link(tree: BuiltTree, binary: Binary) -> tuple[str, ...]:
-    """Return what the linker needs beside the module, in its order."""
-    known = {input.word for input in binary.inputs if input.units}
-    words = [word for word in binary.command.link_words if word not in known]
-    kept = [word for word in words if not word.startswith(("-rpath", "-Wl,-rpath"))]
-    return tuple(tree.shorten_word(word) for word in kept)
+def _libraries(tree: BuiltTree, binary: Binary) -> tuple[str, ...]:
+    """Return the linker arguments besides the modules, in order."""
+    objects = {input.word for input in binary.inputs if input.units}
+    arguments = [word for word in binary.command.link_words if word not in objects]
+    arguments = [word for word in arguments if not word.startswith(("-rpath", "-Wl,-rpath"))]
+    return tuple(tree.shorten_word(word) for word in arguments)

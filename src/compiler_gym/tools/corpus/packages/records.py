@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a package that was built leaves: its modules, its linked programs, and how it ended.
+"""The result of building a package: modules, linked programs and the outcome.
 
-A folder of a package is done when its ``result.json`` is there: it is written last, and whole.
+A package's folder is complete when it contains ``result.json``, which is written last, atomically.
 """
 
 from collections.abc import Iterator
@@ -37,47 +37,47 @@ RESULT, LOG, REFUSED, TREE = "result.json", "build.log", "refused.log", "tree.ta
 
 
 class BuildOutcome(Enum):
-    """How a package ended."""
+    """The outcome of building a package."""
 
     BUILT = "built"
-    """It was built, and gave at least one module."""
+    """The package was built and has at least one module."""
     NO_PACKAGE = "no such package"
-    """The archive has no such source, or not in this version."""
+    """The archive does not have this source package, or not in this version."""
     BAD_SOURCE = "bad source"
-    """Its source could not be fetched or unpacked, or is not the one that the lock names."""
+    """The source could not be downloaded or unpacked, or does not match the lock."""
     NO_DEPENDENCY = "no dependency"
-    """What it is built against is not to be had."""
+    """A build dependency is not available."""
     NOT_C = "not C or C++"
-    """It was built, and no C or C++ was compiled."""
+    """The package was built, but its build compiled no C or C++."""
     CONFIGURE = "configure failed"
-    """A test of its configure step failed."""
+    """The configure step failed."""
     COMPILER = "compiler refused"
-    """A compiler refused a source, or a linker an object."""
+    """A compiler rejected a source, or a linker rejected an object."""
     RULES = "rules failed"
-    """A command of its build that is no compiler failed."""
+    """A build command other than a compiler failed."""
     SOURCES_GONE = "sources gone"
-    """After the build the sources that it compiled were no longer there."""
+    """The compiled sources no longer existed after the build."""
     TIME = "time"
-    """It took longer than it may."""
+    """The build exceeded the time limit."""
     MEMORY = "memory"
-    """It used more memory than it may."""
+    """The build exceeded the memory limit."""
     DISK = "disk"
-    """It wrote more than it may, or the disk is full."""
+    """The build exceeded the disk limit, or the disk is full."""
     PROCESSES = "processes"
-    """It started more processes than it may."""
+    """The build exceeded the limit of processes."""
     UNEXPLAINED = "unexplained"
-    """It failed, and the log does not say why."""
+    """The build failed for a reason that the log does not reveal."""
 
 
 class OwnTests(Enum):
-    """What of a package's own tests ran after its build."""
+    """The outcome of a package's own tests after its build."""
 
     PASSED = "passed"
     FAILED = "failed"
     NONE = "none"
-    """It has none that a build runs."""
+    """The package has no tests that can be run after a build."""
     NO_TIME = "no time"
-    """They took longer than they may."""
+    """The tests exceeded the time limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,102 +85,102 @@ class BuiltModule:
     """One translation unit, as bitcode before any pass."""
 
     sha256: str
-    """Of the bitcode: its name in the folder ``modules``."""
+    """The sha256 of the bitcode, which is its name in the folder ``modules``."""
     size: int
-    """Bytes of the bitcode."""
+    """The size of the bitcode in bytes."""
     file: str
-    """The source, relative to the source tree."""
+    """The source file, relative to the source tree."""
     command: tuple[str, ...]
-    """The words of the build that compiled it, without paths of the machine: ``.`` is the tree."""
+    """The build's compiler command, without machine-specific paths: ``.`` is the source tree."""
     language: str
     """``c`` or ``c++``."""
     license: str
-    """As ``debian/copyright`` says of the file, or of the package; empty where nothing does."""
+    """The licence of the file or package in ``debian/copyright``; empty if not stated."""
     instructions: int
     functions: int
-    """Defined ones."""
+    """The number of defined functions."""
     programs: tuple[str, ...] = ()
-    """Names of the linked programs that it belongs to."""
+    """The names of the linked programs that contain it."""
     folder: str = "."
-    """Where the command ran, relative to the source tree."""
+    """The command's working directory, relative to the source tree."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedProgram:
-    """A program, or a shared library, whose sources are all known, linked as one module."""
+    """A program or shared library, all of whose sources compiled, linked as one module."""
 
     name: str
-    """Where the build put it, relative to the source tree."""
+    """The path of the build's output file, relative to the source tree."""
     sha256: str
-    """Of the bitcode: its name in the folder ``programs``."""
+    """The sha256 of the bitcode, which is its name in the folder ``programs``."""
     size: int
     instructions: int
     functions: int
     modules: tuple[str, ...]
     """The digests of its modules."""
     libraries: tuple[str, ...]
-    """What the linker needs beside the module, such as ``-lz``."""
+    """The linker arguments besides the module, such as ``-lz``."""
     is_shared: bool = False
     """True if it is a shared library, which has no ``main``."""
     tests: OwnTests = OwnTests.NONE
-    """What of the package's tests ran with the program as its own compiler built it."""
+    """The outcome of the package's tests, run with the program it built."""
     tree: str = ""
-    """The name of the archive of the built tree, where tests can be run again; else empty."""
+    """The archive of the built tree if tests can be run again; empty otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackageResult:
-    """How one package ended, and what it gave."""
+    """The outcome of one package, with its modules and programs."""
 
     package: str
     version: str
     source_sha256: str
-    """Of the source's description (``.dsc``), which names the digests of all its archives."""
+    """The sha256 of the source's ``.dsc``, which lists the digests of all its archives."""
     license: str
-    """Of the package as a whole, as an SPDX-like expression; empty where nothing says it."""
+    """The licence of the whole package, as an SPDX-like expression; empty if not stated."""
     outcome: BuildOutcome
     reason: str = ""
-    """Why it failed, in one line."""
+    """The reason of a failure, in one line."""
     log_tail: str = ""
-    """The last lines of what the build printed, where it failed."""
+    """The last lines of the log of a failed build."""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     disk_bytes: int = 0
-    """The most that its build occupied, as far as was seen."""
+    """The peak disk usage that the periodic checks observed."""
     compiler: str = ""
-    """What made the bitcode, in its own words."""
+    """The version line of the compiler that produced the bitcode."""
     level: str = "-Oz"
-    """The level that the bitcode is prepared for."""
+    """The optimisation level that the bitcode is prepared for."""
     build_depends: tuple[str, ...] = ()
-    """What it was built against: ``name=version``."""
+    """The build dependencies: ``name=version``."""
     refused: tuple[str, ...] = ()
-    """Sources that the package's own compiler took and ours did not; ``refused.log`` says why."""
+    """The sources that only the package's own compiler accepted; see ``refused.log``."""
     test_command: tuple[str, ...] = ()
-    """What ran its tests in the built tree, from `test_folder`; empty where nothing does."""
+    """The command that runs its tests, in `test_folder`; empty if it has none."""
     test_folder: str = ""
-    """Relative to the source tree."""
+    """The working directory of the tests, relative to the source tree."""
     modules: tuple[BuiltModule, ...] = field(default=())
     programs: tuple[LinkedProgram, ...] = field(default=())
 
 
 def read_result(folder: Path) -> PackageResult:
-    """Return how the package in `folder` ended; raise `DatasetInitError` where it is not done."""
+    """Return the result in `folder`; raise `DatasetInitError` if the build is not finished."""
     path = folder / RESULT
     try:
         return msgspec.json.decode(path.read_bytes(), type=PackageResult)
     except (OSError, msgspec.MsgspecError) as error:
         raise DatasetInitError(
-            f"expected the result of a package in {path}: {error}: build it with "
+            f"cannot read the build result {path}: {error}; finish the build with "
             "`compiler-gym datasets build debian --resume`"
         ) from error
 
 
 def read_results(output: Path) -> Iterator[tuple[Path, PackageResult]]:
-    """Yield the folder and the result of each package that is done in `output`, by name."""
+    """Yield the folder and the result of each finished package in `output`, sorted by name."""
     for path in sorted((output / PACKAGES).glob(f"*/{RESULT}")):
         yield path.parent, read_result(path.parent)
 
 
 def write_result(folder: Path, result: PackageResult) -> None:
-    """Write how the package in `folder` ended, last: after this it is done."""
+    """Write the result of the package in `folder`, which marks it as finished."""
     write_whole(folder / RESULT, msgspec.json.format(msgspec.json.encode(result)), sync=True)

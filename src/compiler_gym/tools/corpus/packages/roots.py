@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Trees of a system to build packages in: unpacked archives, entered with bubblewrap.
+"""Root file systems to build packages in: unpacked archives, entered with bubblewrap.
 
-A tree holds what every build needs, and is made once; each package gets a copy of hard links,
-and what it is built against besides. No script of any package is run, so nobody needs to be
-root. What such scripts do that builds need is done here: links to alternatives, and two accounts.
+A base tree with the packages that every build needs is created once; each build gets a copy made of
+hard links, plus its build dependencies. No package scripts are run, so root is not required. Their
+effects that builds need are reproduced here: links to alternatives, and two accounts.
 """
 
 import hashlib
@@ -40,62 +40,62 @@ _FILES = {
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A tree of a system that one package is built in."""
+    """The root file system that one package is built in."""
 
     path: Path
-    """``/`` is this machine's own."""
+    """The root folder; ``/`` is this machine's system."""
     packages: tuple[str, ...] = ()
-    """What it was made of, ``name=version``; nothing where nobody knows."""
+    """The installed packages, ``name=version``; empty if unknown."""
 
 
 def base_tree(folder: Path, archives: Sequence[Path]) -> Path:
-    """Return the tree of `archives` below `folder`, made where it is not there yet."""
+    """Return the tree of `archives` below `folder`, creating it if necessary."""
     names = "\n".join(sorted(path.name for path in archives))
     tree = folder / hashlib.sha256(names.encode()).hexdigest()[:16]
     folder.mkdir(parents=True, exist_ok=True)
     with lock_path(tree):
         if not tree.exists():
-            with replace_directory(tree) as made:
+            with replace_directory(tree) as new:
                 for name in _MERGED:
-                    (made / "usr" / name).mkdir(parents=True)
-                    (made / name).symlink_to(f"usr/{name}")
-                _unpack_archives(archives, made)
+                    (new / "usr" / name).mkdir(parents=True)
+                    (new / name).symlink_to(f"usr/{name}")
+                _unpack_archives(archives, new)
                 for name, text in _FILES.items():
-                    write_in(made, name, text)
-                _compile_python(made)
+                    write_in(new, name, text)
+                _compile_python(new)
     return tree
 
 
 @contextmanager
 def clone_tree(base: Path, archives: Sequence[Path]) -> Generator[Path]:
-    """Yield a copy of the tree `base` with `archives` besides, and remove it at the end."""
+    """Yield a temporary copy of the tree `base` with `archives` added."""
     if not archives:
         yield base
         return
-    # Beside the original: hard links do not lead to another disk.
-    with _beside(base) as tree:
+    # In the folder of the original, because hard links cannot cross file systems.
+    with _sibling_folder(base) as tree:
         _link_tree(base, tree)
         _unpack_archives(archives, tree)
         yield tree
 
 
 @contextmanager
-def _beside(base: Path) -> Generator[Path]:
+def _sibling_folder(base: Path) -> Generator[Path]:
     with scratch_directory("root", base.parent) as folder:
         yield Path(folder) / "root"
 
 
 def _link_tree(base: Path, tree: Path) -> None:
-    words = ["cp", "-a", "--link", str(base), str(tree)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise DatasetInitError(f"cannot copy {base}: {done.stderr.strip()[-300:]}")
+    command = ["cp", "-a", "--link", str(base), str(tree)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise DatasetInitError(f"cannot copy {base}: {result.stderr.strip()[-300:]}")
 
 
 def _unpack_archives(archives: Iterable[Path], tree: Path) -> None:
-    """Unpack each archive into `tree`, and make the links that its scripts would make."""
+    """Unpack each archive into `tree` and create the links that its scripts would create."""
     if shutil.which("dpkg-deb") is None:
-        raise DatasetInitError("expected dpkg-deb on PATH to unpack packages: `apt install dpkg`")
+        raise DatasetInitError("dpkg-deb not found; install it with `apt install dpkg`")
     links: list[tuple[str, str]] = []
     for archive in archives:
         unpack_package(archive, tree)
@@ -109,16 +109,16 @@ def _unpack_archives(archives: Iterable[Path], tree: Path) -> None:
 
 
 def _compile_python(tree: Path) -> None:
-    """Compile Python's own modules in `tree`: stand-ins of compilers start a thousand times."""
+    """Precompile Python's modules in `tree`: a build starts the stand-ins thousands of times."""
     for folder in (tree / "usr/lib").glob("python3.*"):
         if folder.is_symlink():
-            continue  # it would be written to where it leads
+            continue  # the target of the link would be modified
         inside = f"/usr/lib/{folder.name}"
         folders = [inside, *(f"{inside}/{name}" for name in ("json", "collections", "re"))]
-        words = ["/usr/bin/python3", "-m", "compileall", "-q", "-l", *folders]
+        command = ["/usr/bin/python3", "-m", "compileall", "-q", "-l", *folders]
         with open(os.devnull, "wb") as nothing, scratch_directory("python") as scratch:
             run_rooted(
-                [*words, "--invalidation-mode", "unchecked-hash"],
+                [*command, "--invalidation-mode", "unchecked-hash"],
                 RootedPlace(tree, Path(scratch), also={inside: folder}),
                 limits=RunLimits(600.0, 0, 1 << 30, 64, 0, 1024),
                 environment={"LC_ALL": "C.UTF-8"},
@@ -127,22 +127,22 @@ def _compile_python(tree: Path) -> None:
 
 
 def _alternatives(script: str) -> list[tuple[str, str]]:
-    """Return the links that a script of a package makes, and where each leads.
+    """Return the links that a package script creates, with their targets.
 
     >>> _alternatives("v=2\\nupdate-alternatives --install /usr/bin/a a \\\\\\n /usr/bin/a-$v 5")
     [('/usr/bin/a', '/usr/bin/a-2')]
     """
     values = dict(_ASSIGNED.findall(script))
-    found = _ALTERNATIVE.findall(script.replace("\\\n", " "))
-    return [(link, _VALUE.sub(lambda told: values.get(told[1], told[0]), target))
-            for link, target in found]  # fmt: skip
+    links = _ALTERNATIVE.findall(script.replace("\\\n", " "))
+    return [(link, _VALUE.sub(lambda match: values.get(match[1], match[0]), target))
+            for link, target in links]  # fmt: skip
 
 
 def _make_alternative(tree: Path, link: str, target: str) -> None:
-    """Make the link that ``update-alternatives`` would make, where nothing is in its place."""
-    leaves = ".." in (*Path(link).parts, *Path(target).parts)
-    if leaves or "$" in link + target or not _PROGRAM.fullmatch(link):
+    """Create the link that ``update-alternatives`` would create, unless the path exists."""
+    is_outside = ".." in (*Path(link).parts, *Path(target).parts)
+    if is_outside or "$" in link + target or not _PROGRAM.fullmatch(link):
         return
-    place = place_in(tree, link)
-    if not os.path.lexists(place) and os.path.lexists(place_in(tree, target)):
-        place.symlink_to(target)
+    path = place_in(tree, link)
+    if not os.path.lexists(path) and os.path.lexists(place_in(tree, target)):
+        path.symlink_to(target)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Build the packages of a lock into one folder, and go on where an earlier build was stopped.
+"""Build the packages of a lock into one folder, and resume interrupted builds.
 
-A package is done when its folder is there, which is put in its place whole: whatever stops a
-build, by Ctrl-C or by a kill, costs the packages in work and no other.
+The folder of a package appears atomically when it is finished, so an interruption with Ctrl-C or a
+kill loses only the packages that are being built.
 """
 
 import shutil
@@ -39,7 +39,7 @@ _LEAST_FREE = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class PackageBuilder:
-    """What builds one package after the other; another process may have one like it."""
+    """Builds packages into `output`; several processes may share that folder."""
 
     output: Path
     supplier: Supplier
@@ -47,15 +47,15 @@ class PackageBuilder:
     limits: PackageLimits = field(default_factory=PackageLimits)
 
     def folder(self, package: LockedPackage) -> Path:
-        """Return where the result of `package` lies."""
+        """Return the result folder of `package`."""
         return self.output / PACKAGES / package.folder
 
     def __call__(
         self, package: LockedPackage, is_stopped: Callable[[], bool] = lambda: False
     ) -> PackageResult:
-        """Build `package`, unless that is done, and return how it ended.
+        """Build `package`, unless it is finished, and return the result.
 
-        Raises `DatasetInitError` where the output cannot be written.
+        Raises `DatasetInitError` if the output cannot be written.
         """
         folder = self.folder(package)
         with writing(folder, DatasetInitError):
@@ -64,73 +64,73 @@ class PackageBuilder:
                 if (folder / RESULT).exists():
                     return read_result(folder)
                 self._require_space(folder.parent)
-                with replace_directory(folder) as made:
+                with replace_directory(folder) as new:
                     result = build_package(
                         package,
-                        made,
+                        new,
                         supplier=self.supplier,
                         compiler=self.compiler,
                         limits=self.limits,
                         is_stopped=is_stopped,
                     )
-                    write_result(made, result)
+                    write_result(new, result)
         return result
 
     def _require_space(self, folder: Path) -> None:
         free = shutil.disk_usage(folder).free
         if free < _LEAST_FREE:
             raise DatasetInitError(
-                f"expected {_LEAST_FREE >> 20} MiB free for {folder}, found {free >> 20}: make "
-                "room and go on with --resume, or name another folder"
+                f"{folder} has {free >> 20} MiB free but needs {_LEAST_FREE >> 20}; free some "
+                "space and continue with --resume, or choose another folder"
             )
 
 
 def open_output(output: Path, lock: PackageLock, *, resume: bool) -> FolderLock:
-    """Return the lock of the folder `output`, made for what `lock` names.
+    """Create the folder `output` for the packages of `lock` and return its exclusive lock.
 
-    Raises `DatasetInitError` where it holds packages and nobody said to `resume`, or those of
-    another lock, and `CacheError` where another process writes it.
+    Raises `DatasetInitError` if it contains packages and `resume` is false, or packages of
+    another lock, and `CacheError` if another process is writing to it.
     """
     with writing(output, DatasetInitError):
         output.mkdir(parents=True, exist_ok=True)
-        held = FolderLock.take(output)
+        folder_lock = FolderLock.take(output)
     try:
         path = output / LOCK
         if path.exists():
             if read_lock(path) != lock:
                 raise DatasetInitError(
-                    f"{output} holds packages of another lock: name another folder, or {path} as "
-                    "--lock"
+                    f"{output} contains packages of another lock; choose another folder, or pass "
+                    f"--lock {path}"
                 )
             if not resume:
                 raise DatasetInitError(
-                    f"{output} holds packages: go on there with --resume, or name another folder"
+                    f"{output} contains packages; continue with --resume, or choose another folder"
                 )
         with writing(path, DatasetInitError):
             write_lock(path, lock)
     except BaseException:
-        held.release()
+        folder_lock.release()
         raise
-    return held
+    return folder_lock
 
 
 def build_packages(
     lock: PackageLock, builder: PackageBuilder, *, jobs: int = 1
 ) -> Iterator[PackageResult]:
-    """Yield the result of each package of `lock`, those that are done first.
+    """Yield the result of each package of `lock`, finished ones first.
 
-    `jobs` are built at once. When the iteration ends early, however it does, those in work end
-    without a result.
+    `jobs` packages are built in parallel. If the iteration ends early for any reason, running
+    builds are stopped without a result.
     """
-    done, waiting = split_packages(lock, builder)
-    yield from done
+    finished, pending = split_packages(lock, builder)
+    yield from finished
     stop = threading.Event()
     with ThreadPoolExecutor(jobs) as pool:
-        rest = iter(waiting)
+        queue = iter(pending)
         running: set[Future[PackageResult]] = set()
         try:
             while True:
-                for _, package in zip(range(jobs - len(running)), rest, strict=False):
+                for _, package in zip(range(jobs - len(running)), queue, strict=False):
                     running.add(pool.submit(builder, package, stop.is_set))
                 if not running:
                     return
@@ -145,20 +145,20 @@ def build_packages(
                 except (
                     BuildStopped,
                     Exception,
-                ):  # the first error is raised, not those of the others
+                ):  # only the first error is raised
                     continue
 
 
 def split_packages(
     lock: PackageLock, builder: PackageBuilder
 ) -> tuple[list[PackageResult], list[LockedPackage]]:
-    """Return the results that are there, and the packages that have none yet."""
-    done: list[PackageResult] = []
-    waiting: list[LockedPackage] = []
+    """Return the results of finished packages, and the unfinished packages."""
+    finished: list[PackageResult] = []
+    pending: list[LockedPackage] = []
     for package in lock.packages:
         folder = builder.folder(package)
         if (folder / RESULT).exists():
-            done.append(read_result(folder))
+            finished.append(read_result(folder))
         else:
-            waiting.append(package)
-    return done, waiting
+            pending.append(package)
+    return finished, pending

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Where sources and systems come from: the archive of a distribution, kept in a cache.
+"""Sources and build systems from a distribution's archive, kept in a cache.
 
-Each file is fetched once, whatever is built of it and how often.
+Each file is downloaded once.
 """
 
 import os
@@ -28,16 +28,16 @@ _OTHER_LANGUAGES = re.compile(
     r"|openjdk-\S+|r-base-dev|dh-r|sbcl|valac|nasm|swi-prolog)"
 )
 _BASE = ("?essential", "build-essential", "debhelper", "python3")
-"""What every build needs; Python runs the stand-ins of the compilers."""
+"""The packages that every build needs; Python runs the stand-ins of the compilers."""
 
 
 class UnpackedSupplier:
-    """Builds in trees of unpacked packages: nothing is installed, and nobody has to be root.
+    """Builds in trees of unpacked packages, so nothing is installed and root is not required.
 
     Args:
-        cache: Where what is fetched and unpacked is kept for the next time.
-        lock: What is to be built, and in which versions all else is had.
-        compiler: The packages with the compiler that makes modules.
+        cache: The folder in which downloads and unpacked trees are kept.
+        lock: The packages to build, and the versions of their dependencies.
+        compiler: The packages of the compiler that produces the modules.
     """
 
     def __init__(self, cache: Path, lock: PackageLock, compiler: Sequence[str]) -> None:
@@ -46,7 +46,7 @@ class UnpackedSupplier:
         self._base: tuple[Path, dict[str, Fetched]] | None = None
 
     def prepare(self) -> "UnpackedSupplier":
-        """Fetch and unpack what every build needs."""
+        """Download and unpack the packages that every build needs."""
         self._apt.prepare()
         base = self._apt.resolve_needed([*_BASE, *self._compiler])
         self._check(base)
@@ -55,9 +55,9 @@ class UnpackedSupplier:
         return self
 
     def lock_packages(self, names: Sequence[str]) -> PackageLock:
-        """Return the lock of the newest versions of `names`, and of what they are built against.
+        """Return a lock of the newest versions of `names` and their build dependencies.
 
-        What the archive does not have stays without a version: building it says so.
+        Unknown packages get no version: building them reports the error.
         """
         self._apt.prepare()
         packages: list[LockedPackage] = []
@@ -75,98 +75,100 @@ class UnpackedSupplier:
         return PackageLock(self._lock.mirrors, tuple(packages), versions)
 
     def choose_packages(self, count: int, seed: int) -> list[str]:
-        """Return `count` source packages of the archive that may hold C or C++, at random."""
+        """Return `count` random source packages of the archive that may contain C or C++."""
         self._apt.prepare()
         names = sorted({fields["Package"] for fields in self._apt.sources() if may_be_c(fields)})
         if count > len(names):
-            raise DatasetInitError(f"expected at most {len(names)} packages, found {count}")
+            raise DatasetInitError(
+                f"the archive has only {len(names)} such packages; choose fewer than {count}"
+            )
         order = sorted(names, key=lambda name: sha256(f"{seed} {name}".encode()).digest())
         return order[:count]
 
     def source(self, package: LockedPackage, into: Path) -> Path:
-        """Put the source of `package` into the folder, from the cache where it is there."""
+        """Copy the source of `package` to `into`, from the cache if possible."""
         return fetch_source(self._apt, package, self._cache / "sources", into)
 
     @contextmanager
     def root(self, package: LockedPackage) -> Generator[Root]:
-        """Give a tree with what `package` is built against."""
+        """Yield a tree with the build dependencies of `package`."""
         if self._base is None:
             self.prepare()
         assert self._base is not None
         tree, base = self._base
         needed = self._apt.build_depends(package.name, package.version)
         self._check(needed)
-        more = [file for file in needed if file.package[0] not in base]
-        archives = self._apt.fetch(more)
-        versions = {"=".join(file.package) for file in (*base.values(), *more)}
+        extra = [file for file in needed if file.package[0] not in base]
+        archives = self._apt.fetch(extra)
+        versions = {"=".join(file.package) for file in (*base.values(), *extra)}
         with clone_tree(tree, archives) as path:
             yield Root(path, tuple(sorted(versions)))
 
     def _check(self, files: Sequence[Fetched]) -> None:
-        """Raise `DownloadFailed` where a package is not had in the version that the lock names."""
+        """Raise `DownloadFailed` if the archive has a package in another version than the lock."""
         versions = self._lock.versions
         for name, version in (file.package for file in files) if versions else ():
             if versions.get(name) != version:
                 raise DownloadFailed(
-                    f"the lock asks for {name}={versions.get(name, 'nothing')}, and the archive "
-                    f"has {version}: take a newer lock, or a mirror that keeps old versions"
+                    f"the lock requires {name}={versions.get(name, 'nothing')}, but the archive "
+                    f"has {version}; use a newer lock, or a mirror that keeps old versions"
                 )
 
 
 class InstalledSupplier:
-    """Builds in this machine's own system, in which it installs what each package needs."""
+    """Builds in this machine's own system, where it installs build dependencies."""
 
     def __init__(self, cache: Path, lock: PackageLock, compiler: Sequence[str]) -> None:
         self._cache, self._compiler = cache, tuple(compiler)
         self._apt = PrivateApt(cache / "apt", lock.mirrors, lock.versions)
 
     def prepare(self) -> "InstalledSupplier":
-        """Install what every build needs."""
+        """Install the packages that every build needs."""
         if os.geteuid() != 0:
             raise DatasetInitError(
-                "--install-dependencies installs packages on this machine: expected root: leave "
-                "it out, and packages are built in an unpacked tree"
+                "--install-dependencies installs packages on this machine and needs root; without "
+                "it, packages are built in unpacked trees"
             )
         self._apt.prepare()
         self._install("install", [name for name in (*_BASE, *self._compiler) if name[0] != "?"])
         return self
 
     def source(self, package: LockedPackage, into: Path) -> Path:
-        """Put the source of `package` into the folder, from the cache where it is there."""
+        """Copy the source of `package` to `into`, from the cache if possible."""
         return fetch_source(self._apt, package, self._cache / "sources", into)
 
     @contextmanager
     def root(self, package: LockedPackage) -> Generator[Root]:
-        """Install what `package` is built against, and give the machine's own system."""
+        """Install the build dependencies of `package` and yield the machine's own system."""
         needed = [file.package[0] for file in self._apt.build_depends(package.name)]
         with lock_path(self._cache / "installing"):
             self._install("install", needed)
         yield Root(Path("/"), _list_installed(needed))
 
     def _install(self, verb: str, names: Sequence[str]) -> None:
-        words = ["apt-get", verb, "-y", "-qq", "--no-install-recommends", *names]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise DownloadFailed(f"`{' '.join(words[:6])} ...` failed: {done.stderr[-500:]}")
+        command = ["apt-get", verb, "-y", "-qq", "--no-install-recommends", *names]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        if result.returncode:
+            raise DownloadFailed(f"`{' '.join(command[:6])} ...` failed: {result.stderr[-500:]}")
 
 
 def may_be_c(fields: Mapping[str, str]) -> bool:
-    """Return whether a source package makes binaries, and asks for no other language."""
-    made = fields.get("Package-list", "") or fields.get("Architecture", "")
-    is_compiled = bool(_COMPILED.search(made)) or fields.get("Architecture") == "any"
+    """Return whether a source package builds binaries and needs no other language's tools."""
+    binaries = fields.get("Package-list", "") or fields.get("Architecture", "")
+    is_compiled = bool(_COMPILED.search(binaries)) or fields.get("Architecture") == "any"
     return is_compiled and not _OTHER_LANGUAGES.search(fields.get("Build-depends", ""))
 
 
 def fetch_source(apt: PrivateApt, package: LockedPackage, cache: Path, into: Path) -> Path:
-    """Copy the source of `package` into the folder, fetched where it is not in the `cache`."""
-    kept = cache / package.folder
+    """Copy the source of `package` to `into`, downloading it if it is not in `cache`."""
+    source = cache / package.folder
     cache.mkdir(parents=True, exist_ok=True)
-    with lock_path(kept):
-        found = sorted(kept.glob("*.dsc"))
-        if len(found) != 1 or package.sha256 not in ("", hash_file(found[0])):
-            with replace_directory(kept) as folder:
+    with lock_path(source):
+        descriptions = sorted(source.glob("*.dsc"))
+        if len(descriptions) != 1 or package.sha256 not in ("", hash_file(descriptions[0])):
+            with replace_directory(source) as folder:
                 apt.source(package.name, package.version, folder)
-        for path in kept.iterdir():
+        for path in source.iterdir():
             shutil.copyfile(path, into / path.name)
     (description,) = into.glob("*.dsc")
     return description
@@ -174,6 +176,6 @@ def fetch_source(apt: PrivateApt, package: LockedPackage, cache: Path, into: Pat
 
 def _list_installed(names: Sequence[str]) -> tuple[str, ...]:
     form = "${Package}=${Version}\n"
-    words = ["dpkg-query", "-W", f"-f={form}", *names]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    return tuple(sorted(done.stdout.split()))
+    command = ["dpkg-query", "-W", f"-f={form}", *names]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    return tuple(sorted(result.stdout.split()))

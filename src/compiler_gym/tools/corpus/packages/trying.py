@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which command runs the tests of a tree that was built, and how the tree is kept for them."""
+"""Find the test command of a built tree, and archive the tree."""
 
 import io
 import os
@@ -19,17 +19,17 @@ _MOST = 1 << 24
 
 
 def test_command(tree: Path) -> tuple[tuple[str, ...], str] | None:
-    """Return what runs the tests of `tree`, and where; None where it has none that we know.
+    """Return the command and working directory of the tests of `tree`, or None.
 
-    A package whose rules leave them out has none.
+    A package whose rules skip the tests has none.
     """
     if _NONE.search(_text_if_any(tree / "debian" / "rules")):
         return None
     for folder in _FOLDERS:
         for name in ("GNUmakefile", "Makefile", "makefile"):
-            found = _TARGETS.findall(_text_if_any(tree / folder / name))
-            if found:
-                target = "check" if "check" in found else "test"
+            targets = _TARGETS.findall(_text_if_any(tree / folder / name))
+            if targets:
+                target = "check" if "check" in targets else "test"
                 return ("/usr/bin/make", target), folder
         if (tree / folder / "build.ninja").is_file():
             return ("/usr/bin/ninja", "test"), folder
@@ -37,8 +37,8 @@ def test_command(tree: Path) -> tuple[tuple[str, ...], str] | None:
 
 
 def keep_tree(tree: Path, path: Path, most: int) -> bool:
-    """Pack `tree` into the archive `path`, and return whether: not if it is above `most` bytes."""
-    size = sum(os.lstat(found).st_size for found in tree.rglob("*"))
+    """Archive `tree` as `path`, unless that needs over `most` bytes; return whether it did."""
+    size = sum(os.lstat(entry).st_size for entry in tree.rglob("*"))
     if not most or size > 20 * most:
         return False
     packed = io.BytesIO()
@@ -46,9 +46,9 @@ def keep_tree(tree: Path, path: Path, most: int) -> bool:
         zstd.ZstdFile(packed, "wb", level=9) as stream,
         tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as archive,
     ):
-        for found in sorted(tree.rglob("*")):
-            if found.is_symlink() or found.is_file() or found.is_dir():
-                archive.add(found, str(found.relative_to(tree)), recursive=False)
+        for entry in sorted(tree.rglob("*")):
+            if entry.is_symlink() or entry.is_file() or entry.is_dir():
+                archive.add(entry, str(entry.relative_to(tree)), recursive=False)
     if packed.tell() > most:
         return False
     path.write_bytes(packed.getvalue())

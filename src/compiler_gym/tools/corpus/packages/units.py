@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Which sources did the build of a package compile, and of which is each linked file made?
+"""Find the sources that a package's build compiled, from the recorded commands.
 
-The journal was written by a stranger's build: what it names outside of the package's own folder
-is not read.
+An untrusted build wrote the record: files outside the package's own tree are not read.
 """
 
 import os
@@ -25,13 +24,13 @@ class FoundUnit:
     """One source of a package, which becomes one module."""
 
     unit: Unit
-    """As the build sees it."""
+    """The unit, with paths as the build sees them."""
     file: str
-    """The source, relative to the tree."""
+    """The source file, relative to the tree."""
     folder: str
-    """Where its command ran, relative to the tree."""
+    """The command's working directory, relative to the tree."""
     words: tuple[str, ...]
-    """The command without paths of the machine."""
+    """The command, without machine-specific paths."""
 
     @property
     def language(self) -> str:
@@ -41,17 +40,17 @@ class FoundUnit:
 
 @dataclass(frozen=True, slots=True)
 class BuiltTree:
-    """The tree of a package after its build, of which two names are known."""
+    """The tree of a package after its build, with its paths inside and outside the sandbox."""
 
     inside: str
-    """What the build calls it."""
+    """The path of the tree inside the sandbox."""
     path: Path
-    """Where it lies."""
+    """The path of the tree on this machine."""
     root: Path
-    """The system that it was built in."""
+    """The root folder of the system it was built in."""
 
     def events(self, recording: Recording) -> Iterator[Event]:
-        """Yield what the build ran as if it had run outside, less what leads elsewhere."""
+        """Yield the build's commands with outside paths, except those that use files elsewhere."""
         if not recording.journal.is_file() or recording.journal.is_symlink():
             return
         for event in recording.events():
@@ -62,21 +61,21 @@ class BuiltTree:
                 is_safe = is_safe and self._is_readable(CompilerCommand.parse(words, cwd))
             except (BenchmarkInitError, ValueError):
                 is_safe = False
-            made = {self._outside(name): digest for name, digest in event.made.items()}
-            made = {name: digest for name, digest in made.items() if self.holds(cwd / name)}
-            if is_safe and made:
-                yield Event(words, cwd, made)
+            outputs = {self._outside(name): digest for name, digest in event.made.items()}
+            outputs = {name: digest for name, digest in outputs.items() if self.holds(cwd / name)}
+            if is_safe and outputs:
+                yield Event(words, cwd, outputs)
 
     def units(self, events: Sequence[Event]) -> tuple[dict[Unit, FoundUnit], list[str]]:
-        """Return every source that was compiled, and those that are gone, by their names.
+        """Return every compiled source, and the names of sources that no longer exist.
 
-        The units are as they are outside. One that was compiled twice, the same but for position
-        independent code, is one: its first command counts. What only a configure step compiled
-        is left out.
+        The keys have outside paths. Two compilations of a source that differ only in
+        position-independent code count as one, with the first command. Sources that only a
+        configure step compiled are skipped.
         """
-        found: dict[Unit, FoundUnit] = {}
+        units_by_source: dict[Unit, FoundUnit] = {}
         first: dict[tuple[str, tuple[str, ...]], FoundUnit] = {}
-        gone: dict[str, None] = {}
+        missing: dict[str, None] = {}
         for event in events:
             command = CompilerCommand.parse(event.words, event.cwd)
             units = [unit for _, unit in list_objects(command)]
@@ -86,31 +85,32 @@ class BuiltTree:
                 if unit.source.name == "-" or _is_trial(name):
                     continue
                 if not (unit.path.is_file() and self.holds(unit.path)):
-                    gone[name] = None
+                    missing[name] = None
                     continue
                 flags = tuple(word for word in unit.command.flags if word not in _PIC)
-                found[unit] = first.setdefault((name, flags), self._find_unit(unit, name))
-        return found, list(gone)
+                entry = first.setdefault((name, flags), self._find_unit(unit, name))
+                units_by_source[unit] = entry
+        return units_by_source, list(missing)
 
     def holds(self, path: Path) -> bool:
-        """Return whether `path` lies in the tree, links followed."""
+        """Return whether `path` is inside the tree, after resolving links."""
         try:
             return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.path))
         except (OSError, ValueError):
             return False
 
     def shorten_word(self, word: str) -> str:
-        """Return a word of a command with the tree as ``.``, and the system's paths as they are."""
+        """Return a command argument with the tree written as ``.``, relative to the system."""
         word = word.replace(str(self.path), ".").replace(self.inside, ".")
         return word.replace(str(self.root), "") if self.root != Path("/") else word
 
     def _find_unit(self, unit: Unit, name: str) -> FoundUnit:
-        words = unit.command.words
-        own = [self._inside(word) for word in words]
-        command = CompilerCommand.parse(own, self._inside(str(unit.command.cwd)))
+        arguments = unit.command.words
+        inside = [self._inside(word) for word in arguments]
+        command = CompilerCommand.parse(inside, self._inside(str(unit.command.cwd)))
         source = replace(unit.source, name=self._inside(unit.source.name))
         folder = os.path.relpath(unit.command.cwd, self.path)
-        shown = tuple(self.shorten_word(word) for word in (Path(words[0]).name, *words[1:]))
+        shown = tuple(self.shorten_word(word) for word in (Path(arguments[0]).name, *arguments[1:]))
         return FoundUnit(Unit(command, source), name, folder, shown)
 
     def _outside(self, word: str) -> str:
@@ -123,18 +123,18 @@ class BuiltTree:
         return word.removeprefix(str(self.root)) if self.root != Path("/") else word
 
     def _is_readable(self, command: CompilerCommand) -> bool:
-        """Return whether all objects that `command` links are files of the tree or its system."""
-        places = [os.path.realpath(self.path), os.path.realpath(self.root)]
+        """Return whether all objects that `command` links are files in the tree or its system."""
+        folders = [os.path.realpath(self.path), os.path.realpath(self.root)]
         for name in command.objects:
             real = os.path.realpath(command.cwd / name)
-            is_near = any(Path(real).is_relative_to(place) for place in places)
-            if os.path.exists(real) and not (is_near and os.path.isfile(real)):
+            is_inside = any(Path(real).is_relative_to(folder) for folder in folders)
+            if os.path.exists(real) and not (is_inside and os.path.isfile(real)):
                 return False
         return True
 
 
 def _is_trial(name: str) -> bool:
-    """Return whether a source is one with which a configure step tries the compiler."""
+    """Return whether a source is a configure step's test of the compiler."""
     parts = name.split("/")
     return (
         parts[0] == ".."

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Unpack archives of untrusted packages into the tree of a system, and nowhere else.
+"""Unpack archives of untrusted packages into a system's tree without ever writing outside.
 
-Links in the tree are followed as a process inside it would follow them, so an absolute one leads
-to the tree's own folder. Programs get no special rights, and a device is refused.
+Links in the tree are resolved as a process inside would resolve them: absolute ones start at the
+tree's root. Setuid bits are dropped, and devices are rejected.
 """
 
 import errno
@@ -25,23 +25,23 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class RefusedArchive(DatasetInitError):
-    """A package that is damaged, or would write outside its tree."""
+    """A package is damaged, or would write outside its tree."""
 
 
 def unpack_package(archive: Path, tree: Path) -> None:
-    """Unpack the files of a ``.deb``, over those that are in `tree`.
+    """Unpack the files of a ``.deb`` into `tree`, replacing existing files.
 
-    Raises `RefusedArchive` where the archive is damaged, or a member would leave the tree, and
-    `DatasetInitError` where the disk is full.
+    Raises `RefusedArchive` if the archive is damaged or a member is outside the tree, and
+    `DatasetInitError` if the disk is full.
     """
-    words = ["dpkg-deb", "--fsys-tarfile", str(archive)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    command = ["dpkg-deb", "--fsys-tarfile", str(archive)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         try:
             with tarfile.open(fileobj=process.stdout, mode="r|") as packed:
                 for member in packed:
                     unpack_member(packed, member, tree)
-            while process.stdout.read(1 << 16):  # blocks of zeros, which the command writes out
+            while process.stdout.read(1 << 16):  # trailing padding: otherwise dpkg-deb fails
                 pass
         except (OSError, EOFError, OverflowError, ValueError, tarfile.TarError) as error:
             process.kill()
@@ -53,74 +53,75 @@ def unpack_package(archive: Path, tree: Path) -> None:
 
 
 def place_in(tree: Path, path: str | PurePosixPath) -> Path:
-    """Return where `path` of the system `tree` lies; a link at its end is not followed.
+    """Return the path on this machine of `path` in the system `tree`.
 
-    Raises `RefusedArchive` where it leaves the tree, and `OSError` for a circle of links.
+    A link in the last component is not followed. Raises `RefusedArchive` if the path leaves the
+    tree or its links are circular.
     """
     parts = [part for part in PurePosixPath(path).parts if part != "/"]
     if ".." in parts:
-        raise RefusedArchive(f"{str(path)!r:.200} leads out of its tree: remove the package")
+        raise RefusedArchive(f"{str(path)!r:.200} points outside its tree; remove the package")
     if not parts:
         return tree
-    links, walked, left = 0, list[str](), deque(parts[:-1])
-    while left:
-        part = left.popleft()
-        here = tree.joinpath(*walked, part)
+    links, resolved, pending = 0, list[str](), deque(parts[:-1])
+    while pending:
+        part = pending.popleft()
+        current = tree.joinpath(*resolved, part)
         if part == "/":
-            walked.clear()
+            resolved.clear()
         elif part == "..":
-            del walked[-1:]
-        elif here.is_symlink():
+            del resolved[-1:]
+        elif current.is_symlink():
             links += 1
             if links > _MOST_LINKS:
-                raise RefusedArchive(f"{str(path)!r:.200} leads through a circle of links")
-            left.extendleft(reversed(PurePosixPath(here.readlink()).parts))
+                raise RefusedArchive(f"{str(path)!r:.200} contains circular links")
+            pending.extendleft(reversed(PurePosixPath(current.readlink()).parts))
         else:
-            walked.append(part)
-    return tree.joinpath(*walked, parts[-1])
+            resolved.append(part)
+    return tree.joinpath(*resolved, parts[-1])
 
 
 def write_in(tree: Path, path: str, text: str) -> None:
-    """Write a file of the system `tree` in place of the file or the link that is there."""
-    place = place_in(tree, path)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.unlink(missing_ok=True)
-    place.write_text(text)
+    """Write a file in the system `tree`, replacing an existing file or link."""
+    target = place_in(tree, path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)
+    target.write_text(text)
 
 
 def unpack_member(
     packed: tarfile.TarFile, member: tarfile.TarInfo, tree: Path, *, links_out: bool = True
 ) -> None:
-    """Unpack one member of an archive that is read in order.
+    """Unpack one member of an archive that is read sequentially.
 
-    Raises `RefusedArchive` where it would leave the tree, and, without `links_out`, for a symbolic
-    link to a place outside.
+    Raises `RefusedArchive` if it is outside the tree, and, without `links_out`, if it is a
+    symbolic link that points outside.
     """
-    place = place_in(tree, member.name)
-    if place == tree:
+    path = place_in(tree, member.name)
+    if path == tree:
         return
-    place.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     if member.isdir():
-        if place.is_symlink():  # /bin stays a link
-            place = place_in(tree, PurePosixPath(member.name) / "within").parent
-        place.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink():  # /bin stays a link
+            path = place_in(tree, PurePosixPath(member.name) / "within").parent
+        path.mkdir(parents=True, exist_ok=True)
         return
-    # Hard links of other trees lead to what is there: it is replaced, never written to.
-    place.unlink(missing_ok=True)
+    # Other trees share the file through hard links: replace it, never write to it.
+    path.unlink(missing_ok=True)
     if member.isreg():
         contents = packed.extractfile(member)
         assert contents is not None
-        with place.open("xb") as file:
+        with path.open("xb") as file:
             shutil.copyfileobj(contents, file)
             os.fchmod(file.fileno(), member.mode & _PERMISSIONS | _OWNER)
-        os.utime(place, (member.mtime, member.mtime))
+        os.utime(path, (member.mtime, member.mtime))
     elif member.issym():
-        end = os.path.normpath(PurePosixPath(member.name).parent / member.linkname)
-        if not links_out and (end.startswith("/") or end.split("/")[0] == ".."):
-            raise RefusedArchive(f"{member.name!r:.200} is a link that leads out of its tree")
-        place.symlink_to(member.linkname)
+        target = os.path.normpath(PurePosixPath(member.name).parent / member.linkname)
+        if not links_out and (target.startswith("/") or target.split("/")[0] == ".."):
+            raise RefusedArchive(f"{member.name!r:.200} is a link that points outside its tree")
+        path.symlink_to(member.linkname)
     elif member.islnk() and _is_file(other := place_in(tree, member.linkname)):
-        os.link(other, place, follow_symlinks=False)
+        os.link(other, path, follow_symlinks=False)
     else:
         raise RefusedArchive(f"{member.name!r:.200} is not a file, a folder or a link to one")
 

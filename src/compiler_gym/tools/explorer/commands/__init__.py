@@ -13,8 +13,8 @@ COMMANDS = {
     ),
     "web": Row(
         "compiler_gym.tools.explorer.commands.web:web",
-        "Open the web explorer, which shows the effect of each pass with diffs and graphs.",
+        "Open the web explorer, which shows the effects of passes as diffs and graphs.",
         topic=Topic.EXPLORE,
     ),
 }
-"""The commands by name."""
+"""The commands, by name."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym explore``: an interactive prompt over one environment."""
+"""``compiler-gym explore``: an interactive prompt for one environment."""
 
 import sys
 from collections.abc import Iterator
@@ -39,25 +39,25 @@ def explore(
 ) -> None:
     """Try actions on a program by hand, with undo.
 
-    Type the name of an action to apply it, ``help`` for the commands. Commands are
-    read from standard input too, one per line; with --json each reply is one line.
+    Type the name of an action to apply it, or ``help`` to list the commands. Commands can
+    also be piped in, one per line; with --json each reply is one line.
 
     compiler-gym explore cbench-v1/qsort
     """
     from compiler_gym.registration import make
     from compiler_gym.tools.explorer.commands.terminal import Explorer
 
-    with make(env, **make_arguments(action_space, limits)) as made:
-        if reward is not None or made.reward_space is None:
-            made.reward_space = reward or next(iter(made.reward), None)
-        benchmark = find_program(made, program)
-        with closing(Explorer(made, benchmark)) as explorer:
+    with make(env, **make_arguments(action_space, limits)) as environment:
+        if reward is not None or environment.reward_space is None:
+            environment.reward_space = reward or next(iter(environment.reward), None)
+        benchmark = find_program(environment, program)
+        with closing(Explorer(environment, benchmark)) as explorer:
             explorer.start()
             source = _terminal() if program.startswith("-") else sys.stdin
             is_interactive = source.isatty() and not json
             if is_interactive:
                 _complete_words(explorer.words())
-                errors().print("Type an action to apply it,", heading("help", " for help."))
+                errors().print("Type the name of an action, or", heading("help", " for help."))
             explorer.show_start(as_json=json)
             for line in _command_lines(source, explorer, is_interactive=is_interactive):
                 if not explorer.obey(line, as_json=json):
@@ -65,15 +65,15 @@ def explore(
 
 
 def _terminal() -> TextIO:
-    """Return the terminal: standard input was the program."""
+    """Open the terminal, since the program was read from standard input."""
     try:
         return open("/dev/tty", encoding="utf-8")
     except OSError:
         from compiler_gym.errors import BenchmarkInitError
 
         raise BenchmarkInitError(
-            "the program came from standard input and there is no terminal for commands: "
-            "name a file"
+            "the program was read from standard input, and there is no terminal for commands; "
+            "pass the program as a file"
         ) from None
 
 
@@ -89,11 +89,11 @@ def _command_lines(source: TextIO, explorer: object, *, is_interactive: bool) ->
             print()
             return
         except KeyboardInterrupt:
-            print("  (quit leaves)")
+            print("  (type quit to exit)")
 
 
 def _complete_words(words: list[str]) -> None:
-    """Let the Tab key complete commands, actions and names of spaces."""
+    """Make the Tab key complete commands, actions and names of spaces."""
     try:
         import readline
     except ImportError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym web``: the explorer in a browser, served from this machine."""
+"""``compiler-gym web``: the explorer in a browser, served by this machine."""
 
 import os
 import sys
@@ -32,7 +32,7 @@ def web(
     host: Annotated[
         str,
         typer.Option(
-            help="Address to listen on; all but the default can be reached from other machines."
+            help="Address to listen on; only the default cannot be reached from other machines."
         ),
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; 0 chooses a free one.", min=0, max=65535)] = 0,
@@ -43,10 +43,10 @@ def web(
     ] = 30.0,
     limits: Limits = _SESSION_LIMITS,
 ) -> None:
-    """Open the web explorer, which shows the effect of each pass with diffs and graphs.
+    """Open the web explorer, which shows the effects of passes as diffs and graphs.
 
-    It prints its address with a token; anyone who has both can use the explorer. Ctrl-C stops
-    it and closes every session. Needs the extra `web`.
+    Prints an address that includes a token; anyone who has it can use the explorer. Ctrl-C stops
+    the server and closes every session. Needs the extra `web`.
 
     compiler-gym web main.c
     """
@@ -74,12 +74,12 @@ def web(
 
     with Server(settings) as server:
         if host not in _LOCAL_HOSTS:
-            named = server.address_for(gethostname()) if host in ("", "0.0.0.0", "::") else host
-            errors().print(f"others can reach {named}: whoever knows the address can use this")
+            name = server.address_for(gethostname()) if host in ("", "0.0.0.0", "::") else host
+            errors().print(f"anyone who can reach {name} and has the token can use the explorer")
 
         def ready() -> None:
             print(server.address, flush=True)
-            errors().print("Ctrl-C stops it", style="dim")
+            errors().print("press Ctrl-C to stop", style="dim")
             if browser:
                 _open_browser(server.address)
 
@@ -99,24 +99,24 @@ def _require_library() -> None:
 
 
 def _require_known_program(env: str, program: str) -> None:
-    """Raise the typed error of a missing program before the server starts."""
+    """Raise an error if the program does not exist, before the server starts."""
     from compiler_gym.cli.kit.programs import find_program
     from compiler_gym.registration import make
 
-    with make(env) as made:
-        find_program(made, program)
+    with make(env) as environment:
+        find_program(environment, program)
 
 
 def _open_browser(address: str) -> None:
     import threading
     import webbrowser
 
-    # A browser may take its time, and the page waits for this server.
+    # In a thread: opening a browser may block, and the page needs this server.
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
 def _report_named(program: str | None) -> Path | None:
-    """Return the report that an argument names, or that lies in the folder it names."""
+    """Return the report that `program` names, or the one in that folder, or None."""
     if program is None or "://" in program:
         return None
     path = Path(program).expanduser()
@@ -125,7 +125,7 @@ def _report_named(program: str | None) -> Path | None:
 
 
 def _absolute_program(program: str) -> str:
-    """Return a path as an absolute one, and a URI unchanged."""
+    """Return the absolute path of a file; return a URI unchanged."""
     from compiler_gym.datasets import path_and_query
 
     path, query = path_and_query(program)
@@ -140,5 +140,5 @@ def _paste_from_stdin() -> "Source":
 
     text = sys.stdin.read()
     if not text.strip():
-        raise BenchmarkInitError("standard input is empty: expected a program's text")
+        raise BenchmarkInitError("standard input is empty; pipe in the text of a program")
     return Source(text=text, name="stdin")

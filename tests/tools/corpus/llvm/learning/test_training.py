@@ -111,5 +111,5 @@ def test_equal_outcomes_and_an_equal_seed_make_an_equal_policy(corpus: Corpus) -
 
 def test_too_few_packages_are_refused(tmp_path: Path, corpus: Corpus) -> None:
     corpus(lambda number: 0)
-    with pytest.raises(InvalidParameterError, match="0 programs to learn from"):
+    with pytest.raises(InvalidParameterError, match="only 0 training programs"):
         learnt(tmp_path / "none.jsonl")

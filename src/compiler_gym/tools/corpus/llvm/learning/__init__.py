@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What compiles programs small at once, learnt from many programs and judged on others.
+"""Policies that choose a plan for small code in one compilation, learnt from many programs.
 
-``linked`` are the linked programs of a corpus, ``plans`` what is tried of each, and ``outcomes``
-what they weigh by it, measured once and kept. ``judging`` compares ways to compile on programs
-that nobody learnt from, and ``training`` makes a policy of outcomes.
+``linked`` provides the linked programs of a corpus, ``plans`` the plans to try on each, and
+``outcomes`` the measured sizes, which are cached. ``judging`` compares methods on held-out
+programs, and ``training`` learns a policy from outcomes.
 """
 
 from typing import TYPE_CHECKING

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How much smaller programs are by one way to compile them than by another, honestly told.
+"""Compare the sizes of programs compiled with different methods, with confidence intervals.
 
-What is judged must not have been looked at when it was found: the programs are those of a split
-that nobody learnt from. Means are geometric over packages, because programs of one package are
-alike; their intervals come from drawing packages again and again.
+Methods must be judged on a held-out split that was not used to develop them. Means are geometric
+over packages, because programs of one package are similar; the intervals are bootstrapped over
+packages.
 """
 
 from collections import defaultdict
@@ -35,18 +35,18 @@ __all__ = [
 ]
 
 Arm = Callable[[CorpusProgram, Outcomes], PlanOutcome]
-"""Compiles a program in one way, and says what it weighs."""
+"""A function that compiles a program with one method and returns the sizes."""
 RIVALS: Mapping[str, BinaryPlan] = {"plain": PLAIN, "fair": FAIR}
-"""What every way is compared with, by name."""
+"""The baselines that every method is compared with, by name."""
 JUDGED = "judged.jsonl"
-"""How the file of what was judged is called: nobody learns from it."""
+"""The file name of outcomes on held-out programs, which training never reads."""
 _LITTLE = 1.001
-"""What is larger by less than this share is so by chance of alignment."""
+"""The ratio up to which a difference may be caused by alignment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """How one way compares with a rival, as ratios: below 1 it is smaller."""
+    """The comparison of one method with a rival, as ratios: below 1 it is smaller."""
 
     arm: str
     rival: str
@@ -56,47 +56,47 @@ class Judgement:
     loaded: ScoreInterval
     file: ScoreInterval
     left: ScoreInterval | None
-    """Instructions after the passes; None where they were not counted."""
+    """The number of instructions after the passes; None if they were not counted."""
     best: float
-    """The least ratio of loaded bytes."""
+    """The smallest ratio of loaded bytes."""
     worst: float
-    """The greatest."""
+    """The largest ratio of loaded bytes."""
     worst_program: str
     larger: int
-    """How many programs have more loaded bytes."""
+    """The number of programs with more loaded bytes."""
     clearly_larger: int
-    """How many have over 0.1 % more."""
+    """The number of programs with over 0.1 % more."""
     never_larger: ScoreInterval
-    """Loaded bytes where the rival is compiled, too, and the smaller of both is kept."""
+    """Loaded bytes if the rival is compiled as well and the smaller result is used."""
     seconds: ScoreInterval
-    """Processor time of compiling and linking."""
+    """The processor time of compiling and linking."""
     failed: tuple[str, ...]
-    """Programs that do not link, or that the rival does not link."""
+    """The programs that either method fails to link."""
 
 
 def arm_named(name: str) -> Arm:
-    """Return the way to compile called `name`: ``plain``, ``fair`` or a recipe."""
+    """Return the method called `name`: ``plain``, ``fair`` or a recipe."""
     return by_plan(RIVALS[name] if name in RIVALS else recipe_named(name).plan)
 
 
 def by_plan(plan: BinaryPlan) -> Arm:
-    """Return what compiles every program by `plan`."""
+    """Return the method that compiles every program with `plan`."""
 
-    def compile_by_plan(program: CorpusProgram, kept: Outcomes) -> PlanOutcome:
-        return measure_outcomes(program, [plan], kept, is_counted=True)[0]
+    def compile_with_plan(program: CorpusProgram, outcomes: Outcomes) -> PlanOutcome:
+        return measure_outcomes(program, [plan], outcomes, is_counted=True)[0]
 
-    return compile_by_plan
+    return compile_with_plan
 
 
 def by_policy(path: Path) -> Arm:
-    """Return what compiles every program by the plan that the policy in a file chooses for it."""
+    """Return the method that compiles each program with the plan chosen by a policy file."""
     policy = read_policy(path)
 
-    def compile_by_choice(program: CorpusProgram, kept: Outcomes) -> PlanOutcome:
+    def compile_with_policy(program: CorpusProgram, outcomes: Outcomes) -> PlanOutcome:
         features = compute_features(program.modules(), is_shared=program.is_shared)
-        return by_plan(policy.rank_plans(features)[0])(program, kept)
+        return by_plan(policy.rank_plans(features)[0])(program, outcomes)
 
-    return compile_by_choice
+    return compile_with_policy
 
 
 def judge(
@@ -106,27 +106,27 @@ def judge(
     arms: Mapping[str, Arm],
     watch: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Judgement]:
-    """Return how each of `arms` compares with each of `RIVALS` on programs of a corpus.
+    """Compare each of `arms` with each of `RIVALS` on programs of a corpus.
 
     Args:
-        corpus: What `open_corpus` takes.
-        folder: Where what is measured is kept, so that nothing is measured twice.
-        choice: Which programs; none that was learnt from should be among them.
-        arms: The ways to compile that are judged, by name.
-        watch: Told how many programs are done, and of how many.
+        corpus: The corpus, as for `open_corpus`.
+        folder: The folder in which measurements are cached.
+        choice: The programs to use; exclude those the methods were developed on.
+        arms: The methods to judge, by name.
+        watch: Called with the number of finished programs and the total.
     """
     programs = choose_programs(corpus, folder, choice)
-    kept = Outcomes(folder / JUDGED)
-    every = {**{name: arm_named(name) for name in RIVALS}, **arms}
+    outcomes = Outcomes(folder / JUDGED)
+    methods = {**{name: arm_named(name) for name in RIVALS}, **arms}
     rows = defaultdict[str, list[PlanOutcome]](list)
     for done, program in enumerate(programs, start=1):
-        for name, arm in every.items():
-            rows[name].append(arm(program, kept))
+        for name, method in methods.items():
+            rows[name].append(method(program, outcomes))
         watch(done, len(programs))
     return [
         judge_arm(name, rows[name], rival, rows[rival])
         for rival in RIVALS
-        for name in every
+        for name in methods
         if name not in RIVALS or (name, rival) == ("fair", "plain")
     ]
 
@@ -134,36 +134,36 @@ def judge(
 def judge_arm(
     arm: str, ours: Sequence[PlanOutcome], rival: str, theirs: Sequence[PlanOutcome]
 ) -> Judgement:
-    """Return how the rows `ours` compare with `theirs`, program by program."""
-    every = list(zip(ours, theirs, strict=True))
-    pairs = [(one, other) for one, other in every if one.code and other.code]
-    ratios = [(one.loaded / other.loaded, one.program) for one, other in pairs]
+    """Compare the outcomes `ours` of a method with those of a rival, program by program."""
+    outcomes = list(zip(ours, theirs, strict=True))
+    pairs = [(row, other) for row, other in outcomes if row.code and other.code]
+    ratios = [(row.loaded / other.loaded, row.program) for row, other in pairs]
 
     def mean(
         size: Callable[[PlanOutcome], float], most: float = float("inf")
     ) -> ScoreInterval | None:
         by_package = defaultdict[str, list[float]](list)
-        for one, other in pairs:
+        for row, other in pairs:
             if size(other):
-                by_package[one.package].append(min(size(one) / size(other), most))
+                by_package[row.package].append(min(size(row) / size(other), most))
         means = [geometric_interval(values) for values in by_package.values()]
-        return geometric_interval([found.mean for found in means if found is not None])
+        return geometric_interval([interval.mean for interval in means if interval is not None])
 
-    def find_interval(found: ScoreInterval | None) -> ScoreInterval:
-        return ScoreInterval(1.0, 0.0, float("inf")) if found is None else found
+    def or_unbounded(interval: ScoreInterval | None) -> ScoreInterval:
+        return ScoreInterval(1.0, 0.0, float("inf")) if interval is None else interval
 
     return Judgement(
-        arm, rival, len(pairs), len({one.package for one, _ in pairs}),
-        code=find_interval(mean(lambda row: row.code)),
-        loaded=find_interval(mean(lambda row: row.loaded)),
-        file=find_interval(mean(lambda row: row.file)),
+        arm, rival, len(pairs), len({row.package for row, _ in pairs}),
+        code=or_unbounded(mean(lambda row: row.code)),
+        loaded=or_unbounded(mean(lambda row: row.loaded)),
+        file=or_unbounded(mean(lambda row: row.file)),
         left=mean(lambda row: row.left),
         best=min(ratios, default=(1.0, ""))[0],
         worst=max(ratios, default=(1.0, ""))[0],
         worst_program=max(ratios, default=(1.0, ""))[1],
         larger=sum(ratio > 1 for ratio, _ in ratios),
         clearly_larger=sum(ratio > _LITTLE for ratio, _ in ratios),
-        never_larger=find_interval(mean(lambda row: row.loaded, most=1.0)),
-        seconds=find_interval(mean(lambda row: row.seconds)),
-        failed=tuple(one.program for one, other in every if not (one.code and other.code)),
+        never_larger=or_unbounded(mean(lambda row: row.loaded, most=1.0)),
+        seconds=or_unbounded(mean(lambda row: row.seconds)),
+        failed=tuple(row.program for row, other in outcomes if not (row.code and other.code)),
     )  # fmt: skip

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The linked programs of a corpus, as builds that can be done again without their sources.
+"""The linked programs of a corpus, as builds that can be repeated without source code.
 
-The modules that a program was linked of are its sources, and each is compiled with nothing but
-what a plan says. What is the same for all plans does not count: libraries that are not on this
-machine are not linked, and what they define stays undefined.
+The modules of a program act as its sources, and each is compiled with the options of a plan only.
+Only differences between plans matter, so libraries that are missing on this machine are not
+linked, and their symbols remain undefined.
 """
 
 import itertools
@@ -25,26 +25,26 @@ __all__ = ["CorpusChoice", "CorpusProgram", "choose_programs", "list_programs", 
 
 _PROGRAM, _LIBRARY = "program", "library"
 _LIBRARIES = ("-lm", "-lpthread", "-ldl", "-lrt")
-"""Those of every machine; what is not needed is left out."""
+"""Libraries that every machine has; unneeded ones are not linked."""
 _UNDEFINED = ("-Wl,--as-needed", "-Wl,--unresolved-symbols=ignore-all")
 _OF_GENERATORS = 30
-"""How many programs of a dataset without an end there are."""
+"""The number of programs to use from an unbounded dataset."""
 _GATHERED = "corpus.sqlite"
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusChoice:
-    """Which programs of a corpus."""
+    """A selection of programs of a corpus."""
 
     splits: tuple[str, ...] = ()
-    """Those of these splits; all where it is empty."""
+    """The splits to use; empty for all."""
     per_package: int = 0
-    """At most so many of a package, the largest of them; 0 for all."""
+    """The maximum number of programs per package, largest first; 0 for all."""
     most: int = 0
-    """None with more instructions before any pass; 0 for all."""
+    """The maximum number of instructions before any pass; 0 for no limit."""
 
     def takes(self, program: "CorpusProgram") -> bool:
-        """Return whether `program` is one, but for how many a package may have."""
+        """Return whether `program` is selected, disregarding `per_package`."""
         is_small = not 0 < self.most < program.instructions
         return is_small and (not self.splits or program.split in self.splits)
 
@@ -56,19 +56,19 @@ class CorpusProgram:
     name: str
     """Its address."""
     package: str
-    """The package that it is from; the program itself where nothing is known of packages."""
+    """Its package; the address itself if the corpus has no packages."""
     dataset: Dataset
     split: str = ""
-    """Its split; empty where the corpus has none."""
+    """Its split; empty if the corpus has no splits."""
     instructions: int = 0
-    """How many it has before any pass; 0 where nobody counted."""
+    """The number of instructions before any pass; 0 if not counted."""
     is_cxx: bool = True
     is_shared: bool = False
     parts: tuple[str, ...] = ()
-    """The keys of its modules; none where it is one module itself."""
+    """The keys of its modules; empty if it is a single module."""
 
     def modules(self) -> Iterator[bytes]:
-        """Yield the bitcode of its modules, as the front end left them."""
+        """Yield the bitcode of its modules, as the front end produced them."""
         if isinstance(self.dataset, CorpusDataset):
             for key in self.parts:
                 yield self.dataset.program(f"{self.dataset.name}/{key}").contents
@@ -78,24 +78,24 @@ class CorpusProgram:
             yield env.observation["Bitcode"].tobytes()
 
     def binary(self, folder: Path) -> Binary:
-        """Return it as the binary of a build in `folder`, which takes the modules."""
+        """Write the modules to `folder` and return the program as a binary to build there."""
         folder.mkdir(parents=True, exist_ok=True)
         inputs = list[Input]()
         for number, module in enumerate(self.modules()):
             source = folder / f"{number}.bc"
             source.write_bytes(module)
-            word = f"{number}.o"
-            command = CompilerCommand.parse(["cc", "-c", source.name, "-o", word], folder)
-            inputs.append(Input(word, folder / word, (Unit(command, command.sources[0]),)))
-        words = ["c++" if self.is_cxx else "cc", *(input.word for input in inputs)]
-        words += [
+            name = f"{number}.o"
+            command = CompilerCommand.parse(["cc", "-c", source.name, "-o", name], folder)
+            inputs.append(Input(name, folder / name, (Unit(command, command.sources[0]),)))
+        arguments = ["c++" if self.is_cxx else "cc", *(input.word for input in inputs)]
+        arguments += [
             *(["-shared"] if self.is_shared else []),
             *_UNDEFINED,
             *_LIBRARIES,
             "-o",
             "linked",
         ]
-        link = CompilerCommand.parse(words, folder)
+        link = CompilerCommand.parse(arguments, folder)
         return Binary("linked", folder / "linked", link, tuple(inputs), folder)
 
 
@@ -103,10 +103,10 @@ ALL = CorpusChoice()
 
 
 def open_corpus(named: str, folder: Path) -> Dataset:
-    """Return the dataset that `named` says: its name, a corpus file, or a folder of built packages.
+    """Return the dataset `named`: a name, a corpus file, or a folder of built packages.
 
-    Of built packages the corpus is gathered into `folder`, once. Raises `UnknownNameError` where
-    it is none of these.
+    The corpus of built packages is gathered into `folder`, once. Raises `UnknownNameError` if
+    there is no such dataset.
     """
     path = Path(named).expanduser()
     if path.is_file():
@@ -117,44 +117,44 @@ def open_corpus(named: str, folder: Path) -> Dataset:
             folder.mkdir(parents=True, exist_ok=True)
             gather(path, gathered, name=f"{path.name}-v0", shapes=find_shapes)
         return CorpusDataset(gathered)
-    known = {dataset.name.removeprefix("benchmark://"): dataset for dataset in make_datasets()}
+    datasets = {dataset.name.removeprefix("benchmark://"): dataset for dataset in make_datasets()}
     name = named.removeprefix("benchmark://")
-    if name not in known:
-        raise UnknownNameError(unknown_name("dataset", named, known))
-    known[name].install()
-    return known[name]
+    if name not in datasets:
+        raise UnknownNameError(unknown_name("dataset", named, datasets))
+    datasets[name].install()
+    return datasets[name]
 
 
 def choose_programs(corpus: str, folder: Path, choice: CorpusChoice) -> list[CorpusProgram]:
-    """Return the programs of a corpus, as `open_corpus` and `list_programs` do.
+    """Return the programs of a corpus that `choice` selects.
 
-    Raises `DatasetInitError` where `choice` takes none.
+    Raises `DatasetInitError` if it selects none.
     """
-    found = list_programs(open_corpus(corpus, folder), choice)
-    if not found:
+    programs = list_programs(open_corpus(corpus, folder), choice)
+    if not programs:
         splits = " or ".join(filter(None, choice.splits)) or "any"
-        least = f" with at most {choice.most:,} instructions" if choice.most else ""
+        limit = f" with at most {choice.most:,} instructions" if choice.most else ""
         raise DatasetInitError(
-            f"{corpus} has no linked program of the split {splits}{least}: name another --split "
+            f"{corpus} has no linked programs in the split {splits}{limit}; choose another --split "
             "or a larger --most"
         )
-    return found
+    return programs
 
 
 def list_programs(dataset: Dataset, choice: CorpusChoice = ALL) -> list[CorpusProgram]:
-    """Return the linked programs of `dataset` that `choice` takes, the smallest first.
+    """Return the linked programs of `dataset` that `choice` selects, smallest first.
 
-    The programs of a dataset that is no corpus of packages count as linked: of one that generates
-    them, the first 30.
+    In a dataset that was not gathered from packages, every program counts as linked; an unbounded
+    dataset contributes the first 30.
     """
     by_package = defaultdict[str, list[CorpusProgram]](list)
     for program in filter(choice.takes, _all_programs(dataset)):
         by_package[program.package].append(program)
-    found = list[CorpusProgram]()
+    selected = list[CorpusProgram]()
     for programs in by_package.values():
-        programs.sort(key=lambda one: (-one.instructions, one.name))
-        found += programs[: choice.per_package or None]
-    return sorted(found, key=lambda one: (one.instructions, one.name))
+        programs.sort(key=lambda program: (-program.instructions, program.name))
+        selected += programs[: choice.per_package or None]
+    return sorted(selected, key=lambda program: (program.instructions, program.name))
 
 
 def _all_programs(dataset: Dataset) -> Iterator[CorpusProgram]:

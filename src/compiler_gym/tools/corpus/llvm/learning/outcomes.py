@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What linked programs weigh by plans: each measured once, and kept in a file that only grows.
+"""Measured sizes of linked programs for each plan, stored in an append-only file.
 
-A program is compiled as ``cc --recipe`` compiles it, and so are the rivals, so that a number here
-is one that a user gets. Rows are written as they are measured: whoever learns from them may read
-them meanwhile, and a run that was ended goes on where it was.
+Programs, also those of the rivals, are compiled as ``cc --recipe`` compiles them, so the results
+are the ones that users get. Rows are written as soon as they are measured, so training can read
+them meanwhile and an interrupted run can be resumed.
 """
 
 import resource
@@ -37,36 +37,36 @@ from compiler_gym.tools.tune.llvm.policies import list_functions
 __all__ = ["OUTCOMES", "Bench", "Outcomes", "PlanOutcome", "measure", "measure_outcomes"]
 
 OUTCOMES = "outcomes.jsonl"
-"""How the file is called."""
+"""The name of the file."""
 
 
 class PlanOutcome(msgspec.Struct, frozen=True):
-    """What one program weighs by one plan."""
+    """The sizes of one program compiled with one plan."""
 
     program: str
     """Its address."""
     package: str
     split: str
     instructions: int
-    """How many the program has before any pass."""
+    """The number of instructions before any pass."""
     plan: str
-    """As `plan_key` writes it."""
+    """The `plan_key` of the plan."""
     code: int
-    """Bytes of machine code; 0 where the plan failed."""
+    """The size of the machine code in bytes; 0 if the plan failed."""
     loaded: int
-    """Bytes that a loader maps of the file."""
+    """The number of bytes that a loader maps from the file."""
     file: int
-    """Bytes of the stripped file."""
+    """The size of the stripped file in bytes."""
     seconds: float
-    """Processor time of compiling and linking."""
+    """The processor time of compiling and linking."""
     error: str = ""
-    """Why the plan failed."""
+    """The error message if the plan failed."""
     left: int = 0
-    """Instructions that the passes leave; 0 where nobody counted."""
+    """The number of instructions after the passes; 0 if not counted."""
 
 
 class Bench:
-    """Compiles one binary by plans; modules are compiled once for all plans that only link."""
+    """Compiles one binary with several plans; plans with the same compiler flags share objects."""
 
     def __init__(self, binary: Binary, folder: Path, jobs: int = 1) -> None:
         self._binary, self._folder = binary, folder
@@ -74,22 +74,22 @@ class Bench:
         self._objects = dict[tuple[str, ...], tuple[dict[Unit, Path], float]]()
 
     def sizes(self, plan: BinaryPlan) -> tuple[Sizes, float]:
-        """Return what `plan` leaves, stripped, and the processor time that it takes.
+        """Return the stripped sizes with `plan`, and the processor time in seconds.
 
-        Raises `ProjectError` where it fails.
+        Raises `ProjectError` if compiling or linking fails.
         """
         flags, late = self._make_flags(plan)
         if flags not in self._objects:
-            began = _processor_time()
-            made = self._linker.compile(f"objects-{len(self._objects)}", flags)
-            self._objects[flags] = made, _processor_time() - began
+            started = _processor_time()
+            paths = self._linker.compile(f"objects-{len(self._objects)}", flags)
+            self._objects[flags] = paths, _processor_time() - started
         objects, seconds = self._objects[flags]
-        began = _processor_time()
+        started = _processor_time()
         sizes = measure_sizes(self._linker.link("linked", objects, late))
-        return sizes, seconds + _processor_time() - began
+        return sizes, seconds + _processor_time() - started
 
     def instructions(self, plan: BinaryPlan) -> int:
-        """Return how many instructions the passes of `plan` leave, of all modules together."""
+        """Return the number of instructions in all modules after the passes of `plan`."""
         flags, late = self._make_flags(plan)
         if is_plain(plan):
             paths = list(self._linker.compile("optimised", [*flags, "-emit-llvm"]).values())
@@ -100,38 +100,38 @@ class Bench:
         return sum(msgspec.json.decode(count, type=list[int])[0] for count in counts)
 
     def _make_flags(self, plan: BinaryPlan) -> tuple[tuple[str, ...], Sequence[str]]:
-        """Return what compiling and linking are told by `plan`."""
+        """Return the compiler flags and the linker flags of `plan`."""
         if is_plain(plan):
             return ("-Oz",), ()
         flags = tuple(link_time_flags(replace(plan, flags=())))
         late = (*flags, *late_flags(plan))
-        if FRAMES in plan.flags:  # which means nothing for what is compiled to bitcode already
+        if FRAMES in plan.flags:  # as a compiler flag, it has no effect on bitcode
             functions = list_functions(unit.path.read_bytes() for unit in self._binary.units)
             late = (*late, *frame_words(functions, self._folder / "frames.csv"))
         return flags, late
 
 
 class Outcomes:
-    """A file of outcomes."""
+    """An append-only file of outcomes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._known = dict[tuple[str, str], PlanOutcome]()
+        self._rows = dict[tuple[str, str], PlanOutcome]()
         for line in whole_lines(path):
             row = msgspec.convert(line, PlanOutcome)
-            self._known[row.program, row.plan] = row
+            self._rows[row.program, row.plan] = row
 
     def rows(self) -> Iterator[PlanOutcome]:
-        """Yield every outcome, those of one program by one plan once."""
-        yield from self._known.values()
+        """Yield every outcome: one for each measured program and plan."""
+        yield from self._rows.values()
 
     def find(self, program: str, plan: BinaryPlan) -> PlanOutcome | None:
-        """Return what is known of the program by the plan."""
-        return self._known.get((program, plan_key(plan)))
+        """Return the outcome of the program with the plan, or None."""
+        return self._rows.get((program, plan_key(plan)))
 
     def add(self, row: PlanOutcome) -> None:
-        """Append one outcome; raise `CacheError` where there is no room."""
-        self._known[row.program, row.plan] = row
+        """Append one outcome; raise `CacheError` if it cannot be written."""
+        self._rows[row.program, row.plan] = row
         try:
             append_line(self.path, msgspec.to_builtins(row), sync=False)
         except OSError as error:
@@ -146,10 +146,10 @@ def measure_outcomes(
     *,
     is_counted: bool = False,
 ) -> list[PlanOutcome]:
-    """Return what `program` weighs by each of `plans`, measured where it is not in `kept`.
+    """Return the outcome of `program` for each of `plans`, measuring those missing from `kept`.
 
-    `watch` is told of each that was measured now; `is_counted` asks for the instructions that are
-    left, too. A plan that fails is a row too.
+    `watch` is called with each newly measured outcome; `is_counted` also counts the instructions
+    after the passes. A plan that fails gives an outcome with an error.
     """
 
     def is_known(plan: BinaryPlan) -> bool:
@@ -165,8 +165,8 @@ def measure_outcomes(
                     row = _measure_outcome(program, plan, bench, is_counted=is_counted)
                     kept.add(row)
                     watch(row)
-    found = (kept.find(program.name, plan) for plan in plans)
-    return [row for row in found if row is not None]
+    rows = (kept.find(program.name, plan) for plan in plans)
+    return [row for row in rows if row is not None]
 
 
 def measure(
@@ -176,41 +176,41 @@ def measure(
     recipe: str,
     watch: Callable[[int, int], None] = lambda done, total: None,
 ) -> Outcomes:
-    """Return the outcomes in `folder`, with all `plans_around` a recipe for programs of a corpus.
+    """Measure all `plans_around` a recipe for programs of a corpus and return the outcomes.
 
     Args:
-        corpus: What `open_corpus` takes.
-        folder: Where the file of outcomes is, which is made or grows.
-        choice: Which programs.
+        corpus: The corpus, as for `open_corpus`.
+        folder: The folder of the file of outcomes, which is created or extended.
+        choice: The programs to measure.
         recipe: The name of the recipe.
-        watch: Told how many programs are done, and of how many.
+        watch: Called with the number of finished programs and the total.
     """
     plans = plans_around(recipe_named(recipe).plan)
     programs = choose_programs(corpus, folder, choice)
-    kept = Outcomes(folder / OUTCOMES)
+    outcomes = Outcomes(folder / OUTCOMES)
     for done, program in enumerate(programs, start=1):
-        measure_outcomes(program, plans, kept)
+        measure_outcomes(program, plans, outcomes)
         watch(done, len(programs))
-    return kept
+    return outcomes
 
 
 def _measure_outcome(
     program: CorpusProgram, plan: BinaryPlan, bench: Bench, *, is_counted: bool
 ) -> PlanOutcome:
-    sizes, seconds, error, left = Sizes(0, 0, 0), 0.0, "", 0
+    sizes, seconds, error, count = Sizes(0, 0, 0), 0.0, "", 0
     try:
         sizes, seconds = bench.sizes(plan)
-        left = bench.instructions(plan) if is_counted else 0
-    except ProjectError as failed:
-        said = str(failed).splitlines()
-        error = next((line for line in said if "error: " in line), said[-1])
+        count = bench.instructions(plan) if is_counted else 0
+    except ProjectError as failure:
+        lines = str(failure).splitlines()
+        error = next((line for line in lines if "error: " in line), lines[-1])
     return PlanOutcome(
         program.name, program.package, program.split, program.instructions,
         plan=plan_key(plan), code=sizes.text, loaded=sizes.loaded, file=sizes.total,
-        seconds=round(seconds, 3), error=error, left=left,
+        seconds=round(seconds, 3), error=error, left=count,
     )  # fmt: skip
 
 
 def _processor_time() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which plans are measured of every program: a recipe, its rivals, and the recipe with one change.
+"""The plans measured for every program: a recipe, its rivals, and variants of the recipe.
 
-A change is a decision that is left out, or one that makes some programs smaller and others
-larger. From these a recipe is found, and a policy learns which change a program wants.
+A variant drops a decision, or makes a change that helps some programs and hurts others. The
+results show how to improve a recipe, and teach a policy which variant suits a program.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,16 +23,16 @@ __all__ = [
 ]
 
 PLAIN = BinaryPlan("program", "plain")
-"""``clang -Oz`` for each module, and nothing for the linker."""
+"""``clang -Oz`` for each module, without linker options."""
 FAIR = BinaryPlan("program", SMALL, linker=FOLDING)
-"""The rival: ``clang -Oz -flto``, and a linker that leaves out what nobody uses."""
+"""The fair rival: ``clang -Oz -flto``, with a linker that removes unused sections."""
 UNMARKED: Mapping[str, str] = {
     "force-remove-attribute": "minsize",
     "inline-threshold": "5",
     "inlinehint-threshold": "5",
 }
-"""Code for size, but with constants moved rather than pushed and popped, for which the unwind
-tables of functions grow; what is inlined stays the same."""
+"""``optsize`` instead of ``minsize``: constants are moved instead of pushed and popped, which would
+enlarge the unwind tables; the thresholds keep inlining the same."""
 CHANGES: Sequence[Mapping[str, str]] = (
     *({"inline-threshold": value} for value in ("0", "15", "30", "60")),
     *({"outliner-benefit-threshold": value} for value in ("4", "12", "20", "")),
@@ -44,42 +44,42 @@ CHANGES: Sequence[Mapping[str, str]] = (
     UNMARKED,
     *({**UNMARKED, **change} for change in ({"inline-threshold": "15"}, {"disable-lsr": ""})),
 )
-"""Options with other values, by name: an empty one leaves the option to LLVM."""
+"""Changed option values, by name; an empty value restores LLVM's default."""
 
 
 FRAMED: Sequence[Mapping[str, str]] = (
     *({}, {"inline-threshold": "15"}, {"disable-lsr": ""}, {"regalloc": "basic"}),
     *({"outliner-benefit-threshold": "12"}, UNMARKED),
 )
-"""Changes that are measured with a frame pointer in each function, too."""
+"""Changes that are also measured with a frame pointer in each function."""
 
 
 def plans_around(recipe: BinaryPlan) -> list[BinaryPlan]:
-    """Return the rivals, `recipe`, it without each decision, and with each of `CHANGES`."""
+    """Return the rivals, `recipe`, and its variants: without each decision, with each change."""
     without = [
         recipe.without(decision)
         for decision in recipe.decisions()
         if decision not in FAIR.decisions()
     ]
-    changed = [with_options(recipe, one) for one in CHANGES]
-    framed = [replace(with_options(recipe, one), flags=(FRAMES,)) for one in FRAMED]
+    changed = [with_options(recipe, change) for change in CHANGES]
+    framed = [replace(with_options(recipe, change), flags=(FRAMES,)) for change in FRAMED]
     plans = [PLAIN, FAIR, recipe, *without, *changed, *framed]
-    return [plan for at, plan in enumerate(plans) if plan not in plans[:at]]
+    return [plan for index, plan in enumerate(plans) if plan not in plans[:index]]
 
 
 def with_options(plan: BinaryPlan, changes: Mapping[str, str]) -> BinaryPlan:
-    """Return `plan` with other values of options; an empty one leaves an option out."""
+    """Return `plan` with changed option values; an empty value removes an option."""
     options = {**plan.options, **changes}
     return replace(plan, options={name: value for name, value in options.items() if value})
 
 
 def is_plain(plan: BinaryPlan) -> bool:
-    """Return whether `plan` compiles each module alone."""
+    """Return whether `plan` compiles each module separately."""
     return plan.method == PLAIN.method
 
 
 def plan_key(plan: BinaryPlan) -> str:
-    """Return the decisions of `plan` as one line, equal for equal plans.
+    """Return the decisions of `plan` as one line that is the same for equal plans.
 
     >>> plan_key(BinaryPlan("program", SMALL, "default<Oz>", {"disable-lsr": "true"}))
     'passes default<Oz>; option disable-lsr=true'
@@ -87,5 +87,5 @@ def plan_key(plan: BinaryPlan) -> str:
     if is_plain(plan):
         return plan.method
     passes = (f"passes {plan.passes}",) if plan.passes else ()
-    rest = sorted(name for name in plan.decisions() if name != "passes")
-    return "; ".join((*passes, *rest))
+    others = sorted(name for name in plan.decisions() if name != "passes")
+    return "; ".join((*passes, *others))
