@@ -78,7 +78,7 @@ def test_without_namespaces_a_judge_has_a_home_of_its_own_that_nobody_could_prep
 
 def test_a_judge_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     command = (["/bin/sh", "-c", "echo something >&2; echo is broken >&2"], "process")
-    monkeypatch.setattr("compiler_gym.tools.agents.judging.judge.confined", lambda: command)
+    monkeypatch.setattr("compiler_gym.tools.agents.judging.judge.confine_judge", lambda: command)
     with (
         Judge() as broken,
         pytest.raises(ServiceError, match="the judge does not start: is broken: try `/bin/sh -c"),
@@ -90,7 +90,7 @@ def test_a_judge_that_does_not_start_in_namespaces_is_a_plain_process_and_says_s
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     command = (["/bin/sh", "-c", "echo python is not there >&2"], "namespaces")
-    monkeypatch.setattr("compiler_gym.tools.agents.judging.judge.confined", lambda: command)
+    monkeypatch.setattr("compiler_gym.tools.agents.judging.judge.confine_judge", lambda: command)
     with Judge() as judge, pytest.warns(CompilerGymWarning, match="python is not there"):
         verdict = judge(CRC32, Decisions(CRC32.id, "nonsense"))
     assert verdict.box == "process"
