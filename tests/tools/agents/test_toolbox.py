@@ -168,7 +168,7 @@ def test_a_crash_is_told_and_taken_back(fake: Toolbox) -> None:
 
 def test_the_end_of_the_compiler_can_be_undone(fake: Toolbox) -> None:
     assert "submit or undo" in told(fake, "apply", actions=["end"])["ended"]
-    assert "has ended this episode" in refused(fake, "apply", {"actions": ["double"]})
+    assert "has finished this episode" in refused(fake, "apply", {"actions": ["double"]})
     assert told(fake, "undo")["applied"] == []
 
 

@@ -46,9 +46,9 @@ def make_environment_class() -> Any:
             self._state: Any = core.State()
 
         def reset(
-            self, seed: int | None = None, episode_id: str | None = None, **chosen: Any
+            self, seed: int | None = None, episode_id: str | None = None, **choice: Any
         ) -> Any:
-            task = _choose_task({"seed": seed, **chosen})
+            task = _choose_task({"seed": seed, **choice})
             self.close()
             self._episode = AgentEpisode(task)
             self._state = core.State(episode_id=episode_id or uuid4().hex, task=task.id)
@@ -58,10 +58,10 @@ def make_environment_class() -> Any:
             self._state.step_count += 1
             episode = self._episode
             if isinstance(action, core.ListToolsAction):
-                found = all_tools() if episode is None else list_tools(episode)
+                offered = all_tools() if episode is None else list_tools(episode)
                 tools = [
                     core.Tool(name=t.name, description=t.description, input_schema=t.parameters)
-                    for t in found
+                    for t in offered
                 ]
                 return core.ListToolsObservation(tools=tools, reward=0.0)
             if episode is None:

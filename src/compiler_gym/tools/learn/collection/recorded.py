@@ -137,9 +137,9 @@ class Recorded(EpisodeStream):
     @observation_space.setter
     def observation_space(self, value: Any) -> None:  # type: ignore[override]  # an attribute there
         several = isinstance(value, (list, tuple))
-        listed = cast("Sequence[Any]", value if several else [value])
-        chosen: list[Any] = [] if value is None else list(listed)
-        self.below.observation_space = [*self._kept, *chosen]
+        spaces = cast("Sequence[Any]", value if several else [value])
+        requested: list[Any] = [] if value is None else list(spaces)
+        self.below.observation_space = [*self._kept, *requested]
         names: list[str] = self.below.episode.selection.observations.names[len(self._kept) :]
         self._own = None if value is None else names if several else names[0]
 
@@ -250,5 +250,5 @@ def _sum_rewards(rewards: list[Any]) -> Any:
     if len(rewards) == 1 or rewards[0] is None:
         return rewards[0]
     if isinstance(rewards[0], list):
-        return [sum(each) for each in zip(*rewards, strict=True)]
+        return [sum(column) for column in zip(*rewards, strict=True)]
     return sum(rewards)

@@ -117,20 +117,14 @@ class Collection:
         names = self._check_columns(columns)
         shards = list(self.shards)
         if seed is None:
-            batches = (
-                self._group_transitions(g, names)
-                for p in shards[index::count]
-                for g in self._row_groups(p)
+            parts = (
+                self._select(g, names) for p in shards[index::count] for g in self._row_groups(p)
             )
-            return _cut_into(batches, batch_size)
+            return _cut_into(parts, batch_size)
         np.random.default_rng([seed, epoch]).shuffle(shards)  # type: ignore[arg-type]  # a list
-        batches = (
-            self._group_transitions(g, names)
-            for p in shards[index::count]
-            for g in self._row_groups(p)
-        )
+        parts = (self._select(g, names) for p in shards[index::count] for g in self._row_groups(p))
         generator = np.random.default_rng([seed, epoch, index])
-        return _cut_into(_mix_rows(batches, buffer, generator), batch_size)
+        return _cut_into(_mix_rows(parts, buffer, generator), batch_size)
 
     def verify(self, sample: int = 20, *, seed: int = 0) -> list[ReplayDifference]:
         """Replay `sample` random episodes and return the differences.
@@ -143,11 +137,11 @@ class Collection:
             shard.check(path)
         sizes = {path: shard.episodes for path, shard in manifest.items()}
         total = sum(sizes.values())
-        chosen = set(generator.choice(total, size=min(sample, total), replace=False).tolist())
+        drawn = set(generator.choice(total, size=min(sample, total), replace=False).tolist())
         differences: list[ReplayDifference] = []
         before = 0
         for path, size in sizes.items():
-            own = {number - before for number in chosen if before <= number < before + size}
+            own = {number - before for number in drawn if before <= number < before + size}
             before += size
             if own:
                 episodes = (e for g in self._row_groups(path) for e in self.layout.episodes(g))
@@ -173,20 +167,18 @@ class Collection:
         """Return `columns` as a list, or the default columns for None."""
         layout = self.layout
         next_columns = {f"{_NEXT}{field.column}" for field in layout.fields}
-        known = {*layout.schema.names, *next_columns}
+        available = {*layout.schema.names, *next_columns}
         if columns is None:
-            observed = [
-                field.column for field in layout.fields if field.kind in ("number", "array")
-            ]
+            observed = [f.column for f in layout.fields if f.kind in ("number", "array")]
             rewards = [f"reward_{name}" for name in layout.rewards]
             after = [f"{_NEXT}{name}" for name in observed]
             return ["action_number", *rewards, "terminated", *observed, *after]
         for name in columns:
-            if name not in known:
-                raise UnknownNameError(unknown_name("column", name, known))
+            if name not in available:
+                raise UnknownNameError(unknown_name("column", name, available))
         return list(columns)
 
-    def _group_transitions(self, table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    def _select(self, table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         """Return the columns `names` of the transitions in a row group of complete episodes."""
         compute = arrow(".compute")
         is_step = compute.and_(table["action"].is_valid(), table["error"].is_null())

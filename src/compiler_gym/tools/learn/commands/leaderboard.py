@@ -141,8 +141,8 @@ def verify(
     from compiler_gym.tools.learn.leaderboard import verify as verify_submission
 
     names = tuple(rung.strip() for rung in rungs.split(",") if rung.strip())
-    named = (read_submission(folder, root=root) for folder in folders or ())
-    submissions = list(named) if folders else list(find_submissions(root))
+    requested = (read_submission(folder, root=root) for folder in folders or ())
+    submissions = list(requested) if folders else list(find_submissions(root))
     rows = table(
         "Submission", "Task", "Programs", "Errors", "Times", "",
         right=("Programs", "Errors"), typed=("Submission", "Task"),

@@ -90,12 +90,10 @@ class ClonedPolicy:
 
 def clone_behaviour(dataset: Any, *, rounds: int = 300, step: float = 0.5) -> ClonedPolicy:
     """Return a policy fitted to a Minari dataset by softmax regression."""
-    observations = np.concatenate([e.observations[:-1] for e in dataset.iterate_episodes()]).astype(
-        float
-    )
+    obs = np.concatenate([e.observations[:-1] for e in dataset.iterate_episodes()]).astype(float)
     actions = np.concatenate([e.actions for e in dataset.iterate_episodes()]).astype(int)
-    mean, scale = observations.mean(axis=0), observations.std(axis=0) + 1e-6
-    features = _features(observations, mean, scale)
+    mean, scale = obs.mean(axis=0), obs.std(axis=0) + 1e-6
+    features = _features(obs, mean, scale)
     weights = np.zeros((features.shape[1], int(dataset.action_space.n)))
     targets = np.eye(weights.shape[1])[actions]
     for _ in range(rounds):
@@ -131,13 +129,9 @@ def _spaces(
 ) -> tuple[gymnasium.Space[Any], gymnasium.Space[Any]]:
     """Return both spaces as Gymnasium's own classes, the only ones that Minari writes."""
     if not isinstance(observations, gymnasium.spaces.Box):
-        raise InvalidParameterError(
-            f"the observation is not an array: {observations}; choose another column or wrapper"
-        )
+        raise InvalidParameterError(f"observations must be arrays (got {observations})")
     if not isinstance(actions, gymnasium.spaces.Discrete):
-        raise InvalidParameterError(
-            f"the actions have no numbers: {actions}; choose a Discrete action space"
-        )
+        raise InvalidParameterError(f"actions must have numbers (got {actions})")
     box = cast("gymnasium.spaces.Box[Any]", observations)
     return (
         gymnasium.spaces.Box(box.low, box.high, box.shape, box.dtype.type),
@@ -191,6 +185,6 @@ def _first_reward(reward: float | list[float] | None) -> float:
     return float(reward[0] if isinstance(reward, list) else reward or 0.0)
 
 
-def _features(seen: Any, mean: Any, scale: Any) -> NDArray[np.float64]:
-    scaled = (np.asarray(seen, dtype=float) - mean) / scale
+def _features(observations: Any, mean: Any, scale: Any) -> NDArray[np.float64]:
+    scaled = (np.asarray(observations, dtype=float) - mean) / scale
     return np.concatenate([np.clip(scaled, -5, 5), np.ones((len(scaled), 1))], axis=1)

@@ -66,9 +66,7 @@ class SequenceObjective:
         space = env.action_space
         names = list(actions) or list(action_names(space))
         if not names:
-            raise InvalidParameterError(
-                f"the actions of {space!r} have no names; choose another action space"
-            )
+            raise InvalidParameterError(f"the actions of {space!r} have no names")
         self.choices: list[str | None] = names
         """The choices at each position."""
         actions_by_name = self.env.action_space
@@ -128,9 +126,7 @@ class SequenceObjective:
     def commandline(self) -> str:
         """Return the best sequence as the compiler's command line."""
         if self.best is None:
-            raise InvalidParameterError(
-                "no sequence has been evaluated yet; call the objective first"
-            )
+            raise InvalidParameterError("there is no sequence yet; call the objective first")
         return self.env.action_space.to_string(list(self.best.actions))
 
     def close(self) -> None:

@@ -88,12 +88,12 @@ def write_transitions(
         ],
         metadata={"rewards": json.dumps(list(rewards))},
     )
-    seen: set[tuple[str, str, str]] = set()
+    written: set[tuple[str, str, str]] = set()
     rows: list[dict[str, Any]] = []
     for item in transitions:
         identity = (item.benchmark, item.state, item.action)
-        if identity not in seen:
-            seen.add(identity)
+        if identity not in written:
+            written.add(identity)
             rows.append({name: getattr(item, name) for name in schema.names})
     with writing(path, RecordingError):
         Path(path).parent.mkdir(parents=True, exist_ok=True)

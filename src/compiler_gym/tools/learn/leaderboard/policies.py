@@ -122,9 +122,7 @@ def find_policy(name: str) -> Policy:
     if kind == "search":
         algorithm, plus, levels = argument.partition("+")
         if plus and levels != "levels":
-            raise UnknownNameError(
-                f"no starts {levels!r} for a search; write search:NAME or search:NAME+levels"
-            )
+            raise UnknownNameError(f"no starts {levels!r} for a search; write search:NAME+levels")
         return SearchPolicy(algorithm, has_levels=bool(plus))
     for entry in parts("heuristics").values():
         if name.endswith((heuristics := entry.load()).SUFFIXES):
@@ -140,13 +138,9 @@ def _load_policy(path: Path, name: str) -> Policy:
     try:
         policy = load_from_file(path, name)
     except FileNotFoundError:
-        raise UnknownNameError(
-            f"no file {path}; name a Python file that defines a policy"
-        ) from None
+        raise UnknownNameError(f"no file {path}; name a Python file with a policy") from None
     except AttributeError as error:
         if error.name != name:
             raise
-        raise UnknownNameError(
-            f"{path} does not define {name}; define a function or an object"
-        ) from None
+        raise UnknownNameError(f"{path} does not define {name}; define a policy") from None
     return policy() if isinstance(policy, type) else policy

@@ -57,9 +57,7 @@ def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None
         uris = list(task.uris(env))[: options.max_benchmarks or None]
     results = Path(options.leaderboard_results)
     states = _read_known_results(results, resume=options.resume)
-    print(
-        f"{len(uris)} programs, {task.repetitions} repetitions each; writing results to {results}"
-    )
+    print(f"{len(uris)} programs, {task.repetitions} repetitions each; results in {results}")
     with _log_to_file(Path(options.leaderboard_logfile)):
         for number in range(task.repetitions):
             for uri in uris:
@@ -95,15 +93,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--leaderboard_results", default="llvm_instcount-results.csv")
     parser.add_argument("--leaderboard_logfile", default="llvm_instcount-results.log")
     parser.add_argument("--n", type=int, default=10, help="repetitions of each program")
-    parser.add_argument(
-        "--max_benchmarks", type=int, default=0, help="largest number of programs; 0 evaluates all"
-    )
+    parser.add_argument("--max_benchmarks", type=int, default=0, help="most programs; 0: all")
     parser.add_argument("--test_dataset", default="benchmark://cbench-v1")
     parser.add_argument(
-        "--max_seconds",
-        type=float,
-        default=float("inf"),
-        help="time limit for each program; none by default",
+        "--max_seconds", type=float, default=float("inf"), help="time limit for each program"
     )
     _add_switch(parser, "validate", default=True, text="validate the results at the end")
     _add_switch(parser, "resume", default=False, text="complete an existing results file")
