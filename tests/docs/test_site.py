@@ -103,7 +103,7 @@ def test_every_page_has_a_copy_for_programs(site: Path) -> None:
         assert f"({name})" in listed
         assert f"<!-- {name} -->" in whole
     copy = (site / "api" / "compiler_gym.wrappers.md").read_text(encoding="utf-8")
-    assert "Truncate an episode after a number of actions." in copy
+    assert "A wrapper that truncates an episode after a number of actions." in copy
 
 
 @pytest.mark.docs

@@ -97,7 +97,7 @@ def test_a_worker_out_of_memory_says_its_limit(open_worker: Open) -> None:
 @pytest.mark.parametrize(
     ("action", "kind", "message"),
     [
-        ("raise", "SessionError", "ZeroDivisionError: one of the session's own"),
+        ("raise", "SessionError", "ZeroDivisionError: an error of the session's own"),
         ("system_exit", "SessionError", "SystemExit: 3"),
         ("fill_disk", "ServiceOSError", "No space left"),
         ("impatient_child", "SessionError", "TimeoutExpired"),
@@ -154,7 +154,7 @@ def test_an_observation_that_cannot_be_made_leaves_the_session(open_worker: Open
     worker = open_worker()
     reply = worker.call(step("negate", observe=("unavailable",)))
     assert isinstance(reply, Stepped)
-    assert reply.failure == ["ObservationError", "a negative program has no such value"]
+    assert reply.failure == ["ObservationError", "a negative program does not have this value"]
     assert number(worker) == -7
 
 

@@ -16,7 +16,7 @@ def test_the_dataset_lists_ten_numbers_and_knows_every_other() -> None:
     assert [dataset.benchmark(uri).contents for uri in uris] == [b"%d" % n for n in range(10)]
     far = BenchmarkUri.from_string("benchmark://fake-v0/-12")
     assert dataset.benchmark_from_parsed_uri(far).contents == b"-12"
-    with pytest.raises(UnknownNameError, match=r"no program 'seven' in .*: expected a number"):
+    with pytest.raises(UnknownNameError, match=r"no program 'seven' in .*; name a number"):
         dataset.benchmark("benchmark://fake-v0/seven")
 
 

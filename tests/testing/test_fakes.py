@@ -44,7 +44,7 @@ def test_forms_of_the_number_agree(tmp_path: Path) -> None:
     assert json.loads(made.get_observation("json")) == {"number": -3}
     assert made.get_observation("child") == -3
     assert len(made.get_observation("blob")) == 3
-    with pytest.raises(ObservationError, match="negative program has no such value"):
+    with pytest.raises(ObservationError, match="negative program does not have this value"):
         made.get_observation("unavailable")
 
 
@@ -82,7 +82,7 @@ def test_a_composite_action_adds_its_parts(tmp_path: Path) -> None:
     }  # fmt: skip
     made.apply_action(action)
     assert made.number == 3 + 75 + 3 + 9
-    with pytest.raises(InvalidActionError, match=r"found \{'levels'\}"):
+    with pytest.raises(InvalidActionError, match=r"got \{'levels'\}"):
         made.apply_action({"levels": [1, 2]})
 
 

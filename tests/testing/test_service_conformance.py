@@ -52,9 +52,11 @@ def test_a_program_that_breaks_promises_is_told_which() -> None:
     source = SessionSource.of_program([sys.executable, "-c", BROKEN])
     problems = {check.name: check.problem for check in check_service(source, SEVEN)}
     assert problems["transcript: the handshake"] == ""
-    assert "expected [23, 'SessionNotFound'" in problems["transcript: requests without an episode"]
-    assert "o is" in problems["the same actions give the same observations"]
-    assert "no reply: it ended with exit status 1" in problems["bad bytes: an empty message"]
+    assert "not [23, 'SessionNotFound'" in problems["transcript: requests without an episode"]
+    assert "o differs" in problems["the same actions produce the same observations"]
+    assert (
+        "it did not reply: it ended with exit status 1" in problems["bad bytes: an empty message"]
+    )
     assert "transcript: an episode begins again where it began" not in problems
 
 

@@ -73,11 +73,11 @@ def test_a_crash_is_a_result() -> None:
 
 def test_what_cannot_be_submitted_is_refused(make_env: Any, envs: list[FakeEnv]) -> None:
     with StepPool() as pool:
-        with pytest.raises(InvalidParameterError, match="expected submit"):
+        with pytest.raises(InvalidParameterError, match="call submit"):
             pool.next()
         with pytest.raises(InvalidActionError, match="99"):
             pool.submit(envs[0], [0, 99])
-        with pytest.raises(InvalidParameterError, match="without wrappers"):
+        with pytest.raises(InvalidParameterError, match="cannot step wrappers"):
             pool.submit(TimeLimit(envs[1], 3), [0])
         assert envs[0].actions == []
 

@@ -36,7 +36,7 @@ def test_the_nearest_environment_of_ours_is_found(env: FakeEnv) -> None:
     counter = Counter(env)
     assert nearest(env) is env
     assert nearest(Noted(Noted(counter))) is counter
-    with pytest.raises(AttributeError, match="no environment over a compiler"):
+    with pytest.raises(AttributeError, match="is not a compiler environment"):
         nearest(gymnasium.make("CartPole-v1"))
 
 
@@ -65,5 +65,5 @@ def test_steps_below_gymnasium_are_taken_one_by_one_and_summed(env: FakeEnv) -> 
     assert action_count(noted.env) == 2
     assert noted.counters["step"] == 2
     assert step_below(noted.env, StepArguments([]))[0][0] == 9
-    with pytest.raises(InvalidParameterError, match="wrapper of Gymnasium"):
+    with pytest.raises(InvalidParameterError, match="is a Gymnasium wrapper"):
         step_below(noted.env, StepArguments([ADD], reward_spaces=["number"]))

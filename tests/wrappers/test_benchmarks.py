@@ -110,9 +110,9 @@ def test_no_programs_are_refused(env: FakeEnv, cls: Any) -> None:
 
 
 def test_one_program_in_the_place_of_several_is_refused(env: FakeEnv) -> None:
-    with pytest.raises(InvalidParameterError, match="several programs"):
+    with pytest.raises(InvalidParameterError, match="must be a list of programs"):
         IterateOverBenchmarks(env, "fake-v0/1")
-    with pytest.raises(InvalidParameterError, match="an empty one"):
+    with pytest.raises(InvalidParameterError, match="iterator over programs is empty"):
         CycleOverBenchmarksIterator(env, lambda: []).reset()
 
 
@@ -121,7 +121,7 @@ def test_a_list_is_pickled_with_its_place_and_an_iterator_is_refused(env: FakeEn
     taken(ordered, 2)
     with pickle.loads(pickle.dumps(ordered)) as twin:
         assert taken(twin, 2) == [URIS[2], URIS[0]]
-    with pytest.raises(TypeError, match="expected a list"):
+    with pytest.raises(TypeError, match="pass a list instead"):
         pickle.dumps(IterateOverBenchmarks(env, iter(URIS)))
 
 
@@ -161,5 +161,5 @@ def test_random_programs_are_iterated_over_and_pickled(env: FakeEnv) -> None:
     shuffled.reset()
     with pickle.loads(pickle.dumps(shuffled)) as twin:
         assert taken(twin, 8) == taken(shuffled, 8)
-    with pytest.raises(InvalidParameterError, match="several programs"):
+    with pytest.raises(InvalidParameterError, match="must be a list of programs"):
         RandomOrderBenchmarks(env, "fake-v0/1")

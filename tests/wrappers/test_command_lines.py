@@ -39,7 +39,7 @@ def test_only_the_flags_given_are_offered_in_their_order(env: FakeEnv) -> None:
 def test_flags_that_do_not_exist_are_refused(env: FakeEnv) -> None:
     with pytest.raises(UnknownNameError, match="no action 'multiply'"):
         ConstrainedCommandline(env, ["multiply"])
-    with pytest.raises(InvalidParameterError, match="found none"):
+    with pytest.raises(InvalidParameterError, match="pass at least one"):
         ConstrainedCommandline(env, [])
 
 
@@ -49,7 +49,7 @@ def test_actions_without_names_are_refused(make_env: Any) -> None:
         stand_in(lambda env: ConstrainedCommandline(env, ["add"])),
         stand_in(lambda env: MacroActions(env, {"twice": ["add", "add"]})),
     ):
-        with pytest.raises(InvalidParameterError, match="actions with names"):
+        with pytest.raises(InvalidParameterError, match="needs named actions"):
             wrap(make_env(action_space="Menu"))
 
 
@@ -108,7 +108,7 @@ def test_macros_of_nothing_or_of_unknown_actions_are_refused(env: FakeEnv) -> No
         MacroActions(env, {"wrong": ["multiply"]})
     with pytest.raises(InvalidActionError, match="99 is not an action"):
         MacroActions(env, {"wrong": [99]})
-    with pytest.raises(InvalidParameterError, match="add is an action already"):
+    with pytest.raises(InvalidParameterError, match="add is already an action"):
         MacroActions(env, {"add": ["double"]})
 
 

@@ -103,12 +103,12 @@ def test_a_wrapper_without_its_conversion_says_so(env: FakeEnv) -> None:
         with pytest.raises(TypeError, match=rf"abstract method '?{method}'?$"):
             wrapper(env)  # pyright: ignore[reportAbstractUsage]  # that is refused here
 
-    with pytest.raises(NotImplementedError, match=r"ActionWrapper defines no action\(\)"):
+    with pytest.raises(NotImplementedError, match=r"ActionWrapper does not define action\(\)"):
         ActionWrapper(env).multistep([0])
 
     class OneWay(ActionWrapper):
         def action(self, action: Any) -> Any:
             return action
 
-    with pytest.raises(NotImplementedError, match=r"defines no reverse_action\(\)"):
+    with pytest.raises(NotImplementedError, match=r"does not define reverse_action\(\)"):
         OneWay(env).reverse_action(0)

@@ -106,7 +106,7 @@ def test_wrappers_of_gymnasium_see_every_action(env: FakeEnv) -> None:
     assert old.step([ADD, ADD])[1] == -200
     assert old.multistep([ADD])[1] == -100
     assert old.render("ansi") == env.render("ansi")
-    with pytest.raises(InvalidParameterError, match="no spaces for a single step"):
+    with pytest.raises(InvalidParameterError, match="takes no spaces for a single step"):
         old.step(ADD, observation_spaces=["number"])
 
 

@@ -54,9 +54,9 @@ def test_what_a_fork_learns_is_known_to_all(env: FakeEnv) -> None:
 def test_an_agent_always_has_something_to_do(make_env: Any) -> None:
     masked = ActionMasks(make_env(), capacity=1)
     masked.reset(benchmark="fake-v0/0")
-    place = masked._place()  # pyright: ignore[reportPrivateUsage]  # no public name tells
+    place = masked._position()  # pyright: ignore[reportPrivateUsage]  # no public name tells
     assert place is not None
-    masked._known[place] = set(range(5))  # pyright: ignore[reportPrivateUsage]  # no public name tells
+    masked._ineffective[place] = set(range(5))  # pyright: ignore[reportPrivateUsage]  # no public name tells
     assert masked.action_masks().all()
 
 
@@ -66,11 +66,11 @@ def test_only_so_many_programs_are_remembered(env: FakeEnv) -> None:
     for _ in range(4):
         masked.step(NOTHING)
         masked.step(ADD)
-    assert len(masked._known) == 2  # pyright: ignore[reportPrivateUsage]  # no public name tells
+    assert len(masked._ineffective) == 2  # pyright: ignore[reportPrivateUsage]  # no public name tells
 
 
 def test_it_needs_a_hash_and_numbered_actions(make_env: Any) -> None:
-    with pytest.raises(InvalidParameterError, match="a hash of the program"):
+    with pytest.raises(InvalidParameterError, match="name one that hashes the program"):
         ActionMasks(make_env(), key="no such observation")
     masked = ActionMasks(make_env(action_space="Composite"))
     masked.reset()

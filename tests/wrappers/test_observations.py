@@ -67,13 +67,13 @@ def test_the_same_extra_twice_is_refused(env: FakeEnv) -> None:
 
 
 def test_what_makes_no_sense_is_refused(make_env: Any) -> None:
-    with pytest.raises(InvalidParameterError, match="length is 0"):
+    with pytest.raises(InvalidParameterError, match="length must be at least 1"):
         ActionHistory(make_env(), 0)
     with pytest.raises(InvalidParameterError, match="numbered actions"):
         ActionHistory(make_env(action_space="Composite"))
-    with pytest.raises(InvalidParameterError, match="a TimeLimit below"):
+    with pytest.raises(InvalidParameterError, match="wrap a TimeLimit"):
         StepBudget(make_env())
-    with pytest.raises(InvalidParameterError, match="from 0 up"):
+    with pytest.raises(InvalidParameterError, match="non-negative numbers"):
         _ = LogCounts(make_env()).observation_space
 
 

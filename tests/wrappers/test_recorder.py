@@ -199,7 +199,7 @@ env.close()
     size = "import os\ndef path_size(): return os.stat(sys.argv[1]).st_size\nprint(path_size())\n"
     before, error, after = limited(path, size + script).stdout.splitlines()
     assert "File too large" in error
-    assert "tried again" in error
+    assert "written again" in error
     assert before == after
     if suffix == "jsonl":
         found = [(line["benchmark"][-1], len(line["steps"])) for line in lines(path)]
@@ -217,7 +217,7 @@ def test_a_reset_that_cannot_write_has_started_an_episode_that_is_recorded(
     recorded.reset(benchmark="fake-v0/1")
     recorded.step(ADD)
     path.parent.write_text("in the way")
-    with pytest.raises(RecordingError, match="tried again"):
+    with pytest.raises(RecordingError, match="written again"):
         recorded.reset(benchmark="fake-v0/2")
     assert recorded.actions == []
     assert str(recorded.benchmark) == "benchmark://fake-v0/2"
@@ -256,7 +256,7 @@ def test_a_parquet_file_has_one_recorder_at_a_time(make_env: Any, tmp_path: Path
     first = EpisodeRecorder(make_env(), path)
     first.reset()
     first.step(ADD)
-    with pytest.raises(RecordingError, match=r"steps\.parquet.*a file of its own"):
+    with pytest.raises(RecordingError, match=r"steps\.parquet.*a separate file"):
         EpisodeRecorder(make_env(), path)
     first.close()
     assert len(table(path)) == 1
@@ -267,7 +267,7 @@ def test_a_parquet_file_has_one_recorder_at_a_time(make_env: Any, tmp_path: Path
 
 def test_rows_of_a_vector_need_parquet_files_of_their_own(make_env: Any, tmp_path: Path) -> None:
     path = tmp_path / "steps.parquet"
-    with pytest.raises(RecordingError, match="a file of its own"):
+    with pytest.raises(RecordingError, match="a separate file"):
         CompilerVectorEnv([lambda: EpisodeRecorder(make_env(), path)] * 2)
     paths = iter([tmp_path / "0.parquet", tmp_path / "1.parquet"])
     vector = CompilerVectorEnv([lambda: EpisodeRecorder(make_env(), next(paths))] * 2)
@@ -377,13 +377,13 @@ def test_what_has_no_json_form_is_refused(make_env: Any, tmp_path: Path, suffix:
     recorded = EpisodeRecorder(env, path)
     recorded.reset()
     recorded.step(ADD)
-    with pytest.raises(RecordingError, match=r"Graph has no JSON form: .*observation"):
+    with pytest.raises(RecordingError, match=r"Graph has no JSON form; .*observation"):
         recorded.reset(observation_space="graph")
     recorded.close()
     assert len(lines(path) if suffix == "jsonl" else table(path)) == 1
     other = tmp_path / f"other.{suffix}"
     env.observation_space = "graph"
-    with pytest.raises(RecordingError, match=r"Graph has no JSON form: .*observation"):
+    with pytest.raises(RecordingError, match=r"Graph has no JSON form; .*observation"):
         EpisodeRecorder(env, other)
     assert not other.exists()
     recorded = EpisodeRecorder(env, other, observations=False)

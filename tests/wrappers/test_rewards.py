@@ -37,7 +37,7 @@ def test_doing_nothing_costs_something(env: FakeEnv) -> None:
     assert strict.multistep([NOTHING, ADD])[1] == -1
     assert strict.episode_reward == -2.5
     assert env.episode_reward == -2
-    with pytest.raises(InvalidParameterError, match="penalty is -1"):
+    with pytest.raises(InvalidParameterError, match="penalty must be at least 0"):
         NoEffectPenalty(env, -1)
 
 
@@ -65,7 +65,7 @@ def test_a_reward_at_the_end_is_that_of_the_whole_episode(env: FakeEnv) -> None:
 def test_a_reward_at_the_end_needs_one(make_env: Any) -> None:
     late = RewardAtEnd(make_env(reward_space=None))
     late.reset()
-    with pytest.raises(InvalidParameterError, match="no reward to earn"):
+    with pytest.raises(InvalidParameterError, match="RewardAtEnd needs a reward"):
         late.step(ADD)
 
 
@@ -205,7 +205,7 @@ def test_the_runtime_is_one_number_of_several() -> None:
 
 
 def test_an_environment_without_runtimes_is_refused(env: FakeEnv) -> None:
-    with pytest.raises(InvalidParameterError, match="observes no Runtime"):
+    with pytest.raises(InvalidParameterError, match="has no observation Runtime"):
         RuntimePointEstimateReward(env)
 
 

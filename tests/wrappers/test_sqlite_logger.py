@@ -185,10 +185,10 @@ def test_what_has_no_json_form_is_refused(env: FakeEnv, tmp_path: Path) -> None:
     )
     logged = SynchronousSqliteLogger(env, path)
     logged.reset()
-    with pytest.raises(RecordingError, match=r"set has no JSON form: .*observation"):
+    with pytest.raises(RecordingError, match=r"set has no JSON form; .*observation"):
         logged.reset(observation_space="graph")
     logged.close()
-    with pytest.raises(RecordingError, match=r"set has no JSON form: .*observation"):
+    with pytest.raises(RecordingError, match=r"set has no JSON form; .*observation"):
         SynchronousSqliteLogger(env, path)
 
 

@@ -46,5 +46,5 @@ def test_the_limit_of_the_spec_is_the_default(env: FakeEnv) -> None:
 
 @pytest.mark.parametrize("limit", [None, 0, -1, 1.5])
 def test_a_limit_that_is_none_is_refused(env: FakeEnv, limit: Any) -> None:
-    with pytest.raises(InvalidParameterError, match="max_episode_steps is"):
+    with pytest.raises(InvalidParameterError, match="max_episode_steps must be at least 1"):
         TimeLimit(env, limit)

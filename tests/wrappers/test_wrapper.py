@@ -190,7 +190,7 @@ def test_a_wrapper_of_gymnasium_may_stand_anywhere(env: FakeEnv) -> None:
 def test_a_wrapper_of_gymnasium_takes_no_spaces_for_a_step(env: FakeEnv) -> None:
     stack = CompilerEnvWrapper(gymnasium.wrappers.TransformReward(env, lambda reward: reward))
     stack.reset()
-    with pytest.raises(InvalidParameterError, match="wrapper of Gymnasium"):
+    with pytest.raises(InvalidParameterError, match="is a Gymnasium wrapper"):
         stack.step(ADD, ["number"])
 
 

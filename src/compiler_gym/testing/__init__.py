@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Suites and fakes for people who add a compiler.
+"""Test suites and fakes for adding a compiler.
 
-``suite`` is what every compiler must pass, ``session_suite`` and ``environment_suite`` apply
-it to a session class and to a registered environment; they need pytest.
-``fakes`` is a session that misbehaves on request, in one of the ways of
-``behaviours``; ``fake_environment`` is the environment around it, ``processes``
-looks for what was left behind.
+``suite`` contains the tests that every compiler must pass; ``session_suite`` and
+``environment_suite`` apply them to a session class and to a registered environment, and need
+pytest. ``fakes`` is a session that misbehaves on request, in one of the ways of ``behaviours``,
+``fake_environment`` is its environment, and ``processes`` finds leftover processes and files.
 """
 
 import sys
@@ -49,7 +48,7 @@ _ASSERTING = tuple(
 
 
 def __getattr__(name: str) -> Any:
-    if "pytest" in sys.modules:  # so that a failed assertion of the suite shows its values
+    if "pytest" in sys.modules:  # so that failed assertions of the suite show their values
         unloaded = [module for module in _ASSERTING if module not in sys.modules]
         if unloaded and name in __all__:
             sys.modules["pytest"].register_assert_rewrite(*unloaded)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the fake session does, good or bad, by the name of its action.
+"""Good and bad behaviours of the fake session, by the name of the action.
 
-Each function takes the session; one that returns True ends the episode.
+Each function takes the session, and ends the episode by returning True.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ from compiler_gym.service import run_child
 __all__ = ["BEHAVIOURS", "SAFE"]
 
 Session = Any
-"""A `FakeSession`; it imports this module."""
+"""A `FakeSession`, which cannot be imported here, because it imports this module."""
 
 
 def _increment(session: Session) -> None:
@@ -79,7 +79,7 @@ def _exhaust_memory(session: Session) -> None:
 
 
 def _raise(session: Session) -> None:
-    raise ZeroDivisionError("one of the session's own")
+    raise ZeroDivisionError("an error of the session's own")
 
 
 def _fatal(session: Session) -> None:
@@ -116,10 +116,10 @@ def _break_close(session: Session) -> None:
 
 def _turn_unplain(session: Session) -> None:
     session.number += 1
-    session.get_observation = _no_plain_value
+    session.get_observation = _return_object
 
 
-def _no_plain_value(name: str) -> object:
+def _return_object(name: str) -> object:
     return object()
 
 
@@ -180,4 +180,4 @@ BEHAVIOURS: dict[str, Callable[[Session], Any]] = {
     "work": _compute,
     "thread": _thread,
 }
-"""Those, and actions that do worse."""
+"""The safe actions, and those that misbehave."""

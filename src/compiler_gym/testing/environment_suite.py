@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # ruff: noqa: D102 - the name of a test is its documentation
-"""The suite for an environment that users make by its id."""
+"""The test suite for a registered environment."""
 
 import os
 import signal
@@ -20,19 +20,19 @@ __all__ = ["EnvironmentConformance"]
 
 
 class EnvironmentConformance(Suite):
-    """Run with pytest after naming the environment::
+    """A test suite to run with pytest, in a subclass that names the environment::
 
         class TestMyEnvironment(EnvironmentConformance):
             env_id = "mine-v0"
             kwargs = {"observation_space": "Features", "reward_space": "Size"}
 
-    Both spaces must be set: an agent needs them, and so does Gymnasium's checker.
+    Both spaces must be set, because agents and Gymnasium's checker need them.
     """
 
     env_id: ClassVar[str]
-    """What `compiler_gym.make` is called with."""
+    """The ID of the environment for `compiler_gym.make`."""
     kwargs: ClassVar[Mapping[str, Any]] = {}
-    """And its arguments."""
+    """The arguments for `compiler_gym.make`."""
 
     def make_env(self, **arguments: Any) -> CompilerEnv:
         """Return the environment."""
@@ -88,10 +88,10 @@ class EnvironmentConformance(Suite):
             if not env.in_episode or self.has_changed_space(env):
                 continue
             state = env.state
-            with self.make_env() as other:
-                other.apply(state)
-                assert same(self.look(other), self.look(env))
-                assert other.state == state
+            with self.make_env() as replayed:
+                replayed.apply(state)
+                assert same(self.look(replayed), self.look(env))
+                assert replayed.state == state
 
     def test_a_crash_earns_the_documented_reward(self) -> None:
         with self.open() as env:
@@ -117,7 +117,7 @@ class EnvironmentConformance(Suite):
                     assert env.in_episode
 
     def test_several_environments_make_a_vector(self) -> None:
-        # Gymnasium leaves the types of a vector's spaces open.
+        # Gymnasium does not type the spaces of a vector.
         vector = cast(Any, gymnasium.vector.SyncVectorEnv([self.make_env, self.make_env]))
         try:
             observations, _ = vector.reset(seed=8)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The environment around the fake session, with programs and a reward.
+"""The environment of the fake session, with programs and a reward.
 
-It is what a plug-in looks like at its smallest, and it is never registered: tests
-make it by its class.
+It is a minimal example of a plug-in. It is never registered: tests instantiate its class.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,14 +17,14 @@ __all__ = ["FakeEnv", "NumbersDataset"]
 
 
 class NumbersDataset(Dataset):
-    """``benchmark://fake-v0/N`` is the program `N`; it lists the first ten."""
+    """A dataset in which ``benchmark://fake-v0/N`` is the program `N`; it lists 0 to 9."""
 
     def __init__(self) -> None:
         super().__init__("benchmark://fake-v0", "Numbers", "MIT")
 
     @property
     def size(self) -> int:
-        """Ten."""
+        """The number of listed programs, 10."""
         return 10
 
     def benchmark_uris(self) -> Iterator[str]:
@@ -33,17 +32,17 @@ class NumbersDataset(Dataset):
         yield from (f"{self.name}/{number}" for number in range(10))
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
-        """Return the program that the path says."""
+        """Return the program for the number in the path."""
         number = uri.path.strip("/")
         if not number.lstrip("-").isdigit():
-            raise UnknownNameError(f"no program {number!r} in {self.name}: expected a number")
+            raise UnknownNameError(f"no program {number!r} in {self.name}; name a number")
         return Benchmark(uri, number.encode())
 
 
 class FakeEnv(CompilerEnv):
-    """Lower a number.
+    """An environment for lowering a number.
 
-    `session` and `options` choose the session; everything else is `CompilerEnv`'s.
+    `session` and `options` choose the session; other arguments are those of `CompilerEnv`.
     """
 
     default_benchmark: ClassVar[str | None] = "benchmark://fake-v0/7"

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A compiler session that does what it is told, good or bad.
+"""A fake compiler session with good and bad behaviours.
 
-Its program is a number. It exists to test everything around a compiler without
-one, so it can crash, hang, grow, start processes and break the contract; it must
-never be served to a user.
+Its program is a number. It tests everything around a compiler without a compiler, so it can crash,
+hang, use memory, start processes and break the contract. Never offer it to users.
 """
 
 import os
@@ -52,15 +51,15 @@ _COMPOSITE = DictSpec(
 
 
 class FakeSession(CompilerSession):
-    """A number, and actions that change it or the worker.
+    """A session of a number, with actions that change it or harm the worker.
 
-    The number starts as the program's contents. Actions of ``Safe`` only compute;
-    those of ``Behaviours`` also misbehave, each as its name says; ``Composite``
-    takes a dictionary; ``Menu`` offers one action less after every action and ends
-    the episode with the last.
+    The number starts as the contents of the program. Actions of ``Safe`` only compute; those of
+    ``Behaviours`` include misbehaviours, named after their effects; ``Composite`` takes a
+    dictionary; ``Menu`` offers one action fewer after every action, and ends the episode with the
+    last one.
 
-    Options: ``refuse`` (text) makes the compiler unavailable, ``version`` is
-    reported as the compiler's.
+    Options: ``refuse`` makes the compiler unavailable and is the message; ``version`` is reported
+    as the compiler's version.
     """
 
     compiler_version: ClassVar[str] = "fake 1"
@@ -97,7 +96,7 @@ class FakeSession(CompilerSession):
 
     @classmethod
     def prepare(cls, options: dict[str, str]) -> None:
-        """Refuse to work, or take a version, as the options say."""
+        """Apply the options ``refuse`` and ``version``."""
         if "refuse" in options:
             raise EnvironmentNotSupported(options["refuse"])
         cls.compiler_version = options.get("version", cls.compiler_version)
@@ -120,7 +119,7 @@ class FakeSession(CompilerSession):
             BEHAVIOURS[benchmark.parameters["start"]](self)
 
     def apply_action(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
-        """Do what `action` says."""
+        """Apply `action`."""
         before = self.number
         if self.space.name == "Menu":
             return self._choose(action)
@@ -134,11 +133,11 @@ class FakeSession(CompilerSession):
         return False, None, self.number == before
 
     def get_observation(self, name: str) -> Any:
-        """Return the number in the form that `name` says."""
+        """Return the observation `name` of the number."""
         return _OBSERVE[name](self)
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
-        """Add ``fake.add`` to the number; say hello to ``fake.echo``."""
+        """Add the value of ``fake.add`` to the number; return the value of ``fake.echo``."""
         if key == "fake.add":
             self.number += int(value)
             return str(self.number)
@@ -156,9 +155,9 @@ class FakeSession(CompilerSession):
         return str(path)
 
     def compute_in_child(self) -> int:
-        """Return the number as a child process gives it back."""
-        done = run_child(["cat"], timeout=30.0, input=str(self.number).encode())
-        return int(done.stdout)
+        """Return the number after a round trip through a child process."""
+        finished = run_child(["cat"], timeout=30.0, input=str(self.number).encode())
+        return int(finished.stdout)
 
     def _choose(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
         if not 0 <= action < self.left:
@@ -169,13 +168,15 @@ class FakeSession(CompilerSession):
 
     def _compose(self, action: dict[str, Any]) -> None:
         if set(action) != set(_COMPOSITE.items):
-            raise InvalidActionError(f"expected {set(_COMPOSITE.items)}, found {set(action)}")
+            raise InvalidActionError(
+                f"the keys must be {set(_COMPOSITE.items)} (got {set(action)})"
+            )
         self.number += sum(action["levels"]) + sum(action["pair"]) + action["order"][0]
         self.number += round(100 * sum(action["weights"]))
 
 
 class UnforkableSession(FakeSession):
-    """A session whose process must not be forked: its copies are made by replay."""
+    """A session whose process must not be forked, so that copies are made by replay."""
 
     forkable: ClassVar[bool] = False
 
@@ -185,19 +186,21 @@ def _item_names(space: ActionSpaceSpec) -> tuple[str, ...]:
     return space.space.items
 
 
-def _menu(left: int) -> ActionSpaceSpec:
-    return ActionSpaceSpec("Menu", DiscreteSpec(left), "One choice less after every action")
+def _menu(count: int) -> ActionSpaceSpec:
+    return ActionSpaceSpec("Menu", DiscreteSpec(count), "One choice fewer after every action")
 
 
 def _available(session: FakeSession) -> float:
     if session.number < 0:
-        raise ObservationError("a negative program has no such value")
+        raise ObservationError("a negative program does not have this value")
     return float(session.number)
 
 
 FakeSession.action_spaces = (
     ActionSpaceSpec("Safe", NamedDiscreteSpec(tuple(SAFE)), "Actions that only compute"),
-    ActionSpaceSpec("Behaviours", NamedDiscreteSpec(tuple(BEHAVIOURS)), "And those that do worse"),
+    ActionSpaceSpec(
+        "Behaviours", NamedDiscreteSpec(tuple(BEHAVIOURS)), "Safe actions and misbehaviours"
+    ),
     ActionSpaceSpec("Composite", _COMPOSITE, "Several values at once"),
     _menu(4),
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Looks for what an environment left behind: processes and files. Linux only."""
+"""Find processes and files that an environment has left. Linux only."""
 
 import os
 import time
@@ -15,7 +15,7 @@ __all__ = ["descendants", "is_running", "wait_until", "worker_files", "worker_pi
 
 
 def is_running(pid: int) -> bool:
-    """Return whether process `pid` exists and has not ended; one not yet waited for has.
+    """Return True if process `pid` exists and is neither dead nor a zombie.
 
     >>> is_running(os.getpid())
     True
@@ -29,15 +29,15 @@ def is_running(pid: int) -> bool:
 
 def descendants(pid: int) -> set[int]:
     """Return every running process below `pid`."""
-    found: set[int] = set()
+    running: set[int] = set()
     for child in list_children(pid):
         if is_running(child):
-            found |= {child} | descendants(child)
-    return found
+            running |= {child} | descendants(child)
+    return running
 
 
 def wait_until(condition: Callable[[], bool], *, seconds: float = 60.0) -> bool:
-    """Return whether `condition` became true within `seconds`."""
+    """Wait up to `seconds` for `condition`, and return True if it became true."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -47,17 +47,17 @@ def wait_until(condition: Callable[[], bool], *, seconds: float = 60.0) -> bool:
 
 
 def worker_pid(env: CompilerEnv) -> int | None:
-    """Return the process of the worker of `env`; None without one."""
+    """Return the process ID of the worker of `env`, or None if it has no worker."""
     connection = env.episode.connection
     return connection.pid if isinstance(connection, WorkerConnection) else None
 
 
 def worker_files(client: int | None = None) -> list[Path]:
-    """Return the files that the workers of process `client` (default: this one) hold now."""
+    """Return the current files of the workers of process `client` (default: this one)."""
     pid = os.getpid() if client is None else client
     return [
-        Path(place, name)
+        Path(directory, name)
         for folder in transient_cache_path().glob(f"workers-*-{pid}-*")
-        for place, _, names in os.walk(folder)  # which passes over what is removed meanwhile
+        for directory, _, names in os.walk(folder)  # skips files that are removed meanwhile
         for name in names
     ]

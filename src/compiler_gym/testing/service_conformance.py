@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Checks that a program keeps the session protocol: what ``compiler-gym conformance`` runs.
+"""Check that a program conforms to the session protocol, for ``compiler-gym conformance``.
 
-It talks to processes of the program over bare channels: recorded requests, random actions, and
-bytes that are no message. It knows the protocol and no compiler.
+The checks send recorded requests, random actions and malformed messages to processes of the
+program over raw channels. They depend only on the protocol, not on a compiler.
 """
 
 import random
@@ -39,33 +39,33 @@ _LENGTH = 8
 _BAD_BYTES = {
     "a byte that msgpack does not use": b"\xc1",
     "an empty message": b"",
-    "a text that is longer than the message": b"\xdb\xff\xff\xff\xff",
+    "a string that is longer than the message": b"\xdb\xff\xff\xff\xff",
     "a list that is longer than the message": b"\xdd\xff\xff\xff\xff\x01",
     "a table that is longer than the message": b"\xdf\xff\xff\xff\xff\xa1a",
     "an extension": b"\xc7\x01\x05\x00",
-    "lists a thousand deep": b"\x91" * 1000 + b"\x01",
-    "a number of 64 bits as the tag": b"\x91\xcf" + b"\xff" * 8,
+    "lists nested a thousand levels deep": b"\x91" * 1000 + b"\x01",
+    "a 64-bit number as the tag": b"\x91\xcf" + b"\xff" * 8,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One promise of the protocol."""
+    """The result of checking one requirement of the protocol."""
 
     name: str
-    """What is promised."""
+    """The requirement."""
     problem: str = ""
-    """What was found instead; empty if it is kept."""
+    """The violation; empty if the requirement is met."""
     detail: str = ""
-    """What else is worth knowing."""
+    """Further information, such as a measurement."""
 
 
-class _BrokenPromiseError(Exception):
-    """What was found instead of what is promised."""
+class _ViolationError(Exception):
+    """A violation of a requirement."""
 
 
 class _Talk:
-    """A process of the program, and its channel."""
+    """A connection to a process of the program."""
 
     def __init__(self, zygote: ZygoteHandle) -> None:
         self.zygote = zygote
@@ -73,7 +73,7 @@ class _Talk:
         self.has_ended = False
 
     def ask(self, message: Any) -> list[Any]:
-        """Return the reply to `message`, which is plain or bytes that are none."""
+        """Return the reply to `message`: plain values, or raw bytes."""
         data = message if isinstance(message, bytes) else msgspec.msgpack.encode(message)
         self.channel.send(data, time.monotonic() + _SECONDS)
         return self.receive()
@@ -82,32 +82,32 @@ class _Talk:
         try:
             data = self.channel.receive(time.monotonic() + _SECONDS, 0.0)
         except TimeoutError:
-            raise _BrokenPromiseError(f"no reply within {_SECONDS:.0f} s") from None
+            raise _ViolationError(f"it did not reply within {_SECONDS:.0f} s") from None
         except OSError as error:
-            raise _BrokenPromiseError(f"no reply: {self.ending() or error}") from None
+            raise _ViolationError(f"it did not reply: {self.ending() or error}") from None
         try:
             decode_reply(data)
             return cast("list[Any]", msgspec.msgpack.decode(data))
         except ValueError as error:
-            raise _BrokenPromiseError(f"a reply that is none ({error}): {data[:60]!r}") from None
+            raise _ViolationError(f"it sent a malformed reply ({error}): {data[:60]!r}") from None
 
     def ending(self) -> str:
-        """Return how the process ended, in words; empty if it runs."""
-        ended = self.zygote.reap(self.pid, kill=False)
-        if ended.status is None:
+        """Return a description of how the process ended; empty if it is running."""
+        process = self.zygote.reap(self.pid, kill=False)
+        if process.status is None:
             return ""
         self.has_ended = True
-        return f"it {describe_status(ended.status)}{last_words(ended)}"
+        return f"it {describe_status(process.status)}{last_words(process)}"
 
     def leaves(self) -> None:
-        """Close the channel, and raise unless the process leaves by itself, and by an exit."""
+        """Close the channel, and raise an error unless the process exits by itself."""
         self.channel.close()
-        ended = self.zygote.reap(self.pid, kill=False, seconds=_LEAVE_SECONDS)
-        if ended.status is None:
-            raise _BrokenPromiseError(f"it still runs after {_LEAVE_SECONDS:.0f} s")
+        process = self.zygote.reap(self.pid, kill=False, seconds=_LEAVE_SECONDS)
+        if process.status is None:
+            raise _ViolationError(f"it is still running after {_LEAVE_SECONDS:.0f} s")
         self.has_ended = True
-        if ended.status & 0x7F:
-            raise _BrokenPromiseError(f"it {describe_status(ended.status)}{last_words(ended)}")
+        if process.status & 0x7F:
+            raise _ViolationError(f"it {describe_status(process.status)}{last_words(process)}")
 
     def close(self) -> None:
         self.channel.close()
@@ -120,14 +120,14 @@ class _Talk:
 
 
 def check_service(source: SessionSource, program: BenchmarkSpec) -> Iterator[Check]:
-    """Yield what is promised of the program that is `source`, and whether it is kept.
+    """Yield a check of each requirement of the protocol for the program `source`.
 
     Args:
         source: The program.
-        program: One that it can read.
+        program: A benchmark that it can read.
 
     Raises:
-        ServiceInitError: It does not start.
+        ServiceInitError: The program does not start.
     """
     zygote = zygote_for(source)
     assert zygote.description is not None
@@ -135,7 +135,7 @@ def check_service(source: SessionSource, program: BenchmarkSpec) -> Iterator[Che
     for name, check in conformance.checks():
         try:
             detail = check()
-        except _BrokenPromiseError as error:
+        except _ViolationError as error:
             yield Check(name, str(error))
         except (ServiceError, OSError, ValueError, LookupError) as error:
             yield Check(name, f"{type(error).__name__}: {error}")
@@ -144,7 +144,7 @@ def check_service(source: SessionSource, program: BenchmarkSpec) -> Iterator[Che
 
 
 def matches(pattern: Any, found: Any, *, is_message: bool = True) -> bool:
-    """Return whether `found` is what a transcript expects; a message may have further fields.
+    """Return True if `found` matches the pattern of a transcript; extra fields are allowed.
 
     >>> matches([23, "SessionNotFound", "$any"], [23, "SessionNotFound", "no episode", 0, True])
     True
@@ -154,10 +154,10 @@ def matches(pattern: Any, found: Any, *, is_message: bool = True) -> bool:
     if isinstance(pattern, list):
         if not isinstance(found, list):
             return False
-        wanted, items = cast("list[Any]", pattern), cast("list[Any]", found)
-        fits = len(items) >= len(wanted) if is_message else len(items) == len(wanted)
-        pairs = zip(wanted, items, strict=False)
-        return fits and all(matches(one, other, is_message=False) for one, other in pairs)
+        patterns, items = cast("list[Any]", pattern), cast("list[Any]", found)
+        fits = len(items) >= len(patterns) if is_message else len(items) == len(patterns)
+        pairs = zip(patterns, items, strict=False)
+        return fits and all(matches(expected, item, is_message=False) for expected, item in pairs)
     return type(found) is type(pattern) and bool(pattern == found)
 
 
@@ -171,7 +171,7 @@ class _Conformance:
         self._steady = [s.name for s in description.observation_spaces if s.deterministic]
 
     def checks(self) -> Iterator[tuple[str, Callable[[], str | None]]]:
-        """Yield every promise and what looks whether it is kept."""
+        """Yield every requirement and the function that checks it."""
         yield "it describes itself", self._describes_itself
         for line in (sdk_path() / "transcripts/requests-v1.jsonl").read_text().splitlines():
             case = msgspec.json.decode(line)
@@ -179,16 +179,19 @@ class _Conformance:
                 "needs" not in case or self._description.forkable
             ):
                 yield f"transcript: {case['case']}", lambda case=case: self._replay(case["talk"])
-        yield "the same actions give the same observations", self._is_deterministic
-        yield "actions at once are the same as one by one", self._takes_several
+        yield "the same actions produce the same observations", self._is_deterministic
+        yield "several actions at once have the same effect as one by one", self._accepts_several
         if self._description.forkable:
-            yield "a fork is exact, and outlives its origin", self._forks
+            yield "a fork is exact and outlives the original", self._forks
         for name, data in _BAD_BYTES.items():
             yield f"bad bytes: {name}", lambda data=data: self._survives(data)
-        yield "bad bytes: random ones", self._survives_noise
-        yield "bad bytes: a length of 2^63", lambda: self._leaves(b"\xff" * 7 + b"\x7f")
-        yield "it leaves in the middle of a message", lambda: self._leaves(b"\x50" + b"\0" * 7)
-        yield "it leaves when its client does", lambda: self._leaves(b"")
+        yield "bad bytes: random bytes", self._survives_noise
+        yield "bad bytes: a length of 2^63", lambda: self._exits_after(b"\xff" * 7 + b"\x7f")
+        yield (
+            "it exits after a partial message",
+            lambda: self._exits_after(b"\x50" + b"\0" * 7),
+        )
+        yield "it exits when the client disconnects", lambda: self._exits_after(b"")
         yield "a round trip takes at most 50 microseconds", self._is_fast
 
     @contextmanager
@@ -203,12 +206,12 @@ class _Conformance:
 
     @staticmethod
     def _expect(talk: _Talk, message: Any, pattern: Any) -> list[Any]:
-        found = talk.ask(message)
-        if not matches(pattern, found):
-            raise _BrokenPromiseError(
-                f"to {_in_short(message)} expected {_in_short(pattern)}, found {_in_short(found)}"
+        reply = talk.ask(message)
+        if not matches(pattern, reply):
+            raise _ViolationError(
+                f"the reply to {_shorten(message)} is {_shorten(reply)}, not {_shorten(pattern)}"
             )
-        return found
+        return reply
 
     def _describes_itself(self) -> str:
         description = self._description
@@ -217,9 +220,9 @@ class _Conformance:
             ("observation spaces", [space.name for space in description.observation_spaces]),
         ):
             if not names or len(names) != len(set(names)):
-                raise _BrokenPromiseError(f"expected {kind} of different names, found {names}")
+                raise _ViolationError(f"the {kind} must have different names (got {names})")
         if not description.compiler_version:
-            raise _BrokenPromiseError("expected the version of the compiler, found an empty text")
+            raise _ViolationError("the version of the compiler is empty")
         return description.compiler_version
 
     @cached_property
@@ -235,7 +238,7 @@ class _Conformance:
         return [plain_from_value(space, space.sample()) for _ in range(_STEPS)]
 
     def _replay(self, lines: list[Any]) -> None:
-        known = {
+        values = {
             "$benchmark": self._program,
             "$space": self._description.action_spaces[0].name,
             "$observation": self._steady[0],
@@ -243,19 +246,19 @@ class _Conformance:
         }
         with self._talk() as talk:
             for message, pattern in zip(lines[::2], lines[1::2], strict=True):
-                self._expect(talk, _fill_in(message, known), pattern)
+                self._expect(talk, _fill_in(message, values), pattern)
 
     def _walk(self, actions: Sequence[Any], *, by_one: bool = True) -> Any:
-        """Return what is observed after `actions`, which end where the episode does."""
+        """Return the observations after `actions`, or at the earlier end of the episode."""
         with self._talk(starts=True) as talk:
-            for request in [[one] for one in actions] if by_one else [list(actions)]:
+            for request in [[action] for action in actions] if by_one else [list(actions)]:
                 stepped = self._expect(talk, [2, request, [], True], [19])
                 if stepped[1] or stepped[2] is not None:
                     break
             return self._observe_all(talk)
 
     def _observe_all(self, talk: _Talk) -> list[Any]:
-        """Return every observation that must not vary, or why there is none."""
+        """Return every deterministic observation, or its error."""
         replies = [self._expect(talk, [2, [], [name], True], [19]) for name in self._steady]
         return [reply[4] or reply[6] for reply in replies]
 
@@ -263,15 +266,15 @@ class _Conformance:
         actions = self._actions(_SEED)
         self._same(self._walk(actions), self._walk(actions))
 
-    def _takes_several(self) -> None:
+    def _accepts_several(self) -> None:
         actions = self._actions(_SEED + 1)
         self._same(self._walk(actions), self._walk(actions, by_one=False))
 
-    def _same(self, one: Any, other: Any) -> None:
-        for name, left, right in zip(self._steady, one, other, strict=True):
-            if left != right:
-                raise _BrokenPromiseError(
-                    f"{name} is {_in_short(left)} and {_in_short(right)}: expected the same"
+    def _same(self, first: Any, second: Any) -> None:
+        for name, first_value, second_value in zip(self._steady, first, second, strict=True):
+            if first_value != second_value:
+                raise _ViolationError(
+                    f"{name} differs: {_shorten(first_value)} and {_shorten(second_value)}"
                 )
 
     def _forks(self) -> None:
@@ -283,7 +286,7 @@ class _Conformance:
             data, descriptor = talk.channel.receive_with_descriptor(time.monotonic() + _SECONDS)
             forked = cast("list[Any]", msgspec.msgpack.decode(data))
             if descriptor is None or not matches([20, ANY], forked):
-                raise _BrokenPromiseError(f"expected Forked and a descriptor, found {forked}")
+                raise _ViolationError(f"the reply is not Forked with a descriptor: {forked}")
             copy = _Talk.__new__(_Talk)
             copy.zygote, copy.pid, copy.has_ended = self._zygote, forked[1], False
             copy.channel = Channel.from_descriptor(descriptor)
@@ -293,7 +296,7 @@ class _Conformance:
                 self._same(self._observe_all(copy), before)
                 copy.channel.close()
                 if not wait_until(lambda: not is_running(copy.pid), seconds=_LEAVE_SECONDS):
-                    raise _BrokenPromiseError("the copy does not leave when its client does")
+                    raise _ViolationError("the fork does not exit when its client disconnects")
                 copy.has_ended = True
             finally:
                 copy.close()
@@ -304,19 +307,19 @@ class _Conformance:
             self._expect(talk, [2, [], self._steady[:1], True], [19, False, None, True, [ANY], 0])
 
     def _survives_noise(self) -> str:
-        """Send bytes at random, and requests in which a byte is another."""
+        """Send random bytes, and requests with one byte changed."""
         dice = random.Random(_SEED)
-        begins = _encode([1, self._program, None, self._steady[:1], {}])
+        request = _encode([1, self._program, None, self._steady[:1], {}])
         with self._talk(starts=True) as talk:
             for _ in range(200):
-                noise = bytearray(begins if dice.random() < 0.5 else dice.randbytes(40))
+                noise = bytearray(request if dice.random() < 0.5 else dice.randbytes(40))
                 noise[dice.randrange(len(noise))] = dice.randrange(256)
                 if bytes(noise[:2]) not in (b"\x91\x05", b"\x93\x03", b"\x92\x03"):
                     talk.ask(bytes(noise))
             self._expect(talk, [5], [22])
         return "200 messages"
 
-    def _leaves(self, data: bytes) -> None:
+    def _exits_after(self, data: bytes) -> None:
         with self._talk(starts=True) as talk:
             if data:
                 talk.channel.socket.sendall(data)
@@ -332,12 +335,12 @@ class _Conformance:
                 channel.send(request, began + 1e9)
                 channel.receive(began + 1e9, 5e-3)
                 seconds.append(time.perf_counter() - began)
-        # Of a busy machine, whose others have the core in between, the quick ones tell.
+        # On a busy machine, only the fastest round trips are uninterrupted.
         quick = statistics.quantiles(seconds, n=10)[0]
-        said = f"{quick * 1e6:.0f} microseconds (a tenth of {_ROUND_TRIPS} took less)"
+        summary = f"{quick * 1e6:.0f} microseconds (10th percentile of {_ROUND_TRIPS} round trips)"
         if quick > _MOST_SECONDS:
-            raise _BrokenPromiseError(said)
-        return said
+            raise _ViolationError(summary)
+        return summary
 
 
 def _encode(message: Any) -> bytes:
@@ -345,14 +348,14 @@ def _encode(message: Any) -> bytes:
     return encode(message)
 
 
-def _fill_in(message: Any, known: dict[str, Any]) -> Any:
+def _fill_in(message: Any, values: dict[str, Any]) -> Any:
     if isinstance(message, str):
-        return known.get(message, message)
+        return values.get(message, message)
     if isinstance(message, list):
-        return [_fill_in(item, known) for item in cast("list[Any]", message)]
+        return [_fill_in(item, values) for item in cast("list[Any]", message)]
     return message
 
 
-def _in_short(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 200 else f"{text[:200]}..."

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # ruff: noqa: D102 - the name of a test is its documentation
-"""The suite for a session class, before there is an environment around it."""
+"""The test suite for a session class, without its own environment."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,27 +23,27 @@ _PLAIN_TYPES = (bool, int, float, str, bytes, type(None))
 
 
 class SessionConformance(Suite):
-    """Run with pytest after naming a session and programs for it::
+    """A test suite to run with pytest, in a subclass that names a session and programs::
 
         class TestMySession(SessionConformance):
             source = SessionSource("my_compiler.session:MySession")
             programs = (Benchmark("benchmark://mine-v0/1", b"..."),)
 
-    A session whose command lines have a style of their own names an `environment`
-    that knows it.
+    If the session's command lines have their own style, also name the `environment` that supports
+    it.
     """
 
     source: ClassVar[SessionSource]
     """The session to test."""
     environment: ClassVar[type[CompilerEnv]] = CompilerEnv
-    """What it is tested in."""
+    """The environment class for the tests."""
     programs: ClassVar[Sequence[Benchmark]]
-    """Programs it can read; at least one."""
+    """Programs that the session can read; at least one."""
     bad_programs: ClassVar[Sequence[bytes]] = ()
-    """Contents it must refuse."""
+    """Contents that the session must refuse."""
 
     def make_env(self, **arguments: Any) -> CompilerEnv:
-        """Return the plain environment over the session."""
+        """Return an environment for the session."""
         return self.environment(self.source, benchmark=self.programs[0], **arguments)
 
     def reset(self, env: CompilerEnv) -> None:
@@ -66,26 +66,26 @@ class SessionConformance(Suite):
 
     def test_what_a_session_returns_is_plain(self, tmp_path: Path) -> None:
         if self.source.command:
-            pytest.skip("what a program sends is plain")
+            pytest.skip("a program can only send plain values")
         for session, action_space in self.sessions(tmp_path):
             styles = self.environment.command_line_styles
             space = space_from_spec(action_space.space, action_space.name, styles=styles)
             space.seed(21)
-            end, replaced = False, None
+            end, new_space = False, None
             for _ in range(self.steps):
                 for name in self.observations or [s.name for s in session.observation_spaces]:
                     assert is_plain(session.get_observation(name)), name
-                if end or replaced is not None:
+                if end or new_space is not None:
                     break
                 action = plain_from_value(space, space.sample())
-                end, replaced, no_effect = session.apply_action(action)
+                end, new_space, no_effect = session.apply_action(action)
                 assert isinstance(end, bool)
                 assert isinstance(no_effect, bool)
-                assert replaced is None or isinstance(replaced, ActionSpaceSpec)
+                assert new_space is None or isinstance(new_space, ActionSpaceSpec)
             session.close()
 
     def sessions(self, directory: Path) -> Iterator[tuple[CompilerSession, ActionSpaceSpec]]:
-        """Yield a session in this process for each action space, and its actions."""
+        """Yield a session in this process for each action space, and its initial action space."""
         session_class = prepare_session_class(self.source.session, dict(self.source.options))
         program = self.programs[0]
         benchmark = BenchmarkSpec(
@@ -98,7 +98,7 @@ class SessionConformance(Suite):
 
 
 def is_plain(value: Any) -> bool:
-    """Return whether `value` travels between processes as it is."""
+    """Return True if `value` can be sent between processes unchanged."""
     if isinstance(value, (list, tuple)):
         items = cast("Sequence[Any]", value)
         return all(map(is_plain, items))

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 # ruff: noqa: D102 - the name of a test is its documentation
-"""What every compiler must do, as tests over an environment.
+"""Tests that every compiler must pass, over an environment.
 
-Each test takes the compiler as it is, with random actions of its own spaces; a
-crash and a hang are made from outside, by a signal to the worker. Subclass
-`SessionConformance` or `EnvironmentConformance`, not this.
+They use random actions of the compiler's own spaces; crashes and hangs are caused from outside,
+with signals to the worker. Subclass `SessionConformance` or `EnvironmentConformance`, not `Suite`.
 """
 
 import copy
@@ -54,33 +53,35 @@ time.sleep(600)
 
 
 def same(left: Any, right: Any) -> bool:
-    """Return whether two observations are equal, arrays by their values.
+    """Return True if two observations are equal; arrays are compared by value.
 
     >>> same({"a": np.array([1, 2])}, {"a": np.array([1, 2])})
     True
     """
     if isinstance(left, dict) and isinstance(right, dict):
         table = cast("dict[Any, Any]", left)
-        other = cast("dict[Any, Any]", right)
-        return table.keys() == other.keys() and all(same(table[key], other[key]) for key in table)
+        other_table = cast("dict[Any, Any]", right)
+        return table.keys() == other_table.keys() and all(
+            same(table[key], other_table[key]) for key in table
+        )
     if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
         items = cast("Sequence[Any]", left)
-        others = cast("Sequence[Any]", right)
-        return len(items) == len(others) and all(map(same, items, others))
+        other_items = cast("Sequence[Any]", right)
+        return len(items) == len(other_items) and all(map(same, items, other_items))
     return bool(np.array_equal(np.asarray(left), np.asarray(right)))
 
 
 class Suite:
-    """The tests. A subclass says how an environment is made."""
+    """The tests. A subclass defines `make_env`."""
 
     steps: ClassVar[int] = 6
-    """How many random actions an episode of these tests has."""
+    """The number of random actions in an episode of these tests."""
     action_spaces: ClassVar[Sequence[str] | None] = None
-    """The action spaces to walk in; None is all."""
+    """The action spaces to test; None tests all."""
     observations: ClassVar[Sequence[str] | None] = None
-    """The observations to make at every step; None is all."""
+    """The observations to compute at every step; None computes all."""
     parameters: ClassVar[Mapping[str, str]] = {}
-    """Parameters that the session knows, each with a value that it takes."""
+    """Parameters of the session, each with a valid value."""
 
     def make_env(self, **arguments: Any) -> CompilerEnv:
         """Return a new environment; `arguments` are those of `CompilerEnv`."""
@@ -132,32 +133,32 @@ class Suite:
 
     def test_observing_changes_nothing(self) -> None:
         for env in self.each_action_space():
-            watched = [self.look(env) for _ in self.walk(env, seed=3)][-1]
+            observed = [self.look(env) for _ in self.walk(env, seed=3)][-1]
             for _ in self.walk(env, seed=3):
                 pass
-            assert same(self.look(env) if env.in_episode else watched, watched)
+            assert same(self.look(env) if env.in_episode else observed, observed)
 
     def test_an_action_without_effect_changes_nothing(self) -> None:
-        # Compared with an episode that looks only once: an observation is not made
+        # Compare with an episode that observes only once, because observations are not computed
         # again after an action that claims to have no effect.
-        with self.open() as other:
+        with self.open() as reference:
             for env in self.each_action_space():
                 before: dict[str, Any] = {}
                 for number, info in enumerate(self.walk(env, seed=4)):
                     now = self.look(env)
                     if info.get("action_had_no_effect"):
                         claim = f"{env.actions[-1]!r} claims to have no effect"
-                        other.action_space = env.episode.selection.action_space_name
-                        for _ in self.walk(other, seed=4, steps=number):
+                        reference.action_space = env.episode.selection.action_space_name
+                        for _ in self.walk(reference, seed=4, steps=number):
                             pass
-                        assert same(before, self.look(other)), claim
+                        assert same(before, self.look(reference)), claim
                     before = now
 
     def test_several_actions_at_once_are_the_same_as_one_by_one(self) -> None:
         for env in self.each_action_space():
             singly = [self.look(env) for _ in self.walk(env, seed=5)][-1]
             if not env.in_episode or self.has_changed_space(env):
-                continue  # more actions than were taken; a later space's actions are not ours
+                continue  # then the actions cannot be replayed at once
             actions = self.taken
             self.reset(env)
             env.multistep(actions)
@@ -212,9 +213,9 @@ class Suite:
                 pass
             if not env.in_episode:
                 continue
-            wanted = None
+            forked = None
             with env.fork() as fork:
-                # Nobody has looked yet: what was seen before a fork is known after it.
+                # Observe only after forking, because forks share earlier observations.
                 before = self.look(fork)
                 assert same(self.look(env), before)
                 assert fork.actions == env.actions
@@ -222,16 +223,16 @@ class Suite:
                 for _ in self.go_on(fork, seed=8):
                     pass
                 assert same(self.look(env), before)
-                wanted = self.look(fork) if fork.in_episode else None
+                forked = self.look(fork) if fork.in_episode else None
             for _ in self.go_on(env, seed=8):
                 pass
-            assert wanted is None or same(self.look(env), wanted)
+            assert forked is None or same(self.look(env), forked)
 
     def test_a_fork_of_a_fork_outlives_both(self) -> None:
         with self.open() as env:
             for _ in self.walk(env, seed=9, steps=2):
                 pass
-            child = env.fork()  # before the look, which a fork would remember
+            child = env.fork()  # before observing, because forks share earlier observations
             before = self.look(env)
             env.close()
             grandchild = child.fork()
@@ -264,7 +265,7 @@ class Suite:
     def test_an_environment_in_this_process_gives_the_same(self) -> None:
         with self.make_env() as env:
             if env.episode.sessions.source.command:
-                pytest.skip("a program has a process of its own")
+                pytest.skip("a program cannot run in this process")
         for env in self.each_action_space():
             isolated = [self.look(env) for _ in self.walk(env, seed=12)]
             with self.make_env(isolation="in-process") as local:
@@ -305,17 +306,17 @@ class Suite:
             for _ in self.walk(env, seed=13, steps=2):
                 self.look(env, everything=True)
             worker, forked = self.worker(env), env.fork()
-            others = set(worker_files()) - {
+            other_files = set(worker_files()) - {
                 path for path in worker_files() if f"/{worker}-" in str(path)
             }
             fork_worker = worker_pid(forked)
             started = descendants(worker)
-            for ending in (env, env, forked, forked):
-                ending.close()
+            for closing in (env, env, forked, forked):
+                closing.close()
             assert wait_until(lambda: not is_running(worker))
             assert fork_worker is None or wait_until(lambda: not is_running(fork_worker))
             assert wait_until(lambda: not any(map(is_running, started)))
-            assert wait_until(lambda: set(worker_files()) <= others), worker_files()
+            assert wait_until(lambda: set(worker_files()) <= other_files), worker_files()
             self.reset(env)  # a closed environment may be used again
 
     def test_what_a_worker_started_ends_with_it(self) -> None:
@@ -342,14 +343,14 @@ class Suite:
             client.stdin.write(recipe)
             client.stdin.close()
             started = [int(pid) for pid in client.stdout.readline().split()]
-            assert started, "the client failed: see its output above"
+            assert started, "the client failed; see its output above"
             client.kill()
         assert wait_until(lambda: not any(map(is_running, started)))
         assert wait_until(lambda: not worker_files(client.pid)), worker_files(client.pid)
 
     @contextmanager
     def open(self) -> Generator[CompilerEnv]:
-        """Give an environment and close it."""
+        """Yield an environment, and close it at the end."""
         env = self.make_env()
         try:
             yield env
@@ -366,7 +367,7 @@ class Suite:
     def walk(
         self, env: CompilerEnv, *, seed: int, steps: int | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Start an episode and yield what each random action reported, first an empty one."""
+        """Start an episode and yield an empty info, then the info of each random action."""
         self.reset(env)
         self.taken: list[Any] = []
         yield {}
@@ -375,7 +376,7 @@ class Suite:
     def go_on(
         self, env: CompilerEnv, *, seed: int, steps: int | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Yield what each of some random actions reported; stop at the episode's end."""
+        """Take random actions and yield their infos, until the episode ends."""
         space: Any = None
         for number in range(self.steps if steps is None else steps):
             if env.action_space is not space:
@@ -390,7 +391,7 @@ class Suite:
             yield info
 
     def look(self, env: CompilerEnv, *, everything: bool = False) -> dict[str, Any]:
-        """Return the observations of `env` that can be compared, or all of them."""
+        """Return the deterministic observations of `env`, or all."""
         names = self.observations or list(env.observation)
         specs = [env.observation.spec(name) for name in names]
         return {
@@ -398,13 +399,13 @@ class Suite:
         }
 
     def has_changed_space(self, env: CompilerEnv) -> bool:
-        """Return whether the episode has replaced the action space."""
+        """Return True if the episode has replaced the action space."""
         return env.action_space != env.episode.selection.action_space_named(
             env.episode.selection.action_space_name
         )
 
     def worker(self, env: CompilerEnv) -> int:
-        """Return the process of the worker of `env`."""
+        """Return the process ID of the worker of `env`."""
         pid = worker_pid(env)
         assert pid is not None, "the environment has no worker"
         return pid

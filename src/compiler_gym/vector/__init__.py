@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Several environments as one vector environment, or stepped side by side.
 
-``vector_env`` is a Gymnasium vector environment. It has ``rows``, whose results are in a
+``vector_env`` is a Gymnasium vector environment. It consists of ``rows``, whose results are in a
 ``batch``; a ``sampler`` draws their programs, and ``durations`` estimates which row takes longest.
-Gymnasium finds it through ``entry``. ``pool`` steps environments and returns whichever finishes
-first. Nothing here uses sessions: it sends the pending steps and resets that episodes begin.
+Gymnasium finds it through ``entry``. ``pool`` steps environments and returns results in order of
+completion. Nothing here uses sessions; it only sends the steps and resets that episodes prepare.
 """
 
 from compiler_gym.vector.entry import make_vector

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Estimates how long a step will take from the steps before.
+"""Estimate the duration of a step from earlier steps.
 
 A step of a vector ends when its slowest row does, so that row should begin first. The estimates
-decide the order of the rows alone, and never the results.
+only decide the order of the rows, never the results.
 """
 
 import math
@@ -12,21 +12,21 @@ from typing import Any
 __all__ = ["Durations"]
 
 _RATE = 0.3
-"""The learning rate: which share of an error corrects the estimate."""
+"""The learning rate: the fraction of an error by which to correct an estimate."""
 
 _MOST_ACTIONS = 1 << 14
-"""How many actions have estimates of their own."""
+"""The maximum number of actions with separate estimates."""
 
 
 class Durations:
-    """Estimates for `rows` rows, each with a program of its own size, and for actions.
+    """The estimated durations of steps, from the pace of each row and the effort of each action.
 
     >>> durations = Durations(2)
     >>> for _ in range(20):
     ...     for action in (0, 1):
     ...         durations.learn([0, 1], [action] * 2, [(action + 1) * 1e-3, (action + 1) * 1e-2])
-    >>> one, other = durations.guess([0, 1], [0, 1])
-    >>> round(other / one)
+    >>> first, second = durations.guess([0, 1], [0, 1])
+    >>> round(second / first)
     20
     """
 
@@ -35,7 +35,7 @@ class Durations:
         self._effort: dict[Any, float] = {}
 
     def guess(self, rows: Iterable[int], actions: Iterable[Any]) -> list[float]:
-        """Return the estimated seconds of each action; only integers are told apart."""
+        """Return the estimated seconds of each action; only integers have separate estimates."""
         pace, effort = self._pace, self._effort
         return [
             math.exp(pace[row] + (effort.get(action, 0.0) if type(action) is int else 0.0))
@@ -43,18 +43,18 @@ class Durations:
         ]
 
     def learn(self, rows: Iterable[int], actions: Iterable[Any], seconds: Iterable[float]) -> None:
-        """Correct the estimates by the seconds that each action took; 0 means unknown."""
+        """Correct the estimates with the measured seconds of each action; 0 means unknown."""
         pace, effort = self._pace, self._effort
-        for row, action, taken in zip(rows, actions, seconds, strict=True):
-            if not taken:
+        for row, action, measured in zip(rows, actions, seconds, strict=True):
+            if not measured:
                 continue
             is_known = type(action) is int and action in effort
             expected = pace[row] + (effort[action] if is_known else 0.0)
-            wrong_by = math.log(taken) - expected
+            error = math.log(measured) - expected
             if is_known:
-                pace[row] += _RATE / 2 * wrong_by
-                effort[action] += _RATE * wrong_by
+                pace[row] += _RATE / 2 * error
+                effort[action] += _RATE * error
             elif type(action) is not int:
-                pace[row] += _RATE * wrong_by
+                pace[row] += _RATE * error
             elif len(effort) < _MOST_ACTIONS:
-                effort[action] = wrong_by
+                effort[action] = error

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Where Gymnasium finds the vector form of an environment.
+"""The entry point through which Gymnasium finds the vector form of an environment.
 
-A `vector_entry_point` is text, ``"module:name"``, so that specs can be written down. With
-this module the name is ``package.module.Class`` of an environment, and the attribute is
-what makes a vector of such environments.
+A `vector_entry_point` has the form ``"module:name"``, so that specs can be serialised. For this
+module, the name is ``package.module.Class`` of an environment, and the attribute is a function
+that makes a vector of such environments.
 """
 
 import importlib
@@ -16,7 +16,7 @@ from compiler_gym.vector.vector_env import CompilerVectorEnv
 __all__ = ["make_vector"]
 
 _VECTOR = ("autoreset_mode", "copy", "max_episode_steps", "sampler")
-"""The arguments of `CompilerVectorEnv`; the others are the environment's."""
+"""The arguments of `CompilerVectorEnv`; others belong to the environment."""
 
 
 def make_vector(
@@ -25,8 +25,8 @@ def make_vector(
     """Return `num_envs` environments as one vector.
 
     Args:
-        make_env: Makes an environment.
-        num_envs: How many.
+        make_env: A function that makes an environment.
+        num_envs: The number of environments.
         **arguments: Arguments of `CompilerVectorEnv` or of `make_env`, by name.
     """
     own = {name: arguments.pop(name) for name in _VECTOR if name in arguments}

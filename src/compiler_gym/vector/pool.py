@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Steps of many environments at once, taken as they finish: for search, not for batches."""
+"""Steps of many environments at once, in order of completion: for searches, not batches."""
 
 import select
 import time
@@ -13,7 +13,7 @@ from compiler_gym.errors import InvalidActionError, InvalidParameterError
 __all__ = ["StepPool"]
 
 _LONG_SECONDS = 3600.0
-"""The longest sleep; a deadline may be infinitely far away."""
+"""The longest sleep; a deadline may be infinite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class _Submitted:
 
 
 class StepPool:
-    """Submit actions to environments, and take the results as they finish.
+    """A pool that steps environments concurrently and returns results in order of completion.
 
         >>> import compiler_gym
         >>> first = compiler_gym.make("llvm-ic-v0"); _ = first.reset()
@@ -34,8 +34,8 @@ class StepPool:
         >>> len(done)
         2
 
-    Results are those of `multistep`. An environment is used by the pool alone from
-    `submit` until its result is taken. One thread uses a pool.
+    Results are those of `multistep`. Do not use an environment between `submit` and its result.
+    A pool is not thread-safe.
     """
 
     def __init__(self) -> None:
@@ -46,29 +46,31 @@ class StepPool:
     def submit(
         self, env: CompilerEnv, actions: Iterable[Any], timeout: float | None = None
     ) -> None:
-        """Begin a `multistep` in `env`.
+        """Start a `multistep` in `env`.
 
         Args:
             env: An environment without wrappers.
             actions: The actions, in order.
-            timeout: The seconds after which the worker is given up; None is the limit.
+            timeout: The time limit in seconds; None uses ``env.limits.step_seconds``.
 
         Raises:
-            InvalidParameterError: `env` has wrappers, or its last result was not taken yet.
+            InvalidParameterError: `env` has wrappers, or its last result is still pending.
             InvalidActionError: An action is not in the action space.
         """
         if env.unwrapped is not env:
-            raise InvalidParameterError(f"a pool steps environments without wrappers, found {env}")
-        if any(one.env is env for one in self._submitted.values()):
-            raise InvalidParameterError(f"{env} is busy: expected its result to be taken first")
-        several = list(actions)
-        for action in several:
+            raise InvalidParameterError(
+                f"a pool cannot step wrappers (got {env}); submit env.unwrapped"
+            )
+        if any(item.env is env for item in self._submitted.values()):
+            raise InvalidParameterError(f"{env} is busy; take its result first")
+        listed = list(actions)
+        for action in listed:
             if not env.action_space.contains(action):
                 raise InvalidActionError(f"{action!r} is not an action of {env.action_space!r}")
-        pending = env.episode.begin(several, timeout=timeout)
+        pending = env.episode.begin(listed, timeout=timeout)
         pending.send()
         number = pending.fileno()
-        if number is None:  # what is known, has failed, or was done by a session in this process
+        if number is None:  # cached, failed, or done by a session in this process
             self._ready.append((env, pending.result()))
             return
         seconds = env.limits.step_seconds if timeout is None else timeout
@@ -83,12 +85,12 @@ class StepPool:
         """
         while not self._ready:
             if not self._submitted:
-                raise InvalidParameterError("nothing is under way: expected submit() first")
+                raise InvalidParameterError("no step is pending; call submit() first")
             self._wait()
         return self._ready.pop(0)
 
     def as_completed(self) -> Iterator[tuple[CompilerEnv, StepTuple]]:
-        """Yield environments and results as they finish. More may be submitted in between."""
+        """Yield environments and results in order of completion. You may submit more meanwhile."""
         while len(self):
             yield self.next()
 
@@ -98,9 +100,9 @@ class StepPool:
     def close(self) -> None:
         """End the sessions of unfinished steps. Their environments can be reset."""
         submitted, self._submitted = self._submitted, {}
-        for number, one in submitted.items():
+        for number, step in submitted.items():
             self._poll.unregister(number)
-            one.pending.abandon()
+            step.pending.abandon()
         self._ready.clear()
 
     def __enter__(self) -> Self:
@@ -111,15 +113,15 @@ class StepPool:
 
     def _wait(self) -> None:
         """Wait for a reply or a deadline, and read the replies that have arrived."""
-        nearest = min(one.deadline for one in self._submitted.values())
+        nearest = min(item.deadline for item in self._submitted.values())
         seconds = min(max(nearest - time.monotonic(), 0.0), _LONG_SECONDS)
         done = [number for number, _ in self._poll.poll(seconds * 1000 + 1)]
-        late = [n for n, one in self._submitted.items() if one.deadline <= time.monotonic()]
+        late = [n for n, item in self._submitted.items() if item.deadline <= time.monotonic()]
         for number in dict.fromkeys((*done, *late)):
-            one = self._submitted[number]
-            if number not in late and not one.pending.advance():
+            step = self._submitted[number]
+            if number not in late and not step.pending.advance():
                 continue
             self._poll.unregister(number)
             del self._submitted[number]
             is_late = number not in done
-            self._ready.append((one.env, one.pending.result(0.0 if is_late else None)))
+            self._ready.append((step.env, step.pending.result(0.0 if is_late else None)))

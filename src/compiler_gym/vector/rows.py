@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The sub-environments of a vector, and how their steps and resets begin.
+"""The sub-environments of a vector, which start their steps and resets.
 
-A `CompilerEnv` without wrappers begins a step, and its worker computes while others are asked. An
-environment with wrappers makes the whole step in a thread, because its wrappers take part.
+A `CompilerEnv` without wrappers sends a step to its worker and waits later, so that workers run
+concurrently. An environment with wrappers runs the whole step in a thread, because the wrappers are
+involved.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,29 +27,29 @@ __all__ = ["DirectRow", "Rows", "ThreadRow", "VectorRow"]
 
 _Result = TypeVar("_Result")
 _PATIENCE_SECONDS = 0.05
-"""How long to wait for a thread whose session was closed, before it is closed again."""
+"""The seconds to wait for a thread after closing its session, before closing it again."""
 
 
 class VectorRow(Protocol):
-    """A sub-environment, as the vector uses it."""
+    """The vector's interface to a sub-environment."""
 
     env: Any
     """The sub-environment."""
 
     def takes(self, action: Any) -> bool:
-        """Return whether `action` is one of the sub-environment's."""
+        """Return True if `action` is in the sub-environment's action space."""
         ...
 
     def begin_step(self, action: Any) -> Pending[StepTuple]:
-        """Begin a step; a failure of the compiler is a result."""
+        """Begin a step; a failure of the compiler is a result, not an exception."""
         ...
 
     def begin_reset(self, seed: int | None, options: dict[str, Any] | None) -> Pending[ResetResult]:
-        """Begin a reset, whose result may raise `BenchmarkInitError`."""
+        """Begin a reset; its ``result()`` may raise `BenchmarkInitError`."""
         ...
 
     def abandon(self) -> None:
-        """Close the sub-environment, also while something is pending."""
+        """Close the sub-environment, even during a step or reset."""
         ...
 
 
@@ -56,8 +57,8 @@ class Rows:
     """The rows of a vector.
 
     Args:
-        envs: The sub-environments. A copy or a pickle of the rows is made from copies of these.
-        observations: The array that the rows write to, if their observations are arrays.
+        envs: The sub-environments. A copy or pickle of the rows contains copies of these.
+        observations: The array for the rows' observations, if these are arrays.
     """
 
     def __init__(self, envs: Sequence[Any], observations: Any) -> None:
@@ -65,7 +66,7 @@ class Rows:
         self._executor: ThreadPoolExecutor | None = None
         self._rows = [self._row(env) for env in envs]
         self.lockstep: Lockstep | None = None
-        """Steps the rows together; None if one has wrappers, or observes anything but an array."""
+        """The lockstep of the rows; None if any has wrappers, or observations are not arrays."""
         episodes = [row.env.episode for row in self._rows if isinstance(row, DirectRow)]
         if len(episodes) == len(envs) > 0 and isinstance(observations, np.ndarray):
             self.lockstep = Lockstep(episodes, cast("NDArray[Any]", observations))
@@ -80,7 +81,7 @@ class Rows:
         return Rows, self._parts
 
     def close(self) -> None:
-        """End every session, also in the middle of a step, and the threads."""
+        """End every session, even in the middle of a step, and the threads."""
         for row in self._rows:
             row.abandon()
         if self._executor is not None:
@@ -88,7 +89,9 @@ class Rows:
 
     def _row(self, env: Any) -> VectorRow:
         if isinstance(env, CompilerEnv) and not isinstance(env, gymnasium.Wrapper):
-            return DirectRow(cast("CompilerEnv", env))  # `isinstance` leaves its types unknown
+            return DirectRow(
+                cast("CompilerEnv", env)
+            )  # `isinstance` does not narrow the type arguments
         return ThreadRow(env, self._threads)
 
     def _threads(self) -> Executor:
@@ -104,7 +107,7 @@ class DirectRow:
         self.env = env
 
     def takes(self, action: Any) -> bool:
-        """Return whether `action` is one of the environment's."""
+        """Return True if `action` is in the environment's action space."""
         return self.env.episode.selection.takes(action)
 
     def begin_step(self, action: Any) -> Pending[StepTuple]:
@@ -116,12 +119,12 @@ class DirectRow:
         return self.env.begin_reset(ResetArguments(seed, options))
 
     def abandon(self) -> None:
-        """Close the environment and its worker, also in the middle of a request."""
+        """Close the environment and its worker, even in the middle of a request."""
         self.env.close()
 
 
 class ThreadRow:
-    """An environment with wrappers, used by one thread of `executor` at a time."""
+    """An environment with wrappers, which runs in one thread of `executor` at a time."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], executor: Callable[[], Executor]) -> None:
         self.env: Any = env
@@ -129,19 +132,19 @@ class ThreadRow:
         self._running: Future[Any] | None = None
 
     def takes(self, action: Any) -> bool:
-        """Return whether `action` is one of the environment's."""
+        """Return True if `action` is in the environment's action space."""
         return bool(self.env.action_space.contains(action))
 
     def begin_step(self, action: Any) -> Pending[StepTuple]:
-        """Begin a step, in a thread when it is sent."""
+        """Begin a step, which starts in a thread when it is sent."""
         return _ThreadPending(lambda: self._submit(self.env.step, action))
 
     def begin_reset(self, seed: int | None, options: dict[str, Any] | None) -> Pending[ResetResult]:
-        """Begin a reset, in a thread when it is sent."""
+        """Begin a reset, which starts in a thread when it is sent."""
         return _ThreadPending(lambda: self._submit(self.env.reset, seed=seed, options=options))
 
     def abandon(self) -> None:
-        """Close the session that the thread waits for, then the environment."""
+        """Close the session for which the thread waits, then the environment."""
         future = self._running
         while True:  # the thread may be about to open a session
             self.env.unwrapped.close()
@@ -164,7 +167,7 @@ class _ThreadPending(Generic[_Result]):
         self._future: Future[_Result] | None = None
 
     def send(self, *, later: bool = False) -> None:
-        """Start the thread, whatever `later` is."""
+        """Start the thread, also with `later`."""
         self._future = self._start()
 
     def fileno(self) -> None:

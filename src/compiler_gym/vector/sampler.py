@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Draws the program of the next episode of a row."""
+"""Samplers that draw the program of a row's next episode."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from compiler_gym.errors import InvalidParameterError
 __all__ = ["Sampler", "make_sampler"]
 
 Sampler = Callable[[np.random.Generator], str | Benchmark]
-"""Returns a program, drawn with a random generator."""
+"""A function from a random generator to a program."""
 
 
 def make_sampler(
@@ -22,11 +22,11 @@ def make_sampler(
     """Return a function that draws a program for an environment, with its random generator.
 
     Args:
-        choice: A function of a random generator; or a sequence of programs and datasets, as objects
+        choice: A function of a random generator, or a sequence of programs and datasets, as objects
             or addresses. Each item is equally likely, and so is each program of a dataset.
 
     Raises:
-        InvalidParameterError: `choice` is neither, or empty.
+        InvalidParameterError: `choice` is neither, or is empty.
     """
     if choice is None:
         return None
@@ -35,13 +35,13 @@ def make_sampler(
     items = list(choice) if not isinstance(choice, str) else []
     if not items:
         raise InvalidParameterError(
-            f"expected a function or a list of programs and datasets, found {choice!r}"
+            f"sampler must be a function or a list of programs and datasets (got {choice!r})"
         )
     return _Listed(items)
 
 
 class _Drawn:
-    """Draws with a function."""
+    """A sampler that draws with a function."""
 
     def __init__(self, draw: Sampler) -> None:
         self._draw = draw
@@ -51,7 +51,7 @@ class _Drawn:
 
 
 class _Listed:
-    """Draws from programs and datasets."""
+    """A sampler that draws from programs and datasets."""
 
     def __init__(self, items: list[Any]) -> None:
         self._items = items

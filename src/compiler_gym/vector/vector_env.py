@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A vector environment: several environments, each with its worker process, stepped together.
 
-A step asks all workers, as many at a time as there are cores, and writes the replies into arrays
-that are made once. It returns what Gymnasium's `SyncVectorEnv` returns, in every autoreset mode;
-in addition, programs can be chosen for each row.
+A step sends requests to all workers, at most one per core at a time, and writes the replies into
+preallocated arrays. It returns the same values as Gymnasium's `SyncVectorEnv`, in every autoreset
+mode; in addition, programs can be chosen for each row.
 """
 
 import copy as copying
@@ -33,32 +33,32 @@ from compiler_gym.vector.sampler import Sampler, make_sampler
 __all__ = ["CompilerVectorEnv", "VectorStepResult"]
 
 VectorStepResult = tuple[Any, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
-"""Observations, rewards, terminations, truncations, infos."""
+"""The observations, rewards, terminations, truncations and infos."""
 _TRIES = 5
-"""How many random programs are tried before a reset fails."""
+"""The number of random programs to try before a reset fails."""
 
 
 class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
-    """Several environments as one, with a row of each array for each.
+    """Several environments as one, each with a row in every array.
 
     A failure of the compiler truncates the episode of its row; ``infos["error"]`` holds the typed
     error there, and the other rows continue.
 
     Args:
-        env_fns: Functions that make the sub-environments, whose spaces must be the same.
-        autoreset_mode: When an ended episode is followed by another: at the next step
-            (Gymnasium's default), in the same step, or not at all.
-        sampler: What each episode runs on: a function of a random generator, or a list of programs
-            and datasets to draw from. A program that does not start is replaced by another.
+        env_fns: Functions that make the sub-environments, which must have equal spaces.
+        autoreset_mode: The time at which a new episode follows an ended one: at the next step
+            (Gymnasium's default), in the same step, or never.
+        sampler: The source of programs: a function of a random generator, or a list of programs
+            and datasets to draw from. A program that does not start is replaced with another.
         max_episode_steps: The number of steps after which an episode is truncated.
         copy: False returns the same arrays at every step.
 
     Raises:
-        InvalidParameterError: There is no environment, or their spaces differ.
+        InvalidParameterError: There are no environments, or their spaces differ.
     """
 
     _rows = Rows((), None)
-    """No rows: what `close` closes if the constructor failed."""
+    """No rows, for `close` after a failure in the constructor."""
 
     num_envs = 0
     single_action_space: gymnasium.Space[Any]
@@ -77,12 +77,12 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         super().__init__()
         if max_episode_steps is not None and max_episode_steps < 1:
             raise InvalidParameterError(
-                f"max_episode_steps is {max_episode_steps}: expected a number above 0"
+                f"max_episode_steps must be at least 1 (got {max_episode_steps})"
             )
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        """When an ended episode is followed by another one."""
+        """The time at which a new episode follows an ended one."""
         self.max_episode_steps = max_episode_steps
-        """After how many steps an episode is truncated, if ever."""
+        """The number of steps after which an episode is truncated; None never truncates."""
         self.copy = copy
         self._sampler = make_sampler(sampler)
         self.envs: list[Any] = []
@@ -112,7 +112,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """Start an episode in every row, or in those where ``options["reset_mask"]`` is True.
 
         Args:
-            seed: A seed for each row, or that of the first row; the others then get the next
+            seed: A list of seeds, or the seed of the first row; other rows get the following
                 numbers.
             options: ``reset_mask``, bool[rows]; ``benchmark``, a program or a list with one for
                 each row; and other options of the environments.
@@ -125,13 +125,13 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """
         self._require_open()
         seeds = self._seeds(seed)
-        chosen = dict(options or {})
-        mask = self._mask(chosen.pop("reset_mask", None))
+        further = dict(options or {})
+        mask = self._mask(further.pop("reset_mask", None))
         failures: dict[int, Exception] = {}
         rows = [int(row) for row in np.flatnonzero(mask)]
-        begun = self._begin_resets(rows, failures, seeds, chosen)
-        exchange(list(_channels(begun).values()))
-        results = self._end_resets(begun, failures, chosen)
+        pending = self._begin_resets(rows, failures, seeds, further)
+        exchange(list(_channels(pending).values()))
+        results = self._end_resets(pending, failures, further)
         if failures:
             raise failures[min(failures)]
         infos: dict[str, Any] = {}
@@ -149,7 +149,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             the infos.
 
         Raises:
-            InvalidActionError: One is not in the action space; then none was applied.
+            InvalidActionError: An action is not in its space; then no action is applied.
         """
         if self._is_closing:
             self._require_open()
@@ -162,15 +162,15 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         listed = self._actions(actions, ended)
         if ended and self.autoreset_mode is AutoresetMode.DISABLED:
             raise InvalidParameterError(
-                f"the episodes of rows {ended} have ended: "
-                "expected reset(options={'reset_mask': ...}) before the next step"
+                f"the episodes of rows {ended} have ended; call "
+                "reset(options={'reset_mask': ...}) before the next step"
             )
         return self._make_result(self._step_each(listed, ended))
 
     def fork(self) -> Self:
         """Return an independent vector environment in the same state."""
         self._require_open()
-        # What the memo knows is not copied: programs are shared, environments are forked.
+        # The memo shares the sampler and replaces the environments with their forks.
         memo: dict[int, Any] = {id(self._sampler): self._sampler}
         forks: list[Any] = []
         try:
@@ -184,12 +184,12 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             raise
 
     def close_extras(self, **kwargs: Any) -> None:
-        """End every session, also in the middle of a step."""
+        """End every session, even in the middle of a step."""
         self._is_closing = True
         self._rows.close()
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Return the attribute `name` of every row, or what it returns if it is a method."""
+        """Return the attribute `name` of every row; call it if it is a method."""
         values = self.get_attr(name)
         return tuple(value(*args, **kwargs) if callable(value) else value for value in values)
 
@@ -198,11 +198,11 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return tuple(env.get_wrapper_attr(name) for env in self.envs)
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Set the attribute `name`: one value for all rows, or a list with one for each."""
+        """Set the attribute `name` to one value for all rows, or to a list with one for each."""
         is_several = isinstance(values, (list, tuple))
         listed = list(cast("Sequence[Any]", values)) if is_several else [values] * self.num_envs
         if len(listed) != self.num_envs:
-            raise InvalidParameterError(f"expected {self.num_envs} values, found {len(listed)}")
+            raise InvalidParameterError(f"pass 1 or {self.num_envs} values (got {len(listed)})")
         for env, value in zip(self.envs, listed, strict=True):
             env.set_wrapper_attr(name, value)
 
@@ -229,20 +229,18 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def _require_alike(self) -> None:
         """Raise `InvalidParameterError` if there are no rows, or their spaces differ."""
         if not self.envs:
-            raise InvalidParameterError("expected at least one environment, found none")
+            raise InvalidParameterError("env_fns is empty; pass at least one function")
         first = self.envs[0]
         for name, hint in (("observation_space", "an observation"), ("reward_space", "a reward")):
             if getattr(first, name, True) is None:
-                raise InvalidParameterError(
-                    f"a vector of environments needs its {name} set: expected {hint}"
-                )
+                raise InvalidParameterError(f"a vector of environments needs {hint}; set {name}")
         for number, env in enumerate(self.envs):
             for name in ("observation_space", "action_space"):
-                mine, other = getattr(first, name), getattr(env, name)
-                if mine != other:
+                expected, actual = getattr(first, name), getattr(env, name)
+                if expected != actual:
                     raise InvalidParameterError(
-                        f"sub-environments differ: the {name} of row 0 is {mine!r}, "
-                        f"that of row {number} is {other!r}"
+                        f"sub-environments differ: the {name} of row 0 is {expected!r}, "
+                        f"that of row {number} is {actual!r}"
                     )
 
     def _describe(self) -> None:
@@ -257,31 +255,31 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
 
     def _find_ended(self) -> list[int]:
-        """Return the rows whose episodes have ended and have to be reset at the next step."""
+        """Return the rows whose episodes have ended and must be reset at the next step."""
         return [] if self.autoreset_mode is AutoresetMode.SAME_STEP else self._batch.find_ended()
 
     def _step_together(self, lockstep: Lockstep, actions: Any) -> VectorStepResult | None:
-        """Step all rows by `Lockstep`; return None if they have to be stepped one by one.
+        """Step all rows with `Lockstep`; return None if they must be stepped one by one.
 
-        An exception of the user's own code, of the first row if there are several, is raised
-        after all rows have been waited for.
+        If the user's code raises exceptions, that of the first row is raised after all rows have
+        finished.
         """
         listed = actions.tolist() if type(actions) is np.ndarray else actions
         channels = lockstep.begin(listed)
         if channels is None:
             return None
-        self._has_ended = True  # as long as it is not known, after an interrupt for example
+        self._has_ended = True  # until the results are known, for example after an interrupt
         if len(channels) <= busy_workers.cores:
             exchange(channels)
         else:
             self._exchange(channels, listed)
         batch = self._batch
         failures: dict[int, Exception] = {}
-        others = lockstep.end(batch.rewards, failures)
+        extra = lockstep.end(batch.rewards, failures)
         self._clock += 1
         limit = self.max_episode_steps
-        if others or failures or (limit is not None and self._clock - min(self._began) >= limit):
-            results = {**lockstep.results(batch.rewards), **others}
+        if extra or failures or (limit is not None and self._clock - min(self._began) >= limit):
+            results = {**lockstep.results(batch.rewards), **extra}
             for number in failures:
                 del results[number]
             return self._make_result(self._conclude(results, {}, failures))
@@ -305,27 +303,27 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return batch.observe(copy=self.copy), batch.rewards.copy(), *batch.ends(), infos
 
     def _step_each(self, actions: list[Any], resets: list[int]) -> dict[str, Any]:
-        """Step each row, or reset it if it is one of `resets`, and return the infos.
+        """Step each row, or reset it if it is in `resets`, and return the infos.
 
-        All are waited for together; exceptions are raised as by `_step_together`.
+        Waits for all rows together, and raises exceptions as `_step_together` does.
         """
         failures: dict[int, Exception] = {}
-        begun: dict[int, Pending[StepTuple]] = {}
+        steps: dict[int, Pending[StepTuple]] = {}
         self._clock += 1
         for number in range(self.num_envs):
             if number not in resets:
                 try:
-                    begun[number] = self._rows[number].begin_step(actions[number])
-                    begun[number].send(later=True)
+                    steps[number] = self._rows[number].begin_step(actions[number])
+                    steps[number].send(later=True)
                 except Exception as error:
                     failures[number] = error
         restarts = self._begin_resets(resets, failures)
-        channels = _channels({**restarts, **begun})
+        channels = _channels({**restarts, **steps})
         self._exchange(list(channels.values()), [actions[row] for row in channels], list(channels))
-        finish([*restarts.values(), *begun.values()])
+        finish([*restarts.values(), *steps.values()])
         restarted = self._end_resets(restarts, failures)
         results: dict[int, StepTuple] = {}
-        for number, pending in begun.items():
+        for number, pending in steps.items():
             try:
                 results[number] = pending.result()
             except Exception as error:
@@ -335,11 +333,11 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def _exchange(
         self, channels: list[Channel], actions: list[Any], rows: Sequence[int] | None = None
     ) -> None:
-        """Send the requests that `channels` hold and wait for the replies.
+        """Send the pending requests of `channels` and wait for the replies.
 
         Args:
             channels: The channels of `rows`.
-            actions: The action of each.
+            actions: The action of each channel.
             rows: The numbers of the rows; None means all.
         """
         if not busy_workers.takes_turns(len(channels)):
@@ -356,47 +354,47 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         failures: dict[int, Exception],
     ) -> dict[str, Any]:
         """Store the results of the rows, start the next episodes, and return the infos."""
-        said: list[dict[str, Any]] = [{}] * self.num_envs
+        dicts: list[dict[str, Any]] = [{}] * self.num_envs
         finals: dict[int, Any] = {}
         limit = math.inf if self.max_episode_steps is None else self.max_episode_steps
-        for number, (seen, info) in restarted.items():
-            self._batch.enter(number, seen, 0.0, False, False)
-            said[number] = info
-        for number, (seen, reward, terminated, truncated, info) in sorted(results.items()):
+        for number, (obs, info) in restarted.items():
+            self._batch.enter(number, obs, 0.0, False, False)
+            dicts[number] = info
+        for number, (obs, reward, terminated, truncated, info) in sorted(results.items()):
             truncated = truncated or self._clock - self._began[number] >= limit
-            self._batch.enter(number, seen, reward, terminated, truncated)
-            said[number] = info
+            self._batch.enter(number, obs, reward, terminated, truncated)
+            dicts[number] = info
             if (terminated or truncated) and self.autoreset_mode is AutoresetMode.SAME_STEP:
-                finals[number] = seen
-        infos = self._follow_up(finals, said) if finals else self._gather_infos(said)
+                finals[number] = obs
+        infos = self._follow_up(finals, dicts) if finals else self._gather_infos(dicts)
         self._has_ended = bool(self._find_ended())
         if failures:
             raise failures[min(failures)]
         return infos
 
-    def _gather_infos(self, said: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the infos of all rows as arrays, as `_add_info` makes them."""
-        infos = infos_as_usual(said)
+    def _gather_infos(self, dicts: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the infos of all rows as arrays, in the form of `_add_info`."""
+        infos = infos_as_usual(dicts)
         if infos is None:
             infos = {}
-            for row, info in enumerate(said):
+            for row, info in enumerate(dicts):
                 infos = self._add_info(infos, info, row)
         return infos
 
-    def _follow_up(self, finals: dict[int, Any], said: list[dict[str, Any]]) -> dict[str, Any]:
-        """Start the next episodes in the same step; the last observations go into the infos."""
-        last = {row: {"final_obs": seen, "final_info": said[row]} for row, seen in finals.items()}
-        infos = self._gather_infos([{} if row in last else info for row, info in enumerate(said)])
+    def _follow_up(self, finals: dict[int, Any], dicts: list[dict[str, Any]]) -> dict[str, Any]:
+        """Start the next episodes in the same step; add the last observations to the infos."""
+        last = {row: {"final_obs": obs, "final_info": dicts[row]} for row, obs in finals.items()}
+        infos = self._gather_infos([{} if row in last else info for row, info in enumerate(dicts)])
         for row, info in last.items():
             infos = self._add_info(infos, info, row)
         failures: dict[int, Exception] = {}
-        begun = self._begin_resets(list(finals), failures)
-        exchange(list(_channels(begun).values()))
-        restarted = self._end_resets(begun, failures)
+        pending = self._begin_resets(list(finals), failures)
+        exchange(list(_channels(pending).values()))
+        restarted = self._end_resets(pending, failures)
         if failures:
             raise failures[min(failures)]
-        for row, (seen, info) in restarted.items():
-            self._batch.see(row, seen)
+        for row, (obs, info) in restarted.items():
+            self._batch.see(row, obs)
             infos = self._add_info(infos, info, row)
         return infos
 
@@ -407,24 +405,24 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         seeds: Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> dict[int, Pending[ResetResult]]:
-        """Begin resets of `rows`, each with its element of `seeds`, and hold the requests."""
-        begun: dict[int, Pending[ResetResult]] = {}
+        """Begin resets of `rows`, each with its element of `seeds`, without sending them."""
+        resets: dict[int, Pending[ResetResult]] = {}
         for row in rows:
             try:
-                begun[row] = self._begin_reset(row, None if seeds is None else seeds[row], options)
+                resets[row] = self._begin_reset(row, None if seeds is None else seeds[row], options)
             except Exception as error:
                 failures[row] = error
-        return begun
+        return resets
 
     def _end_resets(
         self,
-        begun: dict[int, Pending[ResetResult]],
+        resets: dict[int, Pending[ResetResult]],
         failures: dict[int, Exception],
         options: dict[str, Any] | None = None,
     ) -> dict[int, ResetResult]:
         """Wait for all resets and return their results."""
         results: dict[int, ResetResult] = {}
-        for row, pending in begun.items():
+        for row, pending in resets.items():
             try:
                 results[row] = self._end_reset(row, pending, options)
             except Exception as error:
@@ -434,24 +432,24 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def _begin_reset(
         self, row: int, seed: int | None, options: dict[str, Any] | None
     ) -> Pending[ResetResult]:
-        chosen = dict(options or {})
-        programs = chosen.get("benchmark")
+        passed = dict(options or {})
+        programs = passed.get("benchmark")
         if isinstance(programs, (list, tuple)):
             listed = cast("Sequence[Any]", programs)
             if len(listed) != self.num_envs:
                 raise InvalidParameterError(
-                    f"expected {self.num_envs} programs, found {len(listed)}"
+                    f"pass 1 or {self.num_envs} programs (got {len(listed)})"
                 )
-            chosen["benchmark"] = listed[row]
+            passed["benchmark"] = listed[row]
         elif programs is None and self._sampler is not None:
             base = self.envs[row].unwrapped
-            if seed is not None:  # the reset starts the generator of later draws from the seed
+            if seed is not None:  # later draws are seeded by the reset itself
                 base.np_random = np.random.default_rng([seed, 1])
-            chosen["benchmark"] = self._sampler(base)
+            passed["benchmark"] = self._sampler(base)
         self._began[row] = self._clock
-        pending = self._rows[row].begin_reset(seed, chosen or None)
+        pending = self._rows[row].begin_reset(seed, passed or None)
         pending.send(later=True)
-        if self._is_closing:  # by another thread, which may not have seen the session of this row
+        if self._is_closing:  # another thread is closing and may have missed this session
             self.envs[row].unwrapped.close()
             self._require_open()
         return pending
@@ -471,12 +469,12 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def _actions(self, actions: Any, ended: list[int]) -> list[Any]:
         """Return an action for each row, or raise `InvalidActionError`; `ended` rows ignore it."""
         if isinstance(self.single_action_space, gymnasium.spaces.Discrete):
-            # Python's integers: the way to a session is short for them.
+            # Python integers take a fast path to the session.
             listed = np.asarray(actions).reshape(-1).tolist()
         else:
             listed = list(iterate(self.action_space, actions))
         if len(listed) != self.num_envs:
-            raise InvalidActionError(f"expected {self.num_envs} actions, found {len(listed)}")
+            raise InvalidActionError(f"pass {self.num_envs} actions (got {len(listed)})")
         for number, (row, action) in enumerate(zip(self._rows, listed, strict=True)):
             if not row.takes(action) and number not in ended:
                 raise InvalidActionError(
@@ -492,7 +490,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             return [first + row for row in range(self.num_envs)]
         seeds = list(cast("Sequence[int | None]", seed))
         if len(seeds) != self.num_envs:
-            raise InvalidParameterError(f"expected {self.num_envs} seeds, found {len(seeds)}")
+            raise InvalidParameterError(f"pass 1 or {self.num_envs} seeds (got {len(seeds)})")
         return seeds
 
     def _mask(self, mask: Any) -> NDArray[np.bool_]:
@@ -501,7 +499,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         array = np.asarray(mask)
         if array.shape != (self.num_envs,) or array.dtype != np.bool_ or not array.any():
             raise InvalidParameterError(
-                f"reset_mask is {mask!r}: expected {self.num_envs} booleans, at least one True"
+                f"reset_mask must be {self.num_envs} booleans with at least one True (got {mask!r})"
             )
         return array
 
@@ -511,6 +509,6 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
 
 def _channels(pending: Mapping[int, Pending[Any]]) -> dict[int, Channel]:
-    """Return the channels that hold the requests of `pending`, by row."""
-    found = {row: one.channel for row, one in pending.items()}
-    return {row: channel for row, channel in found.items() if channel is not None}
+    """Return the channels with the requests of `pending`, by row."""
+    channels = {row: item.channel for row, item in pending.items()}
+    return {row: channel for row, channel in channels.items() if channel is not None}

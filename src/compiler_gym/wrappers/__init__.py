@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Wrappers: environments around another environment that change what it does.
+"""Wrappers that change the behaviour of the environments they contain.
 
-``wrapper`` is the base class, ``copying`` says what a copy of a wrapper contains, and
-``conversions`` has the three base classes for converting actions, observations and rewards.
-``command_lines`` changes the set of actions, ``observations`` and ``rewards`` what a step
-returns, ``benchmarks`` chooses programs, ``time_limit``, ``never_worse`` and ``undo`` change how
-episodes go, ``masks`` hides actions without effect, ``counter`` counts calls, ``recorder`` and
-``sqlite_logger`` write episodes to files, as any `EpisodeStream` may, and ``legacy`` has the
-interface of OpenAI Gym.
+``wrapper`` contains the base class, ``copying`` defines how wrappers are copied, and
+``conversions`` contains three base classes for converting actions, observations and rewards.
+``command_lines`` changes the set of actions, ``observations`` and ``rewards`` change the results of
+steps, ``benchmarks`` chooses programs, ``time_limit``, ``never_worse`` and ``undo`` change the
+course of episodes, ``masks`` hides actions without effect, and ``counter`` counts calls.
+``recorder`` and ``sqlite_logger`` write episodes to files, as any `EpisodeStream` may, and
+``legacy`` provides the interface of OpenAI Gym.
 """
 
 from compiler_gym.wrappers._recording import (

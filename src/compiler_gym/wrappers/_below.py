@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""How a wrapper calls the environment below it, also if that is a wrapper of Gymnasium.
+"""Calls from a wrapper to the environment below it, which may be a Gymnasium wrapper.
 
-Wrappers of Gymnasium have `reset` and `step`, but no `multistep` and no spaces for a single step.
-The functions here use the first two where the others are missing.
+Gymnasium wrappers have `reset` and `step`, but no `multistep` and no spaces for a single step. The
+functions here use the first two if the others are missing.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,10 +29,10 @@ __all__ = [
 ]
 
 Environment = gymnasium.Env[Any, Any]
-"""What a wrapper wraps: a `CompilerEnv`, or a wrapper of Gymnasium around one."""
-_RESET_NAMES = {each.name for each in fields(ResetArguments)} - {"seed", "options", "further"}
+"""An environment to wrap: a `CompilerEnv`, or a Gymnasium wrapper around one."""
+_RESET_NAMES = {field.name for field in fields(ResetArguments)} - {"seed", "options", "further"}
 Layer = gymnasium.Wrapper[Any, Any, Any, Any]
-"""Any wrapper: a `CompilerEnvWrapper` or one of Gymnasium."""
+"""A wrapper: a `CompilerEnvWrapper` or one of Gymnasium's."""
 
 
 def reset_arguments(
@@ -40,36 +40,36 @@ def reset_arguments(
 ) -> ResetArguments:
     """Return the record of a reset. Arguments that `CompilerEnv.reset` does not have are kept in
     `further`."""
-    known = {name: value for name, value in arguments.items() if name in _RESET_NAMES}
-    further = {name: value for name, value in arguments.items() if name not in known}
-    return ResetArguments(seed, options, **known, further=further)
+    standard = {name: value for name, value in arguments.items() if name in _RESET_NAMES}
+    further = {name: value for name, value in arguments.items() if name not in standard}
+    return ResetArguments(seed, options, **standard, further=further)
 
 
 def reset_below(env: Environment, asked: ResetArguments) -> ResetResult:
-    """Reset `env`; a wrapper of Gymnasium gets the arguments as options, which mean the same."""
-    given = {**asked.list_given(), **asked.further}
+    """Reset `env`; pass the arguments to a Gymnasium wrapper as options, which are equivalent."""
+    arguments = {**asked.list_given(), **asked.further}
     if isinstance(env, CompilerEnv):
-        return env.reset(seed=asked.seed, options=asked.options, **given)
-    return env.reset(seed=asked.seed, options={**(asked.options or {}), **given} or None)
+        return env.reset(seed=asked.seed, options=asked.options, **arguments)
+    return env.reset(seed=asked.seed, options={**(asked.options or {}), **arguments} or None)
 
 
 def step_below(env: Environment, asked: StepArguments) -> StepTuple:
-    """Apply the actions in `env`, one by one if it has no `multistep` or overrides `step` alone."""
+    """Apply the actions in `env`, one by one if it has no `multistep` or only overrides `step`."""
     if not isinstance(env, CompilerEnv):
         return _steps_in_gymnasiums(env, asked)
-    seen, earned = asked.observation_spaces, asked.reward_spaces
+    obs, earned = asked.observation_spaces, asked.reward_spaces
     if not asked.actions or not getattr(env, "changes_only_step", False):
-        return env.multistep(asked.actions, seen, earned, timeout=asked.timeout)
-    spaces = {"observation_spaces": seen, "reward_spaces": earned, "timeout": asked.timeout}
-    given = {name: value for name, value in spaces.items() if value is not None}
-    return _one_by_one(lambda action: env.step(action, **given), asked.actions)
+        return env.multistep(asked.actions, obs, earned, timeout=asked.timeout)
+    spaces = {"observation_spaces": obs, "reward_spaces": earned, "timeout": asked.timeout}
+    options = {name: value for name, value in spaces.items() if value is not None}
+    return _one_by_one(lambda action: env.step(action, **options), asked.actions)
 
 
 def nearest(env: Environment) -> CompilerEnv:
-    """Return `env`, or the first `CompilerEnv` below its wrappers of Gymnasium."""
+    """Return `env`, or the first `CompilerEnv` below its Gymnasium wrappers."""
     while not isinstance(env, CompilerEnv):
         if not isinstance(env, gymnasium.Wrapper):
-            raise AttributeError(f"{env} is no environment over a compiler")
+            raise AttributeError(f"{env} is not a compiler environment")
         env = cast(Layer, env).env
     return env
 
@@ -83,7 +83,7 @@ def find_attribute(env: Environment, name: str) -> Any:
 
 
 def is_gymnasiums(env: object) -> bool:
-    """Return whether `env` is a wrapper of Gymnasium and not a `CompilerEnvWrapper`."""
+    """Return True if `env` is a Gymnasium wrapper but not a `CompilerEnvWrapper`."""
     return isinstance(env, gymnasium.Wrapper) and not isinstance(env, CompilerEnv)
 
 
@@ -93,10 +93,10 @@ def find_observation_space(env: Environment) -> gymnasium.Space[Any] | None:
 
 
 def action_count(env: Environment) -> int:
-    """Return how many actions the episode of `env` has had."""
+    """Return the number of actions in the current episode of `env`."""
     try:
         return len(nearest(env).actions)
-    except InvalidActionError:  # made inside it of actions that it does not offer
+    except InvalidActionError:  # applied inside `env`, which does not offer them
         return len(nearest(env.unwrapped).actions)
 
 
@@ -111,33 +111,35 @@ def add_error(result: StepTuple, error: CompilerGymError) -> StepTuple:
 def _steps_in_gymnasiums(env: Environment, asked: StepArguments) -> StepTuple:
     if asked.observation_spaces is not None or asked.reward_spaces is not None:
         raise InvalidParameterError(
-            f"{type(env).__name__} is a wrapper of Gymnasium: expected no spaces for a single step"
+            f"{type(env).__name__} is a Gymnasium wrapper, which takes no spaces for a single step"
         )
     if asked.actions:
         return _one_by_one(env.step, asked.actions)
     below = cast(Layer, env).env
-    seen, reward, ended, cut, info = step_below(below, StepArguments([], timeout=asked.timeout))
+    nothing = StepArguments([], timeout=asked.timeout)
+    obs, reward, terminated, truncated, info = step_below(below, nothing)
     if isinstance(env, gymnasium.ObservationWrapper):
-        seen = cast(gymnasium.ObservationWrapper[Any, Any, Any], env).observation(seen)
+        obs = cast(gymnasium.ObservationWrapper[Any, Any, Any], env).observation(obs)
     if isinstance(env, gymnasium.RewardWrapper):
         reward = env.reward(reward)
-    return seen, reward, ended, cut, info
+    return obs, reward, terminated, truncated, info
 
 
 def _one_by_one(step: Callable[[Any], StepTuple], actions: list[Any]) -> StepTuple:
-    """Make a step of each action, and return what one `multistep` of all would have returned."""
+    """Apply each action in its own step; return the result that one `multistep` would have."""
     results: list[StepTuple] = []
     for action in actions:
         results.append(step(action))
         if results[-1][2] or results[-1][3]:
             break
-    seen, _, terminated, truncated, info = results[-1]
+    obs, _, terminated, truncated, info = results[-1]
     info = dict(info)
     for key, combine in (("action_had_no_effect", all), ("new_action_space", any)):
         if key in info:
             info[key] = combine(result[4].get(key, False) for result in results)
     rewards = [result[1] for result in results]
     if isinstance(rewards[0], list):
-        return seen, [sum(each) for each in zip(*rewards, strict=True)], terminated, truncated, info
+        sums = [sum(column) for column in zip(*rewards, strict=True)]
+        return obs, sums, terminated, truncated, info
     total = None if None in rewards else sum(rewards)
-    return seen, total, terminated, truncated, info
+    return obs, total, terminated, truncated, info

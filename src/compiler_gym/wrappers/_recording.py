@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The record of an episode, and the wrapper from which everything that records episodes derives.
+"""The record of an episode, and the base class of wrappers that record episodes.
 
-`EpisodeStream` calls three methods of its subclass: when an episode starts, when a step is taken
-and when the episode ends. An `EpisodeSink` takes whole episodes.
+`EpisodeStream` calls three methods of its subclass: at the start of an episode, after a step and at
+the end of the episode. An `EpisodeSink` receives whole episodes.
 """
 
 import copy
@@ -35,20 +35,20 @@ class StepRecord(msgspec.Struct):
 
     actions: list[Any]
     reward: float | list[float] | None
-    """None if the step asked for reward spaces of its own."""
+    """None if the step named its own reward spaces."""
     terminated: bool
     truncated: bool
     no_effect: bool
     error: str | None
     observation: Any
-    """The observation after the step, as the space's `to_jsonable` writes it; None if the step
-    asked for observation spaces of its own."""
+    """The observation after the step, in the form of the space's `to_jsonable`; None if the step
+    named its own observation spaces."""
     error_type: str | None = None
     """The class of the error, if the step failed."""
 
 
 class EpisodeRecord(msgspec.Struct):
-    """One episode. The fields have the names and the order of a line of JSON."""
+    """One episode. The fields have the names and the order of the JSON lines."""
 
     benchmark: str
     action_space: str | None
@@ -60,7 +60,7 @@ class EpisodeRecord(msgspec.Struct):
     steps: list[StepRecord] = []
 
     def transitions(self) -> Iterator[tuple[Any, StepRecord]]:
-        """Yield the observation before each step, and the step."""
+        """Yield each step with the observation before it."""
         before = self.observation
         for step in self.steps:
             yield before, step
@@ -68,15 +68,15 @@ class EpisodeRecord(msgspec.Struct):
 
 
 class EpisodeSink(Protocol):
-    """Writes whole episodes. Every method may raise `OSError` or `RecordingError`; then nothing is
-    lost."""
+    """A writer of whole episodes. Any method may raise `OSError` or `RecordingError`; no data is
+    lost then."""
 
     def add(self, episode: EpisodeRecord, number: int) -> None:
-        """Take an episode, for `flush` to write.
+        """Add an episode, which `flush` writes.
 
         Args:
             episode: The episode.
-            number: Its number among those of the recorder.
+            number: Its number in this recorder.
         """
         ...
 
@@ -94,12 +94,12 @@ class EpisodeSink(Protocol):
 
 
 class EpisodeStream(CompilerEnvWrapper):
-    """Reports episodes and steps to the methods of a subclass."""
+    """A wrapper that reports episodes and steps to the methods of a subclass."""
 
     sees: bool = True
-    """True if observations are recorded."""
+    """True to record observations."""
     step_record: type[StepRecord] = StepRecord
-    """What a step is recorded as: a subclass may add fields, with defaults."""
+    """The type of recorded steps; a subclass may add fields with defaults."""
 
     def episode_started(self, episode: EpisodeRecord) -> None:
         """Called when an episode has started; `episode` has no steps."""
@@ -111,10 +111,10 @@ class EpisodeStream(CompilerEnvWrapper):
         """Called before the next reset: the episode has no more steps."""
 
     def handle_reset(self, asked: ResetArguments) -> ResetResult:
-        """End the last episode and start another."""
+        """End the last episode and start a new one."""
         try:
             self.episode_ended()
-        finally:  # the environment and the record agree on the episode, whatever the sink does
+        finally:  # keep the record in step with the environment even if the sink fails
             observation, info = super().handle_reset(asked)
             self.episode_started(
                 EpisodeRecord(
@@ -148,29 +148,29 @@ class EpisodeStream(CompilerEnvWrapper):
         return result
 
     def keep_observation(self, observation: Any) -> Any:
-        """Return an observation as it is recorded: plain values, unless a subclass says else."""
+        """Return an observation in its recorded form: plain values by default."""
         if not self.sees or observation is None or (space := self.observation_space) is None:
             return None
         return space.to_jsonable([observation])
 
 
 def write_json_text(value: Any) -> str:
-    """Return `value` as JSON text, or raise `RecordingError` if a part of it cannot be JSON."""
+    """Return `value` as JSON text; raise `RecordingError` if any part has no JSON form."""
     try:
         return json.dumps(value, default=_plain)
     except (RecursionError, TypeError, ValueError) as error:
-        raise RecordingError(f"cannot record what has no JSON form: {error}") from error
+        raise RecordingError(f"cannot record a value without a JSON form: {error}") from error
 
 
 def require_json(space: gymnasium.Space[Any] | None) -> None:
     """Raise `RecordingError` if the values of `space` cannot be written as JSON."""
     if space is not None:
-        # A copy: the random numbers of the user's own space stay as they are.
+        # Sample from a copy, to keep the random state of the user's space.
         write_json_text(space.to_jsonable([copy.deepcopy(space).sample()]))
 
 
 def _plain(value: Any) -> Any:
-    """Return objects, lists or numbers for a value that `json` cannot write."""
+    """Return a dictionary, list, number or string for a value that `json` cannot write."""
     if isinstance(value, msgspec.Struct):
         return msgspec.structs.asdict(value)
     if isinstance(value, (np.ndarray, np.generic)):
@@ -178,6 +178,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.hex()
     raise RecordingError(
-        f"a {type(value).__name__} has no JSON form: expected an observation of numbers, text, "
-        "arrays, lists or dictionaries; choose another observation space"
+        f"a {type(value).__name__} has no JSON form; choose an observation space of numbers, text, "
+        "arrays, lists or dictionaries"
     )

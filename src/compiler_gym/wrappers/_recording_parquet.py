@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A Parquet file with a row for each step, which one recorder of one process writes."""
+"""A Parquet file with a row for each step, written by a single recorder in one process."""
 
 import io
 import os
@@ -16,13 +16,13 @@ __all__ = ["ParquetFile"]
 
 
 class ParquetFile:
-    """Writes the file `path`, and locks it until `close`.
+    """A writer of the file `path`, which it locks until `close`.
 
     An existing file is overwritten when the first rows are written. Rows that `flush` cannot write
-    are tried again by the next `flush`.
+    are retried by the next `flush`.
 
     Raises:
-        RecordingError: Another recorder writes to the file.
+        RecordingError: Another recorder is writing to the file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -30,16 +30,16 @@ class ParquetFile:
         self._schema = _schema(self._arrow)
         self._path = path
         try:
-            with make_folder(path.parent), ExitStack() as undone:
-                self._lock = undone.enter_context(lock_path(path, wait=False))
+            with make_folder(path.parent), ExitStack() as cleanup:
+                self._lock = cleanup.enter_context(lock_path(path, wait=False))
                 self._file = open_appending(path)
-                undone.pop_all()
-        except BlockingIOError as held:
+                cleanup.pop_all()
+        except BlockingIOError as error:
             raise RecordingError(
-                f"cannot record to {path}: another recorder is writing to it ({held.strerror}); "
-                "close that one, or give each environment a file of its own"
+                f"cannot record to {path}: another recorder is writing to it ({error.strerror}); "
+                "close it, or record each environment to a separate file"
             ) from None
-        # Rows are encoded in memory, so that the writer need not survive a full disk.
+        # Encoded in memory, because the writer of pyarrow does not survive a full disk.
         self._encoded = io.BytesIO()
         self._writer = parquet.ParquetWriter(self._encoded, self._schema)
         self._written = 0
@@ -50,12 +50,12 @@ class ParquetFile:
         if self._lock.owner != os.getpid():
             return
         if not self._lock.is_held:
-            raise RecordingError(f"{self._path} is closed: record further episodes to another file")
+            raise RecordingError(f"{self._path} is closed; record further episodes to another file")
         try:
             table = self._arrow.Table.from_pylist(_rows(episode, number), self._schema)
         except (TypeError, ValueError) as error:
             raise RecordingError(
-                f"cannot record an episode to {self._path}: {error}; JSON lines take all values"
+                f"cannot record an episode to {self._path}: {error}; JSON lines accept all values"
             ) from error
         self._writer.write_table(table)
         self._has_rows = True
@@ -94,7 +94,7 @@ def _rows(episode: EpisodeRecord, number: int) -> list[dict[str, Any]]:
     return [
         {
             "episode": number,
-            "step": place,
+            "step": index,
             "benchmark": episode.benchmark,
             "actions": write_json_text(step.actions),
             "reward": None if isinstance(step.reward, list) else step.reward,
@@ -108,7 +108,7 @@ def _rows(episode: EpisodeRecord, number: int) -> list[dict[str, Any]]:
             if step.observation is None
             else write_json_text(step.observation),
         }
-        for place, (before, step) in enumerate(episode.transitions())
+        for index, (before, step) in enumerate(episode.transitions())
     ]
 
 
@@ -118,7 +118,7 @@ def _arrow() -> tuple[Any, Any]:
         import pyarrow.parquet  # type: ignore[import-untyped]  # no stubs
     except ImportError as error:
         raise InvalidParameterError(
-            f"Parquet needs pyarrow: {install_hint('parquet')}, or record to .jsonl"
+            f"Parquet files need pyarrow: {install_hint('parquet')}, or record to a .jsonl file"
         ) from error
     return pyarrow, pyarrow.parquet
 

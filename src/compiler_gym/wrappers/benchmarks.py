@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Wrappers that choose the program of every reset: in order, repeatedly, or at random.
 
-A program that is passed to `reset` is used instead, and takes no place in the order. A seed does
-not restart the order, so two resets with the same seed may start on different programs; only
+A program that is passed to `reset` is used instead and does not advance the order. A seed does not
+restart the order, so two resets with the same seed may start on different programs; only
 `RandomOrderBenchmarks` restarts its draws.
 """
 
@@ -32,7 +32,7 @@ Program = str | Benchmark
 
 
 class _ChoosesBenchmarks(CompilerEnvWrapper):
-    """Chooses the program of a reset that names none."""
+    """A wrapper that chooses the program of a reset without one."""
 
     @abstractmethod
     def next_benchmark(self) -> Program:
@@ -46,17 +46,16 @@ class _ChoosesBenchmarks(CompilerEnvWrapper):
 
 
 class IterateOverBenchmarks(_ChoosesBenchmarks):
-    """Take the programs in order, once; then `reset` raises `StopIteration`.
+    """A wrapper that uses the programs in order, once; then `reset` raises `StopIteration`.
 
-    ``reset(seed=...)`` takes the next program and does not restart the order. An environment that
-    is made from `spec` takes the programs of a list from the first on, and those of an iterator
-    that are left.
+    ``reset(seed=...)`` uses the next program and does not restart the order. An environment made
+    from `spec` starts again with the first program of a list, but continues an iterator.
 
     Args:
         env: The environment.
         benchmarks: The programs or their addresses.
-        fork_shares_iterator: Whether a fork and the original share one order, so that each
-            program is taken by one of them. Otherwise a fork continues by itself from here.
+        fork_shares_iterator: True if a fork and the original share the order, so that only one
+            uses each program; otherwise a fork continues independently from here.
     """
 
     def __init__(
@@ -64,59 +63,61 @@ class IterateOverBenchmarks(_ChoosesBenchmarks):
     ) -> None:
         super().__init__(env)
         if isinstance(benchmarks, (str, Benchmark)):
-            raise InvalidParameterError(f"expected several programs, found {benchmarks!r}")
+            raise InvalidParameterError(
+                f"benchmarks must be a list of programs (got {benchmarks!r})"
+            )
         self.fork_shares_iterator = fork_shares_iterator
         if isinstance(benchmarks, Iterator):
             benchmarks = self._record(benchmarks)
-        self._place: _Place = self._order(benchmarks)
+        self._position: _Position = self._order(benchmarks)
 
     def next_benchmark(self) -> Program:
         """Return the next program in order."""
-        return next(self._place)
+        return next(self._position)
 
     def fork(self) -> Self:
-        """Return a fork that continues the order by itself, or shares it, as was chosen."""
+        """Return a fork that continues the order independently, or shares it if so configured."""
         twin = super().fork()
         if self.fork_shares_iterator:
-            twin._place = self._place
+            twin._position = self._position
         return twin
 
     def _record(self, benchmarks: Iterator[Program]) -> Iterable[Program]:
-        """Return `benchmarks` in a form that a spec can contain, and put it into `spec`."""
-        kept = self._to_record(benchmarks)
-        args, named = self._arguments.value
+        """Return `benchmarks` in a form that a spec can contain, and store it in `spec`."""
+        programs = self._to_record(benchmarks)
+        args, kwargs = self._arguments.value
         self._arguments.value = (
-            tuple(kept if value is benchmarks else value for value in args),
-            {name: kept if value is benchmarks else value for name, value in named.items()},
+            tuple(programs if value is benchmarks else value for value in args),
+            {name: programs if value is benchmarks else value for name, value in kwargs.items()},
         )
-        return kept
+        return programs
 
     def _to_record(self, benchmarks: Iterator[Program]) -> Iterable[Program]:
         return _Remaining(benchmarks)
 
-    def _order(self, benchmarks: Iterable[Program]) -> "_Place":
+    def _order(self, benchmarks: Iterable[Program]) -> "_Position":
         if isinstance(benchmarks, Sequence):
             return _Listed(list(benchmarks))
         return _Iterated(iter(benchmarks))
 
 
 class CycleOverBenchmarks(IterateOverBenchmarks):
-    """Take the programs in order, and start again after the last one."""
+    """A wrapper that uses the programs in order, and starts again after the last one."""
 
-    def _order(self, benchmarks: Iterable[Program]) -> "_Place":
+    def _order(self, benchmarks: Iterable[Program]) -> "_Position":
         if isinstance(benchmarks, Sequence):
             return _Listed(list(benchmarks), repeats=True)
         return _Iterated(itertools.cycle(benchmarks))
 
 
 class CycleOverBenchmarksIterator(_ChoosesBenchmarks):
-    """Take the programs of an iterator, and make a new iterator after the last.
+    """A wrapper that uses the programs of an iterator, and makes a new iterator at its end.
 
-    A fork makes an iterator of its own; ``reset(seed=...)`` takes the next program.
+    A fork makes its own iterator; ``reset(seed=...)`` uses the next program.
 
     Args:
         env: The environment.
-        make_benchmark_iterator: Returns an iterator over programs, for example the method
+        make_benchmark_iterator: A function that returns an iterator over programs, such as
             ``env.datasets["benchmark://cbench-v1"].benchmark_uris``.
     """
 
@@ -128,7 +129,7 @@ class CycleOverBenchmarksIterator(_ChoosesBenchmarks):
 
     @property
     def make_benchmark_iterator(self) -> Callable[[], Iterable[Program]]:
-        """Returns an iterator over all programs."""
+        """The function that returns an iterator over all programs."""
         return self._rounds.make
 
     @make_benchmark_iterator.setter
@@ -141,14 +142,14 @@ class CycleOverBenchmarksIterator(_ChoosesBenchmarks):
 
 
 class RandomOrderBenchmarks(IterateOverBenchmarks):
-    """Take a random program at each reset, all equally likely.
+    """A wrapper that uses a random program at each reset, all equally likely.
 
-    ``reset(seed=...)`` seeds the draws. A fork draws by itself, the same programs as the original.
+    ``reset(seed=...)`` seeds the draws. A fork draws the same programs as the original.
 
     Args:
         env: The environment.
         benchmarks: The programs or their addresses.
-        rng: The random generator of the draws; None makes one.
+        rng: The random generator; None creates one.
     """
 
     def __init__(
@@ -170,16 +171,16 @@ class RandomOrderBenchmarks(IterateOverBenchmarks):
     def _to_record(self, benchmarks: Iterator[Program]) -> Iterable[Program]:
         return list(benchmarks)
 
-    def _order(self, benchmarks: Iterable[Program]) -> "_Place":
+    def _order(self, benchmarks: Iterable[Program]) -> "_Position":
         return _Drawn(list(benchmarks))
 
     def _draw_from(self, generator: np.random.Generator) -> None:
-        assert isinstance(self._place, _Drawn)
-        self._place.generator = generator
+        assert isinstance(self._position, _Drawn)
+        self._position.generator = generator
 
 
 class _Remaining:
-    """The rest of an iterator. An iterator cannot be copied, so copies of this share it."""
+    """The remaining items of an iterator; copies share it, because iterators cannot be copied."""
 
     def __init__(self, iterator: Iterator[Program]) -> None:
         self._iterator = iterator
@@ -194,15 +195,15 @@ class _Remaining:
         _refuse_to_pickle()
 
 
-class _Place(Lasting):
-    """A position in an order of programs. A copy continues from there by itself."""
+class _Position(Lasting):
+    """A position in an order of programs. A copy continues independently from there."""
 
     @abstractmethod
     def __next__(self) -> Program:
         """Return the next program."""
 
 
-class _Iterated(_Place):
+class _Iterated(_Position):
     """A position in an iterator."""
 
     def __init__(self, iterator: Iterator[Program]) -> None:
@@ -212,15 +213,15 @@ class _Iterated(_Place):
         return next(self._iterator)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_Iterated":
-        self._iterator, other = itertools.tee(self._iterator)
-        return _Iterated(other)
+        self._iterator, copied = itertools.tee(self._iterator)
+        return _Iterated(copied)
 
     def __reduce__(self) -> NoReturn:
         _refuse_to_pickle()
 
 
-class _Rounds(_Place):
-    """A position in repeated iterators over all programs; a copy starts one of its own."""
+class _Rounds(_Position):
+    """A position in repeated iterators over all programs; a copy starts its own."""
 
     def __init__(self, make: Callable[[], Iterable[Program]]) -> None:
         self.make = make
@@ -233,7 +234,7 @@ class _Rounds(_Place):
             for program in self._round:
                 return program
             self._round = None
-        raise InvalidParameterError("expected an iterator over programs, found an empty one")
+        raise InvalidParameterError("the iterator over programs is empty")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_Rounds":
         return _Rounds(self.make)
@@ -242,7 +243,7 @@ class _Rounds(_Place):
         return _Rounds, (self.make,)
 
 
-class _Listed(_Place):
+class _Listed(_Position):
     """A position in a list."""
 
     def __init__(self, items: list[Program], *, repeats: bool = False) -> None:
@@ -256,7 +257,7 @@ class _Listed(_Place):
         return self._items.value[(self._at - 1) % len(self._items.value)]
 
 
-class _Drawn(_Place):
+class _Drawn(_Position):
     """A position in a sequence of random draws."""
 
     def __init__(self, items: list[Program]) -> None:
@@ -268,11 +269,11 @@ class _Drawn(_Place):
 
 
 def _require(items: list[Program]) -> Shared[list[Program]]:
-    """Return `items`, which copies share; raise `InvalidParameterError` if there are none."""
+    """Return `items` to be shared by copies; raise `InvalidParameterError` if empty."""
     if not items:
-        raise InvalidParameterError("expected at least one program, found none")
+        raise InvalidParameterError("benchmarks is empty; pass at least one program")
     return Shared(items)
 
 
 def _refuse_to_pickle() -> NoReturn:
-    raise TypeError("programs of an iterator cannot be pickled: expected a list of them")
+    raise TypeError("cannot pickle an iterator of programs; pass a list instead")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Wrappers that offer fewer named actions, one more, or sequences of actions as one.
+"""Wrappers that restrict the named actions, or add a terminal action or macros.
 
-If the action space below changes, each looks its actions up there by name again.
+If the action space below changes, they look up their actions again by name.
 """
 
 from abc import ABC, abstractmethod
@@ -27,7 +27,7 @@ END_OF_EPISODE = CommandlineFlag("end-of-episode", "# end-of-episode", "End the 
 
 
 class _NamedActions(ActionWrapper, ABC):
-    """A set of named actions that is made again when those below change."""
+    """A set of named actions that is rebuilt when those below change."""
 
     _made: MadeSpace | None = None
 
@@ -36,8 +36,8 @@ class _NamedActions(ActionWrapper, ABC):
         """Return this wrapper's actions, given those below."""
 
     @property
-    def action_space(self) -> Any:  # which space it is is the compiler's
-        """The actions of this wrapper. Set it to a name of an action space below."""
+    def action_space(self) -> Any:  # the type depends on the compiler
+        """The actions of this wrapper. Set it to the name of an action space below."""
         return self._keep_up()
 
     @action_space.setter
@@ -45,7 +45,7 @@ class _NamedActions(ActionWrapper, ABC):
         self.below.action_space = value
 
     def fork(self) -> Self:
-        """Return a fork whose actions stand for those of its own environment below."""
+        """Return a fork whose actions refer to those of the fork's environment below."""
         twin = super().fork()
         if self._made is not None and self._made.of is self.env.action_space:
             assert twin._made is not None
@@ -53,13 +53,13 @@ class _NamedActions(ActionWrapper, ABC):
         return twin
 
     def _keep_up(self) -> gymnasium.Space[Any]:
-        """Return this wrapper's actions; they are made again if the space below has changed."""
+        """Return this wrapper's actions, rebuilt if the space below has changed."""
         below = self.env.action_space
         if self._made is not None and self._made.of is below:
             return self._made.space
         if not isinstance(below, NamedDiscrete):
             raise InvalidParameterError(
-                f"{type(self).__name__} needs actions with names, found {below!r}"
+                f"{type(self).__name__} needs named actions, but {below!r} has none"
             )
         self._made = MadeSpace(below, self._make(below))
         return self._made.space
@@ -78,9 +78,9 @@ class _NamedActions(ActionWrapper, ABC):
 
 
 class ConstrainedCommandline(_NamedActions):
-    """Offer only some of the actions, in the given order, by flag or by name.
+    """A wrapper that offers only some of the actions, by flag or name, in the given order.
 
-    An action that is given twice has two numbers; `reverse_action` returns the first.
+    An action that is listed twice has two numbers; `reverse_action` returns the first.
 
     >>> import compiler_gym
     >>> with ConstrainedCommandline(compiler_gym.make("llvm-v0"), ["sroa", "licm"]) as env:
@@ -92,45 +92,45 @@ class ConstrainedCommandline(_NamedActions):
         super().__init__(env)
         self._flags = [flags] if isinstance(flags, str) else list(flags)
         if not self._flags:
-            raise InvalidParameterError("expected at least one flag, found none")
+            raise InvalidParameterError("flags is empty; pass at least one")
         self._name = name
         self._numbers: list[int] = []
-        self._number_of: dict[int, int] = {}
+        self._own_numbers: dict[int, int] = {}
         self._keep_up()
 
     def action(self, action: Any) -> Any:
-        """Return the number below of `action`; of a list, those of its actions."""
+        """Return the number below of `action`, or a list of numbers for a list."""
         self._keep_up()
         if isinstance(action, (list, tuple)):
-            listed = cast("Sequence[Any]", action)
-            return [self._numbers[int(each)] for each in listed]
+            actions = cast("Sequence[Any]", action)
+            return [self._numbers[int(item)] for item in actions]
         return self._numbers[int(action)]
 
     def reverse_action(self, action: Any) -> int:
-        """Return the number here of an action below; raise `InvalidActionError` for others."""
+        """Return the number of an action below; raise `InvalidActionError` if it is not offered."""
         self._keep_up()
         try:
-            return self._number_of[int(action)]
+            return self._own_numbers[int(action)]
         except KeyError:
             raise InvalidActionError(
                 f"{self._actions_below.names[int(action)]} is not among the actions of {self}"
             ) from None
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the masks of the actions that are offered."""
+        """Return the masks of the offered actions."""
         self._keep_up()
         return any_if_none(self._masks_below()[self._numbers])
 
     def _make(self, below: NamedDiscrete) -> gymnasium.Space[Any]:
         self._numbers = [find_number(below, flag) for flag in self._flags]
-        self._number_of = {number: i for i, number in reversed(list(enumerate(self._numbers)))}
+        self._own_numbers = {number: i for i, number in reversed(list(enumerate(self._numbers)))}
         return extend_space(below, self._numbers, [], self._name or below.name)
 
 
 class CommandlineWithTerminalAction(_NamedActions):
-    """Add an action that ends the episode; ``info["terminal_action"]`` is then True.
+    """A wrapper with an action that ends the episode and sets ``info["terminal_action"]``.
 
-    What comes after it in the same `multistep` is not applied.
+    Later actions in the same `multistep` are not applied.
     """
 
     def __init__(self, env: Environment, terminal: CommandlineFlag = END_OF_EPISODE) -> None:
@@ -139,7 +139,7 @@ class CommandlineWithTerminalAction(_NamedActions):
         self._keep_up()
 
     def action(self, action: Any) -> Any:
-        """Return `action`: all actions but the last are those below."""
+        """Return `action`: all actions but the last have the same numbers below."""
         return action
 
     def reverse_action(self, action: Any) -> Any:
@@ -151,13 +151,13 @@ class CommandlineWithTerminalAction(_NamedActions):
         checked = self.check_actions(asked.actions)
         end = len(self._actions_below.names)
         ends = [i for i, action in enumerate(checked) if int(action) == end]
-        seen, reward, terminated, truncated, info = super().handle_step(
+        observation, reward, terminated, truncated, info = super().handle_step(
             replace(asked, actions=checked[: ends[0]] if ends else checked)
         )
         if ends and not truncated:
             info = {**info, "action_had_no_effect": False, "terminal_action": True}  # it ended
             terminated = True
-        return seen, reward, terminated, truncated, info
+        return observation, reward, terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the masks below, and True for the terminal action."""
@@ -168,11 +168,11 @@ class CommandlineWithTerminalAction(_NamedActions):
 
 
 class MacroActions(_NamedActions):
-    """Add actions that stand for several, each with a name.
+    """A wrapper that adds named actions that each stand for several.
 
-    `macros` maps a name to actions below, by name or number. The actions below keep their
-    numbers; macros follow in the order given. Wrap the result in `ConstrainedCommandline`
-    to offer macros alone.
+    `macros` maps names to lists of actions below, by name or number. The actions below keep their
+    numbers; macros follow in the given order. Wrap the result in `ConstrainedCommandline` to offer
+    only macros.
 
         >>> import compiler_gym
         >>> env = MacroActions(compiler_gym.make("llvm-v0"), {"clean": ["sroa", "simplifycfg"]})
@@ -185,29 +185,29 @@ class MacroActions(_NamedActions):
     def __init__(self, env: Environment, macros: Mapping[str, Sequence[str | int]]) -> None:
         super().__init__(env)
         if not macros or not all(macros.values()):
-            raise InvalidParameterError(f"expected macros of at least one action, found {macros}")
+            raise InvalidParameterError(f"every macro needs at least one action (got {macros})")
         self._macros = {name: list(parts) for name, parts in macros.items()}
         self._parts: list[list[int]] = []
         self._keep_up()
 
     def action(self, action: Any) -> Any:
-        """Return `action` if it is one below; a macro stands for several."""
+        """Return `action`; raise `InvalidActionError` for a macro, which stands for several."""
         if int(action) >= len(self._actions_below.names):
-            raise InvalidActionError(f"{self.action_space.names[int(action)]} is several actions")  # type: ignore[attr-defined]  # ours has names
+            raise InvalidActionError(f"{self.action_space.names[int(action)]} is a macro")  # type: ignore[attr-defined]  # ours has names
         return action
 
     def reverse_action(self, action: Any) -> Any:
-        """Return `action`: those below keep their numbers."""
+        """Return `action`: the actions below keep their numbers."""
         return action
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
-        """Apply the actions that these stand for, in one request."""
+        """Apply the actions, with macros expanded, in one request."""
         checked = self.check_actions(asked.actions)
         flat = [part for action in checked for part in self._list_parts(int(action))]
         return super().handle_step(replace(asked, actions=flat))
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the masks below; a macro is hidden if all of its actions are."""
+        """Return the masks below; a macro is hidden if all its actions are."""
         self._keep_up()
         below = self._masks_below()
         return np.append(below, [below[parts].any() for parts in self._parts])
@@ -217,9 +217,9 @@ class MacroActions(_NamedActions):
         return [action] if action < single else self._parts[action - single]
 
     def _make(self, below: NamedDiscrete) -> gymnasium.Space[Any]:
-        if taken := sorted(self._macros.keys() & set(below.names)):
+        if conflicts := sorted(self._macros.keys() & set(below.names)):
             raise InvalidParameterError(
-                f"{', '.join(taken)} is an action already: expected other names for macros"
+                f"{', '.join(conflicts)} is already an action; choose another name for the macro"
             )
         self._parts = [
             [find_number(below, part) for part in parts] for parts in self._macros.values()
@@ -234,7 +234,7 @@ class MacroActions(_NamedActions):
 
 
 def find_number(space: NamedDiscrete, action: str | int) -> int:
-    """Return the number of an action given by name, by flag or by number."""
+    """Return the number of an action from its name, flag or number."""
     if not isinstance(action, str):
         if not space.contains(action):
             raise InvalidActionError(f"{action!r} is not an action of {space!r}")
@@ -244,7 +244,7 @@ def find_number(space: NamedDiscrete, action: str | int) -> int:
     flags = getattr(space, "flags", [])
     if action in flags:
         return flags.index(action)
-    hint = did_you_mean(action, space.names) or "expected a name or a flag"
+    hint = did_you_mean(action, space.names) or "use a name or a flag"
     elsewhere = getattr(space, "advice", _no_advice)(action)
     raise UnknownNameError(f"no action {action!r} in {space!r}: {hint}{elsewhere}")
 
@@ -256,21 +256,21 @@ def _no_advice(action: str) -> str:
 def extend_space(
     space: NamedDiscrete, numbers: Sequence[int], extra: Iterable[CommandlineFlag], name: str
 ) -> gymnasium.Space[Any]:
-    """Return a space like `space` of the chosen `numbers`, followed by `extra`."""
+    """Return a space like `space` with only `numbers`, followed by `extra`."""
     kind: Any = type(space)
     options = {"repeated": True} if len(set(numbers)) < len(numbers) else {}
     if isinstance(space, Commandline):
         return kind([*(space.items[number] for number in numbers), *extra], name, **options)
-    names = [*(space.names[number] for number in numbers), *(each.name for each in extra)]
+    names = [*(space.names[number] for number in numbers), *(flag.name for flag in extra)]
     return kind(names, name, **options)
 
 
 def any_if_none(masks: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return `masks`, or all True if all are False, because an agent has to choose an action."""
+    """Return `masks`, or all True if all are False, because an agent must choose an action."""
     return masks if masks.any() else np.ones_like(masks)
 
 
 def _text(space: NamedDiscrete, parts: list[int]) -> str:
-    """Return the text of several actions on a command line."""
+    """Return the command-line text for several actions."""
     pipeline = getattr(space, "pipeline", None)
     return space.to_string(parts) if pipeline is None else pipeline(parts)

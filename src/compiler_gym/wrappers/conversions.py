@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Base classes of wrappers that convert actions, observations or rewards.
 
-The environment's own spaces are converted. What a single step asks for by name, with
-``observation_spaces`` or ``reward_spaces``, is not.
+They convert the environment's own spaces, but not those that a single step requests by name with
+``observation_spaces`` or ``reward_spaces``.
 """
 
 from abc import ABC, abstractmethod
@@ -22,23 +22,23 @@ _Earned = TypeVar("_Earned", bound=float | list[float] | None)
 
 
 class ActionWrapper(CompilerEnvWrapper):
-    """Convert actions of this wrapper to actions of the environment below.
+    """A wrapper that converts its actions to actions of the environment below.
 
-    A subclass defines `action`, without which a step raises `NotImplementedError`, and
+    A subclass defines `action`, otherwise a step raises `NotImplementedError`, and
     `reverse_action` for ``env.actions`` and command lines. It sets ``self.action_space`` if its
     actions differ from those below.
     """
 
     def action(self, action: Any) -> Any:
-        """Return the action below that `action` stands for."""
-        raise NotImplementedError(f"{type(self).__name__} defines no action()")
+        """Return the action below for `action`."""
+        raise NotImplementedError(f"{type(self).__name__} does not define action()")
 
     def reverse_action(self, action: Any) -> Any:
-        """Return the action of this wrapper that stands for `action` below."""
-        raise NotImplementedError(f"{type(self).__name__} defines no reverse_action()")
+        """Return the action of this wrapper for `action` below."""
+        raise NotImplementedError(f"{type(self).__name__} does not define reverse_action()")
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
-        """Apply the actions that these stand for."""
+        """Convert the actions and apply them."""
         below = [self.action(action) for action in self.check_actions(asked.actions)]
         return super().handle_step(replace(asked, actions=below))
 
@@ -55,7 +55,7 @@ class ActionWrapper(CompilerEnvWrapper):
         return [self.reverse_action(action) for action in self.below.actions]
 
     def commandline_to_actions(self, commandline: str) -> list[Any]:
-        """Return the actions of this wrapper that `commandline` stands for."""
+        """Return the actions of this wrapper for `commandline`."""
         below = super().commandline_to_actions(commandline)
         return [self.reverse_action(action) for action in below]
 
@@ -71,16 +71,16 @@ class ActionWrapper(CompilerEnvWrapper):
 
 
 class ObservationWrapper(CompilerEnvWrapper, ABC):
-    """Convert observations.
+    """A wrapper that converts observations.
 
-    A subclass defines `convert_observation`; without it, it cannot be instantiated. It sets
+    A subclass must define `convert_observation` to be instantiated. It sets
     ``self.observation_space`` if its values are in another space.
     """
 
     @abstractmethod
     def convert_observation(self, observation: Any) -> Any:
-        """Return the observation of this wrapper, given that below."""
-        raise NotImplementedError(f"{type(self).__name__} defines no convert_observation()")
+        """Return the observation of this wrapper for the one below."""
+        raise NotImplementedError(f"{type(self).__name__} does not define convert_observation()")
 
     def handle_reset(self, asked: ResetArguments) -> ResetResult:
         """Start an episode and convert its observation."""
@@ -96,14 +96,14 @@ class ObservationWrapper(CompilerEnvWrapper, ABC):
 
 
 class Earnings(CompilerEnvWrapper):
-    """A wrapper whose rewards differ from those below. It sums its own rewards."""
+    """A wrapper whose rewards differ from those below; it sums its own rewards."""
 
     earns_from_below: ClassVar[bool] = True
-    """True if its rewards are computed from those below."""
+    """True if the rewards are computed from those below."""
     _earned: float = 0.0
 
     def episode_began(self) -> None:
-        """Start the sum at that below: 0, or the rewards of a replay."""
+        """Start from the sum below: 0, or the rewards of a replay."""
         super().episode_began()
         self._earned = self.below.episode_reward or 0.0
 
@@ -137,19 +137,19 @@ class Earnings(CompilerEnvWrapper):
 
 
 class RewardWrapper(Earnings, ABC):
-    """Convert rewards.
+    """A wrapper that converts rewards.
 
-    A subclass defines `convert_reward`; without it, it cannot be instantiated.
+    A subclass must define `convert_reward` to be instantiated.
     """
 
     @abstractmethod
     def convert_reward(self, reward: Any) -> Any:
-        """Return the reward of this wrapper, given that below."""
-        raise NotImplementedError(f"{type(self).__name__} defines no convert_reward()")
+        """Return the reward of this wrapper for the one below."""
+        raise NotImplementedError(f"{type(self).__name__} does not define convert_reward()")
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions and convert the reward."""
-        seen, reward, terminated, truncated, info = super().handle_step(asked)
+        observation, reward, terminated, truncated, info = super().handle_step(asked)
         if asked.reward_spaces is None and reward is not None:
             reward = self.earn(self.convert_reward(reward))
-        return seen, reward, terminated, truncated, info
+        return observation, reward, terminated, truncated, info

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Copies of wrappers: forks, deep copies, pickles and undone steps all use the same rules.
+"""Copies of wrappers; forks, deep copies, pickles and undo all follow the same rules.
 
 ``__getstate__`` of a wrapper returns its attributes, and Python's own protocol copies them: an
-object that forks share returns itself from ``__deepcopy__``, one with an open file leaves the file
-out of its ``__getstate__``. Undoing a step restores a copy of every attribute that is not
+object that forks share returns itself from ``__deepcopy__``, and one with an open file omits the
+file from its ``__getstate__``. Undoing a step restores a copy of every attribute that is not
 `Lasting`.
 """
 
@@ -24,8 +24,8 @@ _Value = TypeVar("_Value")
 
 
 class Lasting:
-    """Base class of attributes that undoing a step does not restore, because they do not depend on
-    the step."""
+    """A base class of attributes that do not depend on the step, so that undo does not restore
+    them."""
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class Shared(Lasting, Generic[_Value]):
 
 @dataclass(frozen=True, slots=True)
 class MadeSpace(Lasting):
-    """A space of a wrapper, and the space below from which it was made."""
+    """A space of a wrapper, and the space below from which it was built."""
 
     of: gymnasium.Space[Any] | None
     space: gymnasium.Space[Any]
@@ -48,7 +48,7 @@ class MadeSpace(Lasting):
 
 def copy_attributes(state: State, wrapper: Layer, twin: Layer, below: Environment) -> State:
     """Return a copy of the attributes of `wrapper` for `twin`, whose environment is `below`."""
-    # The memo knows the copies of both: what refers to one of them refers to its copy.
+    # With both in the memo, references to either become references to its copy.
     return copy.deepcopy(state, {id(wrapper): twin, id(wrapper.env): below})
 
 
@@ -60,19 +60,19 @@ class Marks(Lasting):
 
     @staticmethod
     def of(wrapper: Layer) -> list[State]:
-        """Return copies of the attributes of `wrapper` and of Gymnasium's wrappers below it."""
-        return [_hold(layer) for layer in _layers(wrapper)]
+        """Return copies of the attributes of `wrapper` and of the Gymnasium wrappers below it."""
+        return [_copy_state(layer) for layer in _layers(wrapper)]
 
     def keep(self, depth: int, mark: list[State]) -> None:
-        """Keep the attributes from when `depth` steps could be undone."""
+        """Keep the attributes of the time when `depth` steps could be undone."""
         self._by_depth[depth] = mark
 
     def forget(self, depth: int = 0) -> None:
-        """Forget the attributes from before steps that can no longer be undone: `depth` can."""
-        self._by_depth = {at: mark for at, mark in self._by_depth.items() if at < depth}
+        """Drop the attributes for steps that cannot be undone any more: all from `depth`."""
+        self._by_depth = {d: mark for d, mark in self._by_depth.items() if d < depth}
 
     def restore(self, depth: int, wrapper: Layer) -> None:
-        """Restore the attributes of `wrapper` from when `depth` steps could be undone."""
+        """Restore the attributes of `wrapper` at the time when `depth` steps could be undone."""
         mark = self._by_depth.get(depth)
         if mark is None:
             return
@@ -88,17 +88,17 @@ def _layers(wrapper: Layer) -> list[Layer]:
     return layers
 
 
-def _hold(layer: Layer) -> State:
-    """Return a copy of the attributes of `layer` that undoing a step restores."""
-    ours = isinstance(layer, CompilerEnv)
-    state = cast(State, layer.__getstate__() if ours else vars(layer))
+def _copy_state(layer: Layer) -> State:
+    """Return a copy of the attributes of `layer` that undo restores."""
+    is_own = isinstance(layer, CompilerEnv)
+    state = cast(State, layer.__getstate__() if is_own else vars(layer))
     changing = {
         name: value
         for name, value in state.items()
-        if name not in _EVERYONES and not isinstance(value, Lasting)
+        if name not in _COMMON and not isinstance(value, Lasting)
     }
     return copy_attributes(changing, layer, layer, layer.env)
 
 
-_EVERYONES = frozenset(vars(Layer(Environment())))
-"""The attributes of every wrapper of Gymnasium: the environment below, and spaces."""
+_COMMON = frozenset(vars(Layer(Environment())))
+"""The attributes of every Gymnasium wrapper: the environment below, and spaces."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Counts the calls of an environment's methods."""
+"""A wrapper that counts the calls of an environment's methods."""
 
 from typing import Self
 
@@ -12,9 +12,9 @@ __all__ = ["Counter"]
 
 
 class Counter(CompilerEnvWrapper):
-    """Count calls: ``env.counters`` has ``close``, ``reset``, ``step`` and ``fork``.
+    """A wrapper that counts ``close``, ``reset``, ``step`` and ``fork`` in ``env.counters``.
 
-    A `multistep` counts one step for each action. A fork starts with the counts of the original.
+    A `multistep` counts as one step per action. A fork starts with the counts of the original.
 
         >>> import compiler_gym
         >>> env = Counter(compiler_gym.make("llvm-v0"))
@@ -27,15 +27,15 @@ class Counter(CompilerEnvWrapper):
     def __init__(self, env: Environment) -> None:
         super().__init__(env)
         self.counters: dict[str, int] = _Counts(close=0, reset=0, step=0, fork=0)
-        """The calls so far."""
+        """The number of calls so far, by method."""
 
     def close(self) -> None:
-        """Count and close."""
+        """Count the call and close the environment."""
         self.counters["close"] += 1
         super().close()
 
     def handle_reset(self, asked: ResetArguments) -> ResetResult:
-        """Count and reset."""
+        """Count the call and reset the environment."""
         self.counters["reset"] += 1
         return super().handle_reset(asked)
 
@@ -45,10 +45,10 @@ class Counter(CompilerEnvWrapper):
         return super().handle_step(asked)
 
     def fork(self) -> Self:
-        """Count and fork."""
+        """Count the call and fork the environment."""
         self.counters["fork"] += 1
         return super().fork()
 
 
 class _Counts(dict[str, int], Lasting):
-    """The numbers of calls; undoing a step leaves them."""
+    """The numbers of calls, which undo does not restore."""

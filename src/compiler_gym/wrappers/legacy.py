@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The interface of OpenAI Gym before 0.26, for agents that were written for it.
+"""The interface of OpenAI Gym before 0.26, for agents written for it.
 
-`gym` itself is not imported. All other names are those of the environment inside.
+`gym` itself is not imported. All other names are those of the wrapped environment.
 """
 
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ _UNCHANGED = OptionalArgumentValue.UNCHANGED
 class LegacyGym:
     """An environment whose `reset` returns an observation and whose `step` returns four values.
 
-    Setting an attribute that the environment inside or one of its wrappers has sets it there:
+    An attribute of the wrapped environment or of one of its wrappers is set there:
     ``env.observation_space = "Autophase"``.
 
     >>> import compiler_gym
@@ -47,7 +47,7 @@ class LegacyGym:
 
     def __init__(self, env: Environment) -> None:
         self.env = env
-        """The environment inside."""
+        """The wrapped environment."""
         self._seed: int | None = None
 
     def seed(self, seed: int | None = None) -> list[int | None]:
@@ -66,7 +66,7 @@ class LegacyGym:
     ) -> Any:
         """Start an episode and return its first observation.
 
-        Further arguments are those of the environment inside.
+        Further arguments are passed to the wrapped environment.
         """
         arguments |= {
             "benchmark": benchmark,
@@ -92,22 +92,22 @@ class LegacyGym:
 
         Args:
             action: An action, or a list of actions.
-            observation_spaces: What to observe instead of the environment's space.
-            reward_spaces: What to earn instead of the environment's reward.
-            observations: An older name of `observation_spaces`.
-            rewards: An older name of `reward_spaces`.
-            timeout: The seconds after which the worker is given up.
+            observation_spaces: Observation spaces to use instead of the environment's.
+            reward_spaces: Reward spaces to use instead of the environment's.
+            observations: The old name of `observation_spaces`.
+            rewards: The old name of `reward_spaces`.
+            timeout: The time limit in seconds, after which the worker is killed.
 
         Returns:
-            The observation, the reward, ``done`` and the info. ``done`` is true if the episode
-            was terminated or truncated; ``info["TimeLimit.truncated"]`` tells which.
+            The observation, the reward, ``done`` and the info. ``done`` is True if the episode was
+            terminated or truncated, and ``info["TimeLimit.truncated"]`` if it was truncated.
         """
-        seen, earned = _either(observation_spaces, observations), _either(reward_spaces, rewards)
+        obs, earned = _either(observation_spaces, observations), _either(reward_spaces, rewards)
         several = _is_several(action) and not self.env.action_space.contains(action)
         if several or not isinstance(self.env, CompilerEnv):
-            return self.multistep(action if several else [action], seen, earned, timeout=timeout)
-        given = _list_given(observation_spaces=seen, reward_spaces=earned, timeout=timeout)
-        return _four(self.env.step(action, **given))
+            return self.multistep(action if several else [action], obs, earned, timeout=timeout)
+        options = _drop_none(observation_spaces=obs, reward_spaces=earned, timeout=timeout)
+        return _four(self.env.step(action, **options))
 
     def multistep(
         self,
@@ -119,8 +119,8 @@ class LegacyGym:
         timeout: float | None = None,
     ) -> tuple[Any, Any, bool, dict[str, Any]]:
         """Apply several actions and return four values."""
-        seen, earned = _either(observation_spaces, observations), _either(reward_spaces, rewards)
-        return _four(step_below(self.env, StepArguments(list(actions), seen, earned, timeout)))
+        obs, earned = _either(observation_spaces, observations), _either(reward_spaces, rewards)
+        return _four(step_below(self.env, StepArguments(list(actions), obs, earned, timeout)))
 
     def render(self, mode: str = "human") -> Any:
         """Render the program, as `CompilerEnv.render` does."""
@@ -163,10 +163,10 @@ class LegacyGym:
 
 
 def _four(result: StepTuple) -> tuple[Any, Any, bool, dict[str, Any]]:
-    seen, reward, terminated, truncated, info = result
+    obs, reward, terminated, truncated, info = result
     if truncated:
         info = {**info, "TimeLimit.truncated": "error" not in info and not terminated}
-    return seen, reward, terminated or truncated, info
+    return obs, reward, terminated or truncated, info
 
 
 def _is_several(action: object) -> bool:
@@ -174,21 +174,21 @@ def _is_several(action: object) -> bool:
 
 
 def _either(spaces: Any, older: Any) -> Any:
-    """Return `spaces`, or the argument with an older name if that was given."""
+    """Return `spaces`, or the argument with the old name if it was passed."""
     return spaces if older is None else older
 
 
-def _list_given(**arguments: Any) -> dict[str, Any]:
+def _drop_none(**arguments: Any) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not None}
 
 
 def _owner(env: Environment, name: str) -> Environment | None:
-    """Return the first layer, from `env` down, that has an attribute `name`; None if none has.
+    """Return the first layer, from `env` down, that has the attribute `name`, or None.
 
-    Attributes that every wrapper of Gymnasium has, such as `observation_space`, do not count there.
+    Attributes of every Gymnasium wrapper, such as `observation_space`, do not count there.
     """
-    is_everyones = is_gymnasiums(env) and hasattr(cast(object, gymnasium.Wrapper), name)
-    if name in vars(env) or (hasattr(type(env), name) and not is_everyones):
+    is_common = is_gymnasiums(env) and hasattr(cast(object, gymnasium.Wrapper), name)
+    if name in vars(env) or (hasattr(type(env), name) and not is_common):
         return env
     if not isinstance(env, gymnasium.Wrapper):
         return None

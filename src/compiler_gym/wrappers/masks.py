@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Masks that hide actions that are known to have no effect on the current program."""
+"""Masks that hide actions known to have no effect on the current program."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -19,58 +19,58 @@ from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = ["ActionMasks"]
 
-_Place = tuple[str | None, Hashable]
+_Position = tuple[str | None, Hashable]
 """An action space and the hash of a program."""
 
 
 class ActionMasks(CompilerEnvWrapper):
-    """Add ``action_masks()``, which sb3-contrib's MaskablePPO calls.
+    """A wrapper that adds ``action_masks()``, which MaskablePPO of sb3-contrib calls.
 
-    An action is hidden if it had no effect on exactly this program before: in this or an earlier
-    episode, here or in a fork.
+    An action is hidden if it has had no effect on the identical program before, in this or an
+    earlier episode, here or in a fork.
 
     Args:
         env: The environment.
-        key: The observation that identifies a program, a hash; None takes `state_observation`.
-        capacity: How many programs are remembered, by least recent use.
+        key: The observation that identifies a program by a hash; None uses `state_observation`.
+        capacity: The number of programs to remember; the least recently used are dropped.
 
     Raises:
-        InvalidParameterError: There is no such observation.
+        InvalidParameterError: The observation does not exist.
     """
 
     def __init__(self, env: Environment, key: str | None = None, capacity: int = 100_000) -> None:
         super().__init__(env)
-        found = key or getattr(self.unwrapped, "state_observation", None)
-        if found is None or found not in self.observation:
+        name = key or getattr(self.unwrapped, "state_observation", None)
+        if name is None or name not in self.observation:
             raise InvalidParameterError(
-                f"{self.unwrapped} has no observation {key!r}: expected a hash of the program"
+                f"{self.unwrapped} has no observation {key!r}; name one that hashes the program"
             )
-        self._key: str = found
+        self._key: str = name
         self._capacity = capacity
-        self._known = _Known()
-        self._here: _Place | None = None
+        self._ineffective = _Ineffective()
+        self._current: _Position | None = None
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return bool[actions]: False for an action that is known to have no effect."""
+        """Return bool[actions]: False for an action known to have no effect."""
         space: gymnasium.Space[Any] = self.action_space
         if not isinstance(space, gymnasium.spaces.Discrete):
-            raise InvalidParameterError(f"masks need numbered actions, found {space!r}")
+            raise InvalidParameterError(f"masks need numbered actions (got {space!r})")
         masks = np.ones(int(space.n), dtype=np.bool_)
-        place = self._place() if self._known and self.in_episode else None
-        if place is not None:
-            masks[list(self._known.get(place, ()))] = False
+        position = self._position() if self._ineffective and self.in_episode else None
+        if position is not None:
+            masks[list(self._ineffective.get(position, ()))] = False
         return any_if_none(masks)
 
     def episode_began(self) -> None:
-        """Forget the hash of the last program."""
+        """Clear the hash of the last program."""
         super().episode_began()
-        self._here = None
+        self._current = None
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions and remember them if they had no effect."""
         result = super().handle_step(asked)
         if not result[4].get("action_had_no_effect"):
-            self._here = None
+            self._current = None
         elif asked.actions and self.in_episode:
             self._learn(asked.actions)
         return result
@@ -78,31 +78,31 @@ class ActionMasks(CompilerEnvWrapper):
     def _learn(self, actions: list[Any]) -> None:
         if not isinstance(self.action_space, gymnasium.spaces.Discrete):
             return
-        place = self._place()
-        if place is None:
+        position = self._position()
+        if position is None:
             return
-        self._known.setdefault(place, set()).update(map(int, actions))
-        self._known.move_to_end(place)
-        while len(self._known) > self._capacity:
-            self._known.popitem(last=False)
+        self._ineffective.setdefault(position, set()).update(map(int, actions))
+        self._ineffective.move_to_end(position)
+        while len(self._ineffective) > self._capacity:
+            self._ineffective.popitem(last=False)
 
-    def _place(self) -> _Place | None:
+    def _position(self) -> _Position | None:
         """Return the action space and the hash of the program.
 
-        None if the compiler fails to observe it; the next step then reports the failure.
+        Return None if the compiler fails here; the next step then reports the failure.
         """
-        if self._here is None:
+        if self._current is None:
             try:
                 value = self.observation[self._key]
             except (CompilerError, ServiceError):
                 return None
-            seen = value.tobytes() if isinstance(value, np.ndarray) else value
-            self._here = (space_name(self.action_space), seen)
-        return self._here
+            hashed = value.tobytes() if isinstance(value, np.ndarray) else value
+            self._current = (space_name(self.action_space), hashed)
+        return self._current
 
 
-class _Known(OrderedDict[_Place, set[int]], Lasting):
-    """The actions without effect by program, shared by all forks."""
+class _Ineffective(OrderedDict[_Position, set[int]], Lasting):
+    """The actions without effect, by program; all forks share them."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self

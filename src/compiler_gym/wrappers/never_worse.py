@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ends each episode in the best state that it reached."""
+"""End each episode in the best state that it reached."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,19 +24,19 @@ __all__ = ["NeverWorse"]
 
 
 class NeverWorse(CompilerEnvWrapper):
-    """Go back to the best state seen when an episode ends.
+    """A wrapper that returns to the best state of an episode when it ends.
 
-    The best state is kept as a fork, which costs one process. When the episode ends, by
-    itself, by a failure or by a `TimeLimit` below, the environment is in that state: the
-    last observation shows it, the last reward makes up the difference, ``env.actions``
-    lead to it and ``info["never_worse"]`` is how many actions those are.
+    The best state is kept as a fork, which costs one process. When the episode ends by itself, with
+    a failure or at a `TimeLimit` below, the environment returns to that state: the last observation
+    shows it, the last reward makes up the difference, ``env.actions`` lead to it, and
+    ``info["never_worse"]`` is the number of these actions.
 
     A limit around this wrapper, or the ``max_episode_steps`` of a vector, does not count as an end.
 
     Args:
-        env: The environment; a reward space has to be set.
-        baseline: Actions that are tried first, by name or number, for example those of a known
-            pipeline: the end is never worse than the state that they reach.
+        env: The environment; a reward space must be set.
+        baseline: Actions to try first, by name or number, such as those of a known pipeline. The
+            final state is never worse than the state that they reach.
     """
 
     def __init__(self, env: Environment, baseline: Sequence[Any] = ()) -> None:
@@ -50,37 +50,41 @@ class NeverWorse(CompilerEnvWrapper):
         self._forget()
         result = super().handle_reset(asked)
         if self.below.reward_space is None:
-            raise InvalidParameterError("the best state needs a reward: set a reward space")
+            raise InvalidParameterError(
+                "NeverWorse needs a reward to compare states; set a reward space"
+            )
         self._keep()
         if self._baseline:
             self._try_baseline()
         return result
 
     def episode_began(self) -> None:
-        """Count from 0, or from the rewards of a replay."""
+        """Start the total at 0, or at the rewards of a replay."""
         super().episode_began()
         self._total = self._best.total = float(self.below.episode_reward or 0.0)
 
     def apply(self, state: CompilerEnvState) -> None:
-        """Replay `state`, which is then the best state."""
+        """Replay `state`, which becomes the best state."""
         self._forget()
         super().apply(state)
         self._keep()
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
-        """Apply the actions; at the end of the episode go back to the best state."""
+        """Apply the actions; at the end of the episode, return to the best state."""
         if asked.reward_spaces is not None:
-            raise InvalidParameterError("the best state is that of one reward: set reward_space")
+            raise InvalidParameterError(
+                "NeverWorse uses one reward; set reward_space instead of reward_spaces"
+            )
         result = super().handle_step(asked)
         if isinstance(result[1], list):
-            raise InvalidParameterError("the best state is that of one reward: found a list")
+            raise InvalidParameterError("NeverWorse needs a single reward (got a list)")
         self._total += result[1]
         failed = "error" in result[4]
-        ended = result[2] or result[3]
+        is_over = result[2] or result[3]
         if self._total > self._best.total and not failed:
-            if ended or self._keep():
+            if is_over or self._keep():
                 self._best.total = self._total
-        elif ended:
+        elif is_over:
             return self._settle(result, asked)
         return result
 
@@ -90,17 +94,17 @@ class NeverWorse(CompilerEnvWrapper):
         super().close()
 
     def _settle(self, result: StepTuple, asked: StepArguments) -> StepTuple:
-        """Replace the current state by the best one."""
+        """Replace the current state with the best one."""
         best = self._best
         if best.env is None or (self._total == best.total and "error" not in result[4]):
             return result
         worse, self.env, best.env = self.env, best.env, None
         worse.close()
-        seen = step_below(self.env, replace(asked, actions=[]))[0]
+        obs = step_below(self.env, replace(asked, actions=[]))[0]
         reward = result[1] + self._best.total - self._total
         self._total = self._best.total
         info = {**result[4], "never_worse": action_count(self.env)}
-        return seen, reward, result[2], result[3], info
+        return obs, reward, result[2], result[3], info
 
     def _try_baseline(self) -> None:
         trial = fork_wrapped(self.env)
@@ -139,7 +143,7 @@ class NeverWorse(CompilerEnvWrapper):
 
 @dataclass(slots=True)
 class _Best(Lasting):
-    """The best state of the episode, steps that were undone included, and its total reward."""
+    """The best state of the episode, including undone steps, and its total reward."""
 
     env: Environment | None = None
     total: float = 0.0

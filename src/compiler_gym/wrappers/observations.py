@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Observations for agents: the last actions, the share of steps that is left, scaled counts.
+"""Observations for agents: the last actions, the fraction of steps left, and scaled counts.
 
 `ActionHistory` and `StepBudget` add a key to a dictionary of observations; an observation that is
 not a dictionary becomes its key ``observation``. ``gymnasium.wrappers.FlattenObservation`` turns
@@ -25,7 +25,7 @@ __all__ = ["ActionHistory", "LogCounts", "StepBudget"]
 
 
 class _Extra(CompilerEnvWrapper):
-    """Adds one key to the observation."""
+    """A wrapper that adds one key to the observation."""
 
     key: str
     """The key of the added observation."""
@@ -37,7 +37,7 @@ class _Extra(CompilerEnvWrapper):
 
     @abstractmethod
     def extra(self) -> Any:
-        """Return the added observation as it is now."""
+        """Return the current value of the added observation."""
 
     @abstractmethod
     def took(self, actions: list[Any]) -> None:
@@ -45,28 +45,30 @@ class _Extra(CompilerEnvWrapper):
 
     @property
     def observation_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # never None
-        """A dictionary of the observation below and the added one."""
+        """The dictionary of the observation below and the added one."""
         below = find_observation_space(self.env)
-        if self._made is not None and self._made.of is below:  # its seed is kept
+        if self._made is not None and self._made.of is below:  # keeps its seed
             return self._made.space
         inner = _parts(below)
         if self.key in inner:
-            raise InvalidParameterError(f"there is an observation {self.key!r} already")
-        made = Dict([*inner.items(), (self.key, self.extra_space())], name="observations")
-        self._made = MadeSpace(below, made)
-        return made
+            raise InvalidParameterError(
+                f"an observation {self.key!r} exists already; remove the other wrapper"
+            )
+        space = Dict([*inner.items(), (self.key, self.extra_space())], name="observations")
+        self._made = MadeSpace(below, space)
+        return space
 
     @observation_space.setter
     def observation_space(self, value: Any) -> None:  # type: ignore[override]  # an attribute there
         self.below.observation_space = value
 
     def handle_reset(self, asked: ResetArguments) -> ResetResult:
-        """Start an episode and add to its observation."""
+        """Start an episode and extend its observation."""
         observation, info = super().handle_reset(asked)
         return self._join(observation), info
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
-        """Apply the actions and add to the observation."""
+        """Apply the actions and extend the observation."""
         result = super().handle_step(asked)
         self.took(asked.actions)
         if asked.observation_spaces is not None:
@@ -90,10 +92,10 @@ def _parts(space: gymnasium.Space[Any] | None) -> dict[str, gymnasium.Space[Any]
 
 
 class ActionHistory(_Extra):
-    """Add ``action_history``: the last `length` actions, the newest last, int64[length].
+    """A wrapper that adds ``action_history``: the last `length` actions, newest last.
 
-    Each element is the number of an action, or n, the number of actions, where none was taken yet.
-    Flattened, each becomes a one-hot vector of n + 1.
+    The history is int64[length]. Each element is the number of an action; n, the number of actions,
+    marks an empty position. Flattened, each element becomes a one-hot vector of length n + 1.
     """
 
     key = "action_history"
@@ -101,49 +103,49 @@ class ActionHistory(_Extra):
     def __init__(self, env: Environment, length: int = 8) -> None:
         super().__init__(env)
         if length < 1:
-            raise InvalidParameterError(f"length is {length}: expected at least 1")
+            raise InvalidParameterError(f"length must be at least 1 (got {length})")
         self._length = length
-        self._taken: list[int] = []
+        self._recent: list[int] = []
         self.extra_space()
 
     def extra_space(self) -> gymnasium.Space[Any]:
         """Return the space of the history."""
-        return MultiDiscrete([self._nothing + 1] * self._length, self.key)
+        return MultiDiscrete([self._no_action + 1] * self._length, self.key)
 
     def extra(self) -> NDArray[np.int64]:
         """Return the history."""
-        last = self._taken[-self._length :]
-        empty = [self._nothing] * (self._length - len(last))
+        last = self._recent[-self._length :]
+        empty = [self._no_action] * (self._length - len(last))
         return np.array([*empty, *last], dtype=np.int64)
 
     def episode_began(self) -> None:
-        """Forget the history, or take over the actions that a replay has applied."""
+        """Clear the history, or fill it with the actions of a replay."""
         super().episode_began()
         try:
-            self._taken = [int(action) for action in self.below.actions]
-        except InvalidActionError:  # a replay of actions that are not offered here
-            self._taken = []
+            self._recent = [int(action) for action in self.below.actions]
+        except InvalidActionError:  # a replay may have used actions that are not offered here
+            self._recent = []
 
     def took(self, actions: list[Any]) -> None:
         """Add the actions to the history."""
-        self._taken = [*self._taken, *map(int, actions)][-self._length :]
+        self._recent = [*self._recent, *map(int, actions)][-self._length :]
 
     @property
-    def _nothing(self) -> int:
+    def _no_action(self) -> int:
         space = self.env.action_space
         if not isinstance(space, gymnasium.spaces.Discrete):
-            raise InvalidParameterError(f"a history needs numbered actions, found {space!r}")
+            raise InvalidParameterError(f"a history needs numbered actions (got {space!r})")
         return int(space.n)
 
 
 class StepBudget(_Extra):
-    """Add ``steps_left``: the share of an episode's steps that is left, from 1 to 0, float32[1].
+    """A wrapper that adds ``steps_left``: the fraction of steps left, from 1 to 0, float32[1].
 
     It does not end the episode; `TimeLimit` does.
 
     Args:
         env: The environment.
-        steps: The number of steps; None takes the limit of the `TimeLimit` below.
+        steps: The number of steps; None uses the limit of the `TimeLimit` below.
     """
 
     key = "steps_left"
@@ -156,21 +158,21 @@ class StepBudget(_Extra):
             steps = int(steps)
         if not isinstance(steps, int) or steps < 1:
             raise InvalidParameterError(
-                f"steps is {steps!r}: expected a number above 0, or a TimeLimit below"
+                f"steps must be at least 1 (got {steps!r}); without it, wrap a TimeLimit"
             )
         self._steps = steps
         self._used = 0
 
     def extra_space(self) -> gymnasium.Space[Any]:
-        """Return the space of the share."""
+        """Return the space of the fraction."""
         return Box(0.0, 1.0, self.key, (1,), np.float32)
 
     def extra(self) -> NDArray[np.float32]:
-        """Return the share."""
+        """Return the fraction of steps left."""
         return np.array([max(1.0 - self._used / self._steps, 0.0)], dtype=np.float32)
 
     def episode_began(self) -> None:
-        """Count from 0, or from the actions that a replay has applied."""
+        """Start counting at 0, or at the number of actions of a replay."""
         super().episode_began()
         self._used = action_count(self.env)
 
@@ -180,16 +182,16 @@ class StepBudget(_Extra):
 
 
 class LogCounts(ObservationWrapper):
-    """Observe ``log(1 + count)`` as float32, because counts of programs differ by factors."""
+    """A wrapper that observes ``log(1 + count)``, float32: counts vary by orders of magnitude."""
 
     @property
     def observation_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # never None
         """The space of the logarithms."""
         below = self.env.observation_space
-        box = cast(Any, below)  # Gymnasium gives the bounds no type
+        box = cast(Any, below)  # Gymnasium's bounds are untyped
         if not isinstance(below, gymnasium.spaces.Box) or (box.low < 0).any():
             raise InvalidParameterError(
-                f"expected an array of numbers from 0 up to observe, found {below!r}"
+                f"LogCounts needs an observation of non-negative numbers (got {below!r})"
             )
         high = np.nextafter(np.log1p(box.high.astype(np.float64)), np.inf).astype(np.float32)
         return Box(np.zeros_like(high), np.nextafter(high, np.float32(np.inf)), "log-counts")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Writes episodes to a file as they end: JSON lines, or Parquet.
+"""Write episodes to a file as they end, as JSON lines or Parquet.
 
-Nothing is written during an episode, and a line that a full disk cuts short is removed again, so
-a file never has half a line. A recorder that cannot write raises `RecordingError`.
+Nothing is written during an episode, and a line that a full disk truncates is removed again, so
+that a file never contains partial lines. A recorder that cannot write raises `RecordingError`.
 """
 
 import weakref
@@ -29,29 +29,28 @@ __all__ = ["EpisodeRecorder"]
 
 Format = Literal["jsonl", "parquet"]
 _SUFFIXES: dict[str, Format] = {".jsonl": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
-_KEPT = "the episode is tried again with the next"
-_LOST = "what was not yet written is lost"
+_KEPT = "the episode is written again with the next one"
+_LOST = "unwritten episodes are lost"
 
 
 class EpisodeRecorder(EpisodeStream):
-    """Record every episode to `path`.
+    """A wrapper that records every episode to `path`.
 
     JSON lines are appended, one episode each: ``benchmark``, ``action_space``,
-    ``commandline``, ``compiler_version``, ``observation`` (the first), ``steps`` (each with
+    ``commandline``, ``compiler_version``, ``observation`` (the first) and ``steps`` (each with
     ``actions``, ``reward``, ``terminated``, ``truncated``, ``no_effect``, ``error`` and
     ``observation``). Several recorders may share the file.
 
-    Parquet has one row per step with the same columns and the numbers of ``episode`` and
-    ``step``; several rewards are in the column ``rewards``, and observations are JSON text.
-    It is a new file, complete after `close`, and one recorder's alone until then.
+    A Parquet file has one row per step with the same columns and the numbers of ``episode`` and
+    ``step``; several rewards are in the column ``rewards``, and observations are JSON text. An
+    existing file is replaced. Only one recorder can use the file, which is complete after `close`.
 
-    An episode is written when the next one begins, or by `close`; forks and pickled copies
-    write their own, with all steps since the reset, to the same JSON lines. They write no
-    Parquet.
+    An episode is written when the next one begins, or by `close`. Forks and pickled copies write
+    their own episodes, with all steps since the reset, to the same JSON lines, but not to Parquet.
 
-    Raises `RecordingError` when the file cannot be written, or when what is observed has no
-    JSON form. A `reset` that cannot write the last episode raises after it has begun the new
-    one, which is recorded; the last one is tried again with the next write.
+    Raises `RecordingError` if the file cannot be written, or an observation has no JSON form. If
+    `reset` cannot write the last episode, it raises the error after starting the new one, which is
+    recorded; the next write retries the last one.
     """
 
     def __init__(
@@ -67,23 +66,23 @@ class EpisodeRecorder(EpisodeStream):
         self._format = format or _SUFFIXES.get(self.path.suffix)
         if self._format not in _SINKS:
             raise InvalidParameterError(
-                f"cannot tell the format of {self.path.name}: expected .jsonl or .parquet"
+                f"unknown format of {self.path.name}; name a .jsonl or .parquet file"
             )
         self.sees = observations
         if observations:
             require_json(self.observation_space)
         self._episode: EpisodeRecord | None = None
         self._output = _Output()
-        self._guard(self._claim, "expected a file that can be written")
+        self._guard(self._claim, "choose a file that you can write to")
 
     def episode_started(self, episode: EpisodeRecord) -> None:
-        """Begin the record of an episode."""
+        """Start the record of an episode."""
         write_json_text(episode.observation)
         self._output.is_written = False
         self._episode = episode
 
     def step_taken(self, step: StepRecord) -> None:
-        """Add a step to the record, unless the episode was written already."""
+        """Add a step to the record, unless the episode has been written."""
         if self._episode is not None and not self._output.is_written:
             self._episode.steps.append(step)
             self._episode.commandline = self.below.commandline()
@@ -93,7 +92,7 @@ class EpisodeRecorder(EpisodeStream):
         self._write()
 
     def flush(self) -> None:
-        """Write the episode now and not when the next begins; its further steps are left out."""
+        """Write the episode now, not when the next one begins; its later steps are omitted."""
         self._write()
 
     def close(self) -> None:
@@ -111,36 +110,36 @@ class EpisodeRecorder(EpisodeStream):
         self._output.sink = _SINKS[self._format or ""](self.path)
         weakref.finalize(self, self._output.sink.close)
 
-    def _write(self, otherwise: str = _KEPT) -> None:
+    def _write(self, consequence: str = _KEPT) -> None:
         episode, self._episode = self._episode, None
         output = self._output
-        is_written, output.is_written = output.is_written, True  # an undo brings the steps back
+        is_written, output.is_written = output.is_written, True  # undo restores the steps
         if output.sink is None:
             return
         if episode is not None and episode.steps and not is_written:
             output.sink.add(episode, output.episodes)
             output.episodes += 1
-        self._guard(output.sink.flush, otherwise)
+        self._guard(output.sink.flush, consequence)
 
-    def _guard(self, write: Callable[[], None], otherwise: str) -> None:
+    def _guard(self, write: Callable[[], None], advice: str) -> None:
         try:
             write()
         except RecordingError:
             raise
         except OSError as error:
             raise RecordingError(
-                f"cannot record to {self.path}: {error.strerror or error}; {otherwise}"
+                f"cannot record to {self.path}: {error.strerror or error}; {advice}"
             ) from error
 
 
 @dataclass
 class _Output(Lasting):
-    """The sink of a recorder, and what was written to it."""
+    """The sink of a recorder, and the state of its output."""
 
     episodes: int = 0
-    """Number of episodes that were written."""
+    """The number of episodes written."""
     is_written: bool = False
-    """True if the current episode was written."""
+    """True if the current episode has been written."""
     sink: EpisodeSink | None = None
 
     def __getstate__(self) -> State:
@@ -148,7 +147,7 @@ class _Output(Lasting):
 
 
 class _JsonLines:
-    """Appends a line for each episode to the file `path`."""
+    """A sink that appends a line for each episode to the file `path`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

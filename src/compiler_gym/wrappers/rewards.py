@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Wrappers that change rewards, or measure them in another way."""
+"""Wrappers that change rewards or measure them differently."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -25,32 +25,32 @@ __all__ = [
 
 
 class NoEffectPenalty(Earnings):
-    """Subtract `penalty` from the reward of a step whose actions had no effect."""
+    """A wrapper that subtracts `penalty` from the reward of a step without effect."""
 
     def __init__(self, env: Environment, penalty: float = 0.01) -> None:
         super().__init__(env)
         if not penalty >= 0:
-            raise InvalidParameterError(f"penalty is {penalty}: expected a number >= 0")
+            raise InvalidParameterError(f"penalty must be at least 0 (got {penalty})")
         self.penalty = penalty
-        """What is subtracted."""
+        """The amount to subtract."""
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions; a step without actions is not penalised."""
-        seen, reward, terminated, truncated, info = super().handle_step(asked)
+        obs, reward, terminated, truncated, info = super().handle_step(asked)
         if asked.reward_spaces is None and reward is not None:
             if asked.actions and info.get("action_had_no_effect"):
                 reward = _lower(reward, self.penalty)
             self.earn(reward)
-        return seen, reward, terminated, truncated, info
+        return obs, reward, terminated, truncated, info
 
 
 class RelativeSavings(Earnings):
-    """Earn ``log(before / after)`` of a cost, so that one per cent is as much everywhere.
+    """A wrapper that rewards ``log(before / after)`` of a cost: 1 % always counts the same.
 
-    `cost` is an observation of a number, such as ``IrInstructionCount``. The rewards of an
-    episode sum to the logarithm of the factor by which the cost fell; their mean over
-    programs is that of the geometric mean. A step that failed earns nothing, and a cost
-    below 1 counts as 1. The environment below needs no reward of its own.
+    `cost` names an observation of a number, such as ``IrInstructionCount``. The rewards of an
+    episode sum to the logarithm of the factor by which the cost fell; their mean over programs is
+    the logarithm of the geometric mean. A failed step earns nothing, and a cost below 1 counts
+    as 1. The environment below needs no reward.
 
         >>> import compiler_gym
         >>> env = RelativeSavings(compiler_gym.make("llvm-v0"), "IrInstructionCount")
@@ -66,7 +66,9 @@ class RelativeSavings(Earnings):
     def __init__(self, env: Environment, cost: str) -> None:
         super().__init__(env)
         if cost not in self.below.observation:
-            raise InvalidParameterError(f"{self.unwrapped} has no observation {cost!r} of a cost")
+            raise InvalidParameterError(
+                f"{self.unwrapped} has no observation {cost!r}; name one that is a cost"
+            )
         self.cost = cost
         """The name of the observation."""
         self._before = 0.0
@@ -86,84 +88,84 @@ class RelativeSavings(Earnings):
         self._earned = value or 0.0
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
-        """Apply `actions`; rewards that are asked for by name come as they are."""
-        seen, reward, terminated, truncated, info = super().handle_step(asked)
+        """Apply the actions; rewards requested by name are not changed."""
+        obs, reward, terminated, truncated, info = super().handle_step(asked)
         saved = 0.0
         if self.episode.has_program:
             try:
                 after = self._measure()
                 saved, self._before = self._before - after, after
             except (CompilerError, ServiceError):
-                pass  # the next step reports what happened to the compiler
+                pass  # the next step reports the failure
         self.earn(saved)
-        return seen, saved if asked.reward_spaces is None else reward, terminated, truncated, info
+        return obs, saved if asked.reward_spaces is None else reward, terminated, truncated, info
 
     def _measure(self) -> float:
         return math.log(max(float(self.below.observation[self.cost]), 1.0))
 
 
 class RewardAtEnd(Earnings):
-    """Earn 0 before the episode ends, and the whole reward at its last step.
+    """A wrapper that gives the whole reward at the last step of an episode, and 0 before.
 
-    The reward, for example the run time of the program, is then measured once an episode. The
-    episode has to be ended by the environment below, for example by a `TimeLimit` there; a limit
-    around this wrapper does not count. An episode that failed earns 0.
+    The reward, such as the run time of the program, is then measured only once per episode. The
+    environment below must end the episode, for example with a `TimeLimit`; a limit around this
+    wrapper does not count. A failed episode earns 0.
     """
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
-        """Apply `actions`; rewards that are asked for by name come as they are."""
+        """Apply the actions; rewards requested by name are not changed."""
         if asked.reward_spaces is not None:
             return super().handle_step(asked)
         if self.below.reward_space is None:
-            raise InvalidParameterError("there is no reward to earn: set a reward space")
+            raise InvalidParameterError("RewardAtEnd needs a reward; set a reward space")
         name = self.below.reward_space.name
-        seen, _, terminated, truncated, info = super().handle_step(replace(asked, reward_spaces=[]))
+        obs, _, terminated, truncated, info = super().handle_step(replace(asked, reward_spaces=[]))
         reward = 0.0
         if (terminated or truncated) and "error" not in info:
             last = replace(asked, actions=[], observation_spaces=[], reward_spaces=name)
-            _, reward, _, _, why = super().handle_step(last)
-            if "error" in why:
-                reward, truncated, info = 0.0, True, {**info, **why}
-        return seen, self.earn(reward), terminated, truncated, info
+            _, reward, _, _, last_info = super().handle_step(last)
+            if "error" in last_info:
+                reward, truncated, info = 0.0, True, {**info, **last_info}
+        return obs, self.earn(reward), terminated, truncated, info
 
 
 class ValidateBenchmarkAfterEveryStep(Earnings):
-    """Validate the program after every step, and terminate the episode if it is broken.
+    """A wrapper that validates the program after every step, and terminates if it is broken.
 
     The reward is then `reward_penalty`; ``info["validation"]`` is the `ValidationResult`, and
-    ``info["error_details"]`` says what is wrong.
+    ``info["error_details"]`` describes the error.
     """
 
     def __init__(self, env: Environment, reward_penalty: float = -1e3) -> None:
         super().__init__(env)
         self.reward_penalty = reward_penalty
-        """The reward of a step that broke the program."""
+        """The reward of a step that breaks the program."""
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions and validate the program."""
-        seen, reward, terminated, truncated, info = super().handle_step(asked)
+        obs, reward, terminated, truncated, info = super().handle_step(asked)
         if not truncated and self.episode.has_program:
             try:
                 result = self.validate()
             except ServiceError:
-                result = None  # the next step reports what happened to the compiler
+                result = None  # the next step reports the failure
             if result is not None and not result.okay():
                 reward, terminated = self.reward_penalty, True
                 details = {"validation": result, "error_details": result.error_details}
                 info = {**info, **details}
         if asked.reward_spaces is None:
             self.earn(reward)
-        return seen, reward, terminated, truncated, info
+        return obs, reward, terminated, truncated, info
 
 
 class RuntimePointEstimateReward(CompilerEnvWrapper):
-    """Earn the seconds by which the program became faster, estimated from several runs.
+    """A wrapper that rewards the seconds by which the program got faster, from several runs.
 
     Args:
-        env: An environment with the observation ``Runtime``; the numbers of runs are set there.
+        env: An environment with the observation ``Runtime``, where the numbers of runs are set.
         runtime_count: The number of runs.
-        warmup_count: The number of runs before these, which are not measured.
-        estimator: Returns one number, given the run times in seconds.
+        warmup_count: The number of earlier runs that are not measured.
+        estimator: A function from the run times in seconds to one number.
 
     Raises:
         InvalidParameterError: There is no observation ``Runtime``.
@@ -180,12 +182,12 @@ class RuntimePointEstimateReward(CompilerEnvWrapper):
         base: Any = self.unwrapped
         if "Runtime" not in base.observation:
             raise InvalidParameterError(
-                f"{type(base).__name__} observes no Runtime: expected an environment that does"
+                f"{type(base).__name__} has no observation Runtime; use an environment that has it"
             )
         base.runtime_observation_count = runtime_count
         base.runtime_warmup_runs_count = warmup_count
         self.reward_space = RuntimeReward(runtime_count, warmup_count, estimator)
 
 
-def _lower(reward: float | list[float], by: float) -> float | list[float]:
-    return [one - by for one in reward] if isinstance(reward, list) else reward - by
+def _lower(reward: float | list[float], amount: float) -> float | list[float]:
+    return [item - amount for item in reward] if isinstance(reward, list) else reward - amount

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Logs steps and observations to a SQLite file, in the process and thread that steps."""
+"""Log steps and observations to a SQLite file, in the process and thread of each step."""
 
 import os
 import sqlite3
@@ -39,18 +39,16 @@ CREATE TABLE IF NOT EXISTS Observations (
 
 
 class SynchronousSqliteLogger(EpisodeStream):
-    """Log to the tables ``Steps`` and ``Observations`` of `db_path`.
+    """A wrapper that logs to the tables ``Steps`` and ``Observations`` of `db_path`.
 
-    A step names the state it led to: a hash of the program, and after a colon one of what was
-    observed, if anything was. ``Observations`` holds each state once: JSON of what `step`
-    returned, compressed with zlib. The first row of an episode is its reset: step 0, without
-    actions. Rows are written together, after `max_step_buffer_length` steps or
-    `commit_frequency_in_seconds`, and by `flush` and `close`. Several loggers may share a file.
-    Each fork and pickled copy is a run of its own that starts with the steps so far. A step that
-    was undone stays.
+    Each step names its resulting state: a hash of the program, followed by a colon and a hash of
+    the observation if there is one. ``Observations`` holds each state once, as JSON compressed with
+    zlib. The first row of an episode is its reset: step 0, without actions. Rows are written
+    together, after `max_step_buffer_length` steps or `commit_frequency_in_seconds`, and by `flush`
+    and `close`. Several loggers may share a file. Each fork and pickled copy is a separate run,
+    which starts with the steps so far. Undone steps stay in the log.
 
-    Raises `RecordingError` when the file cannot be written, or when what is observed has no
-    JSON form.
+    Raises `RecordingError` if the file cannot be written, or an observation has no JSON form.
     """
 
     def __init__(
@@ -99,11 +97,11 @@ class SynchronousSqliteLogger(EpisodeStream):
             self._log(step)
 
     def flush(self) -> None:
-        """Write the rows that are not written yet; raise `RecordingError` if that fails."""
+        """Write the pending rows; raise `RecordingError` if that fails."""
         self._run.flush()
 
     def close(self) -> None:
-        """Write the rest and close the environment."""
+        """Write the pending rows and close the environment."""
         try:
             self.flush()
         finally:
@@ -141,61 +139,61 @@ class SynchronousSqliteLogger(EpisodeStream):
 
 
 class _Run(Lasting):
-    """The rows of one run. A copy is another run, which starts with the steps of the episode."""
+    """The rows of one run. A copy is another run that starts with the episode's steps."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._at = (0, 0)
-        """The episode and the step."""
+        self._position = (0, 0)
+        """The numbers of the episode and the step."""
         self.written = time.monotonic()
-        """When the rows were last written."""
+        """The time of the last write, on the monotonic clock."""
         self._begin()
 
     def begin_episode(self) -> None:
-        """Go to the next episode."""
-        if self._process != os.getpid():  # forked: the rows so far are the parent's to write
+        """Advance to the next episode."""
+        if self._process != os.getpid():  # forked: the parent writes the rows so far
             self._begin()
-        self._at = (self._at[0] + 1, 0)
+        self._position = (self._position[0] + 1, 0)
 
     def begin_step(self) -> None:
-        """Go to the next step."""
-        self._at = (self._at[0], self._at[1] + 1)
+        """Advance to the next step."""
+        self._position = (self._position[0], self._position[1] + 1)
 
     def add(self, row: tuple[Any, ...]) -> None:
-        """Log a step: the columns after its place."""
-        self.steps.append((self._name, *self._at, *row))
+        """Add a row for a step, from the columns after its numbers."""
+        self.steps.append((self._name, *self._position, *row))
 
     def flush(self) -> None:
-        """Write the rows that are not written yet; raise `RecordingError` if that fails."""
+        """Write the pending rows; raise `RecordingError` if that fails."""
         self.written = time.monotonic()
         self._write()
 
     def check(self) -> None:
-        """Raise `RecordingError` unless the file can be written."""
+        """Raise `RecordingError` if the file cannot be written."""
         with self._database():
             pass
 
     def __getstate__(self) -> State:
-        """Write the rows that are not written yet: the run of the copy starts with them."""
+        """Write the pending rows, because the run of the copy starts with them."""
         self.flush()
         return dict(vars(self))
 
     def __setstate__(self, state: State) -> None:
         vars(self).update(state)
-        left = self._name
+        original = self._name
         self._begin()
-        self._copy_episode(left)
+        self._copy_episode(original)
 
     def _begin(self) -> None:
         self._name, self._process = uuid.uuid4().hex, os.getpid()
         self.steps: list[tuple[Any, ...]] = []
-        """The rows that are not written yet."""
+        """The pending rows."""
         self.observations: dict[tuple[str, str], bytes] = {}
-        """The observations that are not written yet, by state and space."""
+        """The pending observations, by state and space."""
 
     @contextmanager
     def _database(self) -> Generator[sqlite3.Connection]:
-        """Open the file for one transaction: a connection belongs to a thread and process."""
+        """Open the file for one transaction; threads and processes cannot share connections."""
         try:
             with make_folder(self.path.parent):
                 database = sqlite3.connect(self.path, timeout=60.0, isolation_level="IMMEDIATE")
@@ -224,5 +222,5 @@ class _Run(Lasting):
                 "INSERT INTO Steps SELECT ?, episode, step, benchmark, actions, reward, "
                 "terminated, truncated, error, state FROM Steps "
                 "WHERE run = ? AND episode = ? AND step <= ?",
-                (self._name, run, *self._at),
+                (self._name, run, *self._position),
             )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A limit on the number of actions of an episode."""
+"""A limit on the number of actions in an episode."""
 
 import numpy as np
 
@@ -12,16 +12,16 @@ __all__ = ["TimeLimit"]
 
 
 class TimeLimit(CompilerEnvWrapper):
-    """Truncate an episode after a number of actions.
+    """A wrapper that truncates an episode after a number of actions.
 
-    ``info["TimeLimit.truncated"]`` is then True, unless the episode ended by itself at that step.
+    ``info["TimeLimit.truncated"]`` is then True, unless the episode ends by itself at that step.
 
     Args:
         env: The environment.
-        max_episode_steps: The number of actions; None takes that of ``env.spec``.
+        max_episode_steps: The number of actions; None uses that of ``env.spec``.
 
     Raises:
-        InvalidParameterError: The limit is not a number above 0, or there is none.
+        InvalidParameterError: The limit is missing or not at least 1.
     """
 
     def __init__(self, env: Environment, max_episode_steps: int | None = None) -> None:
@@ -32,23 +32,23 @@ class TimeLimit(CompilerEnvWrapper):
             max_episode_steps = int(max_episode_steps)
         if not isinstance(max_episode_steps, int) or max_episode_steps < 1:
             raise InvalidParameterError(
-                f"max_episode_steps is {max_episode_steps!r}: expected a number of actions above 0"
+                f"max_episode_steps must be at least 1 (got {max_episode_steps!r})"
             )
         self.max_episode_steps = max_episode_steps
         """The number of actions after which an episode is truncated."""
         self.elapsed_steps = 0
-        """The number of actions of the episode so far."""
+        """The number of actions in the episode so far."""
 
     def episode_began(self) -> None:
-        """Count from 0, or from the actions that a replay has applied."""
+        """Start counting at 0, or at the number of actions of a replay."""
         super().episode_began()
         self.elapsed_steps = action_count(self.env)
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
         """Apply the actions, and truncate the episode at the limit."""
-        seen, reward, terminated, truncated, info = super().handle_step(asked)
+        observation, reward, terminated, truncated, info = super().handle_step(asked)
         self.elapsed_steps += len(asked.actions)
         if self.elapsed_steps >= self.max_episode_steps:
             info = {**info, "TimeLimit.truncated": not (terminated or truncated)}
             truncated = True
-        return seen, reward, terminated, truncated, info
+        return observation, reward, terminated, truncated, info

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Undo steps: the state before each is kept as a fork."""
+"""Undo steps, by keeping a fork of the state before each step."""
 
 from typing import Self
 
@@ -20,9 +20,9 @@ __all__ = ["ForkOnStep"]
 
 
 class ForkOnStep(CompilerEnvWrapper):
-    """Fork before every step, so that `undo` restores exactly the state before it.
+    """A wrapper that forks before every step, so that `undo` restores exactly that state.
 
-    Each step keeps one more process until it is undone or the episode ends.
+    Each step keeps a process alive until the step is undone or the episode ends.
 
         >>> import compiler_gym
         >>> env = ForkOnStep(compiler_gym.make("llvm-v0"))
@@ -35,18 +35,18 @@ class ForkOnStep(CompilerEnvWrapper):
     def __init__(self, env: Environment) -> None:
         super().__init__(env)
         self.stack: list[Environment | CompilerEnvState] = _Stack()
-        """The environment before each step, the last one last; its state alone if its worker was
-        lost before the step."""
+        """The environment before each step, the latest last; only its state if the worker was lost
+        before the step."""
 
     @property
     def undoable_steps(self) -> int:
-        """How many steps `undo` can undo."""
+        """The number of steps that `undo` can undo."""
         return len(self.stack)
 
-    def undo(self) -> Self:  # type: ignore[override]  # the one that others reach for
-        """Go back to before the last step and return this environment.
+    def undo(self) -> Self:  # type: ignore[override]  # wrappers around this one look it up
+        """Undo the last step and return this environment.
 
-        A step that failed can be undone too. With nothing to undo, nothing happens.
+        A failed step can be undone too. Does nothing if there is no step to undo.
         """
         if not self.stack:
             return self
@@ -54,8 +54,8 @@ class ForkOnStep(CompilerEnvWrapper):
         if isinstance(before, CompilerEnvState):
             self.below.apply(before)
         else:
-            undone, self.env = self.env, before
-            undone.close()
+            later, self.env = self.env, before
+            later.close()
         return self
 
     def handle_reset(self, asked: ResetArguments) -> ResetResult:
@@ -69,23 +69,23 @@ class ForkOnStep(CompilerEnvWrapper):
         super().apply(state)
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
-        """Keep a fork, then apply the actions; without actions, keep none."""
+        """Keep a fork, unless there are no actions, and apply the actions."""
         forks: list[Environment | CompilerEnvState] = []
-        lost: ServiceError | None = None
+        loss: ServiceError | None = None
         if asked.actions and self.in_episode:
             state = self.below.state
             try:
                 forks.append(fork_wrapped(self.env))
             except ServiceError as error:
                 forks.append(state)
-                lost = error
+                loss = error
         try:
             result = super().handle_step(asked)
-        except BaseException:  # a request that was refused is no step
+        except BaseException:  # a refused request is not a step
             _close(forks)
             raise
         self.stack += forks
-        return result if lost is None else add_error(result, lost)
+        return result if loss is None else add_error(result, loss)
 
     def close(self) -> None:
         """Close the environment and every fork."""
@@ -93,16 +93,16 @@ class ForkOnStep(CompilerEnvWrapper):
         super().close()
 
     def _drop(self) -> None:
-        kept = list(self.stack)
+        forks = list(self.stack)
         self.stack.clear()
-        _close(kept)
+        _close(forks)
 
 
 class _Stack(list[Environment | CompilerEnvState], Lasting):
-    """The kept forks; `undo` removes the last one itself."""
+    """The kept forks, of which `undo` removes the last."""
 
 
-def _close(kept: list[Environment | CompilerEnvState]) -> None:
-    for one in kept:
-        if not isinstance(one, CompilerEnvState):
-            one.close()
+def _close(forks: list[Environment | CompilerEnvState]) -> None:
+    for fork in forks:
+        if not isinstance(fork, CompilerEnvState):
+            fork.close()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The base class of every wrapper: what it does not define, the environment below answers.
+"""The base class of every wrapper, which forwards all other names to the environment below.
 
-A wrapper holds the environment below and nothing of its own: no session, no program, no
-datasets. A subclass changes what a step or a reset does in `handle_step` or `handle_reset`;
-forks, deep copies, pickles and `undo` then work without more, because the attributes of a
-wrapper are copied together with the environment below it.
+A wrapper only holds the environment below, and has no session, program or datasets. A subclass
+changes steps or resets by overriding `handle_step` or `handle_reset`; forks, deep copies, pickles
+and `undo` then work without more code, because the attributes of a wrapper are copied together with
+the environment below it.
 """
 
 import copy
@@ -54,12 +54,12 @@ else:
 
 @CompilerEnv.register
 class CompilerEnvWrapper(_Wrapper):
-    """An environment around another one; by itself it changes nothing.
+    """An environment around another one, which changes nothing by itself.
 
-    It is a `gymnasium.Wrapper`, and registered as a `CompilerEnv`: ``isinstance`` says that it
-    is one. Every public name of `CompilerEnv` that is not defined here is read, set or called in
-    the environment `below`, and so is every other public name: ``env.undo()`` reaches a
-    `ForkOnStep` through any number of wrappers. Wrappers of Gymnasium may stand in between.
+    It is a `gymnasium.Wrapper`, and is registered as a `CompilerEnv`, so that ``isinstance``
+    returns True. Every public name of `CompilerEnv` that is not defined here is read, set or called
+    in the environment `below`, and so is every other public name: ``env.undo()`` reaches a
+    `ForkOnStep` through any number of wrappers. Gymnasium wrappers may be in between.
 
     Args:
         env: The environment to wrap: a `CompilerEnv`, or wrappers around one.
@@ -68,8 +68,8 @@ class CompilerEnvWrapper(_Wrapper):
         >>> import compiler_gym
         >>> class Halved(CompilerEnvWrapper):
         ...     def handle_step(self, asked):
-        ...         seen, reward, *rest = super().handle_step(asked)
-        ...         return seen, reward / 2, *rest
+        ...         observation, reward, *others = super().handle_step(asked)
+        ...         return observation, reward / 2, *others
         >>> env = Halved(compiler_gym.make("llvm-v0", reward_space="IrInstructionCount"))
         >>> _ = env.reset(benchmark="cbench-v1/crc32")
         >>> env.step(env.action_space["sroa"])[1] > 0
@@ -78,31 +78,31 @@ class CompilerEnvWrapper(_Wrapper):
     """
 
     changes_only_step: ClassVar[bool] = False
-    """True if a subclass defines `step` and no `multistep`, as many of CompilerGym 0.2.5 do:
-    wrappers around it then take several actions one by one."""
+    """True if a subclass defines `step` but not `multistep`, as many for CompilerGym 0.2.5 do:
+    wrappers around it then apply several actions one by one."""
     _arguments: Shared[tuple[tuple[Any, ...], dict[str, Any]]]
-    """What the constructor was called with, but for the environment."""
+    """The arguments of the constructor, except the environment."""
     _marks: Marks | None
-    """What this wrapper held before each step that can be undone; None if there is no way back
-    below."""
+    """The attributes of this wrapper before each step that can be undone; None if no environment
+    below supports undo."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Find out whether the subclass overrides `step` alone."""
+        """Set `changes_only_step` for the subclass."""
         super().__init_subclass__(**kwargs)
         cls.changes_only_step = _find_definition(cls, "step") < _find_definition(cls, "multistep")
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Remember the arguments for `spec`, so that subclasses need not.
 
-        Around a `LegacyGym` the wrapper goes inside: the interface stays the old one.
+        Around a `LegacyGym`, the wrapper is put inside it, to keep the old interface.
         """
-        named = {key: value for key, value in kwargs.items() if key != "env"}
+        keywords = {key: value for key, value in kwargs.items() if key != "env"}
         further = args if "env" in kwargs else args[1:]
         inner = kwargs.get("env", args[0] if args else None)
         if isinstance(inner, LegacyGym):
-            return cast(Self, LegacyGym(cls(inner.env, *further, **named)))
+            return cast(Self, LegacyGym(cls(inner.env, *further, **keywords)))
         self = super().__new__(cls)
-        self._arguments = Shared((further, named))
+        self._arguments = Shared((further, keywords))
         return self
 
     def __init__(self, env: Environment) -> None:
@@ -111,8 +111,8 @@ class CompilerEnvWrapper(_Wrapper):
 
     @property
     def below(self) -> CompilerEnv:
-        """The next `CompilerEnv` below. Resets and steps also go through the wrappers of Gymnasium
-        in between; everything else is asked of this one."""
+        """The next `CompilerEnv` below. Resets and steps also pass through the Gymnasium wrappers
+        in between; everything else is forwarded directly to this one."""
         return nearest(self.env)
 
     @property
@@ -124,7 +124,7 @@ class CompilerEnvWrapper(_Wrapper):
         """Start an episode; subclasses override this.
 
         Args:
-            asked: The arguments of `reset`. To change one, pass a copy on:
+            asked: The arguments of `reset`. To change one, pass on a copy:
                 ``super().handle_reset(dataclasses.replace(asked, benchmark=...))``.
 
         Returns:
@@ -141,7 +141,7 @@ class CompilerEnvWrapper(_Wrapper):
         ``super().handle_step(...)``.
 
         Args:
-            asked: The arguments of `multistep`; of `step`, with a list of one action. To change
+            asked: The arguments of `multistep`, or of `step` with a list of one action. To change
                 one, pass on a copy made by `dataclasses.replace`.
 
         Returns:
@@ -157,7 +157,7 @@ class CompilerEnvWrapper(_Wrapper):
         return result
 
     def episode_began(self) -> None:
-        """Called when an episode has begun, by `reset` or by `apply`. Subclasses override it to
+        """Called when `reset` or `apply` has started an episode. Subclasses override it to
         reset their own attributes."""
 
     def reset(
@@ -174,7 +174,7 @@ class CompilerEnvWrapper(_Wrapper):
 
     def begin_reset(self, asked: ResetArguments) -> NoReturn:
         """Raise `InvalidParameterError`: wrappers take part in a reset, so `reset` is needed."""
-        raise InvalidParameterError(f"{self} cannot begin a reset: expected a call of reset()")
+        raise InvalidParameterError(f"{self} cannot begin a reset; call reset() instead")
 
     def step(
         self,
@@ -184,7 +184,7 @@ class CompilerEnvWrapper(_Wrapper):
         *,
         timeout: float | None = None,
     ) -> StepResult:
-        """Apply one action: a `multistep` of one."""
+        """Apply one action, as a `multistep` of one."""
         return self.multistep([action], observation_spaces, reward_spaces, timeout=timeout)
 
     def multistep(
@@ -201,7 +201,7 @@ class CompilerEnvWrapper(_Wrapper):
 
     @property
     def undo(self) -> Callable[[], Self]:
-        """Undo the last step in the `ForkOnStep` below and in this wrapper; returns this wrapper.
+        """Undo the last step in the `ForkOnStep` below and in this wrapper; return this wrapper.
 
         Raises:
             AttributeError: There is no `ForkOnStep` below.
@@ -229,7 +229,9 @@ class CompilerEnvWrapper(_Wrapper):
         return twin
 
     def __copy__(self) -> Self:
-        raise TypeError("an environment has a process: use copy.deepcopy() or fork()")
+        raise TypeError(
+            "cannot copy an environment, which owns a process; use copy.deepcopy() or fork()"
+        )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.fork()
@@ -241,7 +243,7 @@ class CompilerEnvWrapper(_Wrapper):
     def render(self, mode: str | None = None) -> str | None:
         """Render the environment below, as `CompilerEnv.render` does."""
         if mode is None:
-            return self.env.render()  # type: ignore[return-value]  # ours gives text
+            return self.env.render()  # type: ignore[return-value]  # ours returns text
         return self.below.render(mode)
 
     def apply(self, state: CompilerEnvState) -> None:
@@ -250,7 +252,7 @@ class CompilerEnvWrapper(_Wrapper):
         self._start_anew()
 
     @property
-    def action_space(self) -> Any:  # which space it is, and what it can do, is the compiler's
+    def action_space(self) -> Any:  # the type depends on the compiler
         """The actions of this wrapper: its own space if it set one."""
         return self.env.action_space if self._action_space is None else self._action_space
 
@@ -282,7 +284,7 @@ class CompilerEnvWrapper(_Wrapper):
 
     @property
     def spec(self) -> EnvSpec | None:  # type: ignore[override]  # an attribute there
-        """What `gymnasium.make` needs to make this environment again, wrappers included."""
+        """The spec from which `gymnasium.make` recreates this environment with its wrappers."""
         below = self.env.spec
         if below is None:
             return None
@@ -296,17 +298,17 @@ class CompilerEnvWrapper(_Wrapper):
 
     @property
     def metadata(self) -> dict[str, Any]:  # type: ignore[override]  # an attribute there
-        """Gymnasium's facts about the environment below."""
+        """The Gymnasium metadata of the environment below."""
         return self.env.metadata
 
     def __getattr__(self, name: str) -> Any:
-        """Return a name of one compiler's environment, or of a wrapper below, such as ``ir``."""
+        """Return an attribute of a particular compiler's environment or a wrapper below."""
         if name.startswith("_") or name == "env":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return find_attribute(self.env, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set a property of one compiler's environment there, and any other attribute here."""
+        """Set a property of a particular compiler's environment there, and others here."""
         is_here = name.startswith("_") or name in vars(self) or "env" not in vars(self)
         if not is_here and not hasattr(type(self), name) and _is_property(self.unwrapped, name):
             setattr(self.below, name, value)
@@ -314,16 +316,16 @@ class CompilerEnvWrapper(_Wrapper):
             object.__setattr__(self, name, value)
 
     def __getstate__(self) -> State:
-        """Return the attributes that forks, pickles and `undo` copy: all of them."""
+        """Return all attributes, for forks, pickles and `undo`."""
         return dict(vars(self))
 
     def __setstate__(self, state: State) -> None:
-        """Take the attributes of another wrapper."""
+        """Restore the attributes of another wrapper."""
         vars(self).update(state)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the environment below and this wrapper's attributes."""
-        return copyreg.__newobj__, (type(self),), self.__getstate__()  # type: ignore[attr-defined]  # as pickle has it
+        return copyreg.__newobj__, (type(self),), self.__getstate__()  # type: ignore[attr-defined]  # pickle's own function
 
     def __str__(self) -> str:
         return f"<{type(self).__name__}{self.env}>"
@@ -336,11 +338,11 @@ class CompilerEnvWrapper(_Wrapper):
         self.episode_began()
 
     def _undoable_below(self) -> int:
-        """Return how many steps the `ForkOnStep` below can take back."""
+        """Return the number of steps that the `ForkOnStep` below can undo."""
         return find_attribute(self.env, "undoable_steps")
 
     def _is_own(self, value: object) -> bool:
-        """Return whether `value` is a space that the environment does not offer by name."""
+        """Return True if `value` is a space that the environment does not offer by name."""
         if not isinstance(value, gymnasium.Space):
             return False
         name = space_name(cast("gymnasium.Space[Any]", value))
@@ -348,22 +350,22 @@ class CompilerEnvWrapper(_Wrapper):
         return name is None or name not in offered or offered[name].space != value
 
     def _name_arguments(self) -> dict[str, Any]:
-        """Return the arguments this wrapper was made with, by name."""
+        """Return the arguments of the constructor by name."""
         args, kwargs = self._arguments.value
-        # That of a class is `__new__`'s before Python 3.11.3.
+        # Before Python 3.11.3, the signature of the class is that of `__new__`.
         bound = inspect.signature(type(self).__init__).bind(self, None, *args, **kwargs)
-        named: dict[str, Any] = {}
+        by_name: dict[str, Any] = {}
         for name, value in list(bound.arguments.items())[2:]:
             kind = bound.signature.parameters[name].kind
-            named |= value if kind is inspect.Parameter.VAR_KEYWORD else {name: value}
-        return named
+            by_name |= value if kind is inspect.Parameter.VAR_KEYWORD else {name: value}
+        return by_name
 
 
-def _forward(name: str, defined: Any) -> Any:
-    """Return what hands a property or method of `CompilerEnv` on to the environment below."""
-    if not isinstance(defined, property):
+def _forward(name: str, member: Any) -> Any:
+    """Return a property or method that forwards to the environment below."""
+    if not isinstance(member, property):
 
-        @functools.wraps(defined)
+        @functools.wraps(member)
         def call(self: CompilerEnvWrapper, *args: Any, **kwargs: Any) -> Any:
             return getattr(self.below, name)(*args, **kwargs)
 
@@ -375,23 +377,23 @@ def _forward(name: str, defined: Any) -> Any:
     def write(self: CompilerEnvWrapper, value: Any) -> None:
         setattr(self.below, name, value)
 
-    return property(read, write if defined.fset else None, doc=defined.__doc__)
+    return property(read, write if member.fset else None, doc=member.__doc__)
 
 
 def _forward_other_names() -> None:
-    """Hand on what `CompilerEnvWrapper` does not define, so that subclasses find it in `super`."""
-    for name, defined in vars(CompilerEnv).items():
-        is_member = isinstance(defined, property) or inspect.isfunction(defined)
+    """Add forwarding members to `CompilerEnvWrapper`, so that subclasses find them in `super`."""
+    for name, member in vars(CompilerEnv).items():
+        is_member = isinstance(member, property) or inspect.isfunction(member)
         if is_member and not name.startswith("_") and name not in vars(CompilerEnvWrapper):
-            setattr(CompilerEnvWrapper, name, _forward(name, defined))
+            setattr(CompilerEnvWrapper, name, _forward(name, member))
 
 
 _forward_other_names()
 
 
 def _find_definition(cls: type[Any], name: str) -> int:
-    """Return how many base classes come before the one that defines `name`."""
-    return next(place for place, base in enumerate(cls.__mro__) if name in base.__dict__)
+    """Return the index in the MRO of the class that defines `name`."""
+    return next(index for index, base in enumerate(cls.__mro__) if name in base.__dict__)
 
 
 def _can_undo(env: Environment) -> bool:

@@ -63,7 +63,7 @@ def test_a_defect_of_a_tool_is_told_and_logged(
     with caplog.at_level(logging.ERROR):
         text, is_error = calls.answer("broken")
     assert is_error
-    assert text.startswith("error (ZeroDivisionError): of the tool\nnext: this is a defect")
+    assert text.startswith("error (ZeroDivisionError): of the tool\nnext: this is a bug")
     assert "the tool 'broken' failed" in caplog.text
 
 

@@ -49,7 +49,9 @@ def test_calls_and_actions_are_bounded(tmp_path: Path) -> None:
     with AgentEpisode(TASK, trace=trace, judge=judged) as episode:
         assert "at most 4 more" in episode.call("apply", {"actions": ["dce"] * 5})
         episode.call("apply", {"actions": ["sroa"] * 3})
-        assert "at most 1 more, 4 in all" in episode.call("apply", {"actions": ["dce", "dce"]})
+        assert "at most 1 more actions are allowed, 4 in total" in episode.call(
+            "apply", {"actions": ["dce", "dce"]}
+        )
         nested: dict[str, object] = {}
         for _ in range(100_000):
             nested = {"actions": nested}

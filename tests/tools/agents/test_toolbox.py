@@ -96,7 +96,7 @@ def test_code_is_shown_by_function_and_by_what_changed(toolbox: Toolbox) -> None
     assert "IrInstructionCount: " in explained
     assert "remark: passed by inline in sum_stream: 'update'" in explained
     told(toolbox, "apply", actions=["globaldce"])
-    assert "update: gone" in shown(toolbox, "explain")
+    assert "update: removed" in shown(toolbox, "explain")
     assert "-define internal i32 @update(" in shown(
         toolbox, "show", function="update", compare="last"
     )
@@ -167,8 +167,8 @@ def test_a_crash_is_told_and_taken_back(fake: Toolbox) -> None:
 
 
 def test_the_end_of_the_compiler_can_be_undone(fake: Toolbox) -> None:
-    assert "submit, or undo" in told(fake, "apply", actions=["end"])["ended"]
-    assert "has ended this episode" in refused(fake, "apply", {"actions": ["double"]})
+    assert "submit or undo" in told(fake, "apply", actions=["end"])["ended"]
+    assert "has finished this episode" in refused(fake, "apply", {"actions": ["double"]})
     assert told(fake, "undo")["applied"] == []
 
 

@@ -44,7 +44,7 @@ def test_steps_are_taken_back_together(bench: Workbench) -> None:
     assert [bench.look_back(step, "number") for step in (0, 1, 2)] == [7, 15, 16]
     bench.undo(2)
     assert bench.look("number") == 7
-    with pytest.raises(InvalidParameterError, match="no step to take back"):
+    with pytest.raises(InvalidParameterError, match="no step to undo"):
         bench.undo(1)
     bench.start("benchmark://fake-v0/3")
     assert (bench.look("number"), bench.step_count) == (3, 0)
@@ -77,7 +77,7 @@ def test_what_is_closed_stays_closed(bench: Workbench) -> None:
     act(bench, "double")
     bench.close()
     for again in (bench.start, bench.fork, lambda: bench.undo(1), lambda: act(bench, "double")):
-        with pytest.raises(SessionNotFound, match="was closed"):
+        with pytest.raises(SessionNotFound, match="session is closed"):
             again()
     assert bench.env.service is None
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""A compiler for agents that are language models: tools, tasks and a strict judge.
+"""A compiler for language-model agents: tools, tasks and a strict judge.
 
-``toolbox`` is the compiler as tools: ``workbench`` holds the environment under it, ``calls``
-answers what a model sends, as ``calling`` reads it, ``views`` is what can be seen of a program,
-``texts`` makes answers fit. ``episode`` gives an agent one task, a number of calls and a verdict.
-``task`` holds the records, ``catalogue`` finds the tasks of every installed compiler by split,
-family and difficulty, and ``judging`` replays an agent's decisions in a process of its own and says
-what they are worth. ``libraries`` are adapters of agent libraries. Compilers bring their own tasks,
-ours in ``llvm`` and ``loop_tool``.
+``toolbox`` offers the compiler as tools: ``workbench`` holds the environment, ``calls`` answers a
+model's calls, which ``calling`` parses, ``views`` shows the program, and ``texts`` makes answers
+fit. ``episode`` gives an agent one task, a number of calls and a verdict. ``task`` defines the
+records, ``catalogue`` finds the tasks of every installed compiler by split, family and difficulty,
+and ``judging`` replays and scores an agent's decisions in a separate process. ``libraries``
+contains adapters for agent libraries. Compilers bring their own tasks, as ``llvm`` and
+``loop_tool`` do.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Tools as language models know them: a name, a description and a JSON schema of parameters.
+"""Tools for language models: a name, a description and a JSON schema of parameters.
 
-A tool is a method whose types and Google docstring say it all. Arguments come from a model: they
-are read leniently where the meaning is clear, and refused with what is expected otherwise.
+A tool is a method; its types and Google docstring define everything else. Arguments come from a
+model, so they are parsed leniently if the meaning is clear; otherwise an error names the expected
+type.
 """
 
 import inspect
@@ -17,7 +18,7 @@ from compiler_gym.errors import InvalidParameterError, unknown_name
 __all__ = ["Tool", "make_tool", "read_arguments"]
 
 _MOST_LETTERS = 50_000
-"""The longest arguments of one call, as text."""
+"""The maximum length of a call's arguments, in characters."""
 _MOST_ITEMS = 1_000
 _SCHEMAS: Mapping[Any, dict[str, Any]] = {
     str: {"type": "string"},
@@ -35,18 +36,18 @@ class Tool:
     name: str
     description: str
     parameters: dict[str, Any]
-    """The JSON schema of its arguments: an object."""
+    """The JSON schema of the arguments object."""
 
 
 def make_tool(method: Callable[..., Any]) -> Tool:
-    """Return the tool that `method` is, from its signature and its docstring."""
-    text = inspect.getdoc(method) or ""
-    summary, _, sections = text.partition("\nArgs:\n")
-    about = {name: " ".join(words.split()) for name, words in _ARGUMENT.findall(sections)}
+    """Return the tool for `method`, from its signature and docstring."""
+    docstring = inspect.getdoc(method) or ""
+    summary, _, sections = docstring.partition("\nArgs:\n")
+    descriptions = {name: " ".join(text.split()) for name, text in _ARGUMENT.findall(sections)}
     properties: dict[str, Any] = {}
     required: list[str] = []
     for name, parameter in inspect.signature(method).parameters.items():
-        schema = {**_SCHEMAS[parameter.annotation], "description": about[name]}
+        schema = {**_SCHEMAS[parameter.annotation], "description": descriptions[name]}
         if parameter.default is parameter.empty:
             required.append(name)
         else:
@@ -63,14 +64,14 @@ def make_tool(method: Callable[..., Any]) -> Tool:
 
 
 def read_arguments(tool: Tool, given: object) -> dict[str, Any]:
-    """Return the arguments that a model gave, as the method takes them.
+    """Return a model's arguments as the method expects them.
 
     Args:
         tool: The tool that is called.
-        given: An object, its JSON, or nothing.
+        given: An object, its JSON text, or None.
 
     Raises:
-        InvalidParameterError: They are too long, no object, of other types, or one is missing.
+        InvalidParameterError: They are too long, not an object, of wrong types, or incomplete.
     """
     if isinstance(given, (str, bytes)):
         given = _read_json(given)
@@ -78,32 +79,34 @@ def read_arguments(tool: Tool, given: object) -> dict[str, Any]:
         given = {}
     if not isinstance(given, Mapping):
         raise InvalidParameterError(
-            f"arguments are {type(given).__name__}: expected a JSON object such as "
+            f"arguments must be a JSON object (got {type(given).__name__}), such as "
             + json.dumps(dict.fromkeys(tool.parameters["required"], "..."))
         )
     table = cast("Mapping[Any, Any]", given)
     properties: dict[str, Any] = tool.parameters["properties"]
     for name in table:
         if name not in properties:
-            known = unknown_name("argument", str(name)[:100], properties, where=tool.name)
-            raise InvalidParameterError(known if properties else f"{tool.name} takes no arguments")
+            message = unknown_name("argument", str(name)[:100], properties, where=tool.name)
+            raise InvalidParameterError(
+                message if properties else f"{tool.name} takes no arguments"
+            )
     for name in tool.parameters["required"]:
         if name not in table:
-            what = properties[name]["description"]
-            raise InvalidParameterError(f"{tool.name} needs {name!r}: expected {what}")
+            description = properties[name]["description"]
+            raise InvalidParameterError(f"{tool.name} needs the argument {name!r}: {description}")
     return {name: _argument(name, properties[name], value) for name, value in table.items()}
 
 
 def _read_json(text: str | bytes) -> Any:
     if len(text) > _MOST_LETTERS:
         raise InvalidParameterError(
-            f"arguments of {len(text):,} characters: expected at most {_MOST_LETTERS:,}"
+            f"arguments must have at most {_MOST_LETTERS:,} characters (got {len(text):,})"
         )
     try:
         return json.loads(text) if text.strip() else None
     except (ValueError, RecursionError) as error:
         raise InvalidParameterError(
-            f"arguments are no JSON ({str(error)[:200]}): expected an object"
+            f"arguments are not valid JSON ({str(error)[:200]}); pass an object"
         ) from None
 
 
@@ -120,20 +123,20 @@ def _argument(name: str, schema: Mapping[str, Any], value: Any) -> Any:
             return value
     if kind == "array":
         return _texts(name, value)
-    raise InvalidParameterError(f"{name} is {_glimpse(value)}: expected {_NAMES[kind]}")
+    raise InvalidParameterError(f"{name} must be {_NAMES[kind]} (got {_glimpse(value)})")
 
 
 def _texts(name: str, value: Any) -> list[str]:
-    """Return a list of texts; of one text, its JSON, numbers and objects as well."""
+    """Return a list of strings from a list of any values, one string or a JSON list."""
     if isinstance(value, str):
         is_list = _truncate(name, value).lstrip().startswith("[")
         value = _read_json(value) if is_list else [value]
     if not isinstance(value, (list, tuple)):
-        raise InvalidParameterError(f"{name} is {_glimpse(value)}: expected {_NAMES['array']}")
+        raise InvalidParameterError(f"{name} must be {_NAMES['array']} (got {_glimpse(value)})")
     items = cast("list[Any]", value)
     if len(items) > _MOST_ITEMS:
         raise InvalidParameterError(
-            f"{name} has {len(items):,} items: expected at most {_MOST_ITEMS:,}"
+            f"{name} must have at most {_MOST_ITEMS:,} items (got {len(items):,})"
         )
     letters, texts = 0, list[str]()
     for item in items:
@@ -141,34 +144,32 @@ def _texts(name: str, value: Any) -> list[str]:
             texts.append(item if isinstance(item, str) else json.dumps(item))
         except (TypeError, ValueError, RecursionError):
             raise InvalidParameterError(
-                f"{name} has {_glimpse(item)} in it: expected texts"
+                f"the items of {name} must be strings (got {_glimpse(item)})"
             ) from None
         letters += len(texts[-1])
         if letters > _MOST_LETTERS:
-            raise InvalidParameterError(
-                f"{name} has more than {_MOST_LETTERS:,} characters: expected fewer"
-            )
+            raise InvalidParameterError(f"{name} must have at most {_MOST_LETTERS:,} characters")
     return texts
 
 
 def _truncate(name: str, value: str) -> str:
     if len(value) > _MOST_LETTERS:
         raise InvalidParameterError(
-            f"{name} has {len(value):,} characters: expected at most {_MOST_LETTERS:,}"
+            f"{name} must have at most {_MOST_LETTERS:,} characters (got {len(value):,})"
         )
     return value
 
 
 def _glimpse(value: Any) -> str:
-    """Return the beginning of a value and its type, without writing all of it."""
+    """Return the type of a value and its beginning, without formatting all of it."""
     text = value[:80] if isinstance(value, (str, bytes)) else ""
     if isinstance(value, (int, float)) and abs(value) < 1 << 63:
         text = value
-    return f"{type(value).__name__} {text!r}" if text != "" else f"a {type(value).__name__}"
+    return f"{type(value).__name__} {text!r}" if text != "" else type(value).__name__
 
 
 _NAMES = {
-    "string": "text",
-    "integer": "a whole number",
-    "array": "a list of texts",
+    "string": "a string",
+    "integer": "an integer",
+    "array": "a list of strings",
 }

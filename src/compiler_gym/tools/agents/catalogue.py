@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds tasks. Each compiler makes its own, by rule: the same on every machine."""
+"""Find tasks. Each compiler generates its own, identically on every machine."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -16,19 +16,19 @@ __all__ = ["families", "find_task", "tasks"]
 def tasks(
     split: str | None = None, family: str | None = None, difficulty: str | None = None
 ) -> tuple[AgentTask, ...]:
-    """Return the tasks of a split, a family and a difficulty; None takes all.
+    """Return the tasks of a split, a family and a difficulty; None selects all.
 
-    Raises `UnknownNameError` for a name that there is none of.
+    Raises `UnknownNameError` for an unknown name.
 
         >>> {task.family for task in tasks("test", difficulty="easy")} >= {"fewer-instructions"}
         True
     """
-    for kind, name, known in (
+    for kind, name, names in (
         ("split", split, SPLITS), ("family", family, families()),
         ("difficulty", difficulty, DIFFICULTIES),
     ):  # fmt: skip
-        if name is not None and name not in known:
-            raise UnknownNameError(unknown_name(kind, name, list(known)))
+        if name is not None and name not in names:
+            raise UnknownNameError(unknown_name(kind, name, list(names)))
     return tuple(
         task
         for task in _every_task().values()
@@ -44,7 +44,7 @@ def families() -> tuple[str, ...]:
 
 
 def find_task(id: str) -> AgentTask:
-    """Return the task `id`; raise `UnknownNameError` with those that are spelt alike."""
+    """Return the task `id`; raise `UnknownNameError`, with similar names, if it is unknown."""
     if id not in _every_task():
         raise UnknownNameError(unknown_name("task", id, list(_every_task())))
     return _every_task()[id]
@@ -52,10 +52,10 @@ def find_task(id: str) -> AgentTask:
 
 @cache
 def _every_task() -> Mapping[str, AgentTask]:
-    found: dict[str, AgentTask] = {}
+    by_id: dict[str, AgentTask] = {}
     for entry in parts("agent_tasks").values():
         for task in entry.load()():
-            if task.id in found:
-                raise InvalidParameterError(f"two tasks are called {task.id}: expected one")
-            found[task.id] = task
-    return MappingProxyType(found)
+            if task.id in by_id:
+                raise InvalidParameterError(f"two installed tasks are named {task.id}; rename one")
+            by_id[task.id] = task
+    return MappingProxyType(by_id)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One agent and one task: a number of calls, a trace of them, and decisions for a judge."""
+"""One agent's work on one task: a limited number of calls, a trace, and decisions to judge."""
 
 import json
 import threading
@@ -18,16 +18,16 @@ from compiler_gym.tools.agents.toolbox import Toolbox
 __all__ = ["AgentEpisode"]
 
 _LONGEST_TRACED = 20_000
-"""The most characters of a call's arguments that a trace keeps."""
+"""The maximum length of a call's arguments in a trace, in characters."""
 _LONGEST_NAME = 100
-_OVER = "error (SessionNotFound): the episode is over\nnext: say what you did; no tool answers now"
+_OVER = "error (SessionNotFound): the episode is over\nnext: sum up your work; tools are disabled"
 
 
 class AgentEpisode:
-    """What an agent does for a task. Safe to call from several threads: one waits.
+    """One agent's episode on a task. Thread-safe; calls run one at a time.
 
-    It is over once the agent submits or has made all its calls; what is applied then counts. What
-    is measured here does not: the judge, in another process, gets `decisions` alone.
+    It is over once the agent submits or has used all its calls; the actions applied by then count.
+    Measurements made here do not: the judge, in another process, only gets `decisions`.
 
     >>> from compiler_gym.tools.agents import find_task
     >>> with AgentEpisode(find_task("fewer-instructions/cbench-v1/crc32")) as episode:
@@ -38,12 +38,12 @@ class AgentEpisode:
 
     Args:
         task: The task.
-        trace: A file to which the task, every call and the verdict are appended, each as a line
-            of JSON; None writes none.
-        judge: Says what decisions are worth; by default the warm judge of this process.
+        trace: A file to which the task, every call and the verdict are appended as lines of
+            JSON; None writes none.
+        judge: A function that scores decisions; by default the warm judge of this process.
 
     Raises:
-        CompilerGymError: The environment or the program of the task cannot be had.
+        CompilerGymError: The environment or the program of the task is unavailable.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class AgentEpisode:
         self._decisions: Decisions | None = None
         self._verdict: Verdict | None = None
         env = make(task.env_id, benchmark=task.benchmark, action_space=task.action_space)
-        for name in (task.goal, task.baseline):  # a reward is called by the baseline that it beats
+        for name in (task.goal, task.baseline):  # a reward has the name of its baseline
             if name in env.reward:
                 env.reward_space = name
         self._toolbox = Toolbox(env, benchmark=task.benchmark, most_actions=task.max_actions)
@@ -69,38 +69,38 @@ class AgentEpisode:
 
     @property
     def prompt(self) -> str:
-        """What the agent is told."""
+        """The prompt for the agent."""
         return self.task.prompt
 
     @property
     def tools(self) -> list[Tool]:
-        """What the agent may call."""
+        """The tools that the agent may call."""
         return self._toolbox.tools()
 
     @property
     def calls_left(self) -> int:
-        """Number of calls that the agent may still make."""
+        """The number of calls that the agent has left."""
         return self.task.max_calls - self._calls
 
     @property
     def done(self) -> bool:
-        """Whether the agent has submitted, or has no calls left."""
+        """True if the agent has submitted or has no calls left."""
         return self._decisions is not None
 
     @property
     def decisions(self) -> Decisions:
-        """All that counts of what the agent did so far."""
+        """The agent's decisions so far, which alone are judged."""
         return self._read_decisions() if self._decisions is None else self._decisions
 
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:
-        """Return the answer to one call; see `Toolbox.call`. Nothing is raised.
+        """Return the answer to one call; see `Toolbox.call`. Never raises an error.
 
-        Every call counts, also one that is refused.
+        Every call counts, even if it is refused.
         """
         return self.answer(name, arguments)[0]
 
     def answer(self, name: object, arguments: object = None) -> tuple[str, bool]:
-        """Return what `call` returns, and whether it is an error."""
+        """Return the answer of `call`, and whether it is an error."""
         with self._lock:
             if self.done:
                 return _OVER, True
@@ -113,7 +113,7 @@ class AgentEpisode:
             return answer, is_error
 
     def verdict(self) -> Verdict:
-        """Return what the judge says of the decisions; the episode is over then.
+        """Return the judge's verdict on the decisions, and end the episode.
 
         Raises:
             ServiceError: The judge cannot be started.
@@ -126,11 +126,11 @@ class AgentEpisode:
             return self._verdict
 
     def reward(self) -> float:
-        """Return what the decisions are worth; see `verdict`."""
+        """Return the reward of the decisions; see `verdict`."""
         return self.verdict().reward
 
     def close(self) -> None:
-        """End the processes. Decisions and verdict can still be asked for."""
+        """End the processes. `decisions` and `verdict` remain available."""
         with self._lock:
             self._decisions = self.decisions
             self._toolbox.close()
@@ -149,16 +149,16 @@ class AgentEpisode:
     def _write_call(self, name: object, arguments: object, answer: str, is_error: bool) -> None:
         if self._trace is None:
             return
-        sent = arguments
+        logged = arguments
         try:
             if len(text := json.dumps(arguments)) > _LONGEST_TRACED:
-                sent = cut(text, _LONGEST_TRACED)
-        except (RecursionError, TypeError, ValueError):  # no JSON, or nested too deeply
-            sent = f"a {type(arguments).__name__}"
+                logged = cut(text, _LONGEST_TRACED)
+        except (RecursionError, TypeError, ValueError):  # not JSON, or nested too deeply
+            logged = f"a {type(arguments).__name__}"
         self._write(
             call=self._calls,
             tool=cut(str(name), _LONGEST_NAME),
-            arguments=sent,
+            arguments=logged,
             answer=answer,
             error=is_error,
         )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The records of a task: what an agent is asked, what it decided, and what that is worth.
+"""The records of a task: the problem for an agent, the agent's decisions, and the verdict.
 
-A task holds no answer. Where it is a question, the judge finds the answer itself, by replay.
+A task does not contain an answer. If it is a question, the judge finds the answer by replay.
 """
 
 import math
@@ -23,16 +23,16 @@ __all__ = [
 
 DIFFICULTIES = ("easy", "medium", "hard")
 MOST_LETTERS = 1 << 20
-"""The longest command line or answer that is looked at."""
+"""The maximum length of a command line or an answer, in characters."""
 
 
 class Question(Enum):
     """A question whose answer is the number of one of the task's actions, from 1."""
 
     FIRST_DIFFERENCE = "first difference"
-    """After which action does a trace first differ from what the compiler does?"""
+    """The first action after which a trace differs from the compiler's result."""
     LARGEST_INCREASE = "largest increase"
-    """Which action raises the goal most?"""
+    """The action that increases the goal most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,60 +40,60 @@ class AgentTask(Record):
     """One problem for an agent: a program and a goal, or a question about a program."""
 
     id: str
-    """Its name, for ever: ``family/program``."""
+    """The permanent name of the task: ``family/program``."""
     split: str
-    """``train``, ``validation`` or ``test``: no package and no seed is in two of them."""
+    """``train``, ``validation`` or ``test``; packages and seeds are never in two splits."""
     family: str
-    """What kind of problem it is, for example ``fewer-instructions``."""
+    """The kind of problem, for example ``fewer-instructions``."""
     difficulty: str
     """``easy``, ``medium`` or ``hard``."""
     env_id: str
-    """The environment that it is solved in."""
+    """The environment of the task."""
     benchmark: str
-    """The address of its program."""
+    """The address of the program."""
     action_space: str
-    """The only action space that decisions may be of."""
+    """The action space that decisions must use."""
     goal: str
-    """The observation that is to be small, or large with `more_is_better`."""
+    """The observation to minimise, or to maximise with `more_is_better`."""
     baseline: str
-    """The observation of the goal that is to be beaten."""
+    """The observation of the goal's value to beat."""
     prompt: str
-    """What the agent is told: all that it needs beside its tools."""
+    """The prompt for the agent: everything it needs besides its tools."""
     more_is_better: bool = False
     max_calls: int = 40
-    """Calls of tools that an agent may make."""
+    """The number of tool calls that an agent may make."""
     max_actions: int = 64
-    """Actions that its decisions may have."""
+    """The largest number of actions in an agent's decisions."""
     seed: int = 0
     checks: tuple[str, ...] = ()
     """The checks of the environment's validation that decisions must pass, besides the replay."""
     question: Question | None = None
-    """What is asked; None where the program is to be made better."""
+    """The question; None if the task is to improve the program."""
     given: tuple[str, ...] = ()
-    """The names of the actions that a question is about, in order."""
+    """The names of the actions in a question, in order."""
     trace: tuple[int, ...] = ()
-    """The goal after each of them, as somebody else's compiler says."""
+    """The goal after each of these actions, as another build of the compiler reported it."""
 
     def __post_init__(self) -> None:
         for name in ("checks", "given", "trace"):
             object.__setattr__(self, name, tuple(getattr(self, name)))  # JSON has lists
         if self.question is not None:
             object.__setattr__(self, "question", Question(self.question))
-        for found, known in ((self.split, SPLITS), (self.difficulty, DIFFICULTIES)):
-            if found not in known:
+        for value, allowed in ((self.split, SPLITS), (self.difficulty, DIFFICULTIES)):
+            if value not in allowed:
                 raise InvalidParameterError(
-                    f"{self.id}: {found!r:.80}: expected {', '.join(known)}"
+                    f"{self.id}: {value!r:.80} is not one of {', '.join(allowed)}"
                 )
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions(Record):
-    """All that a judge takes from an agent. Raises `InvalidParameterError` for other types."""
+    """The agent's output to be judged. Raises `InvalidParameterError` for wrong types."""
 
     task: str
-    """The id of the task that they were made for."""
+    """The ID of the task."""
     commandline: str = ""
-    """The actions, as the action space writes them: ``env.commandline()``."""
+    """The actions in the action space's syntax, as ``env.commandline()`` returns them."""
     answer: str = ""
     """The answer to a question: a number."""
 
@@ -102,50 +102,50 @@ class Decisions(Record):
             value: Any = getattr(self, name)
             if not isinstance(value, str):
                 raise InvalidParameterError(
-                    f"{name} is a {type(value).__name__}: expected text of decisions"
+                    f"{name} of decisions must be a string (got {type(value).__name__})"
                 )
             if len(value) > MOST_LETTERS:
                 raise InvalidParameterError(
-                    f"{name} has {len(value)} letters: expected at most {MOST_LETTERS}"
+                    f"{name} must have at most {MOST_LETTERS} characters (got {len(value)})"
                 )
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict(Record):
-    """What decisions are worth, as the judge measured it.
+    """The judge's verdict on decisions.
 
-    Raises `InvalidParameterError` for a reward that is not a finite number >= 0.
+    Raises `InvalidParameterError` for a reward that is negative or not finite.
     """
 
     task: str
     reward: float
-    """The gain where it is above 0 and the decisions are valid; 0 otherwise. 1 for the right
-    answer to a question."""
+    """The gain if it is above 0 and the decisions are valid, else 0; 1 for the right answer to a
+    question."""
     valid: bool
-    """True if the decisions could be replayed and the program passed every check."""
+    """True if the decisions can be replayed and the program passes every check."""
     reason: str
-    """Why the reward is what it is, in one line."""
+    """The reason for the reward, in one line."""
     gain: float = 0.0
-    """The logarithm of how many times better than the baseline the program is; negative where it
-    is worse."""
+    """The logarithm of the program's improvement ratio over the baseline; negative if it is
+    worse."""
     baseline: float | None = None
     measured: float | None = None
-    """What was measured of the baseline and of the agent's program."""
+    """The costs of the baseline (`baseline`) and of the agent's program (`measured`)."""
     checks: tuple[str, ...] = ()
-    """The checks that were passed."""
+    """The checks that the program passed."""
     box: str = ""
-    """What kept the judge apart from everything else: ``namespaces`` or ``process``."""
+    """The isolation of the judge: ``namespaces`` or ``process``."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "checks", tuple(self.checks))
         if not (math.isfinite(self.reward) and self.reward >= 0 and math.isfinite(self.gain)):
             raise InvalidParameterError(
-                f"a reward of {self.reward} for a gain of {self.gain}: expected finite numbers"
+                f"reward {self.reward} and gain {self.gain} must be finite, and reward at least 0"
             )
         if self.reward > 0 and not self.valid:
-            raise InvalidParameterError(f"a reward of {self.reward} for what is not valid")
+            raise InvalidParameterError(f"invalid decisions cannot have a reward of {self.reward}")
 
     @classmethod
     def refuse(cls, task: str, reason: str) -> "Verdict":
-        """Return that decisions are worth nothing, and why."""
+        """Return a verdict without a reward, for `reason`."""
         return cls(task, 0.0, valid=False, reason=reason[:500])

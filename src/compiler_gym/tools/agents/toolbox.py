@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A compiler as tools for a language model: look at a program, act on it, go back, submit.
+"""A compiler as tools for a language model: inspect a program, change it, undo and submit.
 
-What a tool offers follows from what the environment offers: nothing here knows a compiler.
+The tools depend only on the features of the environment, not on a particular compiler.
 """
 
 import copy
@@ -42,18 +42,18 @@ _LONGEST_ANSWER = 8_000
 _LEAST_ANSWER = 1_000
 _MOST_ACTIONS = 1_000
 _MARGIN = 400
-"""Characters of an answer that are kept for what stands around a page."""
+"""The number of characters reserved for the text around a page."""
 _MOST_LISTED = 30
 _MOST_MEASURED = 20
 _LONGEST_NAME = 100
 _SCHEMES = ("benchmark", "generator")
-"""Where programs come from that an agent may name: never a file of this machine."""
+"""The schemes of programs that an agent may choose; files of this machine are excluded."""
 
 
 class Toolbox:
-    """The tools of one agent in one environment. Safe to call from several threads: one waits.
+    """The tools of one agent in one environment. Thread-safe; calls run one at a time.
 
-    Its tools are the methods from `describe` to `submit`, as far as the environment can serve them.
+    The tools are the methods from `describe` to `submit` that the environment supports.
 
     >>> with Toolbox("llvm-ic-v0", benchmark="cbench-v1/crc32") as toolbox:
     ...     answer = toolbox.call("apply", {"actions": ["sroa", "instcombine"]})
@@ -61,17 +61,17 @@ class Toolbox:
     True
 
     Args:
-        env_id: The id of an environment; `compiler-gym envs` lists them. Or an environment, which
-            is closed with the tools. Without a reward it gets the one that is recommended for it.
-        benchmark: The program, which the agent cannot change then. None begins with the
-            environment's default, and lets `reset` choose among the datasets.
-        longest_answer: The most characters of an answer.
-        most_actions: The most actions of an episode.
+        env_id: The ID of an environment (`compiler-gym envs` lists them), or an environment, which
+            is closed with the tools. If it has no reward, the recommended one is set.
+        benchmark: The program, which the agent then cannot change. None starts with the
+            environment's default and lets `reset` choose from the datasets.
+        longest_answer: The maximum length of an answer, in characters.
+        most_actions: The maximum number of actions in an episode.
         **make_arguments: Other arguments of `compiler_gym.make`.
 
     Raises:
-        InvalidParameterError: The environment has no reward, or answers would be too short.
-        UnknownNameError: There is no such program.
+        InvalidParameterError: The environment has no reward, or `longest_answer` is too small.
+        UnknownNameError: The program does not exist.
     """
 
     def __init__(
@@ -85,17 +85,17 @@ class Toolbox:
     ) -> None:
         if longest_answer < _LEAST_ANSWER:
             raise InvalidParameterError(
-                f"longest_answer is {longest_answer}: expected at least {_LEAST_ANSWER}"
+                f"longest_answer must be at least {_LEAST_ANSWER} (got {longest_answer})"
             )
         if isinstance(env_id, str):
-            given = {} if benchmark is None else {"benchmark": benchmark}
-            env, id = make(env_id, **given, **make_arguments), env_id
+            program = {} if benchmark is None else {"benchmark": benchmark}
+            env, id = make(env_id, **program, **make_arguments), env_id
         else:
             env, id = env_id, "" if env_id.spec is None else env_id.spec.id
         try:
             reward = recommend_reward(id, env)
             if env.reward_space is None and reward is None:
-                raise InvalidParameterError(f"{env!r} has no reward: expected one to be set")
+                raise InvalidParameterError(f"{env!r} has no reward; set env.reward_space first")
             if env.reward_space is None:
                 env.reward_space = reward
             self._bench = Workbench(env)
@@ -111,11 +111,11 @@ class Toolbox:
         self._answer = ""
         self._calls = Calls(self._list_methods(), longest_answer=longest_answer, check=self._check)
 
-    # -- what is not a tool --------------------------------------------------------------------
+    # -- not tools -----------------------------------------------------------------------------
 
     @property
     def env(self) -> CompilerEnv:
-        """The environment as it is now. Do not step it: that is for the tools."""
+        """The current environment. Do not step it yourself; only the tools may."""
         return self._bench.env
 
     @property
@@ -125,8 +125,7 @@ class Toolbox:
 
     @property
     def calls_left(self) -> int | None:
-        """Number of calls that the agent still has, which every answer says; None: without
-        a limit."""
+        """The number of calls left, which every answer includes; None is unlimited."""
         return self._calls.left
 
     @calls_left.setter
@@ -134,24 +133,24 @@ class Toolbox:
         self._calls.left = value
 
     def tools(self) -> list[Tool]:
-        """Return the tools that this environment can serve."""
+        """Return the tools that this environment supports."""
         return list(self._calls.tools.values())
 
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:
-        """Return the answer to one call of a tool; whatever the agent sends, nothing is raised.
+        """Return the answer to one tool call. Never raises an error.
 
         Args:
             name: The name of a tool.
-            arguments: Its arguments: an object, or its JSON.
+            arguments: The arguments as an object, or as JSON text.
 
         Returns:
             At most `longest_answer` characters. An error begins with ``error`` and its type, and
-            says what to do next; the episode goes on.
+            suggests what to do next; the episode continues.
         """
         return self.answer(name, arguments)[0]
 
     def answer(self, name: object, arguments: object = None) -> tuple[str, bool]:
-        """Return what `call` returns, and whether it is an error."""
+        """Return the answer of `call`, and whether it is an error."""
         return self._calls.answer(name, arguments)
 
     def close(self) -> None:
@@ -167,42 +166,44 @@ class Toolbox:
     # -- tools ---------------------------------------------------------------------------------
 
     def describe(self) -> dict[str, Any]:
-        """Describe the program, the compiler, what can be done and what is rewarded."""
+        """Describe the program, the compiler, the actions and the reward."""
         env = self.env
         space = env.action_space
         return {
             "compiler": env.compiler_version,
             "about": (type(env.unwrapped).__doc__ or "").strip().split("\n")[0],
             "program": env.episode.require().benchmark,
-            "reward": f"{env.reward_space}: more is better; it adds up over the episode",
+            "reward": f"{env.reward_space}: more is better; it is summed over the episode",
             "action_space": f"{space_name(space) or type(space).__name__}: {space!r:.300}",
             "tools": list(self._calls.tools),
-            **({} if self._is_limited else {"datasets": [one.name for one in env.datasets]}),
+            **(
+                {} if self._is_limited else {"datasets": [dataset.name for dataset in env.datasets]}
+            ),
             **self._state(),
         }
 
     def actions(self, search: str = "", page: int = 1) -> str:
-        """List the actions that can be applied now, with what each does.
+        """List the actions that can be applied now, with their effects.
 
         Args:
-            search: Show only actions whose name or description has this text.
-            page: Which page of the list, from 1.
+            search: Show only actions whose name or description contains this text.
+            page: Page of the list, from 1.
         """
         return self._list_page("actions", self._rows(self.env.action_space), search, page)
 
     def decisions(self, search: str = "", page: int = 1) -> str:
-        """List what this program lets you decide (calls, loops, functions), and the actions for it.
+        """List the decisions in this program (about calls, loops, functions) and their actions.
 
         Args:
-            search: Show only decisions that have this text, such as the name of a function.
-            page: Which page of the list, from 1.
+            search: Show only decisions that contain this text, such as the name of a function.
+            page: Page of the list, from 1.
         """
         space = self.env.action_space
-        about = {part.name: part.description for part in action_parts(space)}
+        descriptions = {part.name: part.description for part in action_parts(space)}
         lines = [
-            f"{one.name} ({about.get(one.name) or ', '.join(one.groups)}): "
-            + ", ".join(action_name(space, choice) for choice in one.choices)
-            for one in space.decisions()
+            f"{decision.name} ({descriptions.get(decision.name) or ', '.join(decision.groups)}): "
+            + ", ".join(action_name(space, choice) for choice in decision.choices)
+            for decision in space.decisions()
         ]
         return self._list_page("decisions", lines, search, page)
 
@@ -210,28 +211,26 @@ class Toolbox:
         """Apply actions to the program, in order, as one step.
 
         Args:
-            actions: Names of actions, as the list of actions has them; without a name, as JSON.
+            actions: Names from the list of actions; use JSON for actions without a name.
         """
-        chosen, before = self._read(actions), measure_costs(self.env)
-        _, _, terminated, _, info = self._bench.apply(chosen)
+        parsed, before = self._read(actions), measure_costs(self.env)
+        _, _, terminated, _, info = self._bench.apply(parsed)
         if "error" in info:
-            return self._describe_failure(
-                info["error"], "these actions were reverted: apply others"
-            )
+            return self._describe_failure(info["error"], "these actions were reverted: try others")
         result: dict[str, Any] = {"had_effect": not info["action_had_no_effect"], "before": before}
         if terminated:
-            result["ended"] = "the compiler is done: submit, or undo"
+            result["ended"] = "the compiler has finished: submit or undo"
         return {**result, **self._state()}
 
     def try_actions(self, actions: list[str]) -> dict[str, Any]:
-        """Show what actions would do, without keeping it: the program stays as it is.
+        """Show the effect of actions without changing the program.
 
         Args:
-            actions: Names of actions, as the list of actions has them; without a name, as JSON.
+            actions: Names from the list of actions; use JSON for actions without a name.
         """
-        chosen, before = self._read(actions), measure_costs(self.env)
+        parsed, before = self._read(actions), measure_costs(self.env)
         with self._bench.fork() as twin:
-            _, reward, terminated, _, info = twin.multistep(chosen)
+            _, reward, terminated, _, info = twin.multistep(parsed)
             if "error" in info:
                 return self._describe_failure(info["error"], "try other actions")
             return {
@@ -239,16 +238,16 @@ class Toolbox:
                 "reward": reward,
                 "before": before,
                 "costs": measure_costs(twin),
-                **({"ended": "the compiler would be done"} if terminated else {}),
+                **({"ended": "the compiler would finish"} if terminated else {}),
                 "kept": False,
             }
 
     def functions(self, search: str = "", page: int = 1) -> str:
-        """List the functions of the program, the longest first.
+        """List the functions of the program, longest first.
 
         Args:
-            search: Show only functions whose name has this text.
-            page: Which page of the list, from 1.
+            search: Show only functions whose name contains this text.
+            page: Page of the list, from 1.
         """
         parts = self._views.functions(self._bench.step_count)
         counts = {name: text.count("\n") + 1 for name, text in parts.items() if name}
@@ -259,14 +258,14 @@ class Toolbox:
     def show(
         self, view: str = "program", function: str = "", compare: str = "", page: int = 1
     ) -> str:
-        """Show code: the program or its assembly, whole or of one function, or what changed in it.
+        """Show the program or its assembly, in full, of one function, or as a diff.
 
         Args:
-            view: What to show: program or assembly.
-            function: The name of one function; empty shows everything.
-            compare: Show what changed since: start or last, which is before the last step. Empty
-                shows the code as it is.
-            page: Which page, from 1.
+            view: Code to show: program or assembly.
+            function: Name of a function; empty shows everything.
+            compare: Show changes since start, or since last (before the last step). Empty shows the
+                current code.
+            page: Page number, from 1.
         """
         now = self._bench.step_count
         text = self._views.code(view, function, now, missing="" if compare else None)
@@ -281,18 +280,18 @@ class Toolbox:
         return self._write_page(f"{title} compared with {compare}", lines, page)
 
     def explain(self, search: str = "", page: int = 1) -> str:
-        """Explain what the last step did: costs, changed functions, remarks on its last action.
+        """Explain the last step: costs, changed functions and remarks on its last action.
 
         Args:
-            search: Show only lines that have this text, such as the name of a function.
-            page: Which page, from 1.
+            search: Show only lines that contain this text, such as the name of a function.
+            page: Page number, from 1.
         """
         if not self._bench.step_count:
-            raise InvalidParameterError("there is no step to explain: apply actions first")
+            raise InvalidParameterError("there is no step to explain; apply actions first")
         return self._list_page("lines of changes", list(self._views.changes()), search, page)
 
     def measure(self, names: Sequence[str] = ()) -> dict[str, Any]:
-        """Measure the program: its costs beside those of the compiler's levels, or what is named.
+        """Measure the program: its costs next to those of the compiler's levels, or observations.
 
         Args:
             names: Names of at most 20 observations; empty measures the costs that need no run.
@@ -300,44 +299,45 @@ class Toolbox:
         names = list(dict.fromkeys(names))
         if len(names) > _MOST_MEASURED:
             raise InvalidParameterError(
-                f"{len(names):,} observations are too many for one call: name at most "
-                f"{_MOST_MEASURED}"
+                f"name at most {_MOST_MEASURED} observations in one call (got {len(names):,})"
             )
         if not names:
             return {"costs": every_cost(self.env), "episode_reward": self.env.episode_reward}
-        each = (self._room - _MARGIN) // len(names)
-        return {name: self._views.value(name, each) for name in names}
+        share = (self._room - _MARGIN) // len(names)
+        return {name: self._views.value(name, share) for name in names}
 
     def undo(self, steps: int = 1) -> dict[str, Any]:
-        """Take back the last steps.
+        """Undo the last steps.
 
         Args:
-            steps: How many steps.
+            steps: Number of steps to undo.
         """
         self._bench.undo(steps)
         return self._state()
 
     def reset(self, benchmark: str = "") -> dict[str, Any]:
-        """Begin again, without any action.
+        """Start again without any actions.
 
         Args:
-            benchmark: The address of another program, if programs can be chosen; empty keeps it.
+            benchmark: Address of another program, if you may choose one; empty keeps this one.
         """
         if benchmark and self._is_limited:
-            raise InvalidParameterError("this session is about one program: call reset without one")
+            raise InvalidParameterError(
+                "the program of this session is fixed; call reset without a benchmark"
+            )
         if benchmark and BenchmarkUri.from_string(benchmark).scheme not in _SCHEMES:
             raise InvalidParameterError(
-                f"{benchmark!r:.100} is no program of a dataset: expected benchmark://DATASET/NAME"
+                f"{benchmark!r:.100} is not a program of a dataset; use benchmark://DATASET/NAME"
             )
         self._bench.start(benchmark or None)
         self._submitted = False
         return {"program": self.env.episode.require().benchmark, **self._state()}
 
     def submit(self, answer: str = "") -> dict[str, Any]:
-        """End the episode: what was applied is the result.
+        """End the episode; the actions applied so far are the result.
 
         Args:
-            answer: The answer, if the task asks a question; otherwise empty.
+            answer: Answer to the task's question; empty if it has none.
         """
         result = self._state()
         self._submitted, self._answer = True, answer
@@ -347,7 +347,7 @@ class Toolbox:
     # -- calls -----------------------------------------------------------------------------------
 
     def _list_methods(self) -> Iterator[Callable[..., Any]]:
-        """Yield the methods that this environment can serve."""
+        """Yield the methods that this environment supports."""
         yield from (self.describe, self.actions)
         if hasattr(self.env.action_space, "decisions"):
             yield self.decisions
@@ -359,34 +359,35 @@ class Toolbox:
         yield from (self.explain, self.measure, self.undo, self.reset, self.submit)
 
     def _check(self, tool: str) -> None:
-        """Refuse calls for which there is no program; only a reset needs none."""
+        """Refuse calls without a program; only a reset needs none."""
         if tool == "reset":
             return
         if self._submitted:
-            raise SessionNotFound("the episode was submitted: call reset to begin again")
+            raise SessionNotFound("the episode was submitted; call reset to start again")
         self._bench.require_program()
 
     def _describe_failure(self, error: Exception, advice: str) -> dict[str, Any]:
-        """Return what is said of actions that the compiler did not survive, which is no error."""
+        """Return the answer for actions that failed in the compiler, which is not an error."""
         text = cut(str(error), self._room // 4)
         return {"failed": f"{type(error).__name__}: {text}", "next": advice, **self._state()}
 
-    # -- what tools are made of --------------------------------------------------------------------
+    # -- helpers of the tools ----------------------------------------------------------------------
 
     def _read(self, actions: Sequence[str]) -> list[Any]:
         if not actions:
-            raise InvalidParameterError("no actions: expected at least one name")
-        left = self._most_actions - len(self.env.actions)
-        if len(actions) > left:
+            raise InvalidParameterError("no actions; name at least one")
+        remaining = self._most_actions - len(self.env.actions)
+        if len(actions) > remaining:
             raise InvalidParameterError(
-                f"{len(actions)} actions: expected at most {left} more, {self._most_actions} in all"
+                f"at most {remaining} more actions are allowed, {self._most_actions} in total "
+                f"(got {len(actions)})"
             )
-        return [read_action(self.env.action_space, word) for word in actions]
+        return [read_action(self.env.action_space, name) for name in actions]
 
     def _state(self) -> dict[str, Any]:
-        """Return what every answer to an action says: the actions so far, costs and reward."""
+        """Return the common part of answers about actions: actions so far, costs and reward."""
         env = self.env
-        latest = [action_name(env.action_space, one) for one in env.actions[-_MOST_LISTED:]]
+        latest = [action_name(env.action_space, action) for action in env.actions[-_MOST_LISTED:]]
         state: dict[str, Any] = {"applied": [cut(name, _LONGEST_NAME) for name in latest]}
         if len(env.actions) > _MOST_LISTED:
             state["applied_before"] = len(env.actions) - _MOST_LISTED
@@ -395,8 +396,8 @@ class Toolbox:
         return {**state, "costs": measure_costs(env), "episode_reward": env.episode_reward}
 
     def _rows(self, space: gymnasium.Space[Any]) -> list[str]:
-        """Return a line for each action, or for each part that actions are made of."""
-        # A space with gaps has names for numbers that are no action now: its parts tell of those.
+        """Return a line for each action and for each part of composite actions."""
+        # In a space with gaps, some names are not actions now; its parts describe them.
         names = action_names(space)[: getattr(space, "dense", None)]
         rows = zip(names, action_flags(space), action_descriptions(space), strict=False)
         lines = [_action_line(*row) for row in rows]
@@ -404,24 +405,24 @@ class Toolbox:
         if masks is not None and lines:
             lines = [line for line, legal in zip(lines, masks(), strict=False) if legal]
         if not lines:
-            drawn = copy.deepcopy(space)  # the same example for every agent
-            drawn.seed(0)
-            lines = [f"an action is JSON, such as {as_json(drawn.sample())}"]
+            sampler = copy.deepcopy(space)  # the same example for every agent
+            sampler.seed(0)
+            lines = [f"an action is JSON, such as {as_json(sampler.sample())}"]
         parts = [
-            _action_line(f"{one.name}: {one.values}", "", one.description)
-            for one in action_parts(space)
+            _action_line(f"{part.name}: {part.values}", "", part.description)
+            for part in action_parts(space)
         ]
         return [*lines, *parts]
 
-    def _list_page(self, what: str, lines: Sequence[str], search: str, page: int) -> str:
-        count = f"{len(lines)} {what}"
+    def _list_page(self, noun: str, lines: Sequence[str], search: str, page: int) -> str:
+        count = f"{len(lines)} {noun}"
         if search:
             names = [line.partition(":")[0] for line in lines]
             lines = [line for line in lines if search.lower() in line.lower()]
             count = f"{len(lines)} of {count} with {search[:_LONGEST_NAME]!r}"
             if not lines:
                 near = ", ".join(close_names(names, search[:_LONGEST_NAME])[:5])
-                raise UnknownNameError(f"{count}: expected {near or 'less text, or none'}")
+                raise UnknownNameError(f"{count}; try {near or 'a shorter text'}")
         return self._write_page(count, lines, page)
 
     def _write_page(self, title: str, lines: Sequence[str], page: int) -> str:
@@ -429,6 +430,6 @@ class Toolbox:
         return f"{cut(title, _MARGIN // 2)}{more and f', {more}'}\n{text}"
 
 
-def _action_line(name: str, flag: str, about: str) -> str:
+def _action_line(name: str, flag: str, description: str) -> str:
     shown = f"{name} ({flag})" if flag and flag != name else name
-    return f"{shown}: {' '.join(about.split())}" if about else shown
+    return f"{shown}: {' '.join(description.split())}" if description else shown

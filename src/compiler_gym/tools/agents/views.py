@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What an agent can see of a program: costs, code, functions and what a step changed.
+"""An agent's views of a program: costs, code, functions and the changes of a step.
 
-All of it comes from the panes that the environment lists, so that nothing here knows a compiler.
+They come from the panes of the environment, so that nothing here depends on a compiler.
 """
 
 import os
@@ -33,33 +33,33 @@ _LONGEST_HINT = 400
 
 
 def measure_costs(env: CompilerEnv) -> dict[str, Any]:
-    """Return the costs that take no time, and what the reward is made of."""
-    at_once = (one.observation for one in _quiet(env) if one.at_once)
-    chosen = dict.fromkeys([*at_once, *_list_rewarded(env)])
-    return {name: to_plain(env.observation[name]) for name in chosen}
+    """Return the costs that are available at once, and the observation that the reward uses."""
+    at_once = (pane.observation for pane in _static_costs(env) if pane.at_once)
+    names = dict.fromkeys([*at_once, *_list_rewarded(env)])
+    return {name: to_plain(env.observation[name]) for name in names}
 
 
 def every_cost(env: CompilerEnv) -> dict[str, Any]:
-    """Return every cost that needs no run; those that take no time beside the compiler's levels,
-    and the one that is rewarded beside what it is compared with."""
+    """Return every cost that needs no run, with the compiler's levels for those available at once,
+    and with its baseline for the rewarded one."""
     rewarded, levels = _list_rewarded(env), dict[str, Mapping[str, str]]()
-    for one in _quiet(env):
-        is_shown = one.at_once or one.observation in rewarded
-        levels[one.observation] = one.baselines if is_shown else {}
+    for pane in _static_costs(env):
+        has_levels = pane.at_once or pane.observation in rewarded
+        levels[pane.observation] = pane.baselines if has_levels else {}
     for name in rewarded:
         baseline = str(env.reward_space)
         if baseline != name and baseline in env.observation:
             levels.setdefault(name, {baseline: baseline})
-    found: dict[str, Any] = {}
-    for cost, others in levels.items():
+    costs: dict[str, Any] = {}
+    for cost, baselines in levels.items():
         value = to_plain(env.observation[cost])
         standard = {
             label: to_plain(env.observation[name])
-            for label, name in others.items()
+            for label, name in baselines.items()
             if name in env.observation and not runs_program(env, name)
         }
-        found[cost] = {"now": value, **standard} if standard else value
-    return found or measure_costs(env)
+        costs[cost] = {"now": value, **standard} if standard else value
+    return costs or measure_costs(env)
 
 
 class Views:
@@ -70,18 +70,18 @@ class Views:
 
     @property
     def panes(self) -> dict[str, TextPane]:
-        """The texts that can be shown, by what an agent calls them."""
+        """The text panes by their names for agents."""
         panes, offered = self._bench.env.panes, self._bench.env.observation
-        known = {"program": panes.text, "assembly": panes.assembly}
+        by_name = {"program": panes.text, "assembly": panes.assembly}
         return {
             name: pane
-            for name, pane in known.items()
+            for name, pane in by_name.items()
             if pane is not None and pane.observation in offered
         }
 
     @property
     def have_functions(self) -> bool:
-        """True if the text of the program is made of functions."""
+        """True if the text of the program consists of functions."""
         program = self.panes.get("program")
         if program is None or program.listing.begin == Listing().begin:
             return False
@@ -92,27 +92,27 @@ class Views:
         return self._parts("program", step)
 
     def code(self, view: str, function: str, step: int, *, missing: str | None = None) -> str:
-        """Return a text, or one function of it, after `step` steps.
+        """Return a text, or one of its functions, after `step` steps.
 
         Args:
             view: One of `panes`.
-            function: A function; empty for the whole text.
-            step: After how many steps.
-            missing: What to return where there is no such function; None raises an error.
+            function: The name of a function; empty returns the whole text.
+            step: The number of steps.
+            missing: The result if there is no such function; None raises an error.
 
         Raises:
-            UnknownNameError: There is no such view or function.
+            UnknownNameError: The view or the function does not exist.
         """
         if not function:
             return self._text(view, step)[0]
         parts = self._parts(view, step)
         if function not in parts and missing is None:
-            known = unknown_name("function", function[:_LONGEST_NAME], parts)
-            raise UnknownNameError(cut(known, _LONGEST_HINT))
+            message = unknown_name("function", function[:_LONGEST_NAME], parts)
+            raise UnknownNameError(cut(message, _LONGEST_HINT))
         return parts.get(function, missing or "")
 
     def changes(self) -> Iterator[str]:
-        """Yield what the last step did, line by line."""
+        """Yield the effects of the last step, line by line."""
         now, env = self._bench.step_count, self._bench.env
         for cost in measure_costs(env):
             before, after = (self._bench.look_back(step, cost) for step in (now - 1, now))
@@ -120,41 +120,41 @@ class Views:
         if "program" in self.panes:
             old, new = (self.functions(step) for step in (now - 1, now))
             for name in dict.fromkeys([*new, *old]):
-                if change := _became(old.get(name), new.get(name)):
+                if change := _summarise_change(old.get(name), new.get(name)):
                     yield f"{name or 'outside functions'}: {change}"
-        told = env.panes.changes
-        if told and told in env.observation:
-            yield from _remark_lines(to_plain(self._bench.look(told)))
+        record = env.panes.changes
+        if record and record in env.observation:
+            yield from _remark_lines(to_plain(self._bench.look(record)))
 
     def value(self, name: str, most: int) -> Any:
-        """Return an observation as plain values, or the beginning of a long one.
+        """Return an observation as plain values, or only the beginning of a long one.
 
         Raises:
-            UnknownNameError: There is no such observation.
-            ObservationError: Its value cannot be written.
+            UnknownNameError: The observation does not exist.
+            ObservationError: Its value has no JSON form, or is a path.
         """
         observations = self._bench.env.observation
         if name not in observations:
-            known = unknown_name("observation", name[:_LONGEST_NAME], observations)
-            raise UnknownNameError(f"{cut(known, _LONGEST_HINT)}; short ones are {self._short()}")
+            message = unknown_name("observation", name[:_LONGEST_NAME], observations)
+            raise UnknownNameError(f"{cut(message, _LONGEST_HINT)}; short ones: {self._short()}")
         value = self._bench.look(name)
         plain = value.tolist() if isinstance(value, np.ndarray) else to_plain(value)
         if isinstance(plain, str) and os.path.isabs(plain) and os.path.lexists(plain):
             raise ObservationError(
-                f"{name} is the name of a file on this machine, which agents do not see: measure "
+                f"{name} is the path of a file on this machine, which agents cannot read; measure "
                 f"another observation, such as {self._short()}"
             )
         try:
             text = plain if isinstance(plain, str) else as_json(plain)
         except TypeError:
             raise ObservationError(
-                f"{name} is a {type(plain).__name__}, which has no JSON form: expected another "
+                f"{name} is a {type(plain).__name__}, which has no JSON form; measure another "
                 f"observation, such as {self._short()}"
             ) from None
-        return plain if len(text) <= most else f"{cut(text, most)}; short ones are {self._short()}"
+        return plain if len(text) <= most else f"{cut(text, most)}; short ones: {self._short()}"
 
     def _short(self) -> str:
-        """Return the names of observations that are a few numbers."""
+        """Return the names of observations with few numbers."""
         specs = self._bench.env.observation.spaces.values()
         shapes = {spec.id: spec.space.shape for spec in specs}
         short = [n for n, s in shapes.items() if s is not None and prod(s) <= _FEW_NUMBERS]
@@ -171,17 +171,17 @@ class Views:
         return pane.read(str(self._bench.look_back(step, pane.observation))).text, pane
 
 
-def _quiet(env: CompilerEnv) -> list[CostPane]:
+def _static_costs(env: CompilerEnv) -> list[CostPane]:
     """Return the costs that need no run."""
     return [
-        one
-        for one in env.panes.costs
-        if one.observation in env.observation and not runs_program(env, one.observation)
+        pane
+        for pane in env.panes.costs
+        if pane.observation in env.observation and not runs_program(env, pane.observation)
     ]
 
 
 def _list_rewarded(env: CompilerEnv) -> Sequence[str]:
-    """Return the number that the reward is made of, unless it needs a run."""
+    """Return the observation that the reward uses, in a list; empty if it needs a run."""
     reward = env.reward_space
     return [
         name
@@ -190,10 +190,10 @@ def _list_rewarded(env: CompilerEnv) -> Sequence[str]:
     ]
 
 
-def _became(before: str | None, after: str | None) -> str:
-    """Return what became of a function, or nothing."""
+def _summarise_change(before: str | None, after: str | None) -> str:
+    """Return a summary of the change to a function; empty if there is none."""
     if before is None or after is None:
-        return "new" if before is None else "gone"
+        return "added" if before is None else "removed"
     lines = difference(before, after) if before != after else []
     added = sum(line.startswith("+") for line in lines)
     removed = sum(line.startswith("-") for line in lines)
@@ -201,8 +201,8 @@ def _became(before: str | None, after: str | None) -> str:
 
 
 def _remark_lines(record: Any) -> Iterator[str]:
-    """Yield the remarks in a record of changes, which is a table of plain values."""
+    """Yield the remarks in a table of changes as lines."""
     table = cast("dict[str, Any]", record if isinstance(record, dict) else {})
     for row in table.get("remarks", ()):
-        where = f" in {row['function']}" if row.get("function") else ""
-        yield f"remark: {row['kind']} by {row['pass']}{where}: {row['message']}"
+        location = f" in {row['function']}" if row.get("function") else ""
+        yield f"remark: {row['kind']} by {row['pass']}{location}: {row['message']}"

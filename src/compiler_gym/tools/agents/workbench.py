@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""An environment that can go back to any earlier step of its episode, and survives its worker.
+"""An environment that can return to any earlier step of its episode and survives worker crashes.
 
-A step is a list of actions that are applied, and taken back, together. A way back is a fork of
-a kept process where steps take long, otherwise a reset and a replay: the program is the same.
+A step is a list of actions that are applied and undone together. To go back, it forks a kept
+process if steps are slow, and otherwise resets and replays; the program is the same.
 """
 
 import contextlib
@@ -17,69 +17,69 @@ __all__ = ["Workbench"]
 
 _KEPT_PROCESSES = 4
 _WORTH_KEEPING = 0.1
-"""Seconds of steps since the last kept process after which another one is kept."""
+"""The time spent in steps, in seconds, after which to keep another process."""
 
 
 class Workbench:
-    """The environment of one agent and the steps of its episode. Used by one thread at a time.
+    """The environment of one agent and the steps of its episode. Not thread-safe.
 
-    It owns the environment. A step that fails is taken back at once, and a worker that was lost
-    while the program was looked at is replaced by one at the same step.
+    It owns the environment. A failed step is undone at once, and a worker that is lost during an
+    observation is replaced with one at the same step.
     """
 
     def __init__(self, env: CompilerEnv) -> None:
         self.env = env
         self._steps: list[list[Any]] = []
         self._kept = KeptForks[int](_KEPT_PROCESSES)
-        """Processes by the number of steps that led to them."""
+        """Processes by the number of steps applied in them."""
         self._seconds = 0.0
         self._is_closed = False
 
     @property
     def step_count(self) -> int:
-        """Number of steps that the episode has."""
+        """The number of steps in the episode."""
         return len(self._steps)
 
     def start(self, benchmark: str | None = None) -> None:
-        """Begin an episode, on `benchmark` if one is named."""
+        """Start an episode, on `benchmark` if it is not None."""
         self._require_open()
         self.env.reset(benchmark=benchmark)
         self.env.multistep([])  # rewards count from here
         self._steps.clear()
-        for kept in list(self._kept):
-            self._kept.drop(kept)
+        for count in list(self._kept):
+            self._kept.drop(count)
 
     def apply(self, actions: Sequence[Any]) -> StepTuple:
-        """Make a step and return its result; one that failed is taken back."""
+        """Apply a step and return its result; a failed step is undone."""
         self.require_program()
         if not self.env.in_episode:
-            raise SessionNotFound("the compiler has ended this episode: undo a step, or submit")
+            raise SessionNotFound("the compiler has finished this episode; undo a step or submit")
         count = len(self._steps)
         if self._seconds > _WORTH_KEEPING:
             self._seconds = 0.0
-            with contextlib.suppress(ServiceError):  # the step says that the worker is lost
+            with contextlib.suppress(ServiceError):  # the step reports that the worker is lost
                 self._kept.keep(count, self.env.fork())
         began = time.monotonic()
         result = self.env.multistep(actions)
         self._seconds += time.monotonic() - began
         if "error" in result[4]:
-            self._stand(count)
+            self._return_to(count)
         else:
             self._steps.append(list(actions))
         return result
 
     def undo(self, steps: int) -> None:
-        """Take back the last `steps` steps."""
+        """Undo the last `steps` steps."""
         if not 1 <= steps <= len(self._steps):
             raise InvalidParameterError(
-                f"{steps} steps cannot be undone: expected 1 to {len(self._steps)}"
+                f"cannot undo {steps} steps; choose 1 to {len(self._steps)}"
                 if self._steps
-                else "there is no step to take back: apply actions first"
+                else "there is no step to undo; apply actions first"
             )
-        self._stand(len(self._steps) - steps)
+        self._return_to(len(self._steps) - steps)
 
     def look(self, name: str) -> Any:
-        """Return an observation of the program as it is now."""
+        """Return an observation of the current program."""
         self.require_program()
         try:
             return self.env.observation[name]
@@ -91,59 +91,59 @@ class Workbench:
         """Return an observation of the program after the first `count` steps."""
         if count == len(self._steps):
             return self.look(name)
-        kept = self._kept.used(count)
-        if kept is None:
-            kept = self._twin(count)
-            self._kept.keep(count, kept)
-        return kept.observation[name]
+        twin = self._kept.used(count)
+        if twin is None:
+            twin = self._twin(count)
+            self._kept.keep(count, twin)
+        return twin.observation[name]
 
     def fork(self) -> CompilerEnv:
-        """Return an environment of the caller's own at this step."""
+        """Return a fork of the environment at this step, which the caller must close."""
         self.require_program()
         return self.env.fork()
 
     def require_program(self) -> None:
-        """Replace a worker that was lost; raise `SessionNotFound` where no episode is under way."""
+        """Replace a lost worker; raise `SessionNotFound` if no episode has started."""
         self._require_open()
         if self.env.episode.has_program:
             return
         if self.env.episode.program is None:
-            raise SessionNotFound("no episode is under way: call reset to begin one")
+            raise SessionNotFound("no episode has started; call reset first")
         self._recover()
 
     def close(self) -> None:
-        """End every process, for good. Another thread may call it during a step."""
+        """End every process for good. Another thread may call this during a step."""
         self._is_closed = True
         self._kept.close()
         self.env.close()
 
     def _require_open(self) -> None:
         if self._is_closed:
-            raise SessionNotFound("this session was closed: expected another one to be opened")
+            raise SessionNotFound("this session is closed; open another")
 
     def _recover(self) -> None:
-        """Stand at the last step again, if the worker was lost."""
+        """Return to the last step if the worker was lost."""
         if not self.env.episode.has_program:
-            self._stand(len(self._steps))
+            self._return_to(len(self._steps))
 
-    def _stand(self, count: int) -> None:
-        """Bring the environment to where the first `count` steps led, and forget later ones."""
+    def _return_to(self, count: int) -> None:
+        """Bring the environment to the state after the first `count` steps; drop later steps."""
         self._require_open()
-        found = self._kept.fork_nearest(range(count, -1, -1))
-        if found is not None:
+        fork = self._kept.fork_nearest(range(count, -1, -1))
+        if fork is not None:
             self.env.close()
-            self.env = found[1]
-        self._replay(self.env, None if found is None else found[0], count)
+            self.env = fork[1]
+        self._replay(self.env, None if fork is None else fork[0], count)
         del self._steps[count:]
-        for later in [kept for kept in self._kept if kept > count]:
-            self._kept.drop(later)
+        for stale in [step for step in self._kept if step > count]:
+            self._kept.drop(stale)
         if self._is_closed:  # meanwhile, by another thread
             self.env.close()
 
     def _twin(self, count: int) -> CompilerEnv:
-        """Return another environment at where the first `count` steps led."""
-        found = self._kept.fork_nearest(range(count, -1, -1))
-        base, twin = (None, self.fork()) if found is None else found
+        """Return another environment in the state after the first `count` steps."""
+        fork = self._kept.fork_nearest(range(count, -1, -1))
+        base, twin = (None, self.fork()) if fork is None else fork
         try:
             self._replay(twin, base, count)
         except BaseException:
@@ -152,7 +152,7 @@ class Workbench:
         return twin
 
     def _replay(self, env: CompilerEnv, base: int | None, count: int) -> None:
-        """Apply the steps after the first `base` to `env`, up to `count`; None begins anew."""
+        """Apply the steps from `base` up to `count` to `env`; None starts with a reset."""
         if base is None:
             env.reset(benchmark=self.env.episode.program)
             env.multistep([])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Learn from episodes, and compare what was learnt.
+"""Learn from episodes, and compare trained policies.
 
 ``collection`` stores transitions, ``integrations`` connects libraries that train agents,
-``leaderboard`` judges submissions, and ``commands`` has the commands.
+``leaderboard`` judges submissions, and ``commands`` contains the commands.
 """
 
 from compiler_gym.lazy import door

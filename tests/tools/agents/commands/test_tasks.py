@@ -14,7 +14,7 @@ def test_tasks_are_written_as_json_lines_that_are_read_again(cli: Run, tmp_path:
     said = cli("tasks", "--split", "test", "--family", "inline-by-hand", "--output", str(file))
     written = tuple(AgentTask.parse_raw(line) for line in file.read_text().splitlines())
     assert written == tasks("test", "inline-by-hand")
-    assert f"{len(written)} tasks are in" in said.output
+    assert f"wrote {len(written)} tasks to" in said.output
 
 
 def test_families_are_counted_by_split_and_a_task_shows_its_prompt(cli: Run) -> None:

@@ -166,10 +166,10 @@ DECISIONS: Mapping[str, Said] = {
     ),
     "are of another compiler": Said(OZ, words="Error: "),
     "are more actions than the task allows": Said(
-        " ".join(["undo"] * (NEST.max_actions + 1)), words="expected at most"
+        " ".join(["undo"] * (NEST.max_actions + 1)), words="allows at most"
     ),
     "win the budget back by taking back": Said(
-        " ".join(["vectorise", "undo"] * 40), words="expected at most"
+        " ".join(["vectorise", "undo"] * 40), words="allows at most"
     ),
     "were made for another task": Said(HONEST, made_for=CRC32.id, words="the decisions are for"),
     "name the task of another split": Said(
@@ -219,7 +219,7 @@ def test_a_task_that_was_changed_is_worth_nothing(name: str, judge: Judge) -> No
     task = replace(NEST, **CHANGES[name])
     verdict = judge(task, Decisions(task.id, HONEST, "1"))
     assert (verdict.reward, verdict.valid) == (0.0, False)
-    assert "was changed" in verdict.reason or "no task" in verdict.reason
+    assert "differs from the one" in verdict.reason or "no task" in verdict.reason
 
 
 @pytest.mark.parametrize(

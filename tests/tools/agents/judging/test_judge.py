@@ -81,7 +81,9 @@ def test_a_judge_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("compiler_gym.tools.agents.judging.judge.confine_judge", lambda: command)
     with (
         Judge() as broken,
-        pytest.raises(ServiceError, match="the judge does not start: is broken: try `/bin/sh -c"),
+        pytest.raises(
+            ServiceError, match="the judge does not start: is broken; to see why, run `/bin/sh -c"
+        ),
     ):
         broken(CRC32, Decisions(CRC32.id))
 

@@ -24,7 +24,7 @@ def test_the_best_of_many_tries_is_no_better_than_they_are() -> None:
 
 
 def test_a_verdict_on_another_task_is_refused() -> None:
-    with pytest.raises(InvalidParameterError, match="expected one of the 4 tasks"):
+    with pytest.raises(InvalidParameterError, match="not one of the 4 tasks"):
         score([Verdict("fewer-instructions/cbench-v1/crc32", 1.0, valid=True, reason="")], TASKS)
 
 

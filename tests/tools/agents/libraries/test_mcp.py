@@ -89,7 +89,7 @@ def test_either_an_environment_or_a_task_is_served(
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(words)
-    assert "expected an environment, or --task" in capsys.readouterr().err
+    assert "either an environment or a task" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

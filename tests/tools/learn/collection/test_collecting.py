@@ -67,22 +67,24 @@ def test_the_manifest_follows_from_the_shards(tmp_path: Path) -> None:
 
 def test_a_folder_of_another_collection_is_refused_by_what_differs(tmp_path: Path) -> None:
     collect(tmp_path, fake_options())
-    with pytest.raises(InvalidParameterError, match=r"holds a collection: resume it"):
+    with pytest.raises(InvalidParameterError, match=r"already holds a collection; resume it"):
         collect(tmp_path, fake_options())
-    with pytest.raises(InvalidParameterError, match=r"another config.length: expected 6, found 5"):
+    with pytest.raises(InvalidParameterError, match=r"config.length is 5, not 6"):
         collect(tmp_path, fake_options(length=6), resume=True)
-    with pytest.raises(InvalidParameterError, match=r"another config.seed"):
+    with pytest.raises(InvalidParameterError, match=r"config.seed is 0, not 6"):
         collect(tmp_path, fake_options(seed=6), resume=True)
     assert collect(tmp_path, fake_options(jobs=7), resume=True).is_complete
     assert read_options(tmp_path).length == 5
 
 
 def test_a_folder_without_a_collection_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameterError, match=r"holds no collection.*FileNotFoundError"):
+    with pytest.raises(
+        InvalidParameterError, match=r"does not hold a collection.*FileNotFoundError"
+    ):
         read_options(tmp_path)
     with RunFolder.open(tmp_path, "search", {}):
         pass
-    with pytest.raises(InvalidParameterError, match="found a run of kind search"):
+    with pytest.raises(InvalidParameterError, match="it is a run of kind search"):
         read_options(tmp_path)
 
 

@@ -113,15 +113,15 @@ def test_what_does_not_fit_its_column_is_an_error() -> None:
     wrong = episode(step(1))
     wrong.observation = (1.5, *seen(0)[1:])
     rows.add(wrong, 0)
-    with pytest.raises(RecordingError, match="cannot keep state as string"):
+    with pytest.raises(RecordingError, match="cannot store state as string"):
         rows.take()
 
 
 def test_a_file_of_others_and_a_missing_library_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(CacheError, match="expected a shard of a collection"):
+    with pytest.raises(CacheError, match="not a shard of a collection"):
         Layout.read(arrow().schema([]))
     monkeypatch.setattr("importlib.import_module", _missing)
-    with pytest.raises(InvalidParameterError, match=r"needs pyarrow.*parquet"):
+    with pytest.raises(InvalidParameterError, match=r"need pyarrow.*parquet"):
         arrow()
 
 

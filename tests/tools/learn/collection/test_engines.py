@@ -59,7 +59,7 @@ def test_a_process_that_is_lost_is_told_and_the_rest_ended(tmp_path: Path) -> No
     )
     settle_options(CRC)  # what this process starts for all of its environments stays
     before = descendants(os.getpid())
-    with pytest.raises(WorkerCrashedError, match=rf"ended with status {-signal.SIGKILL}"):
+    with pytest.raises(WorkerCrashedError, match=rf"exited with status {-signal.SIGKILL}"):
         collect(tmp_path / "store", CRC, policy=str(file))
     left = descendants(os.getpid()) - before
     assert wait_until(lambda: not any(map(is_running, left)))

@@ -83,7 +83,7 @@ def test_failures_are_rows_and_programs_that_cannot_start_too(tmp_path: Path) ->
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("env.step(10**6)", "InvalidActionError"),
         ("env.apply(env.state)", "cannot apply a state"),
-        ("env.unwrapped.step(0); env.step(0)", "1 steps were made that are not recorded"),
+        ("env.unwrapped.step(0); env.step(0)", "1 steps were not recorded"),
     ],
 )
 def test_a_policy_that_does_wrong_is_named_with_its_run(
@@ -105,12 +105,16 @@ def test_a_policy_that_does_wrong_is_named_with_its_run(
 @pytest.mark.parametrize(
     ("given", "error", "match"),
     [
-        ({"benchmarks": ()}, InvalidParameterError, "no program to collect from"),
+        ({"benchmarks": ()}, InvalidParameterError, "no programs to collect from"),
         ({"benchmarks": ("fake-v0/none",)}, UnknownNameError, "no program 'none'"),
         ({"benchmarks": ("no-v0",)}, UnknownNameError, "no-v0"),
         ({"observe": ("none",)}, UnknownNameError, "none"),
         ({"rewards": ("none",)}, UnknownNameError, "none"),
-        ({"costs": ("vector",)}, InvalidParameterError, "vector is no cost.*--observe"),
+        (
+            {"costs": ("vector",)},
+            InvalidParameterError,
+            "the cost vector is not a single number.*--observe",
+        ),
         ({"action_space": "none"}, UnknownNameError, "none"),
     ],
 )
@@ -125,7 +129,7 @@ def test_an_environment_without_a_hash_collects_without(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(FakeEnv, "state_observation", None)
-    with pytest.raises(InvalidParameterError, match=r"has no hash.*--no-hashes"):
+    with pytest.raises(InvalidParameterError, match=r"cannot hash.*--no-hashes"):
         settle_options(fake_options())
     options, _ = settle_options(fake_options(no_hashes=True))
     with Player(options) as player:

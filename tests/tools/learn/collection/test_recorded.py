@@ -99,14 +99,14 @@ def test_what_cannot_be_recorded_is_refused(env: Recorded) -> None:
     with pytest.raises(PolicyError, match="cannot apply a state"):
         env.apply(state)
     env.reward_space = "number"
-    with pytest.raises(PolicyError, match="cannot change the reward"):
+    with pytest.raises(PolicyError, match="cannot change the recorded reward"):
         env.reward_space = None
-    with pytest.raises(PolicyError, match="cannot change the reward"):
+    with pytest.raises(PolicyError, match="cannot change the recorded reward"):
         env.reset(reward_space=None)
     env.reset()
     env.step(0)
     env.unwrapped.step(0)
-    with pytest.raises(PolicyError, match="1 steps were made that are not recorded"):
+    with pytest.raises(PolicyError, match="1 steps were not recorded"):
         env.episode_ended()
 
 

@@ -54,7 +54,7 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_left(
 def test_a_damaged_shard_is_told(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"PAR1 and no more")
-    with pytest.raises(CacheError, match=r"is damaged.*remove it"):
+    with pytest.raises(CacheError, match=r"is damaged.*delete it"):
         describe(path)
 
 

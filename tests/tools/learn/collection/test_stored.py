@@ -96,9 +96,9 @@ def test_arrow_reads_all_rows(stored: Collection) -> None:
 def test_what_cannot_be_read_is_told(stored: Collection, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"vectro.*vector"):
         next(stored.transitions(["vectro"]))
-    with pytest.raises(InvalidParameterError, match=r"part is \(4, 4\)"):
+    with pytest.raises(InvalidParameterError, match=r"part \(4, 4\) must be"):
         next(stored.transitions(part=(4, 4)))
-    with pytest.raises(InvalidParameterError, match="holds no collection"):
+    with pytest.raises(InvalidParameterError, match="does not hold a collection"):
         Collection(tmp_path)
     collect(tmp_path, fake_options(steps=5))
     (tmp_path / "shards/000000.parquet").unlink()

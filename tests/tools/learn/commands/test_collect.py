@@ -22,11 +22,11 @@ def test_a_collection_is_filled_resumed_and_verified(cli: Run, tmp_path: Path) -
     assert {"Autophase", "IrInstructionCount", "reward_IrInstructionCountOz"} <= set(names)
     again = cli("collect", "--output", "store", "--resume", "--verify", "2")
     assert again.status == 0, again.errors
-    assert "2 episodes played again: 0 came out otherwise" in again.output
+    assert "replayed 2 episodes: 0 differ" in again.output
     assert "no step failed" in again.output
     refused = cli("collect", "llvm-v0", "--output", "store", *ARGUMENTS)
     assert refused.status == 2
-    assert "holds a collection: resume it (--resume)" in refused.errors
+    assert "already holds a collection; resume it (--resume)" in refused.errors
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_collection_is_filled_resumed_and_verified(cli: Run, tmp_path: Path) -
         (("llvm-v0", *ARGUMENTS[:1], "cbench-v1/none"), "none"),
         (("llvm-v0", *ARGUMENTS, "--policy", "none.py"), "no file none.py"),
         (("llvm-v0", *ARGUMENTS, "--observe", "Autophas"), "Autophase"),
-        ((), "holds no collection"),
+        ((), "does not hold a collection"),
     ],
 )
 def test_what_cannot_be_collected_is_told(cli: Run, arguments: tuple[str, ...], said: str) -> None:

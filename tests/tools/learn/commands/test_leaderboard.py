@@ -52,7 +52,7 @@ def test_a_page_is_brought_up_to_date_and_a_stale_one_fails_the_check(
     page.write_text(PAGE)
     stale = cli("leaderboard", "table", str(page), "--check")
     assert (stale.status, page.read_text()) == (1, PAGE)
-    assert "is stale" in stale.errors
+    assert "is out of date" in stale.errors
     assert cli("leaderboard", "table", str(page)).status == 0
     assert "| Oz |" in page.read_text()
     assert cli("leaderboard", "table", str(page), "--check").status == 0
@@ -62,10 +62,10 @@ def test_a_page_is_brought_up_to_date_and_a_stale_one_fails_the_check(
 def test_what_does_not_exist_is_named(cli: Run) -> None:
     ran = cli("leaderboard", "run", "llvm-ic-9s", "level:-Oz")
     assert ran.status == 2
-    assert "no task 'llvm-ic-9s'; there are llvm-ic-1s" in ran.errors
+    assert "no task 'llvm-ic-9s'; choose from llvm-ic-1s" in ran.errors
     ran = cli("leaderboard", "run", "llvm-ic-1s", "magic")
     assert ran.status == 2
-    assert "no policy 'magic': expected level:-Oz" in ran.errors
+    assert "no policy 'magic'; choose level:-Oz" in ran.errors
     ran = cli("leaderboard", "table", "missing.md")
     assert ran.status == 2
-    assert "found missing.md: No such file" in ran.errors
+    assert "cannot update missing.md: No such file" in ran.errors

@@ -61,7 +61,7 @@ def test_a_collection_is_exported_up_to_each_failure(
     assert exported.actions.tolist() == [step.actions[0] for step in kept.steps]
     assert exported.rewards.tolist() == [step.reward for step in kept.steps]
     assert exported.observations[1].tolist() == kept.steps[0].observation[2].tolist()
-    for name, match in (("Ir", "an array to observe"), ("None", "no column")):
+    for name, match in (("Ir", "must be arrays"), ("None", "no column")):
         with pytest.raises((InvalidParameterError, UnknownNameError), match=match):
             export_collection(collection, "compiler/none-v0", name)
 
@@ -70,6 +70,6 @@ def test_what_is_no_array_is_refused() -> None:
     pytest.importorskip("minari", reason="minari is missing")
     with (
         FakeEnv(observation_space="digits") as env,
-        pytest.raises(InvalidParameterError, match="an array to observe"),
+        pytest.raises(InvalidParameterError, match="must be arrays"),
     ):
         record_episodes(env, lambda env, seen: 0, "compiler/none-v0", episodes=1)

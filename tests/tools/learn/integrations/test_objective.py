@@ -46,13 +46,13 @@ def test_the_program_stays_whatever_would_come_next(env: Any) -> None:
 
 
 def test_what_makes_no_sense_is_refused(env: Any) -> None:
-    with pytest.raises(InvalidParameterError, match="length is 0"):
+    with pytest.raises(InvalidParameterError, match="length must be at least 1"):
         SequenceObjective(env, length=0)
-    with pytest.raises(InvalidParameterError, match="nothing was evaluated"):
+    with pytest.raises(InvalidParameterError, match="there is no sequence yet"):
         SequenceObjective(env, length=1).commandline()
     with (
         FakeEnv(action_space="Menu") as menu,
-        pytest.raises(InvalidParameterError, match="actions with names"),
+        pytest.raises(InvalidParameterError, match="have no names"),
     ):
         SequenceObjective(menu, length=1)
 

@@ -30,12 +30,12 @@ def test_settings_become_an_environment_with_plain_actions() -> None:
 
 @pytest.mark.parametrize("programs", ["cbench-v1/crc32", []])
 def test_programs_that_are_no_list_are_refused(programs: Any) -> None:
-    with pytest.raises(InvalidParameterError, match="expected a list of addresses"):
+    with pytest.raises(InvalidParameterError, match="must be a list of addresses"):
         rllib_env({"programs": programs})
 
 
 def test_a_negative_number_of_env_runners_is_refused() -> None:
-    with pytest.raises(InvalidParameterError, match="env_runners is -1"):
+    with pytest.raises(InvalidParameterError, match="env_runners must be at least 0"):
         ppo_config(env_runners=-1)
 
 

@@ -73,7 +73,7 @@ def test_a_failure_ends_its_episode_unrecorded() -> None:
 def test_what_has_no_names_or_takes_no_file_is_refused() -> None:
     with (
         FakeEnv(action_space="Menu") as env,
-        pytest.raises(InvalidParameterError, match="actions with names"),
+        pytest.raises(InvalidParameterError, match="named actions"),
     ):
         next(random_transitions(env, ["benchmark://fake-v0/7"]))
 

@@ -134,5 +134,5 @@ def test_an_evaluation_goes_on_where_it_was_killed(tmp_path: Path) -> None:
 
 
 def test_another_compiler_is_refused() -> None:
-    with pytest.raises(EnvironmentNotSupported, match="about version 9 of the compiler"):
+    with pytest.raises(EnvironmentNotSupported, match="needs version 9 of the compiler"):
         evaluate(endless, replace(TASK, compiler_version="9"))

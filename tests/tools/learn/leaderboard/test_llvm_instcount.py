@@ -30,8 +30,8 @@ def test_results_are_states_and_are_summed_up(
     assert all(state.reward is not None and state.reward > 0 for state in states)
     assert "Number of inferences: 4" in printed
     assert "Geometric mean of the reward: 0." in printed
-    assert "4 states validated" in printed
-    assert ", 0 wrong" in printed
+    assert "validated 4 states" in printed
+    assert ": 0 wrong" in printed
 
 
 def test_what_is_there_is_not_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

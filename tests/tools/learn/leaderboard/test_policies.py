@@ -49,13 +49,13 @@ def test_policies_come_from_files(tmp_path: Path) -> None:
     assert evaluate(find_policy(str(path)), TASK).outcomes[0].compilations == 1
     assert evaluate(find_policy(f"{path}:Other"), TASK).outcomes[0].compilations == 0
     for name, words in (
-        (f"{path}:none", "has no none"),
+        (f"{path}:none", "does not define none"),
         ("nowhere.py", "no file"),
         ("x", "no policy"),
     ):
         with pytest.raises(UnknownNameError, match=words):
             find_policy(name)
-    with pytest.raises(UnknownNameError, match="no search 'x'; there are random"):
+    with pytest.raises(UnknownNameError, match="no search 'x'; choose from random"):
         find_policy("search:x")
-    with pytest.raises(UnknownNameError, match="no task 'x'; there are llvm-ic-1s"):
+    with pytest.raises(UnknownNameError, match="no task 'x'; choose from llvm-ic-1s"):
         find_task("x")

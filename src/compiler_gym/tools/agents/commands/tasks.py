@@ -28,20 +28,20 @@ def tasks(
     from compiler_gym.datasets import SPLITS
     from compiler_gym.files import write_whole
     from compiler_gym.tools.agents import find_task
-    from compiler_gym.tools.agents import tasks as chosen_tasks
+    from compiler_gym.tools.agents import tasks as select_tasks
 
-    found = [find_task(task)] if task is not None else chosen_tasks(split, family, difficulty)
+    selected = [find_task(task)] if task is not None else select_tasks(split, family, difficulty)
     if file is not None:
-        write_whole(file, "".join(f"{one.json()}\n" for one in found).encode())
-        output().print(f"{len(found)} tasks are in {file}")
+        write_whole(file, "".join(f"{item.json()}\n" for item in selected).encode())
+        output().print(f"wrote {len(selected)} tasks to {file}")
     elif json:
-        print_json({"tasks": [one.dict() for one in found]})
+        print_json({"tasks": [item.dict() for item in selected]})
     elif task is not None:
-        output().print(found[0].prompt)
+        output().print(selected[0].prompt)
     else:
         columns = [name for name in SPLITS if split in (None, name)]
         rows = table("Family", *columns, right=columns, typed=("Family",))
-        for name in dict.fromkeys(one.family for one in found):
-            counts = [sum((one.family, one.split) == (name, s) for one in found) for s in columns]
+        for name in dict.fromkeys(item.family for item in selected):
+            counts = [sum((t.family, t.split) == (name, s) for t in selected) for s in columns]
             rows.add_row(name, *map(str, counts))
         show(rows)

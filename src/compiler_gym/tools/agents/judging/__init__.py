@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Says what an agent's decisions are worth, where the agent cannot reach.
+"""Score an agent's decisions, out of the agent's reach.
 
-``judge`` asks a process of its own, which ``process`` is and ``confinement`` shuts in: it has no
-network, no variables and no files that anybody else can write. ``measuring`` is what happens there:
-the task is looked up again, the decisions are replayed from the original program, the cost is
-measured, and the program is run on inputs that nobody has seen. ``scoring`` adds verdicts up.
+``judge`` sends requests to a separate process, which ``process`` runs and ``confinement`` isolates:
+it has no network, none of the caller's variables, and no files that another process can write.
+``measuring`` runs there: it looks up the task, replays the decisions from the original program,
+measures the cost, and runs the program on inputs that the agent has never seen. ``scoring``
+aggregates verdicts.
 """
 
 __all__: list[str] = []

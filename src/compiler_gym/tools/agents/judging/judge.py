@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Asks the judge's process, and starts it when it is needed.
+"""Request verdicts from the judge's process, which starts on demand.
 
-Whoever calls this is believed: it is the trainer. What an agent hands over is `Decisions`, and
-whatever is in them, the answer is a `Verdict`.
+The caller is the trainer and is trusted. The agent's `Decisions` are not: with any content,
+the result is a `Verdict`.
 """
 
 import atexit
@@ -28,60 +28,59 @@ __all__ = ["Judge", "judge"]
 _SECONDS = 300.0
 _START_SECONDS = 120.0
 _MOST_BYTES = 1 << 20
-"""The longest answer that is read."""
+"""The maximum length of an answer, in bytes."""
 
 
 class Judge:
-    """A judge that stays warm: its process starts with the first question and ends with `close`.
+    """A judge that stays warm: its process starts with the first request and ends with `close`.
 
-    Threads may share one; questions are answered one after the other. A process that was forked
-    from its owner starts another.
+    Thread-safe; requests run one at a time. A fork of this process starts its own judge.
 
     Args:
-        seconds: The time that one verdict may take. Decisions that take longer are worth nothing.
+        seconds: The time limit of one verdict. Decisions that take longer are worth nothing.
     """
 
     def __init__(self, *, seconds: float = _SECONDS) -> None:
         self.seconds = seconds
         self.box = ""
-        """What keeps the process apart: ``namespaces``, or ``process`` where there are none."""
+        """The isolation of the process: ``namespaces``, or ``process`` if they are unavailable."""
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
         self._home: KeptDirectory | None = None
         self._lock = threading.Lock()
 
     def __call__(self, task: AgentTask, decisions: Decisions) -> Verdict:
-        """Return what `decisions` are worth for `task`.
+        """Return the verdict on `decisions` for `task`.
 
-        Nothing in them raises an error: what cannot be replayed, or takes too long, is worth 0.
-        Raises `ServiceError` where the judge cannot be started, or this machine lacks what the
-        task needs.
+        Decisions never raise an error: if they cannot be replayed, or take too long, the reward is
+        0. Raises `ServiceError` if the judge cannot be started, or this machine lacks a requirement
+        of the task.
         """
         if not isinstance(decisions, Decisions):  # pyright: ignore[reportUnnecessaryIsInstance]  # an agent's
-            return Verdict.refuse(task.id, f"a {type(decisions).__name__}: expected Decisions")
+            return Verdict.refuse(task.id, f"a {type(decisions).__name__} is not Decisions")
         nonce = secrets.token_hex(16)
-        asked = {"nonce": nonce, "task": task.dict(), "decisions": decisions.dict()}
+        request = {"nonce": nonce, "task": task.dict(), "decisions": decisions.dict()}
         with self._lock:
             try:
-                line = self._ask((json.dumps(asked) + "\n").encode())
+                line = self._ask((json.dumps(request) + "\n").encode())
             except BaseException:
-                self._end()  # an answer that nobody waits for would be the next one's
+                self._end()  # a late answer would be read as the next one
                 raise
             try:
                 answer: dict[str, Any] = json.loads(line)
                 if answer["nonce"] != nonce:
-                    raise ValueError("an answer to something else")
+                    raise ValueError("an answer to another request")
                 if "trouble" in answer:
                     raise ServiceError(f"{task.id} cannot be judged here: {answer['trouble']}")
-                told: dict[str, Any] = {**answer["verdict"], "box": self.box}
-                return Verdict(**told)
+                fields: dict[str, Any] = {**answer["verdict"], "box": self.box}
+                return Verdict(**fields)
             except (ValueError, KeyError, TypeError) as error:
                 self._end()
-                why = "it took too long or ended" if not line else f"no verdict: {error}"
-                return Verdict.refuse(task.id, f"the judge gave no verdict: {why}")
+                reason = "it took too long or crashed" if not line else f"invalid answer: {error}"
+                return Verdict.refuse(task.id, f"the judge did not return a verdict: {reason}")
 
     def _ask(self, request: bytes) -> bytes:
-        """Return the line that answers `request`; nothing where there is none in time."""
+        """Return the line that answers `request`; empty if there is none in time."""
         process = self._running()
         assert process.stdin is not None
         try:
@@ -105,14 +104,13 @@ class Judge:
             self.box = PROCESS
             process = self._start(plain())
             warn_of_the_caller(
-                f"the judge runs as a plain process, because it did not start in namespaces: "
-                f"{error}",
+                f"the judge did not start in namespaces and runs as a plain process: {error}",
                 CompilerGymWarning,
             )
             return process
 
     def _start(self, command: list[str]) -> "subprocess.Popen[bytes]":
-        """Start the judge and return its process; raise `ServiceError` with what it printed."""
+        """Start the judge and return its process; raise `ServiceError` with its last line."""
         with tempfile.TemporaryFile() as errors:
             try:
                 self._process = subprocess.Popen(
@@ -125,7 +123,7 @@ class Judge:
                     start_new_session=True,
                 )
             except OSError as error:
-                raise ServiceError(f"the judge cannot be started: {error}") from error
+                raise ServiceError(f"cannot start the judge: {error}") from error
             self._owner = os.getpid()
             if _next_line(self._process, _START_SECONDS):
                 return self._process
@@ -133,18 +131,20 @@ class Judge:
             self._end()
             errors.seek(0)
             printed = errors.read().decode(errors="replace").strip().splitlines()
-        why = printed[-1] if printed else f"it printed nothing (status {status})"
-        raise ServiceError(f"the judge does not start: {why}: try `{shlex.join(command)}`")
+        reason = printed[-1] if printed else f"it printed nothing (status {status})"
+        raise ServiceError(
+            f"the judge does not start: {reason}; to see why, run `{shlex.join(command)}`"
+        )
 
     def _variables(self) -> dict[str, str]:
-        """Return the judge's variables. Its home is in memory, or a new folder of its own."""
+        """Return the judge's variables. Its home is in memory, or else a new folder."""
         if self.box != PROCESS:
             return dict(ENVIRONMENT)
         self._home = KeptDirectory("judge")
         return {**ENVIRONMENT, "HOME": str(self._home.path), "TMPDIR": str(self._home.path)}
 
     def close(self) -> None:
-        """End the process. The next question starts another."""
+        """End the process. The next request starts another."""
         with self._lock:
             self._end()
 
@@ -157,7 +157,7 @@ class Judge:
         for stream in (process.stdin, process.stdout):
             if stream is not None:
                 stream.close()
-        self._home = None  # its folder goes with it
+        self._home = None  # deletes its folder
 
     def __enter__(self) -> Self:
         return self
@@ -167,12 +167,12 @@ class Judge:
 
 
 def _next_line(process: "subprocess.Popen[bytes]", seconds: float) -> bytes:
-    """Return the next line of a process; nothing where there is none in time."""
+    """Return the next line of a process; empty if there is none in time."""
     assert process.stdout is not None
     deadline, line = time.monotonic() + seconds, b""
     while not line.endswith(b"\n") and len(line) < _MOST_BYTES:
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0 or not select.select([process.stdout], [], [], remaining)[0]:
             return b""
         part = os.read(process.stdout.fileno(), 1 << 16)
         if not part:
@@ -182,7 +182,7 @@ def _next_line(process: "subprocess.Popen[bytes]", seconds: float) -> bytes:
 
 
 def judge(task: AgentTask, decisions: Decisions) -> Verdict:
-    """Return what `decisions` are worth for `task`, by a judge that the process keeps warm.
+    """Return the verdict on `decisions` for `task`, from a judge that this process keeps warm.
 
     See `Judge`.
     """

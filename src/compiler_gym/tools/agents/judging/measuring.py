@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Measures what decisions are worth. Runs in the judge's process alone.
+"""Measure the value of decisions. Runs only in the judge's process.
 
-Nothing that an agent says is believed but its actions and its answer: the task is taken from the
-catalogue, the program from its dataset, and the baseline is measured here.
+Only the agent's actions and answer are used: the task comes from the catalogue, the program from
+its dataset, and the baseline is measured here.
 """
 
 import inspect
@@ -27,15 +27,15 @@ from compiler_gym.validation import Verdict as Check
 __all__ = ["finite_cost", "make_verdict", "measure", "right_answers"]
 
 _UNSURE = 1e-9
-"""Logarithms of ratios that are nearer to 0 are none: rounding."""
+"""Gains (logarithms of ratios) up to this size count as 0, because of rounding."""
 _MOST_WORDS = 500
 _MOST_DIGITS = 9
 
 
 def measure(task: AgentTask, decisions: Decisions) -> Verdict:
-    """Return what `decisions` are worth for `task`: nothing, and why, where they are not valid.
+    """Return the verdict on `decisions` for `task`; invalid ones have reward 0 and a reason.
 
-    Raises the error of a machine on which the task cannot be begun: that is no agent's doing.
+    Raises an error if the task cannot start on this machine, which is not the agent's fault.
     """
     if (refusal := _why_not_judged(task, decisions)) is not None:
         return Verdict.refuse(task.id, refusal)
@@ -53,18 +53,18 @@ def measure(task: AgentTask, decisions: Decisions) -> Verdict:
 
 def _why_not_judged(task: AgentTask, decisions: Decisions) -> str | None:
     try:
-        known = find_task(task.id)
+        expected = find_task(task.id)
     except UnknownNameError as error:
         return str(error)
-    if known != task:
-        return f"the task {task.id} was changed: expected the catalogue's"
+    if expected != task:
+        return f"the task {task.id} differs from the one in the catalogue"
     if decisions.task != task.id:
-        return f"the decisions are for {decisions.task!r:.80}: expected {task.id}"
+        return f"the decisions are for {decisions.task!r:.80}, not for {task.id}"
     return None
 
 
 def _judge_program(env: CompilerEnv, task: AgentTask, baseline: float, commandline: str) -> Verdict:
-    """Return how much better than the baseline the program is that the actions lead to."""
+    """Return the verdict on the program that the actions produce, against the baseline."""
     actions = env.commandline_to_actions(commandline) if commandline else []
     _require_actions(env, task, actions)
     _apply_all(env, actions)
@@ -77,14 +77,14 @@ def _judge_program(env: CompilerEnv, task: AgentTask, baseline: float, commandli
 def make_verdict(
     task: AgentTask, baseline: float, measured: float, validated: ValidationResult
 ) -> Verdict:
-    """Return what a program is worth that costs `measured` and was `validated`."""
+    """Return the verdict on a program with the cost `measured` and its validation."""
     gain = math.log(measured / baseline if task.more_is_better else baseline / measured)
-    wrong = _why_not_valid(task, validated)
+    failure = _why_not_valid(task, validated)
     return Verdict(
         task.id,
-        reward=gain if gain > _UNSURE and not wrong else 0.0,
-        valid=not wrong,
-        reason=(wrong or f"{task.goal} is {measured:g}, {task.baseline} {baseline:g}")[
+        reward=gain if gain > _UNSURE and not failure else 0.0,
+        valid=not failure,
+        reason=(failure or f"{task.goal} is {measured:g}, {task.baseline} {baseline:g}")[
             :_MOST_WORDS
         ],
         gain=gain,
@@ -95,15 +95,15 @@ def make_verdict(
 
 
 def _why_not_valid(task: AgentTask, validated: ValidationResult) -> str:
-    """Return what is wrong; nothing where every check of the task was passed.
+    """Return the first failure; empty if the program passed every check of the task.
 
-    One that cannot tell is not passed: a program that makes it so earns nothing.
+    An inconclusive check counts as failed, so that a program cannot gain by provoking one.
     """
     needed = {"replay", *task.checks}
     for rung in validated.rungs:
         if rung.verdict is Check.FAILED or (rung.verdict is Check.UNKNOWN and rung.name in needed):
-            why = "; ".join(map(str, rung.errors)) or rung.reason
-            return f"the check {rung.name} is {rung.verdict.value}: {why}"
+            details = "; ".join(map(str, rung.errors)) or rung.reason
+            return f"the check {rung.name} is {rung.verdict.value}: {details}"
     missing = ", ".join(sorted(needed - set(_list_passed(validated))))
     return f"not checked: {missing}" if missing else ""
 
@@ -119,18 +119,18 @@ def _observe_cost(env: CompilerEnv, name: str) -> float:
 def finite_cost(name: str, cost: float) -> float:
     """Return `cost`; raise `InvalidParameterError` unless its logarithm is a number."""
     if not 0 < cost < math.inf:
-        raise InvalidParameterError(f"{name} is {cost}: expected a finite number above 0")
+        raise InvalidParameterError(f"{name} must be a finite number above 0 (got {cost})")
     return cost
 
 
 def _require_actions(env: CompilerEnv, task: AgentTask, actions: Sequence[Any]) -> None:
     if len(actions) > task.max_actions:
         raise InvalidActionError(
-            f"{len(actions)} actions: expected at most {task.max_actions} for {task.id}"
+            f"{task.id} allows at most {task.max_actions} actions (got {len(actions)})"
         )
     for action in actions:
         if not env.action_space.contains(action):
-            raise InvalidActionError(f"{action!r:.80} is no action of {task.action_space}")
+            raise InvalidActionError(f"{action!r:.80} is not an action of {task.action_space}")
 
 
 def _apply_all(env: CompilerEnv, actions: Sequence[Any]) -> None:
@@ -138,29 +138,29 @@ def _apply_all(env: CompilerEnv, actions: Sequence[Any]) -> None:
         return
     _, _, _, truncated, info = env.multistep(list(actions))
     if truncated or "error" in info:
-        raise InvalidActionError(f"the compiler fails: {info.get('error_details', 'no details')}")
+        raise InvalidActionError(f"the compiler failed: {info.get('error_details', 'no details')}")
 
 
 def _judge_answer(env: CompilerEnv, task: AgentTask, answer: str) -> Verdict:
     text = answer.strip()
     if not (text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS):
         return Verdict.refuse(
-            task.id, f"the answer is {answer!r:.80}: expected a number from 1 to {len(task.given)}"
+            task.id, f"the answer must be a number from 1 to {len(task.given)} (got {answer!r:.80})"
         )
     is_right = int(text) in right_answers(env, task)
-    told = f"the answer {int(text)} is {'right' if is_right else 'wrong'}"
-    return Verdict(task.id, float(is_right), valid=True, reason=told, gain=float(is_right))
+    reason = f"the answer {int(text)} is {'right' if is_right else 'wrong'}"
+    return Verdict(task.id, float(is_right), valid=True, reason=reason, gain=float(is_right))
 
 
 def right_answers(env: CompilerEnv, task: AgentTask) -> set[int]:
-    """Return the answers to a task's question, found out by applying what it asks about."""
+    """Return the correct answers to a task's question, by applying its actions."""
     costs = [_observe_cost(env, task.goal)]
     for name in task.given:
         _apply_all(env, [env.action_space[name]])
         costs.append(_observe_cost(env, task.goal))
     steps = range(1, len(costs))
     if task.question is Question.FIRST_DIFFERENCE:
-        return set([at for at in steps if costs[at] != task.trace[at - 1]][:1])
-    increases = {at: costs[at] - costs[at - 1] for at in steps}
+        return set([step for step in steps if costs[step] != task.trace[step - 1]][:1])
+    increases = {step: costs[step] - costs[step - 1] for step in steps}
     most = max(increases.values())
-    return {at for at, increase in increases.items() if increase == most and most > 0}
+    return {step for step, increase in increases.items() if increase == most and most > 0}

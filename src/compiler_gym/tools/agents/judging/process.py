@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The judge's process: ``python -I -m compiler_gym.tools.agents.judging.process``.
 
-It says that it is ready, and answers requests, one JSON object a line. Before anything else is
-imported it moves its two streams away, so that what a compiler or a program prints, or reads, is
-no answer and no request.
+It reports that it is ready, then answers requests, one JSON object per line. Before importing
+anything else, it moves its streams away from standard input and output, so that a compiler or
+program can neither read requests nor print answers.
 """
 
 import os
@@ -24,34 +24,34 @@ def main() -> None:
     from compiler_gym.tools.agents.judging.measuring import measure
     from compiler_gym.tools.agents.task import AgentTask, Decisions
 
-    # A judge that cannot see these starts no task: it ends before it says that it is ready.
+    # Fail before reporting that it is ready if these are missing: no task could start.
     find_helper()
     find_bundled_folder()
 
-    def say(**fields: Any) -> None:
+    def send(**fields: Any) -> None:
         answers.write(json.dumps(fields) + "\n")
         answers.flush()
 
-    say(ready=True)
-    os.dup2(0, 2)  # whoever started this reads errors until now
+    send(ready=True)
+    os.dup2(0, 2)  # the parent stops reading errors here
     for line in requests:
-        asked: dict[str, Any] = json.loads(line)
+        request: dict[str, Any] = json.loads(line)
         try:
-            verdict = measure(AgentTask(**asked["task"]), Decisions(**asked["decisions"]))
+            verdict = measure(AgentTask(**request["task"]), Decisions(**request["decisions"]))
         except CompilerGymError as error:
-            say(nonce=asked["nonce"], trouble=f"{type(error).__name__}: {error}")
+            send(nonce=request["nonce"], trouble=f"{type(error).__name__}: {error}")
         else:
-            say(nonce=asked["nonce"], verdict=verdict.dict())
+            send(nonce=request["nonce"], verdict=verdict.dict())
 
 
 def move_streams() -> tuple[Any, Any]:
-    """Return the streams of requests and answers; what their descriptors were is nothing now."""
+    """Return the streams of requests and answers, and redirect their descriptors to /dev/null."""
     requests = os.fdopen(os.dup(0), "r", encoding="utf-8")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    nothing = os.open(os.devnull, os.O_RDWR)
+    null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):
-        os.dup2(nothing, stream)
-    os.close(nothing)
+        os.dup2(null, stream)
+    os.close(null)
     return requests, answers
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Adds up verdicts, so that nothing is won by leaving tasks out or by trying one often."""
+"""Aggregate verdicts, without rewarding skipped tasks or repeated tries."""
 
 import math
 from collections import defaultdict
@@ -14,33 +14,33 @@ __all__ = ["Score", "score"]
 
 @dataclass(frozen=True, slots=True)
 class Score(Record):
-    """What an agent is worth on a set of tasks."""
+    """The score of an agent on a set of tasks."""
 
     reward: float
-    """The mean reward of all tasks; one without a verdict has 0."""
+    """The mean reward over all tasks; a task without a verdict counts as 0."""
     valid: float
-    """The share of tasks whose decisions were valid, in the mean."""
+    """The mean fraction of valid decisions over all tasks."""
     tried: int
-    """Tasks that have a verdict."""
+    """The number of tasks with a verdict."""
     tasks: int
 
 
 def score(verdicts: Iterable[Verdict], tasks: Sequence[AgentTask]) -> Score:
     """Return the score of `verdicts` on `tasks`.
 
-    A task counts once, with the mean of its verdicts: the best of many tries is no better than
-    they are. The mean is arithmetic, of logarithms: it neither overflows nor becomes 0 by
-    one task alone. Raises `InvalidParameterError` for a verdict on another task.
+    A task counts once, with the mean of its verdicts, so that more tries do not help. Rewards are
+    logarithms and their mean is arithmetic, so it cannot overflow, and a single task cannot make it
+    0. Raises `InvalidParameterError` for a verdict on another task.
     """
-    found: dict[str, list[Verdict]] = defaultdict(list)
-    known = {task.id for task in tasks}
+    by_task: dict[str, list[Verdict]] = defaultdict(list)
+    ids = {task.id for task in tasks}
     for verdict in verdicts:
-        if verdict.task not in known:
+        if verdict.task not in ids:
             raise InvalidParameterError(
-                f"a verdict on {verdict.task!r:.80}: expected one of the {len(known)} tasks"
+                f"a verdict is for {verdict.task!r:.80}, which is not one of the {len(ids)} tasks"
             )
-        found[verdict.task].append(verdict)
-    count = max(len(known), 1)
-    rewards = [math.fsum(one.reward for one in each) / len(each) for each in found.values()]
-    valid = [sum(one.valid for one in each) / len(each) for each in found.values()]
-    return Score(math.fsum(rewards) / count, math.fsum(valid) / count, len(found), len(known))
+        by_task[verdict.task].append(verdict)
+    count = max(len(ids), 1)
+    rewards = [math.fsum(v.reward for v in tries) / len(tries) for tries in by_task.values()]
+    valid = [sum(v.valid for v in tries) / len(tries) for tries in by_task.values()]
+    return Score(math.fsum(rewards) / count, math.fsum(valid) / count, len(by_task), len(ids))

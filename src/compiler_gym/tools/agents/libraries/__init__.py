@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The tasks in the libraries that train, evaluate and serve language models."""
+"""Adapters for libraries that train, evaluate and serve language models."""

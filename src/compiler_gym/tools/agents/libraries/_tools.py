@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tools of an episode as Python functions, for libraries that read signatures and docstrings."""
+"""An episode's tools as Python functions, for libraries that read signatures and docstrings."""
 
 import inspect
 from collections.abc import Callable
@@ -14,39 +14,39 @@ __all__ = ["all_tools", "list_tools", "tool_function"]
 
 _TYPES = {"string": str, "integer": int, "array": list[str]}
 _RESERVED = frozenset({"reset", "step", "state", "close"})
-"""Names that mean something else to these libraries; ``undo`` leads back to the start as well."""
+"""Names with another meaning in these libraries; ``undo`` can replace ``reset``."""
 
 
 def list_tools(episode: AgentEpisode) -> list[Tool]:
-    """Return the tools of an episode whose names are free."""
+    """Return the tools of an episode whose names are not reserved."""
     return [tool for tool in episode.tools if tool.name not in _RESERVED]
 
 
 @cache
 def all_tools() -> tuple[Tool, ...]:
-    """Return every tool that some task offers: begins an episode in each environment.
+    """Return the tools of all tasks, by starting an episode in each environment.
 
-    One that this machine cannot have offers none.
+    Environments that this machine does not support are skipped.
     """
-    found: dict[str, Tool] = {}
+    by_name: dict[str, Tool] = {}
     for task in {task.env_id: task for task in tasks()}.values():
         with suppress(EnvironmentNotSupported), AgentEpisode(task) as episode:
-            found |= {tool.name: tool for tool in list_tools(episode)}
-    return tuple(found.values())
+            by_name |= {tool.name: tool for tool in list_tools(episode)}
+    return tuple(by_name.values())
 
 
 def tool_function(
     tool: Tool, call: Callable[[Any, str, dict[str, Any]], str]
 ) -> Callable[..., str]:
-    """Return a method named as `tool`, with its types and a Google docstring.
+    """Return a method with the name and types of `tool`, and a Google docstring.
 
     Args:
-        tool: What the method is.
-        call: Gets the object, the name of the tool and the arguments that were given.
+        tool: The tool.
+        call: Called with the object, the name of the tool and the arguments.
     """
 
-    def method(self: Any, *values: Any, **given: Any) -> str:
-        return call(self, tool.name, {**dict(zip(parameters, values, strict=False)), **given})
+    def method(self: Any, *values: Any, **keywords: Any) -> str:
+        return call(self, tool.name, {**dict(zip(parameters, values, strict=False)), **keywords})
 
     schemas: dict[str, Any] = tool.parameters["properties"]
     parameters = {
@@ -62,7 +62,7 @@ def tool_function(
     method.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [receiver, *parameters.values()], return_annotation=str
     )
-    method.__annotations__ = {name: one.annotation for name, one in parameters.items()}
+    method.__annotations__ = {name: item.annotation for name, item in parameters.items()}
     method.__annotations__["return"] = str
     method.__name__ = method.__qualname__ = tool.name
     method.__doc__ = _docstring(tool.description, schemas)

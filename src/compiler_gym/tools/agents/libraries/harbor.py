@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Tasks as folders in the format of Harbor, which several trainers read.
+"""Export tasks as folders in the Harbor format, which several trainers read.
 
     python -m compiler_gym.integrations.harbor export FOLDER --split test --difficulty easy
 
-In a task's container the agent gets the tools over the Model Context Protocol, and after every
-call its decisions are a file. That file is all that reaches the container of the verifier, where
-the judge replays it. Harbor itself is not needed here; the containers need the extra ``mcp``.
+In a task's container the agent uses the tools over the Model Context Protocol, and every call
+updates a file of its decisions. Only that file reaches the verifier's container, where the judge
+replays it. Harbor itself is not needed here; the containers need the extra ``mcp``.
 """
 
 import argparse
@@ -37,22 +37,22 @@ _REWARD = "/logs/verifier/reward.json"
 _MODULE = "compiler_gym.tools.agents.libraries.harbor"
 _MOST_BYTES = 1 << 22
 _NEXT = """
-The tools of the server `compiler` are the only way to act on the program. Call `submit` when you
-are done: what you applied is your answer, and it is compiled again elsewhere to be judged.
+Only the tools of the server `compiler` can change the program. Call `submit` when you are done:
+the actions you applied are your answer, and are replayed elsewhere to judge it.
 """
 
 
 def export_tasks(chosen: Iterable[AgentTask], folder: Path, *, image: str = _IMAGE) -> list[Path]:
-    """Write a folder for each task; return them.
+    """Write a folder for each task, and return the folders.
 
     Args:
         chosen: The tasks.
-        folder: Where the folders are made; files of the same names are replaced.
+        folder: The parent of the folders; existing files are replaced.
         image: A container image in which ``python`` has this library.
     """
-    made: list[Path] = []
+    folders: list[Path] = []
     for task in chosen:
-        place = folder / task.id.replace("/", "--").lower()
+        target = folder / task.id.replace("/", "--").lower()
         files = {
             "task.toml": tomli_w.dumps(_task_config(task, image)),
             "instruction.md": f"{task.prompt}\n{_NEXT}",
@@ -61,10 +61,10 @@ def export_tasks(chosen: Iterable[AgentTask], folder: Path, *, image: str = _IMA
             f"{_MODULE} judge {task.id} {_DECISIONS} {_REWARD}\n",
         }
         for name, text in files.items():
-            write_whole(place / name, text.encode())
-        (place / "tests/test.sh").chmod(0o755)
-        made.append(place)
-    return made
+            write_whole(target / name, text.encode())
+        (target / "tests/test.sh").chmod(0o755)
+        folders.append(target)
+    return folders
 
 
 def _task_config(task: AgentTask, image: str) -> dict[str, Any]:
@@ -87,42 +87,42 @@ def _task_config(task: AgentTask, image: str) -> dict[str, Any]:
     }
 
 
-def _serve_tools(task: AgentTask, kept: Path) -> None:
-    """Serve the tools on standard input and output; `kept` always holds the decisions."""
+def _serve_tools(task: AgentTask, file: Path) -> None:
+    """Serve the tools on standard input and output, and keep the decisions in a file."""
     with AgentEpisode(task) as episode:
 
         def answer(name: str, arguments: Any) -> tuple[str, bool]:
-            answered = episode.answer(name, arguments)
-            write_whole(kept, episode.decisions.json().encode())
-            return answered
+            result = episode.answer(name, arguments)
+            write_whole(file, episode.decisions.json().encode())
+            return result
 
         mcp.serve(mcp.make_server(episode.tools, answer, episode.prompt))
 
 
-def _verdict_on_file(task: AgentTask, kept: Path) -> Verdict:
-    """Return what the decisions in a file are worth, whatever an agent wrote there."""
+def _verdict_on_file(task: AgentTask, file: Path) -> Verdict:
+    """Return the verdict on the decisions in a file, even if an agent corrupted it."""
     try:
-        decisions = Decisions.parse_raw(read_regular(kept, most=_MOST_BYTES))
+        decisions = Decisions.parse_raw(read_regular(file, most=_MOST_BYTES))
     except (OSError, ValueError) as error:
-        return Verdict.refuse(task.id, f"no decisions: {error}")
+        return Verdict.refuse(task.id, f"cannot read the decisions: {error}")
     return judge(task, decisions)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Write the folders, or do what a folder asks for in its containers."""
+    """Export tasks, or serve or judge one in a container."""
     parser = argparse.ArgumentParser(prog=f"python -m {_MODULE}")
     verbs = parser.add_subparsers(dest="verb", required=True)
     export = verbs.add_parser("export", help="write a folder for each task")
     export.add_argument("folder", type=Path)
     for name in ("split", "family", "difficulty"):
         export.add_argument(f"--{name}")
-    export.add_argument("--image", default=_IMAGE, help="an image that has this library")
-    for verb, about in (("serve", "serve the tools"), ("judge", "judge decisions")):
-        one = verbs.add_parser(verb, help=about)
-        one.add_argument("task")
-        one.add_argument("decisions", type=Path)
+    export.add_argument("--image", default=_IMAGE, help="container image with this library")
+    for verb, text in (("serve", "serve the tools"), ("judge", "judge decisions")):
+        command = verbs.add_parser(verb, help=text)
+        command.add_argument("task")
+        command.add_argument("decisions", type=Path)
         if verb == "judge":
-            one.add_argument("reward", type=Path)
+            command.add_argument("reward", type=Path)
     options = parser.parse_args(arguments)
     with report_errors(parser):
         _run_verb(options)
@@ -130,9 +130,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run_verb(options: argparse.Namespace) -> None:
     if options.verb == "export":
-        chosen = tasks(options.split, options.family, options.difficulty)
-        made = export_tasks(chosen, options.folder, image=options.image)
-        print(f"{len(made)} tasks in {options.folder}")
+        selected = tasks(options.split, options.family, options.difficulty)
+        folders = export_tasks(selected, options.folder, image=options.image)
+        print(f"wrote {len(folders)} tasks to {options.folder}")
     elif options.verb == "serve":
         _serve_tools(find_task(options.task), options.decisions)
     else:

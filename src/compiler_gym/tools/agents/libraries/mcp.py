@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A server of the Model Context Protocol whose tools are those of an environment, or of a task.
+"""A Model Context Protocol server for the tools of an environment or a task.
 
     python -m compiler_gym.tools.agents.libraries.mcp llvm-ic-v0
 
@@ -25,27 +25,27 @@ def make_server(
     answer: Callable[[str, Any], tuple[str, bool]],
     instructions: str = _INSTRUCTIONS,
 ) -> Any:
-    """Return a low-level server of the protocol.
+    """Return a low-level MCP server.
 
     Args:
-        tools: The tools that are offered.
+        tools: The tools to offer.
         answer: Returns the answer to a call and whether it is an error, as `Toolbox.answer` does.
-            It is called in the thread that runs the server.
-        instructions: What the model is told.
+            It is called in the server's thread.
+        instructions: The instructions for the model.
     """
     protocol, types = library("mcp.server", "mcp"), library("mcp.types", "mcp")
     offered = types.ListToolsResult(
         tools=[
-            types.Tool(name=one.name, description=one.description, input_schema=one.parameters)
-            for one in tools
+            types.Tool(name=tool.name, description=tool.description, input_schema=tool.parameters)
+            for tool in tools
         ]
     )
 
     async def list_tools(_: Any, __: Any) -> Any:
         return offered
 
-    async def call_tool(_: Any, asked: Any) -> Any:
-        text, is_error = answer(asked.name, asked.arguments)
+    async def call_tool(_: Any, request: Any) -> Any:
+        text, is_error = answer(request.name, request.arguments)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)], is_error=is_error
         )
@@ -60,7 +60,7 @@ def make_server(
 
 
 def serve(server: Any) -> None:
-    """Serve on standard input and output, until the client ends."""
+    """Serve on standard input and output until the client disconnects."""
     streams = library("mcp.server.stdio", "mcp").stdio_server
 
     async def run() -> None:
@@ -71,23 +71,23 @@ def serve(server: Any) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Serve one environment, or one task."""
+    """Serve one environment or one task."""
     parser = argparse.ArgumentParser(prog="python -m compiler_gym.tools.agents.libraries.mcp")
-    parser.add_argument("env", nargs="?", help="the id of an environment")
-    parser.add_argument("--benchmark", help="the only program; without, the agent may choose")
-    parser.add_argument("--action-space", help="the action space, if not the first one")
-    parser.add_argument("--task", help="the id of a task, instead of an environment")
-    parser.add_argument("--trace", help="a file that gets every call for the task")
+    parser.add_argument("env", nargs="?", help="ID of an environment")
+    parser.add_argument("--benchmark", help="program; by default the agent may choose")
+    parser.add_argument("--action-space", help="action space [default: the first one]")
+    parser.add_argument("--task", help="ID of a task, instead of an environment")
+    parser.add_argument("--trace", help="file to which to append every call for the task")
     options = parser.parse_args(arguments)
     if (options.env is None) == (options.task is None):
-        parser.error("expected an environment, or --task and the id of a task")
-    chosen = {} if options.action_space is None else {"action_space": options.action_space}
+        parser.error("name either an environment or a task (--task ID)")
+    action_space = {} if options.action_space is None else {"action_space": options.action_space}
     with report_errors(parser):
         if options.task is not None:
             with AgentEpisode(find_task(options.task), trace=options.trace) as episode:
                 serve(make_server(episode.tools, episode.answer, episode.prompt))
         else:
-            with Toolbox(options.env, benchmark=options.benchmark, **chosen) as toolbox:
+            with Toolbox(options.env, benchmark=options.benchmark, **action_space) as toolbox:
                 serve(make_server(toolbox.tools(), toolbox.answer))
 
 

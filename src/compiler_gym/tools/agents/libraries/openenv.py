@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A server of tasks in the protocol of OpenEnv. Needs the extra ``openenv``.
+"""A server of tasks for the OpenEnv protocol. Needs the extra ``openenv``.
 
     python -m compiler_gym.tools.agents.libraries.openenv --port 8000
 
-Every session is an episode of its own. Clients are OpenEnv's: ``MCPToolClient`` calls tools by
-their names. The reward of a call is 0 until the one that ends the episode, whose reward is the
-judge's.
+Every session is a separate episode. Use OpenEnv's clients: ``MCPToolClient`` calls tools by name.
+The reward of a call is 0, except for the last call of an episode, which returns the judge's reward.
 """
 
 import argparse
@@ -27,14 +26,14 @@ from compiler_gym.version import __version__
 
 __all__ = ["make_app", "make_environment_class"]
 
-_NOT_BEGUN = "error (SessionNotFound, request): no episode is under way: reset begins one"
+_NOT_BEGUN = "error (SessionNotFound, request): no episode has started: call reset first"
 
 
 def make_environment_class() -> Any:
-    """Return the subclass of OpenEnv's ``Environment``, which lists the tasks as well.
+    """Return the subclass of OpenEnv's ``Environment``, which can also list the tasks.
 
     ``reset(task="ID")`` and ``reset(split="test", index=3)`` choose a task, ``reset(seed=7)``
-    one of the training split by the seed, and ``reset()`` any of it.
+    chooses one of the training split with the seed, and ``reset()`` a random one.
     """
     core = library("openenv.core.env_server", "openenv")
 
@@ -47,9 +46,9 @@ def make_environment_class() -> Any:
             self._state: Any = core.State()
 
         def reset(
-            self, seed: int | None = None, episode_id: str | None = None, **chosen: Any
+            self, seed: int | None = None, episode_id: str | None = None, **choice: Any
         ) -> Any:
-            task = _choose_task({"seed": seed, **chosen})
+            task = _choose_task({"seed": seed, **choice})
             self.close()
             self._episode = AgentEpisode(task)
             self._state = core.State(episode_id=episode_id or uuid4().hex, task=task.id)
@@ -59,10 +58,10 @@ def make_environment_class() -> Any:
             self._state.step_count += 1
             episode = self._episode
             if isinstance(action, core.ListToolsAction):
-                found = all_tools() if episode is None else list_tools(episode)
+                offered = all_tools() if episode is None else list_tools(episode)
                 tools = [
                     core.Tool(name=t.name, description=t.description, input_schema=t.parameters)
-                    for t in found
+                    for t in offered
                 ]
                 return core.ListToolsObservation(tools=tools, reward=0.0)
             if episode is None:
@@ -82,7 +81,7 @@ def make_environment_class() -> Any:
 
         def get_metadata(self) -> Any:
             kind = library("openenv.core.env_server.types", "openenv").EnvironmentMetadata
-            about = "A compiler as tools: tasks whose rewards another process verifies."
+            about = "A compiler as tools: tasks with rewards verified by a separate process."
             return kind(name="compiler_gym", description=about, version=__version__)
 
         def close(self) -> None:
@@ -111,11 +110,11 @@ def make_environment_class() -> Any:
 
 
 def make_app(sessions: int = 16, hosts: Iterable[str] = ()) -> Any:
-    """Return the application that serves at most `sessions` episodes at once.
+    """Return the ASGI application, which serves at most `sessions` episodes at once.
 
     Args:
-        sessions: The most episodes at the same time.
-        hosts: Names and addresses of this machine that clients use, besides ``localhost``.
+        sessions: The maximum number of concurrent episodes.
+        hosts: Names and addresses that clients use for this machine, besides ``localhost``.
             ``0.0.0.0`` accepts every numeric address.
     """
     core = library("openenv.core.env_server", "openenv")
@@ -133,7 +132,7 @@ def make_app(sessions: int = 16, hosts: Iterable[str] = ()) -> Any:
 
 @cache
 def _beginning() -> Any:
-    """Return the class of what ``reset`` returns."""
+    """Return the class of the observations that ``reset`` returns."""
     core = library("openenv.core.env_server", "openenv")
 
     class Beginning(core.Observation):
@@ -157,7 +156,7 @@ def _choose_task(arguments: dict[str, Any]) -> AgentTask:
         choice = msgspec.convert(arguments, _Choice)
     except msgspec.ValidationError as error:
         raise InvalidParameterError(
-            f"reset cannot choose a task: {error}; it takes task, or split and index, or seed"
+            f"reset cannot choose a task: {error}; pass task, or split and index, or seed"
         ) from error
     if choice.task:
         return find_task(choice.task)
@@ -167,28 +166,30 @@ def _choose_task(arguments: dict[str, Any]) -> AgentTask:
     return random.choice(offered) if choice.seed is None else offered[choice.seed % len(offered)]
 
 
-def _task_at(found: Sequence[AgentTask], index: int) -> AgentTask:
-    if not 0 <= index < len(found):
-        raise IndexError(f"there is no task {index}: expected 0 to {len(found) - 1}")
-    return found[index]
+def _task_at(offered: Sequence[AgentTask], index: int) -> AgentTask:
+    if not 0 <= index < len(offered):
+        raise IndexError(f"no task {index}; choose 0 to {len(offered) - 1}")
+    return offered[index]
 
 
 def _public_task(task: AgentTask) -> dict[str, Any]:
-    shown = task.dict(include=("id", "split", "family", "difficulty", "prompt"))
-    return {**shown, "name": task.id}
+    fields = task.dict(include=("id", "split", "family", "difficulty", "prompt"))
+    return {**fields, "name": task.id}
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Serve."""
+    """Serve tasks over HTTP."""
     parser = argparse.ArgumentParser(prog="python -m compiler_gym.tools.agents.libraries.openenv")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--sessions", type=int, default=16, help="episodes at the same time")
+    parser.add_argument(
+        "--sessions", type=int, default=16, help="maximum number of concurrent episodes"
+    )
     parser.add_argument(
         "--name",
         action="append",
         default=[],
-        help="a host name that clients use for this machine, such as that of a proxy; repeatable",
+        help="host name that clients use for this machine, such as a proxy's; can be repeated",
     )
     options = parser.parse_args(arguments)
     with report_errors(parser):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Tasks as TRL's ``GRPOTrainer`` plays them. Needs the extra ``trl``.
+"""Tasks for TRL's ``GRPOTrainer``. Needs the extra ``trl``.
 
     with TrainingTasks(tasks("train")) as training:
         GRPOTrainer(model, train_dataset=training.dataset(), environment_factory=training, ...)
 
-The trainer offers every documented method of an environment as a tool: they are made of the tools
-of the tasks. It never closes an environment, so whoever made them does.
+The trainer offers every documented method of an environment as a tool; these methods are generated
+from the tools of the tasks. It never closes an environment, so `TrainingTasks` does.
 """
 
 from collections.abc import Sequence
@@ -20,23 +20,23 @@ __all__ = ["TrainingTasks"]
 
 
 class _CompilerTask:
-    """An environment without its tools. Names that begin with _ are no tools."""
+    """An environment without its tools. Names that begin with _ are not tools."""
 
     _episode: AgentEpisode | None = None
 
     def reset(self, task: str = "", **_: Any) -> None:
-        """Begin an episode of a task."""
+        """Start an episode of a task."""
         self._close()
         self._episode = AgentEpisode(find_task(task))
 
     def get_reward(self) -> float:
-        """Return the judge's reward for what was done."""
-        return self._begun.reward()
+        """Return the judge's reward for the episode."""
+        return self._started.reward()
 
     @property
-    def _begun(self) -> AgentEpisode:
+    def _started(self) -> AgentEpisode:
         if self._episode is None:
-            raise SessionNotFound("no episode is under way: expected a reset before")
+            raise SessionNotFound("no episode has started; call reset first")
         return self._episode
 
     def _close(self) -> None:
@@ -46,24 +46,24 @@ class _CompilerTask:
 
 
 class TrainingTasks:
-    """Makes the environments of a trainer, and owns them.
+    """The factory and owner of a trainer's environments.
 
     Args:
         chosen: The tasks to train on.
 
     Raises:
-        InvalidParameterError: There is no task.
+        InvalidParameterError: There are no tasks.
     """
 
     def __init__(self, chosen: Sequence[AgentTask]) -> None:
         if not chosen:
-            raise InvalidParameterError("there is no task to train on: expected at least one")
+            raise InvalidParameterError("there are no tasks to train on; pass at least one")
         self.tasks = tuple(chosen)
-        self._made: list[Any] = []
+        self._environments: list[Any] = []
         self._kind: Any = None
 
     def dataset(self) -> Any:
-        """Return the rows of the training: a prompt for each task, and the task's id."""
+        """Return the training dataset: the prompt and the ID of each task."""
         rows = [
             {"prompt": [{"role": "user", "content": task.prompt}], "task": task.id}
             for task in self.tasks
@@ -71,19 +71,19 @@ class TrainingTasks:
         return library("datasets", "trl").Dataset.from_list(rows)
 
     def __call__(self) -> Any:
-        """Return another environment, whose ``reset(**row)`` begins an episode."""
+        """Return a new environment, whose ``reset(**row)`` starts an episode."""
         if self._kind is None:
             tools = {tool.name: tool_function(tool, _call_in) for tool in all_tools()}
             kind = type("CompilerTask", (_CompilerTask,), tools)
             self._kind = kind
-        made = self._kind()
-        self._made.append(made)
-        return made
+        environment = self._kind()
+        self._environments.append(environment)
+        return environment
 
     def close(self) -> None:
         """End every episode."""
-        for made in self._made:
-            made._close()
+        for environment in self._environments:
+            environment._close()
 
     def __enter__(self) -> "TrainingTasks":
         return self
@@ -93,4 +93,4 @@ class TrainingTasks:
 
 
 def _call_in(environment: Any, name: str, arguments: dict[str, Any]) -> str:
-    return environment._begun.call(name, arguments)
+    return environment._started.call(name, arguments)

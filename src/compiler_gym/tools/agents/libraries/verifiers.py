@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Tasks as a taskset of verifiers (its ``verifiers.v1``). Needs the extra ``verifiers``.
+"""Tasks as a taskset for ``verifiers.v1``. Needs the extra ``verifiers``.
 
-The library finds a taskset by the name of a top-level module, and runs the tools of each rollout
-in a process that imports this one. What the agent decided travels in the rollout's state; the
-judge reads nothing else. The library is imported here, because its classes are this module's.
+The library finds a taskset by the name of a top-level module, and runs the tools of each rollout in
+a process that imports it. The agent's decisions travel in the rollout's state; the judge reads
+nothing else. The library is imported at module level, because the classes here derive from it.
 """
 
 import asyncio
@@ -28,35 +28,35 @@ vf: Any = library("verifiers.v1", "verifiers")
 if TYPE_CHECKING:
     Trace = Any
 else:
-    Trace = vf.Trace  # the library hands over what an annotation names
+    Trace = vf.Trace  # the library passes arguments by annotation
 
 
 class CompilerState(vf.State):
-    """What a rollout has led to."""
+    """The state of a rollout."""
 
     decisions: dict[str, str] | None = None
     done: bool = False
 
 
 class CompilerData(vf.TaskData):
-    """A task on its way to other processes: `id` is the task's."""
+    """A task in a form that can be sent to other processes: `id` is the task's."""
 
 
 class CompilerToolset(vf.Toolset[vf.ToolsetConfig, CompilerState]):
-    """The tools of one task, in a process of their own."""
+    """The tools of one task, in a separate process."""
 
     TOOL_PREFIX = None
     _episode: AgentEpisode
 
     async def setup_task(self, task: Any) -> None:
-        """Begin the episode; its tools become methods."""
+        """Start the episode and add its tools as methods."""
         self._episode = AgentEpisode(find_task(task.id))
         atexit.register(self._episode.close)
         for tool in list_tools(self._episode):
             setattr(type(self), tool.name, vf.tool(tool_function(tool, CompilerToolset.call)))
 
     def call(self, name: str, arguments: dict[str, Any]) -> str:
-        """Call a tool, and keep in the rollout's state what was decided."""
+        """Call a tool and store the decisions in the rollout's state."""
         answer = self._episode.call(name, arguments)
         self.state.decisions = self._episode.decisions.dict()
         self.state.done = self._episode.done
@@ -68,33 +68,33 @@ class CompilerTask(vf.Task[CompilerData, CompilerState]):
 
     @classmethod
     def toolsets(cls, config: Any) -> list[Any]:
-        """Return the server of tools that each rollout gets."""
+        """Return the tool server of each rollout."""
         return [CompilerToolset(vf.ToolsetConfig())]
 
     @property
     def key(self) -> str:
-        """The task's id, which stays."""
+        """The stable ID of the task."""
         return self.data.id
 
     @vf.stop
     async def has_ended(self, trace: Trace) -> bool:
-        """Whether the agent has submitted, or has made all its calls."""
+        """Return True if the agent has submitted or has no calls left."""
         return trace.state.done
 
     @vf.reward
     async def verified_gain(self, trace: Trace) -> float:
-        """Return the reward of what was decided, judged apart from the agent."""
+        """Return the reward of the decisions, judged separately from the agent."""
         return (await asyncio.to_thread(self._judge, trace.state.decisions)).reward
 
-    def _judge(self, decided: dict[str, str] | None) -> Verdict:
+    def _judge(self, decisions: dict[str, str] | None) -> Verdict:
         task = find_task(self.data.id)
-        if decided is None:
+        if decisions is None:
             return Verdict.refuse(task.id, "no tool was called")
-        return judge(task, Decisions.parse_obj(decided))
+        return judge(task, Decisions.parse_obj(decisions))
 
 
 class CompilerTasksetConfig(vf.TasksetConfig):
-    """Which tasks; an empty text takes all."""
+    """The selection of tasks; an empty string selects all."""
 
     split: str = "train"
     family: str = ""
@@ -105,7 +105,7 @@ class CompilerTaskset(vf.Taskset[CompilerTask, CompilerTasksetConfig]):
     """The tasks of a split."""
 
     def load(self) -> Iterator[Any]:
-        """Yield them."""
+        """Yield the tasks."""
         config = self.config
         for task in tasks(config.split, config.family or None, config.difficulty or None):
             data = CompilerData(id=task.id, name=task.id, prompt=task.prompt)

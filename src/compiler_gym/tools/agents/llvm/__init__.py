@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The tasks for language models that LLVM brings: ``families`` makes them by rule.
+"""LLVM's tasks for language models, which ``families`` generates.
 
-``compiler_r1`` has the two tools that Compiler-R1 was trained with.
+``compiler_r1`` offers the two tools with which Compiler-R1 was trained.
 """
 
 __all__: list[str] = []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The two tools of Compiler-R1 (arXiv 2506.15701) under their names, over programs of LLVM.
+"""The two tools of Compiler-R1 (arXiv 2506.15701) under their original names, for LLVM programs.
 
-What is trained there runs here. Its metric compares with ``opt -Oz`` on functions without the
-attributes of ``clang -Oz``; answers say beside it what is won over ``clang -Oz``.
+Its models run here unchanged. Its metric compares with ``opt -Oz`` on functions without the
+attributes of ``clang -Oz``; answers also include the improvement over ``clang -Oz``.
 """
 
 import re
@@ -19,13 +19,13 @@ __all__ = ["CompilerR1"]
 _COUNT = "IrInstructionCount"
 _LONGEST_ANSWER = 8_000
 _SPACES = ("PassesAndPipelines", "CompilerGymV0")
-"""Where flags are looked up: today's passes and levels, then those of CompilerGym 0.2.5."""
+"""The action spaces to search for flags: today's, then that of CompilerGym 0.2.5."""
 _FILE = re.compile(r"(?:.*/)?(?P<dataset>[\w.-]+-v\d+)_(?P<name>[\w.-]+?)\.(?:ll|bc)")
-"""How its data sets name a program: ``test/cbench-v1/cbench-v1_adpcm.ll``."""
+"""The name of a program in its datasets: ``test/cbench-v1/cbench-v1_adpcm.ll``."""
 
 
 class CompilerR1:
-    """``instrcount`` and ``find_best_pass_sequence`` for a model, as `Toolbox` offers its tools.
+    """The tools ``instrcount`` and ``find_best_pass_sequence``, with the interface of `Toolbox`.
 
     >>> with CompilerR1() as tools:
     ...     answer = tools.call("instrcount", {
@@ -34,8 +34,8 @@ class CompilerR1:
     True
 
     Args:
-        steps: How many new actions a search tries; the same number gives the same sequence.
-        seed: Of the search.
+        steps: The number of new actions that a search tries; the result is reproducible.
+        seed: The seed of the search.
         algorithm: One of `compiler_gym.search.ALGORITHMS`.
     """
 
@@ -61,7 +61,7 @@ class CompilerR1:
             optimization_flags: Flags to apply in order, such as --sroa or --early-cse.
         """
         if not optimization_flags:
-            raise InvalidParameterError("no optimization flags: expected at least one")
+            raise InvalidParameterError("no optimization flags; pass at least one")
         env = self._toolbox.env
         space, names = _actions_of_flags(env.action_spaces, optimization_flags)
         env.reset(benchmark=_program_named(filename), action_space=space)
@@ -78,7 +78,7 @@ class CompilerR1:
         """
         address, env = _program_named(filename), self._toolbox.env
         env.reset(benchmark=address, action_space=_SPACES[0])
-        (found,) = run_search(
+        (best,) = run_search(
             env.fork,
             [address],
             algorithm=self._algorithm,
@@ -87,12 +87,12 @@ class CompilerR1:
             seed=self._seed,
             jobs=1,
         )
-        if found.actions:
-            env.multistep(found.actions)
+        if best.actions:
+            env.multistep(best.actions)
         measured = self._measure()
         return {
             "status": "success",
-            "best_pass_sequence": [f"--{name.lstrip('-')}" for name in found.action_names],
+            "best_pass_sequence": [f"--{name.lstrip('-')}" for name in best.action_names],
             "improvement_percentage": 100 * measured["improvement_over_oz"],
             **measured,
         }
@@ -108,42 +108,42 @@ class CompilerR1:
         self.close()
 
     def _measure(self) -> dict[str, Any]:
-        seen = self._toolbox.env.observation
-        count = seen[_COUNT]
-        without_attributes, of_clang = (seen[f"{_COUNT}{level}"] for level in ("OptOz", "Oz"))
+        observation = self._toolbox.env.observation
+        count = observation[_COUNT]
+        opt_count, clang_count = (observation[f"{_COUNT}{level}"] for level in ("OptOz", "Oz"))
         return {
-            "improvement_over_oz": (without_attributes - count) / without_attributes,
-            "improvement_over_clang_oz": (of_clang - count) / of_clang,
+            "improvement_over_oz": (opt_count - count) / opt_count,
+            "improvement_over_clang_oz": (clang_count - count) / clang_count,
             "instruction_count": int(count),
         }
 
 
 def _program_named(filename: str) -> str:
-    """Return the address of a program that is named as a file of Compiler-R1's data."""
+    """Return the address of the program for a file name of Compiler-R1's datasets."""
     if "://" in filename and filename.partition("://")[0] in ("benchmark", "generator"):
         return filename
-    found = _FILE.fullmatch(filename.strip())
-    if found is None:
+    match = _FILE.fullmatch(filename.strip())
+    if match is None:
         raise InvalidParameterError(
-            f"{filename!r:.100} names no program: expected DATASET_NAME.ll, such as "
+            f"{filename!r:.100} is not a program; write DATASET_NAME.ll, such as "
             "cbench-v1_adpcm.ll, or benchmark://DATASET/NAME"
         )
-    return f"benchmark://{found['dataset']}/{found['name']}"
+    return f"benchmark://{match['dataset']}/{match['name']}"
 
 
 def _actions_of_flags(spaces: Sequence[Any], flags: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the action space that has all of `flags`, and what its actions are called."""
-    for wanted in _SPACES:
-        known = next(set(action_names(space)) for space in spaces if space.name == wanted)
-        spelt = [_action_of_flag(flag, known) for flag in flags]
-        if None not in spelt:
-            return wanted, [name for name in spelt if name is not None]
+    """Return the first action space with all of `flags`, and the names of its actions."""
+    for candidate in _SPACES:
+        available = next(set(action_names(space)) for space in spaces if space.name == candidate)
+        actions = [_action_of_flag(flag, available) for flag in flags]
+        if None not in actions:
+            return candidate, [name for name in actions if name is not None]
     raise InvalidParameterError(
-        f"{', '.join(flags)!r:.300} are not all passes of {_SPACES[0]}, nor of {_SPACES[1]}: "
-        "expected names such as --sroa, --gvn or -Oz"
+        f"neither {_SPACES[0]} nor {_SPACES[1]} has all of {', '.join(flags)!r:.300}; use names "
+        "such as --sroa, --gvn or -Oz"
     )
 
 
-def _action_of_flag(flag: str, known: set[str]) -> str | None:
+def _action_of_flag(flag: str, available: set[str]) -> str | None:
     bare = flag.strip().lstrip("-")
-    return next((name for name in (flag, bare, f"-{bare}") if name in known), None)
+    return next((name for name in (flag, bare, f"-{bare}") if name in available), None)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Makes LLVM's tasks by rule: every program of a split, every goal that it can have.
+"""Generate LLVM's tasks: every program of a split with every goal that it supports.
 
-``scripts/agent_questions.py`` draws the questions, which are kept beside this file without answers.
+``scripts/agent_questions.py`` draws the questions, which are stored next to this file without
+answers.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,25 +24,25 @@ _BUNDLED = {
 }  # fmt: skip
 """Programs that share code are in the same split."""
 _SEEDS = {"train": (0, 60), "validation": (1_000_000, 15), "test": (2_000_000, 30)}
-"""The first seed of csmith in each split, and how many."""
+"""The first csmith seed in each split, and the number of seeds."""
 _ENDLESS = frozenset((20, 22, 1_000_008, 2_000_006, 2_000_008, 2_000_012, 2_000_017))
-"""Those of them whose programs do not end, so that nobody can tell whether they are right."""
+"""Seeds whose programs do not terminate, so that their output cannot be checked."""
 _LINKED = (
     "downtimed/downtimed", "downtimed/downtimes", "figlet/chkfont.c", "figlet/figlet",
     "probcons/MakeGnuPlot.cc", "hiredis/hiredis-test", "ncompress/compress42.c",
     "codegroup/codegroup.c",
 )  # fmt: skip
-"""Programs of the sample that link without libraries of others."""
+"""Programs of the sample that link without third-party libraries."""
 _SMALL, _LARGE = 8_000, 40_000
-"""Bytes of bitcode below which a program is easy, and from which it is hard."""
+"""The bitcode sizes in bytes below which a program is easy, and from which it is hard."""
 _CALLS = {"easy": 40, "medium": 20, "hard": 10}
-"""Calls where the difficulty is not that of the program."""
+"""The number of calls by difficulty, if the program does not determine the difficulty."""
 _QUESTIONS = "questions.tsv"
 
 
 @dataclass(frozen=True, slots=True)
 class _Program:
-    """A program, and how it can be checked."""
+    """A program and its checks."""
 
     name: str
     split: str
@@ -60,7 +61,7 @@ def agent_tasks() -> Iterator[AgentTask]:
     """Yield every task."""
     bundled, generated = tuple(_list_bundled_programs()), tuple(_list_generated_programs())
     modules, programs = (tuple(_programs_of_sample(kind)) for kind in ("module", "program"))
-    linked = tuple(one for one in programs if one.name.partition("/")[2] in _LINKED)
+    linked = tuple(p for p in programs if p.name.partition("/")[2] in _LINKED)
     for program in (*bundled, *generated, *modules):
         yield _fewer_instructions(program)
     for program in (*bundled, *generated[::2], *linked):
@@ -75,7 +76,7 @@ def _fewer_instructions(program: _Program) -> AgentTask:
         program,
         family="fewer-instructions",
         goal="IrInstructionCount",
-        asked="Make the program as small as you can, counted in IR instructions, with passes.",
+        instruction="Make the program as small as you can, in IR instructions, with passes.",
     )
 
 
@@ -85,8 +86,8 @@ def _smaller_text(program: _Program) -> AgentTask:
         family="smaller-text",
         goal="LinkedTextSizeBytes",
         action_space="PassesAndCodegen",
-        asked="Make the machine code of the linked program as small as you can, with passes and "
-        "with options of the code generator.",
+        instruction="Make the machine code of the linked program as small as you can, with "
+        "passes and options of the code generator.",
     )
 
 
@@ -98,9 +99,9 @@ def _inline_by_hand(program: _Program) -> AgentTask:
         env_id="llvm-inline-v0",
         action_space="InliningAndRest",
         max_actions=1_000,
-        asked="LLVM's inliner asks you about each call, one after the other, at -Oz. Make the "
-        "machine code as small as you can; `default` is what LLVM would do, and `rest` leaves it "
-        "this and all later calls.",
+        instruction="At -Oz, LLVM's inliner requests a decision for each call in turn. Make the "
+        "machine code as small as you can; `default` takes LLVM's own decision, and `rest` "
+        "leaves this and all later calls to LLVM.",
     )
 
 
@@ -109,7 +110,7 @@ def _task_about(
     *,
     family: str,
     goal: str,
-    asked: str,
+    instruction: str,
     env_id: str = "llvm-v0",
     action_space: str = "PassesAndPipelines",
     max_actions: int = 64,
@@ -125,9 +126,9 @@ def _task_about(
         action_space=action_space,
         goal=goal,
         baseline=baseline,
-        prompt=f"{asked} It must still do what it does. The program is {program.address}. You are "
-        f"judged by {goal}: you win where it is below {baseline}, what clang -Oz makes of the "
-        f"program. You may call tools {program.calls} times, and apply {max_actions} actions.",
+        prompt=f"{instruction} Its behaviour must not change. The program is {program.address}. "
+        f"You are judged by {goal}: you win if it is below {baseline}, the result of clang -Oz. "
+        f"You may call tools {program.calls} times and apply {max_actions} actions.",
         max_calls=program.calls,
         max_actions=max_actions,
         seed=program.seed,
@@ -136,45 +137,45 @@ def _task_about(
 
 
 def _questions() -> Iterator[AgentTask]:
-    asked: dict[str, Callable[..., AgentTask]] = {
+    kinds: dict[str, Callable[..., AgentTask]] = {
         "miscompile": partial(
             _question,
             family="find-the-miscompile",
             question=Question.FIRST_DIFFERENCE,
-            asked="A build of the compiler with a bug ran these passes on {program}, one after the "
-            "other:\n{passes}\nOne of them miscompiled it: the program does something else now. "
-            "After each pass, this many IR instructions were left:\n{trace}\nYour compiler has no "
-            "such bug. Find the first pass after which its number is another.",
+            template="A build of the compiler with a bug ran these passes on {program}, in this "
+            "order:\n{passes}\nOne of them miscompiled the program: it behaves differently now. "
+            "After each pass, the number of IR instructions was:\n{trace}\nYour compiler does "
+            "not have the bug. Find the first pass after which its number differs.",
         ),
         "increase": partial(
             _question,
             family="explain-the-increase",
             question=Question.LARGEST_INCREASE,
-            asked="These passes were run on {program}, one after the other:\n{passes}\nSome of "
-            "them made it larger. Find the pass that added most IR instructions.",
+            template="These passes ran on {program}, in this order:\n{passes}\nSome of them made "
+            "it larger. Find the pass that added the most IR instructions.",
         ),
     }
     for line in files(__package__ or "").joinpath(_QUESTIONS).read_text("utf-8").splitlines():
-        kind, split, difficulty, name, given, trace = line.split("\t")
+        kind, split, difficulty, name, actions, trace = line.split("\t")
         checks: tuple[str, ...] = ()
         seed = int(name.rpartition("/")[2]) if name.startswith("csmith") else 0
         calls = _CALLS[difficulty]
         program = _Program(name, split, difficulty, checks, seed, calls)
-        yield asked[kind](program, given.split(), [int(count) for count in trace.split()])
+        yield kinds[kind](program, actions.split(), [int(count) for count in trace.split()])
 
 
 def _question(
     program: _Program,
-    given: list[str],
+    actions: list[str],
     trace: list[int],
     *,
     family: str,
     question: Question,
-    asked: str,
+    template: str,
 ) -> AgentTask:
-    passes = ", ".join(f"{number} {name}" for number, name in enumerate(given, start=1))
+    passes = ", ".join(f"{number} {name}" for number, name in enumerate(actions, start=1))
     counts = ", ".join(f"{number}: {count}" for number, count in enumerate(trace, start=1))
-    told = asked.format(program=program.address, passes=passes, trace=counts)
+    text = template.format(program=program.address, passes=passes, trace=counts)
     return AgentTask(
         id=f"{family}/{program.name}",
         split=program.split,
@@ -185,13 +186,13 @@ def _question(
         action_space="PassesAndPipelines",
         goal="IrInstructionCount",
         baseline="IrInstructionCountOz",
-        prompt=f"{told} Answer with its number, from 1 to {len(given)}. You may call tools "
+        prompt=f"{text} Answer with its number, from 1 to {len(actions)}. You may call tools "
         f"{program.calls} times.",
         max_calls=program.calls,
-        max_actions=len(given),
+        max_actions=len(actions),
         seed=program.seed,
         question=question,
-        given=tuple(given),
+        given=tuple(actions),
         trace=tuple(trace),
     )
 

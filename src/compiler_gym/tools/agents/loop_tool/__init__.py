@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT
-"""The tasks for language models that loop nests bring: ``families`` makes them by rule."""
+"""Loop-nest tasks for language models, which ``families`` generates."""
 
 __all__: list[str] = []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Makes the tasks about loop nests by rule: random nests by seed, matrix products, layers.
+"""Generate the loop-nest tasks: random nests by seed, matrix products and network layers.
 
-They are judged by the model that has no clock, so a reward is the same on every machine.
+They are judged by a deterministic cost model, so that rewards are the same on every machine.
 """
 
 from collections.abc import Iterator
@@ -48,10 +48,10 @@ def _task_of_nest(program: str, split: str, difficulty: str, seed: int) -> Agent
         action_space="loops",
         goal=_GOAL,
         baseline=f"{_GOAL}_at_reset",
-        prompt="Make the loop nest as fast as you can: split, move, unroll, vectorise loops and "
-        f"pack operands. It must still compute the same. The nest is {program}. You are judged by "
-        f"{_GOAL}, the GFLOPS that a model gives the nest: you win where it is above "
-        f"{_GOAL}_at_reset. You may call tools {calls} times, and apply {_MOST_ACTIONS} actions.",
+        prompt="Make the loop nest as fast as you can: split, move, unroll and vectorise loops and "
+        f"pack operands. Its result must not change. The nest is {program}. You are judged by "
+        f"{_GOAL}, the GFLOPS that a model predicts: you win if it is above {_GOAL}_at_reset. "
+        f"You may call tools {calls} times and apply {_MOST_ACTIONS} actions.",
         more_is_better=True,
         max_calls=calls,
         max_actions=_MOST_ACTIONS,

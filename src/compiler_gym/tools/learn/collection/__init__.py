@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Stores of transitions: episodes by the million in sharded Parquet, collected and read back.
+"""Large sets of transitions in sharded Parquet files: collect them and read them back.
 
-``collecting`` fills a folder and goes on where it was left, ``engines`` says in which processes,
-``playing`` runs the policy (``policies``) on each program, in the environment of ``recorded``.
-``columns`` is what a row holds and ``shards`` one file of rows. ``stored`` reads a collection:
-whole, in order, or shuffled; and ``replaying`` proves that its episodes can be played again.
+``collecting`` fills a folder and resumes an interrupted collection, ``engines`` spreads the work
+over processes, and ``playing`` runs a policy (``policies``) on each program in the environment of
+``recorded``. ``columns`` defines the rows, and ``shards`` reads and writes one file of rows.
+``stored`` reads a collection in order or shuffled, and ``replaying`` replays its episodes.
 """
 
 from typing import TYPE_CHECKING

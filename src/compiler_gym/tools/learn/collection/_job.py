@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A process that writes shards: it is told numbers on standard input, one a line.
+"""A process that writes shards; it reads their numbers from standard input, one per line.
 
-It answers with lines of JSON: how many steps it has made, then that the shard is written, or
-the error. It ends with its parent.
+It answers with lines of JSON: the number of steps so far, a note that the shard is written, or
+the error. It exits when its parent does.
 """
 
 import json
@@ -23,30 +23,30 @@ from compiler_gym.tools.learn.collection.playing import Player
 __all__ = ["main", "options_from", "options_to"]
 
 _SECONDS = 0.5
-"""Between two messages about the steps."""
+"""The time between two progress messages."""
 
 
 def options_to(options: CollectOptions) -> dict[str, Any]:
-    """Return `options` as JSON holds them."""
+    """Return `options` as a JSON object."""
     return json.loads(msgspec.json.encode(options))
 
 
 def options_from(plain: dict[str, Any]) -> CollectOptions:
-    """Return the options that `options_to` made `plain` from."""
+    """Return the options that `options_to` turned into `plain`."""
     return msgspec.convert(plain, CollectOptions)
 
 
 def main() -> None:
-    """Write the shards whose numbers come in."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this says when to stop
+    """Write the shards whose numbers arrive on standard input."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     bind_to_parent(int(sys.argv[1]))
-    # What a policy prints is no answer.
+    # Keep a policy's own prints out of the answers.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
-    given = json.loads(sys.stdin.readline())
-    folder = Path(given["folder"])
+    request = json.loads(sys.stdin.readline())
+    folder = Path(request["folder"])
     try:
-        with Player(options_from(given["options"])) as player:
+        with Player(options_from(request["options"])) as player:
             for line in sys.stdin:
                 _answer_for(player, int(line), folder, answers)
     except CompilerGymError as error:
@@ -54,12 +54,12 @@ def main() -> None:
 
 
 def _answer_for(player: Player, shard: int, folder: Path, answers: Any) -> None:
-    told = time.monotonic()
+    reported = time.monotonic()
 
     def tick(steps: int) -> None:
-        nonlocal told
-        if time.monotonic() - told > _SECONDS:
-            told = time.monotonic()
+        nonlocal reported
+        if time.monotonic() - reported > _SECONDS:
+            reported = time.monotonic()
             print(json.dumps({"steps": steps}), file=answers)
 
     player.write(shard, folder / f"{shard:06}.parquet", tick)

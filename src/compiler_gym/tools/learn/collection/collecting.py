@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Fills the folder of a collection, and goes on where it was left.
+"""Fill the folder of a collection, or resume an interrupted one.
 
 run.json          the options, versions and host; written once
 shards/N.parquet  the episodes; a file appears when it is complete
-episodes.jsonl    the manifest: a line for each shard, made from the shard alone
-lock              names the process that writes here, while one does
+episodes.jsonl    the manifest: one line per shard, derived from the shard alone
+lock              names the process that is writing here, if any
 """
 
 import json
@@ -43,29 +43,29 @@ _MAY_CHANGE = (
 
 @dataclass(frozen=True, slots=True)
 class CollectionProgress:
-    """How far a collection is."""
+    """The progress of a collection."""
 
     steps: int
-    """Steps that were made, those of unfinished shards included."""
+    """Steps so far, including those in unfinished shards."""
     steps_in_all: int
     seconds: float
     steps_now: int
-    """Those that were made since this process began."""
+    """Steps since this process started."""
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionSummary:
-    """What a collection holds."""
+    """The size of a collection, and its failures."""
 
     shards: int
-    """The shards that are written."""
+    """The number of shards written."""
     shards_in_all: int
     transitions: int
     """Steps that did not fail."""
     episodes: int
     bytes: int
     failures: Mapping[str, int] = field(default_factory=dict[str, int])
-    """How many steps failed, by the class of the error, the most frequent first."""
+    """The number of failed steps by error class, most frequent first."""
 
     @property
     def is_complete(self) -> bool:
@@ -73,7 +73,7 @@ class CollectionSummary:
         return self.shards == self.shards_in_all
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields, and whether it is complete."""
+        """Return the fields and ``is_complete``."""
         return {**asdict(self), "is_complete": self.is_complete}
 
 
@@ -85,35 +85,35 @@ def collect(
     watch: Callable[[CollectionProgress], None] = lambda progress: None,
     **given: Any,
 ) -> CollectionSummary:
-    """Collect transitions into the folder `output` and return what it holds.
+    """Collect transitions into the folder `output` and return a summary.
 
-    Options are a record, or keywords named as its fields, which override the record:
+    Pass options as a record or as keywords with the names of its fields; keywords win:
     ``collect("store", env="llvm-v0", benchmarks=["cbench-v1"], steps=1000)``. The same options
-    fill the folder with the same shards, however many processes do it and however often it was
-    interrupted: a run of the policy depends on its number alone.
+    fill the folder with the same shards, with any number of processes and interruptions: a run of
+    the policy depends on its number alone.
 
     Args:
         output: The folder.
         options: The options.
-        resume: Go on with the collection that is in the folder; without, the folder must hold
-            none. A collection that was interrupted has lost no complete shard.
-        watch: Is told about the progress, in the calling thread.
+        resume: Resume the collection in the folder; if false, the folder must not hold one.
+            Interruptions never lose a complete shard.
+        watch: Called with the progress, in the calling thread.
         **given: Single options.
 
     Raises:
-        InvalidParameterError: The folder holds a collection with other options, or one at all
-            without `resume`; or the options do not fit the environment.
+        InvalidParameterError: The folder holds a collection with other options, or any
+            collection without `resume`; or the options do not fit the environment.
         UnknownNameError: A program, a space or the policy does not exist.
         PolicyError: The policy raised an error.
-        RecordingError: A shard cannot be written. Complete ones stay.
+        RecordingError: A shard cannot be written. Complete shards stay.
         CacheError: The folder cannot be written, is damaged, or another process writes to it.
     """
     folder = Path(output)
     options = replace(options or CollectOptions(), **given)
-    has_one = (folder / "run.json").is_file()
-    if has_one and not resume:
+    exists = (folder / "run.json").is_file()
+    if exists and not resume:
         raise InvalidParameterError(
-            f"{folder} holds a collection: resume it (--resume), or name another folder"
+            f"{folder} already holds a collection; resume it (--resume) or choose another folder"
         )
     options, version = settle_options(options)
     config = {
@@ -128,7 +128,7 @@ def collect(
 
 
 class _Filling:
-    """Writes the shards that lack."""
+    """A writer of the missing shards."""
 
     def __init__(
         self, run: RunFolder, options: CollectOptions, watch: Callable[[CollectionProgress], None]
@@ -141,16 +141,16 @@ class _Filling:
         self._started = time.monotonic()
 
     def fill(self) -> None:
-        """Write them, and a line of the manifest for each."""
+        """Write the missing shards, each with its line in the manifest."""
         options, folder = self._options, self._folder
         folder.mkdir(exist_ok=True)
         remove_left(folder, ".*.partial")
-        lacking: list[int] = []
+        missing: list[int] = []
         for shard in range(options.shards):
             if name_shard_file(folder, shard).is_file():
                 self._note(shard)
             else:
-                lacking.append(shard)
+                missing.append(shard)
         before = self._steps.total()
 
         def tick(shard: int, steps: int) -> None:
@@ -158,25 +158,25 @@ class _Filling:
             total, seconds = self._steps.total(), time.monotonic() - self._started
             self._watch(CollectionProgress(total, options.steps, seconds, total - before))
 
-        if not lacking:
+        if not missing:
             return
-        with closing(engine_for(options, len(lacking))(options, lacking, folder, tick)) as written:
+        with closing(engine_for(options, len(missing))(options, missing, folder, tick)) as written:
             for shard in written:
                 self._note(shard)
                 tick(shard, self._steps[shard])
 
     def _note(self, shard: int) -> None:
-        """Write the line of a shard, unless it is there."""
-        name = name_shard_file(self._folder, shard)
-        known = self._run.find_result(name.name)
-        if known is None or known["bytes"] != name.stat().st_size:
-            known = describe(name).to_json()
-            self._run.record(name.name, known)
-        self._steps[shard] = known["transitions"] + sum(known["failures"].values())
+        """Write the manifest line of a shard, if it is missing or stale."""
+        path = name_shard_file(self._folder, shard)
+        entry = self._run.find_result(path.name)
+        if entry is None or entry["bytes"] != path.stat().st_size:
+            entry = describe(path).to_json()
+            self._run.record(path.name, entry)
+        self._steps[shard] = entry["transitions"] + sum(entry["failures"].values())
 
 
 def read_options(folder: str | Path) -> CollectOptions:
-    """Return the options of the collection in `folder`; raise `InvalidParameterError` for none."""
+    """Return the options of the collection in `folder`, or raise `InvalidParameterError`."""
     file = Path(folder) / "run.json"
     try:
         document = json.loads(file.read_bytes())
@@ -184,36 +184,38 @@ def read_options(folder: str | Path) -> CollectOptions:
             raise ValueError("run.json is damaged: its digest differs")
         if document["kind"] == "collection":
             return options_from(document["config"])
-        found = f"a run of kind {document['kind']}"
+        reason = f"it is a run of kind {document['kind']}"
     except (OSError, ValueError, TypeError, KeyError) as error:
-        found = f"{type(error).__name__}: {error}"
+        reason = f"{type(error).__name__}: {error}"
     raise InvalidParameterError(
-        f"{folder} holds no collection: expected the --output of `compiler-gym collect`, "
-        f"found {found}"
+        f"{folder} does not hold a collection ({reason}); pass the --output folder of "
+        "`compiler-gym collect`"
     )
 
 
 def read_manifest(folder: str | Path) -> dict[Path, Shard]:
-    """Return what each shard holds: as the manifest says, or as the shard does where it lacks."""
+    """Return the contents of each shard, from the manifest or else from the shard itself."""
     lines = whole_lines(Path(folder) / "episodes.jsonl")
-    told: dict[str, Any] = {line.get("key", ""): line.get("result") for line in lines}
+    entries: dict[str, Any] = {line.get("key", ""): line.get("result") for line in lines}
     return {
-        path: Shard.from_json(told[path.name], path) if told.get(path.name) else describe(path)
+        path: Shard.from_json(entries[path.name], path)
+        if entries.get(path.name)
+        else describe(path)
         for path in sorted((Path(folder) / SHARDS).glob("*.parquet"))
     }
 
 
 def summarise_collection(folder: str | Path) -> CollectionSummary:
-    """Return what the collection in `folder` holds."""
-    found = read_manifest(folder).values()
+    """Return a summary of the collection in `folder`."""
+    manifest = read_manifest(folder).values()
     failures: Counter[str] = Counter()
-    for shard in found:
+    for shard in manifest:
         failures.update(shard.failures)
     return CollectionSummary(
-        shards=len(found),
+        shards=len(manifest),
         shards_in_all=read_options(folder).shards,
-        transitions=sum(shard.transitions for shard in found),
-        episodes=sum(shard.episodes for shard in found),
-        bytes=sum(shard.bytes for shard in found),
+        transitions=sum(shard.transitions for shard in manifest),
+        episodes=sum(shard.episodes for shard in manifest),
+        bytes=sum(shard.bytes for shard in manifest),
         failures=dict(failures.most_common()),
     )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The columns of a shard, and how an episode becomes rows of them and comes back.
+"""The columns of a shard, and conversions between episodes and rows.
 
-A row is a state, and the step that the policy took there. The last row of an episode is its last
-state, without a step. A step that failed is a row with an error, and the last one of its
-episode: the state that it led to is not known.
+A row is a state and the step that the policy took there. The last row of an episode is its final
+state, without a step. A failed step is a row with an error, and the last row of its episode,
+because the resulting state is unknown.
 """
 
 import importlib
@@ -43,7 +43,7 @@ _STEP = (
     ("no_effect", "bool_"), ("terminated", "bool_"), ("truncated", "bool_"),
     ("error", "string"), ("error_details", "string"), ("seed", "int64"),
 )  # fmt: skip
-"""The columns of every collection, beside rewards and what is observed of a state."""
+"""The columns of every collection, besides rewards and observations."""
 STATE, NEXT_STATE = "state", "next_state"
 
 
@@ -54,18 +54,18 @@ class NamedStep(StepRecord):
 
 
 def arrow(part: str = "") -> Any:
-    """Return the module ``pyarrow``, or a part of it; raise `InvalidParameterError` without."""
+    """Return the module ``pyarrow`` or a submodule; raise `InvalidParameterError` if missing."""
     try:
         return importlib.import_module(f"pyarrow{part}")
     except ImportError as error:
         raise InvalidParameterError(
-            f"a collection is Parquet, which needs pyarrow: {install_hint('parquet')}"
+            f"collections are Parquet files, which need pyarrow: {install_hint('parquet')}"
         ) from error
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What is observed of a state, and the column that keeps it."""
+    """An observation of each state, and the column that stores it."""
 
     name: str
     """The name of the observation."""
@@ -74,7 +74,7 @@ class Field:
     """``number``, ``array`` (of one shape), ``list`` (of any length), ``text``, ``bytes`` or
     ``json``."""
     dtype: str = ""
-    """The numpy name of the type of numbers."""
+    """The NumPy name of the number type."""
     shape: tuple[int, ...] = ()
 
     @classmethod
@@ -106,7 +106,7 @@ class Field:
         return pa.list_(number) if self.kind == "list" else number
 
     def encode(self, pa: Any, values: list[Any], space: gymnasium.Space[Any]) -> Any:
-        """Return the column of `values`; None is a state that is not known."""
+        """Return the column of `values`; None marks an unknown state."""
         if self.kind == "array" and not any(value is None for value in values):
             flat = np.concatenate([np.ravel(value) for value in values] or [np.empty(0)])
             numbers = pa.array(flat.astype(self.dtype, copy=False))
@@ -138,12 +138,12 @@ class Field:
 
 @dataclass(frozen=True)
 class Layout:
-    """What the rows of a collection hold."""
+    """The observations and rewards in the rows of a collection."""
 
     fields: tuple[Field, ...]
-    """What is observed of each state: its hash first, if there is one."""
+    """The observations of each state, beginning with its hash if it has one."""
     rewards: tuple[str, ...]
-    """The names of the rewards; each is in a column ``reward_NAME``."""
+    """The names of the rewards; each has a column ``reward_NAME``."""
 
     @classmethod
     def of(cls, env: CompilerEnv, observed: Sequence[str], rewards: Sequence[str]) -> "Layout":
@@ -159,19 +159,19 @@ class Layout:
 
     @classmethod
     def read(cls, schema: Any) -> "Layout":
-        """Return the layout that the metadata of a shard tell; raise `CacheError` without."""
+        """Return the layout in the metadata of a shard; raise `CacheError` if it is missing."""
         try:
-            told: dict[bytes, bytes] = schema.metadata or {}
-            return msgspec.json.decode(told[_METADATA], type=cls)
+            metadata: dict[bytes, bytes] = schema.metadata or {}
+            return msgspec.json.decode(metadata[_METADATA], type=cls)
         except (KeyError, msgspec.MsgspecError) as error:
             raise CacheError(
-                f"expected a shard of a collection, found other columns: {error!r}"
+                f"the file is not a shard of a collection: its metadata is invalid: {error!r}"
             ) from error
 
     @cached_property
     def has_state(self) -> bool:
         """True if each state has a hash."""
-        return any(one.column == STATE for one in self.fields)
+        return any(field.column == STATE for field in self.fields)
 
     @cached_property
     def schema(self) -> Any:
@@ -179,21 +179,21 @@ class Layout:
         pa = arrow()
         columns = [(name, getattr(pa, kind)()) for name, kind in _STEP]
         columns += [(f"reward_{name}", pa.float64()) for name in self.rewards]
-        for one in self.fields:
-            columns.append((one.column, one.type(pa)))
-            if one.column == STATE:
-                columns.append((NEXT_STATE, one.type(pa)))
-        told = {"fields": [asdict(one) for one in self.fields], "rewards": self.rewards}
-        return pa.schema(columns, metadata={_METADATA: json.dumps(told)})
+        for field in self.fields:
+            columns.append((field.column, field.type(pa)))
+            if field.column == STATE:
+                columns.append((NEXT_STATE, field.type(pa)))
+        layout = {"fields": [asdict(field) for field in self.fields], "rewards": self.rewards}
+        return pa.schema(columns, metadata={_METADATA: json.dumps(layout)})
 
     def episodes(self, table: Any) -> Iterator[tuple[int, EpisodeRecord]]:
-        """Yield the episodes of rows, each with the number of its run."""
+        """Yield the episodes in the rows of `table`, each with the number of its run."""
         names = table.column_names
         plain = {name: table[name].to_pylist() for name, _ in _STEP if name in names}
         earned = [table[f"reward_{name}"].to_pylist() for name in self.rewards]
-        seen = [one.decode(table[one.column].combine_chunks()) for one in self.fields]
-        states = list(zip(*seen, strict=True)) if seen else [()] * table.num_rows
-        starts = [place for place, step in enumerate(plain["step"]) if step == 0]
+        observed = [field.decode(table[field.column].combine_chunks()) for field in self.fields]
+        states = list(zip(*observed, strict=True)) if observed else [()] * table.num_rows
+        starts = [row for row, step in enumerate(plain["step"]) if step == 0]
         for begin, end in zip(starts, [*starts[1:], table.num_rows], strict=True):
             record = EpisodeRecord(
                 plain["benchmark"][begin],
@@ -221,11 +221,11 @@ class Layout:
 
 
 class CollectedRows:
-    """Rows that are not written yet, a list for each column.
+    """Rows that are not written yet, as a list for each column.
 
     Args:
         layout: The columns.
-        spaces: The spaces of what is observed, by name.
+        spaces: The spaces of the observations, by name.
     """
 
     def __init__(self, layout: Layout, spaces: Mapping[str, gymnasium.Space[Any]]) -> None:
@@ -238,38 +238,38 @@ class CollectedRows:
         return len(self._columns["run"])
 
     def add(self, episode: EpisodeRecord, number: int) -> None:
-        """Add the rows of an episode of run `number`; those of one run come one after another."""
+        """Add the rows of an episode of run `number`; episodes of a run must be consecutive."""
         run, before = self._last
         self._last = number, before + 1 if run == number else 0
         steps, columns = episode.steps, self._columns
         failed = bool(steps) and steps[-1].error_type is not None
         count = len(steps) + (not failed)
-        rest: list[Any] = [] if failed else [None]
+        final: list[Any] = [] if failed else [None]
         columns["run"] += [number] * count
         columns["episode"] += [self._last[1]] * count
         columns["step"] += range(count)
         columns["benchmark"] += [episode.benchmark] * count
         columns["action_space"] += [episode.action_space] * count
         columns["seed"] += [episode.seed] * count
-        columns["action"] += [_action_name(step) for step in steps] + rest
-        columns["action_number"] += [_action_number(step) for step in steps] + rest
+        columns["action"] += [_action_name(step) for step in steps] + final
+        columns["action_number"] += [_action_number(step) for step in steps] + final
         for name in ("no_effect", "terminated", "truncated"):
-            columns[name] += [getattr(step, name) for step in steps] + [False] * len(rest)
-        columns["error"] += [step.error_type for step in steps] + rest
-        columns["error_details"] += [step.error for step in steps] + rest
-        for place, name in enumerate(self._layout.rewards):
-            columns[f"reward_{name}"] += [_find_reward(step, place) for step in steps] + rest
+            columns[name] += [getattr(step, name) for step in steps] + [False] * len(final)
+        columns["error"] += [step.error_type for step in steps] + final
+        columns["error_details"] += [step.error for step in steps] + final
+        for index, name in enumerate(self._layout.rewards):
+            columns[f"reward_{name}"] += [_find_reward(step, index) for step in steps] + final
         states = [episode.observation, *(step.observation for step in steps)]
-        for place, field in enumerate(self._layout.fields):
-            values = [None if state is None else state[place] for state in states]
+        for index, field in enumerate(self._layout.fields):
+            values = [None if state is None else state[index] for state in states]
             columns[field.column] += values[:count]
             if field.column == STATE:
                 columns[NEXT_STATE] += [*values[1:count], None]
 
     def take(self) -> Any:
-        """Return an Arrow table of the rows, and forget them."""
+        """Return the rows as an Arrow table and clear them."""
         pa = arrow()
-        fields = {one.column: one for one in self._layout.fields}
+        fields = {item.column: item for item in self._layout.fields}
         arrays: list[Any] = []
         for column in self._layout.schema:
             values = self._columns[column.name]
@@ -281,14 +281,14 @@ class CollectedRows:
                     arrays.append(field.encode(pa, values, self._spaces[field.name]))
             except (TypeError, ValueError, OverflowError) as error:
                 raise RecordingError(
-                    f"cannot keep {column.name} as {column.type}: {error}"
+                    f"cannot store {column.name} as {column.type}: {error}"
                 ) from error
             values.clear()
         return pa.Table.from_arrays(arrays, schema=self._layout.schema)
 
 
 def json_text(space: gymnasium.Space[Any], value: Any) -> str:
-    """Return a value that has no column type of its own as JSON."""
+    """Return the JSON text of a value that has no column type."""
     plain = (dict, list, tuple, np.ndarray, np.generic)
     return write_json_text(
         to_plain(value) if isinstance(value, plain) else space.to_jsonable([value])[0]
@@ -302,8 +302,8 @@ def _action_name(step: StepRecord) -> str | None:
 
 
 def _action_number(step: StepRecord) -> int | None:
-    taken = step.actions[0] if step.actions else None
-    return taken if isinstance(taken, int) else None
+    action = step.actions[0] if step.actions else None
+    return action if isinstance(action, int) else None
 
 
 def _actions_from(name: str | None, number: int | None) -> list[Any]:
@@ -314,6 +314,6 @@ def _one_or_all(values: list[float]) -> float | list[float] | None:
     return None if not values else values[0] if len(values) == 1 else values
 
 
-def _find_reward(step: StepRecord, place: int) -> float | None:
+def _find_reward(step: StepRecord, index: int) -> float | None:
     reward = step.reward
-    return cast("float | None", reward[place] if isinstance(reward, list) else reward)
+    return cast("float | None", reward[index] if isinstance(reward, list) else reward)

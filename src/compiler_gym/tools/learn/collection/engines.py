@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Where the shards of a collection are written: here, in processes of this machine, or on Ray.
+"""Engines that write the shards of a collection: in this process, in several, or on Ray.
 
-An engine yields the number of each shard when its file is there. One shard has one writer.
+An engine yields the number of each shard once its file exists. Each shard has a single writer.
 """
 
 import json
@@ -32,17 +32,17 @@ from compiler_gym.tools.learn.collection.playing import Player
 __all__ = ["Tick", "engine_for", "name_shard_file"]
 
 Tick = Callable[[int, int], None]
-"""Is told the number of a shard and how many steps were made for it."""
+"""Called with the number of a shard and its steps so far."""
 Engine = Callable[[CollectOptions, Sequence[int], Path, Tick], Generator[int]]
 
 
 def name_shard_file(folder: Path, shard: int) -> Path:
-    """Return the file of a shard."""
+    """Return the path of a shard's file."""
     return folder / f"{shard:06}.parquet"
 
 
 def engine_for(options: CollectOptions, count: int) -> Engine:
-    """Return the engine that `options` ask for, given how many shards are to be written."""
+    """Return the engine for `options` and a number of missing shards."""
     jobs = min(options.jobs or available_jobs(), count)
     if options.ray:
         return _on_ray
@@ -64,8 +64,8 @@ def _in_processes(
     waiting = iter(shards)
     answers: queue.Queue[tuple[_Job, str]] = queue.Queue()
     try:
-        with ExitStack() as ended:
-            working = {ended.enter_context(_Job(options, folder, answers)) for _ in range(jobs)}
+        with ExitStack() as stack:
+            working = {stack.enter_context(_Job(options, folder, answers)) for _ in range(jobs)}
             for job in list(working):
                 job.give(next(waiting, None))
             while working:
@@ -75,13 +75,13 @@ def _in_processes(
                         job.complain()
                     working.discard(job)
                     continue
-                told: dict[str, Any] = json.loads(line)
-                if "error" in told:
-                    raise error_from_name(told["error"], told["message"])
+                answer: dict[str, Any] = json.loads(line)
+                if "error" in answer:
+                    raise error_from_name(answer["error"], answer["message"])
                 shard = job.shard
                 assert shard is not None
-                if "steps" in told:
-                    tick(shard, told["steps"])
+                if "steps" in answer:
+                    tick(shard, answer["steps"])
                 else:
                     job.give(next(waiting, None))
                     yield shard
@@ -90,13 +90,13 @@ def _in_processes(
 
 
 class _Job:
-    """A process that writes one shard after the other; it ends with the block."""
+    """A process that writes one shard after another; it is killed at the end of the block."""
 
     def __init__(
         self, options: CollectOptions, folder: Path, answers: "queue.Queue[tuple[_Job, str]]"
     ) -> None:
         self.shard: int | None = None
-        """The number of the shard that it writes now."""
+        """The number of the shard being written."""
         self._process = subprocess.Popen(
             [sys.executable, "-m", "compiler_gym.tools.learn.collection._job", str(os.getpid())],
             stdin=subprocess.PIPE,
@@ -104,13 +104,13 @@ class _Job:
             text=True,
         )
         self._answers = answers
-        told = {"options": options_to(options), "folder": str(folder.absolute())}
-        self._say(json.dumps(told))
+        request = {"options": options_to(options), "folder": str(folder.absolute())}
+        self._say(json.dumps(request))
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
     def give(self, shard: int | None) -> None:
-        """Tell it to write a shard; None: nothing is left."""
+        """Send the number of the next shard; None closes the process's input."""
         self.shard = shard
         if shard is not None:
             self._say(str(shard))
@@ -123,8 +123,8 @@ class _Job:
         """Raise `WorkerCrashedError` for a process that ended in the middle of a shard."""
         status = self._process.wait()
         raise WorkerCrashedError(
-            f"the process that collects shard {self.shard} ended with status {status}: what was "
-            "collected before is kept; resume, with fewer --jobs if memory was short",
+            f"the process that collects shard {self.shard} exited with status {status}; complete "
+            "shards are kept: resume, with fewer --jobs if memory was short",
             exit_status=status,
         )
 
@@ -141,7 +141,7 @@ class _Job:
 
     def _say(self, line: str) -> None:
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # that it has ended is told by its last answer
+        with suppress(BrokenPipeError):  # its last answer reports that it has exited
             self._process.stdin.write(f"{line}\n")
             self._process.stdin.flush()
 
@@ -157,25 +157,25 @@ def _on_ray(
     options: CollectOptions, shards: Sequence[int], folder: Path, tick: Tick
 ) -> Generator[int]:
     spread_tasks = load_named("compiler_gym.tools.learn.integrations.ray:spread_tasks")
-    for shard, ended in spread_tasks(shards, partial(_write_shard, options_to(options))):
-        if isinstance(ended, tuple):
-            raise error_from_name(*cast("tuple[str, str]", ended))
-        if isinstance(ended, Exception):  # Ray gave it up
+    for shard, result in spread_tasks(shards, partial(_write_shard, options_to(options))):
+        if isinstance(result, tuple):
+            raise error_from_name(*cast("tuple[str, str]", result))
+        if isinstance(result, Exception):  # Ray gave up on it
             raise WorkerCrashedError(
-                f"shard {shard} is lost: {str(ended).splitlines()[0]}: what was collected before "
-                "is kept; resume"
-            ) from ended
+                f"shard {shard} was lost ({str(result).splitlines()[0]}); complete shards are "
+                "kept: resume the collection"
+            ) from result
         with writing(name_shard_file(folder, shard), RecordingError):
-            write_whole(name_shard_file(folder, shard), ended, sync=True)
+            write_whole(name_shard_file(folder, shard), result, sync=True)
         yield shard
 
 
 def _write_shard(plain: dict[str, Any], shard: int) -> bytes | tuple[str, str]:
-    """Return the contents of a shard that is written on some node, or the error and its message."""
+    """Write a shard on some node; return its bytes, or the name and message of an error."""
     try:
         with scratch_directory("shard") as scratch, Player(options_from(plain)) as player:
             path = name_shard_file(Path(scratch), shard)
             player.write(shard, path)
             return path.read_bytes()
-    except CompilerGymError as error:  # its class may need more than a message
+    except CompilerGymError as error:  # its constructor may need more than a message
         return type(error).__name__, str(error)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Plays the runs of a collection: each a policy on a program, with a seed of its own.
+"""Play the runs of a collection: each runs the policy on a program, with its own seed.
 
-What a run leads to depends on the options and its number, not on the process or on the runs
-before.
+The result of a run depends only on the options and its number, not on the process or on earlier
+runs.
 """
 
 import hashlib
@@ -49,13 +49,13 @@ from compiler_gym.wrappers import EpisodeRecord
 __all__ = ["Player", "make_environment", "make_seed", "policy_digest", "settle_options"]
 
 _MOST_PROGRAMS = 1_000_000
-"""Of a dataset without an end, at most so many programs are taken."""
+"""The most programs to take from an endless dataset."""
 
 
 def settle_options(options: CollectOptions) -> tuple[CollectOptions, str]:
-    """Return `options` with all that they leave open, and the version of the compiler.
+    """Return `options` with every default filled in, and the version of the compiler.
 
-    The usual cost and reward are kept where none is named.
+    If no cost or reward is named, the compiler's usual one is recorded.
 
     Raises:
         InvalidParameterError: The environment has no hash of its program, or no program is named.
@@ -73,26 +73,26 @@ def settle_options(options: CollectOptions) -> tuple[CollectOptions, str]:
         names = tuple(options.benchmarks)
         if not names:
             raise InvalidParameterError(
-                "no program to collect from: expected --benchmarks with a program or a dataset"
+                "no programs to collect from; name a program or a dataset with --benchmarks"
             )
         if not options.no_hashes and env.state_observation is None:
             raise InvalidParameterError(
-                f"{options.env} has no hash of its program's state: collect without hashes "
+                f"{options.env} cannot hash the state of a program; collect without hashes "
                 "(--no-hashes)"
             )
         for name in costs:
             spec = env.observation.spec(name)
             if spec.space.shape != () or spec.space.dtype is None or spec.space.dtype.kind in "US":
                 raise InvalidParameterError(
-                    f"{name} is no cost: expected one number; name it with --observe"
+                    f"the cost {name} is not a single number; record it with --observe"
                 )
         for name in (*options.observe, *costs):
             env.observation.spec(name)
         for name in rewards:
             env.reward.spec(name)
-        known = {dataset.name for dataset in env.datasets.datasets()}
+        datasets = {dataset.name for dataset in env.datasets.datasets()}
         for name in map(BenchmarkUri.canonicalize, names):
-            if name not in known:
+            if name not in datasets:
                 env.datasets.benchmark(name)
         settled = replace(
             options,
@@ -110,10 +110,10 @@ def make_seed(options: CollectOptions, run: int) -> int:
 
 
 class Player:
-    """Plays runs in one environment; use it in a ``with`` block.
+    """A player of runs in one environment; use it in a ``with`` block.
 
     Args:
-        options: Those of the collection, settled.
+        options: The options of the collection, from `settle_options`.
     """
 
     def __init__(self, options: CollectOptions) -> None:
@@ -123,17 +123,17 @@ class Player:
         self._policy: Policy = policy_named(options.policy)
         self._env = make_environment(options)
         key = None if options.no_hashes else self._env.state_observation
-        kept = list(dict.fromkeys([*filter(None, [key]), *options.costs, *options.observe]))
-        self.layout = Layout.of(self._env, kept, options.rewards)
+        recorded = list(dict.fromkeys([*filter(None, [key]), *options.costs, *options.observe]))
+        self.layout = Layout.of(self._env, recorded, options.rewards)
         """The columns."""
-        self._recorded = Recorded(self._env, kept, self._tape, self._meter)
+        self._recorded = Recorded(self._env, recorded, self._tape, self._meter)
         self._programs = _shuffle_programs(self._env, options)
         self.compiler_version = self._env.compiler_version
 
     def write(self, shard: int, path: Path, tick: Callable[[int], None] = lambda n: None) -> None:
-        """Play the runs of a shard and write it to the file `path`.
+        """Play the runs of a shard and write them to the file `path`.
 
-        `tick` is told after each run how many steps the shard's policy has made.
+        `tick` is called after each run with the number of steps in the shard so far.
 
         Raises:
             RecordingError: An observation does not fit its column.
@@ -141,7 +141,7 @@ class Player:
             OSError: The file cannot be written.
         """
         spaces = self._env.observation.spaces
-        columns = {one.name: spaces[one.name].space for one in self.layout.fields}
+        columns = {field.name: spaces[field.name].space for field in self.layout.fields}
         steps = 0
         with ShardWriter(path, self.layout, columns) as sink, _seed_randomness():
             self._tape.sink = sink
@@ -153,7 +153,7 @@ class Player:
                 self._tape.sink, self._tape.episode = None, None
 
     def play(self, run: int) -> int:
-        """Play one run, and return how many steps it made."""
+        """Play one run and return its number of steps."""
         options, tape, env = self._options, self._tape, self._recorded
         program, seed = self._programs[run % len(self._programs)], make_seed(options, run)
         tape.run = run
@@ -176,7 +176,7 @@ class Player:
             kind = "" if isinstance(error, PolicyError) else f"{type(error).__name__}: "
             raise PolicyError(
                 f"the policy {options.policy} failed in run {run} on {program}: {kind}{error}; "
-                "what was collected before is kept: mend the policy and resume"
+                "complete shards are kept: fix the policy and resume"
             ) from error
         return meter.compilations
 
@@ -191,20 +191,20 @@ class Player:
         self.close()
 
     def _keep_refusal(self, program: str, seed: int, error: CompilerGymError) -> None:
-        """Keep a row for a program that no episode can begin on."""
-        failed = NamedStep(
+        """Record a row for a program on which no episode can start."""
+        step = NamedStep(
             [], None, terminated=False, truncated=True, no_effect=False, error=str(error),
             observation=None, error_type=type(error).__name__,
         )  # fmt: skip
         self._tape.episode = EpisodeRecord(
             program, self._options.action_space, self.compiler_version, seed, None
         )
-        self._tape.episode.steps = [failed]
+        self._tape.episode.steps = [step]
         self._tape.end()
 
 
 def policy_digest(name: str) -> str:
-    """Return a digest of the policy's file; nothing for a policy of ours."""
+    """Return the SHA-256 of the policy's file; empty for a built-in policy."""
     path = Path(name.partition(":")[0])
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.suffix == ".py" else ""
 
@@ -221,18 +221,18 @@ def make_environment(options: CollectOptions) -> CompilerEnv:
 
 
 def _shuffle_programs(env: CompilerEnv, options: CollectOptions) -> Sequence[str]:
-    """Return the addresses of the programs, in an order that the seed decides."""
-    found = list(islice(addresses(env, options.benchmarks), max(options.runs, _MOST_PROGRAMS)))
-    random.Random(options.seed).shuffle(found)
-    return found
+    """Return the addresses of the programs, shuffled with the seed."""
+    programs = list(islice(addresses(env, options.benchmarks), max(options.runs, _MOST_PROGRAMS)))
+    random.Random(options.seed).shuffle(programs)
+    return programs
 
 
 @contextmanager
 def _seed_randomness() -> Generator[None]:
-    """Give back the random numbers of others at the end of the block."""
-    ours: Any = random.getstate(), np.random.get_state()
+    """Restore the states of the global random generators at the end of the block."""
+    before: Any = random.getstate(), np.random.get_state()
     try:
         yield
     finally:
-        random.setstate(ours[0])
-        np.random.set_state(ours[1])
+        random.setstate(before[0])
+        np.random.set_state(before[1])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The policies that a collection knows by name, beside those of the leaderboards.
+"""Policies that a collection finds by name, besides those of the leaderboards.
 
-A policy is run anew for each program and keeps nothing from one run to the next: any of several
-processes may run it. `random` and `numpy.random` are seeded before each run.
+A policy starts afresh for each program and keeps nothing between runs, so that any process may
+run it. `random` and `numpy.random` are seeded before each run.
 """
 
 import random
@@ -20,7 +20,7 @@ _ALGORITHM = "portfolio"
 
 
 def random_actions(env: CompilerEnv, generator: random.Random | None = None) -> None:
-    """Take random actions until the episode ends; those of `random` without a generator."""
+    """Take random actions until the episode ends, from `generator` or the module `random`."""
     draw = random.randrange if generator is None else generator.randrange
     while env.in_episode:
         count = env.episode.selection.action_count
@@ -28,10 +28,9 @@ def random_actions(env: CompilerEnv, generator: random.Random | None = None) -> 
 
 
 class SearchedEpisodes:
-    """Search, so that every sequence that the search tries is an episode.
+    """A search that records every sequence it tries as an episode.
 
-    What it knows already it does not try again. A search that ends early leaves the rest of its
-    steps.
+    It does not repeat sequences. A search that ends early does not use up its steps.
     """
 
     def __init__(self, algorithm: str) -> None:
@@ -40,7 +39,7 @@ class SearchedEpisodes:
         self.algorithm = algorithm
 
     def __call__(self, env: CompilerEnv, meter: Meter) -> None:
-        """Search from nothing, with a seed that is drawn."""
+        """Search from the empty sequence, with a random seed."""
         with suppress(LimitReached):
             run_search(
                 lambda: LeftOpen(env),
@@ -58,7 +57,7 @@ def policy_named(name: str) -> Policy:
     """Return the policy `name`.
 
     Raises:
-        UnknownNameError: There is none.
+        UnknownNameError: There is no such policy.
         PolicyLoadError: Its file raises an error when it is loaded.
     """
     kind, _, algorithm = name.partition(":")
@@ -68,7 +67,7 @@ def policy_named(name: str) -> Policy:
         return SearchedEpisodes(algorithm or _ALGORITHM)
     if kind != "level" and not kind.endswith(".py"):
         raise UnknownNameError(
-            f"no policy {name!r}: expected random, search, search:local, level:-Oz or a file "
+            f"no policy {name!r}; choose random, search, search:local, level:-Oz or a file "
             "such as agents/q.py"
         )
     try:
@@ -77,5 +76,5 @@ def policy_named(name: str) -> Policy:
         raise
     except Exception as error:
         raise PolicyLoadError(
-            f"the policy {name} cannot be loaded: {type(error).__name__}: {error}"
+            f"cannot load the policy {name}: {type(error).__name__}: {error}"
         ) from error

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The environment that a policy acts in while its episodes are kept."""
+"""The environment in which a policy acts while its episodes are recorded."""
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,16 +30,16 @@ _UNCHANGED = ResetArguments().observation_space
 
 
 class Tape(Lasting):
-    """Where the episodes of an environment go: those of its forks go nowhere."""
+    """The destination of an environment's episodes; those of its forks are dropped."""
 
     def __init__(self, sink: EpisodeSink | None = None) -> None:
         self.sink = sink
         self.run = 0
-        """The number of the run whose episodes come."""
+        """The number of the current run."""
         self.episode: EpisodeRecord | None = None
 
     def end(self) -> EpisodeRecord | None:
-        """Hand the episode to the sink, and return it."""
+        """Pass the episode to the sink and return it."""
         episode, self.episode = self.episode, None
         if episode is not None and episode.steps and self.sink is not None:
             self.sink.add(episode, self.run)
@@ -50,7 +50,7 @@ class Tape(Lasting):
 
 
 class _Listed:
-    """A sink that keeps episodes until they are taken."""
+    """A sink that keeps episodes in a list."""
 
     def __init__(self) -> None:
         self.episodes: list[EpisodeRecord] = []
@@ -78,14 +78,14 @@ def record_randomly(
     rewards: Sequence[str],
     seed: int,
 ) -> Iterator[EpisodeRecord]:
-    """Yield `episodes` of random actions on each of `programs`, and what `names` are in each state.
+    """Yield episodes of random actions on each of `programs`, with the observations `names`.
 
-    The environment gets its spaces back.
+    `episodes` are played on each program. The environment's spaces are restored at the end.
     """
     before = env.episode.selection.observations.names, env.episode.selection.rewards.names
-    listed, generator = _Listed(), random.Random(seed)
+    sink, generator = _Listed(), random.Random(seed)
     env.reward_space = list(rewards) or None
-    recorded = Recorded(env, names, Tape(listed), Meter(Limit(compilations=length)))
+    recorded = Recorded(env, names, Tape(sink), Meter(Limit(compilations=length)))
     try:
         for program in programs:
             for _ in range(episodes):
@@ -94,22 +94,22 @@ def record_randomly(
                 with suppress(LimitReached):
                     random_actions(recorded, generator)
                 recorded.episode_ended()
-                yield listed.episodes.pop()
+                yield sink.episodes.pop()
     finally:
         env.observation_space, env.reward_space = before
 
 
 class Recorded(EpisodeStream):
-    """Keeps the episodes of `env`, and what `names` are in each state.
+    """A recorder of the episodes of `env`, with the observations `names` in each state.
 
-    What the policy observes itself is asked for in the same request. Several actions in one call
-    are several steps. Forks are not recorded.
+    The policy's own observations come from the same request. Several actions in one call are
+    recorded as several steps. Forks are not recorded.
 
     Args:
-        env: The environment, with nothing but the rewards that are kept chosen.
-        names: What is kept of each state.
-        tape: Where episodes go.
-        meter: Counts the steps and raises `LimitReached` in the step beyond the limit.
+        env: The environment; its reward spaces are those to record.
+        names: The observations to record in each state.
+        tape: The destination of the episodes.
+        meter: Counts the steps, and raises `LimitReached` for a step beyond the limit.
     """
 
     step_record = NamedStep
@@ -117,7 +117,7 @@ class Recorded(EpisodeStream):
     def __init__(self, env: CompilerEnv, names: Sequence[str], tape: Tape, meter: Meter) -> None:
         super().__init__(env)
         self.meter = meter
-        """What may be used; a new one begins with each run."""
+        """The step limit; each run starts with a new meter."""
         self._tape = tape
         self._kept = tuple(names)
         self._name = ""
@@ -127,7 +127,7 @@ class Recorded(EpisodeStream):
 
     @property
     def observation_space(self) -> gymnasium.Space[Any] | None:  # type: ignore[override]  # None: none is set
-        """What the policy observes: a name, a list of names or None sets it."""
+        """The policy's observation space; set it to a name, a list of names or None."""
         choice = self.below.episode.selection.observations
         space = cast("gymnasium.spaces.Dict", choice.space())
         if self._own is None or isinstance(self._own, str):
@@ -137,18 +137,18 @@ class Recorded(EpisodeStream):
     @observation_space.setter
     def observation_space(self, value: Any) -> None:  # type: ignore[override]  # an attribute there
         several = isinstance(value, (list, tuple))
-        listed = cast("Sequence[Any]", value if several else [value])
-        chosen: list[Any] = [] if value is None else list(listed)
-        self.below.observation_space = [*self._kept, *chosen]
+        spaces = cast("Sequence[Any]", value if several else [value])
+        requested: list[Any] = [] if value is None else list(spaces)
+        self.below.observation_space = [*self._kept, *requested]
         names: list[str] = self.below.episode.selection.observations.names[len(self._kept) :]
         self._own = None if value is None else names if several else names[0]
 
     def keep_observation(self, observation: Any) -> tuple[Any, ...]:
-        """Return what is kept of an observation."""
+        """Return the recorded part of an observation."""
         return tuple([observation[name] for name in self._kept])
 
     def episode_started(self, episode: EpisodeRecord) -> None:
-        """Begin the record of an episode."""
+        """Start the record of an episode."""
         self._tape.episode = episode
 
     def step_taken(self, step: StepRecord) -> None:
@@ -158,28 +158,27 @@ class Recorded(EpisodeStream):
             self._tape.episode.steps.append(step)
 
     def episode_ended(self) -> None:
-        """Hand on the record; raise `PolicyError` if it lacks steps."""
+        """Pass on the record; raise `PolicyError` if steps are missing."""
         episode = self._tape.end()
         if episode is not None and len(episode.steps) != len(self.below.actions):
             raise PolicyError(
-                f"{len(self.below.actions) - len(episode.steps)} steps were made that are not "
-                "recorded: expected a policy that steps the environment it is given, and not the "
-                "one below it"
+                f"{len(self.below.actions) - len(episode.steps)} steps were not recorded; step the "
+                "environment that is passed to the policy, not the one it wraps"
             )
 
     def handle_reset(self, asked: ResetArguments) -> ResetResult:
-        """Start an episode; the rewards stay what they are."""
-        given = asked.settle().list_given()
-        if "reward_space" in given:
-            self.reward_space = given["reward_space"]
-        if "observation_space" in given:
-            self.observation_space = given["observation_space"]
+        """Start an episode; the rewards cannot change."""
+        arguments = asked.settle().list_given()
+        if "reward_space" in arguments:
+            self.reward_space = arguments["reward_space"]
+        if "observation_space" in arguments:
+            self.observation_space = arguments["observation_space"]
             asked = replace(asked.settle(), observation_space=_UNCHANGED)
         observation, info = super().handle_reset(asked)
         return self._of_the_policy(observation), info
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
-        """Apply the actions one by one, and record each."""
+        """Apply the actions one by one and record each."""
         if not asked.actions:
             spaces = asked.observation_spaces, asked.reward_spaces
             result = self.below.multistep([], *spaces, timeout=asked.timeout)
@@ -195,12 +194,12 @@ class Recorded(EpisodeStream):
         return observation, _sum_rewards(rewards), terminated, truncated, info
 
     def apply(self, state: CompilerEnvState) -> NoReturn:
-        """Raise `PolicyError`: what a state replays is no step of the policy."""
-        raise PolicyError("a policy cannot apply a state here: expected reset() and step()")
+        """Raise `PolicyError`: replayed actions are not steps of the policy."""
+        raise PolicyError("a policy cannot apply a state here; use reset() and step()")
 
     @property
     def reward_space(self) -> Any:
-        """The reward of a step; it cannot be changed, because it is kept."""
+        """The reward of a step; it cannot be changed, because it is recorded."""
         return self.below.reward_space
 
     @reward_space.setter
@@ -208,8 +207,8 @@ class Recorded(EpisodeStream):
         before = self.below.reward_space
         if value is not before and (before is None or value != before.name):
             raise PolicyError(
-                f"a policy cannot change the reward, which is kept: found {value}, expected "
-                "the collection to keep it"
+                f"a policy cannot change the recorded reward to {value}; choose it in the options "
+                "of the collection"
             )
 
     def _step(self, asked: StepArguments) -> StepTuple:
@@ -224,11 +223,11 @@ class Recorded(EpisodeStream):
         values = result[0]
         if self._tape.episode is not None:
             self._tape.episode.steps[-1].observation = tuple(values[: len(self._kept)])
-        own = values[len(self._kept) :]
-        return (own if several else own[0], *result[1:])
+        policy_values = values[len(self._kept) :]
+        return (policy_values if several else policy_values[0], *result[1:])
 
     def _find_name(self, action: Any) -> str:
-        """Return the name of an action; those of one space are listed once."""
+        """Return the name of an action; the names of a space are listed once."""
         space = self.action_space
         if self._listed_names[0] is not space:
             self._listed_names = space, list(action_names(space))
@@ -247,9 +246,9 @@ class Recorded(EpisodeStream):
 
 
 def _sum_rewards(rewards: list[Any]) -> Any:
-    """Return what all steps earned together."""
+    """Return the sum of the rewards of all steps."""
     if len(rewards) == 1 or rewards[0] is None:
         return rewards[0]
     if isinstance(rewards[0], list):
-        return [sum(each) for each in zip(*rewards, strict=True)]
+        return [sum(column) for column in zip(*rewards, strict=True)]
     return sum(rewards)

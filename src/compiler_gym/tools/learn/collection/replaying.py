@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Plays episodes of a collection again, by the names of their actions, and compares every state."""
+"""Replay the episodes of a collection by the names of their actions, and compare every state."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -24,20 +24,20 @@ _Space = gymnasium.Space[Any] | None
 
 @dataclass(frozen=True, slots=True)
 class ReplayDifference:
-    """A value that a replay does not repeat."""
+    """A value that differs when an episode is replayed."""
 
     run: int
     benchmark: str
     step: int
-    """How many actions had been taken."""
+    """The number of actions taken before."""
     column: str
     kept: Any
     found: Any
 
     def __str__(self) -> str:
         return (
-            f"run {self.run}, {self.benchmark}, step {self.step}: {self.column} was "
-            f"{self.kept!s:.60}, is {self.found!s:.60}"
+            f"run {self.run}, {self.benchmark}, step {self.step}: {self.column} was recorded as "
+            f"{self.kept!s:.60} but is now {self.found!s:.60}"
         )
 
 
@@ -46,31 +46,30 @@ def differences_in(
 ) -> Iterator[ReplayDifference]:
     """Yield the first difference of each episode.
 
-    What varies from run to run, and failures of workers, such as one that took too long, are not
-    compared.
+    Nondeterministic values and failures of workers, such as timeouts, are not compared.
     """
     with make_environment(options) as env:
-        specs = [env.observation.spec(one.name) for one in layout.fields]
+        specs = [env.observation.spec(field.name) for field in layout.fields]
         env.observation_space = [spec.id for spec in specs]
         exact = [spec.space if spec.deterministic else None for spec in specs]
         for run, episode in episodes:
-            found = next(_of_episode(env, episode, layout, exact), None)
-            if found is not None:
-                step, column, kept, now = found
-                yield ReplayDifference(run, episode.benchmark, step, column, kept, now)
+            difference = next(_episode_differences(env, episode, layout, exact), None)
+            if difference is not None:
+                step, column, recorded, replayed = difference
+                yield ReplayDifference(run, episode.benchmark, step, column, recorded, replayed)
 
 
-def _of_episode(
+def _episode_differences(
     env: CompilerEnv, episode: EpisodeRecord, layout: Layout, exact: list[_Space]
 ) -> Iterator[tuple[int, str, Any, Any]]:
     if episode.observation is None or (episode.steps and not episode.steps[0].actions):
-        return  # a program that no episode begins on
+        return  # no episode can start on this program
     try:
-        seen, _ = env.reset(benchmark=episode.benchmark, action_space=episode.action_space)
-        yield from _in_state(0, episode.observation, seen, layout, exact)
-        for number, (_, taken) in enumerate(episode.transitions(), start=1):
-            step = cast("NamedStep", taken)
-            seen, reward, *_, info = env.step(_find_action(env, step))
+        observed, _ = env.reset(benchmark=episode.benchmark, action_space=episode.action_space)
+        yield from _state_differences(0, episode.observation, observed, layout, exact)
+        for number, (_, record) in enumerate(episode.transitions(), start=1):
+            step = cast("NamedStep", record)
+            observed, reward, *_, info = env.step(_find_action(env, step))
             kinds = step.error_type, info.get("error_type")
             if kinds != (None, None):
                 if kinds[0] != kinds[1] and not any(map(_is_of_a_worker, kinds)):
@@ -78,22 +77,22 @@ def _of_episode(
                 return
             if step.reward is not None and _is_fixed(env) and step.reward != reward:
                 yield number, "reward", step.reward, reward
-            yield from _in_state(number, step.observation, seen, layout, exact)
+            yield from _state_differences(number, step.observation, observed, layout, exact)
     except CompilerGymError as error:
         yield len(env.actions), "error", None, f"{type(error).__name__}: {error}"
 
 
-def _in_state(
-    number: int, kept: Any, seen: Any, layout: Layout, exact: list[_Space]
+def _state_differences(
+    number: int, recorded: Any, observed: Any, layout: Layout, exact: list[_Space]
 ) -> Iterator[tuple[int, str, Any, Any]]:
-    for field, value, space in zip(layout.fields, kept or (), exact, strict=False):
+    for field, value, space in zip(layout.fields, recorded or (), exact, strict=False):
         if space is None:
             continue
-        found = seen[field.name]
+        current = observed[field.name]
         if field.kind == "json":
-            found = json.loads(json_text(space, found))
-        if not (np.array_equal(value, found) if field.dtype else value == found):
-            yield number, field.column, value, found
+            current = json.loads(json_text(space, current))
+        if not (np.array_equal(value, current) if field.dtype else value == current):
+            yield number, field.column, value, current
 
 
 def _is_fixed(env: CompilerEnv) -> bool:
@@ -105,11 +104,11 @@ def _is_of_a_worker(kind: str | None) -> bool:
 
 
 def _find_action(env: CompilerEnv, step: NamedStep) -> Any:
-    """Return the action that is called what the recorded one was."""
+    """Return the action with the name of the recorded one, or else with its number or value."""
     names = list(action_names(env.action_space))
     if step.name in names:
         return names.index(step.name)
-    taken = step.actions[0]
-    if isinstance(taken, int):
-        return taken
-    return value_from_json(env.action_space, json.loads(taken))
+    action = step.actions[0]
+    if isinstance(action, int):
+        return action
+    return value_from_json(env.action_space, json.loads(action))

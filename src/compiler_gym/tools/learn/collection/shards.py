@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A shard: one Parquet file, which one writer writes, and which is there whole or not at all."""
+"""A shard: a Parquet file with a single writer, which exists only once it is complete."""
 
 import io
 from collections import Counter
@@ -20,12 +20,12 @@ __all__ = ["Shard", "ShardWriter", "describe", "reading"]
 
 _ROWS_OF_A_GROUP = 16_384
 _LARGE_ROWS_OF_A_GROUP = 256
-"""The same where a row may hold a whole program as text."""
+"""The same, for rows that may hold a whole program as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """What a shard holds: a line of the manifest."""
+    """The size of a shard and its failures: a line of the manifest."""
 
     rows: int
     transitions: int
@@ -34,15 +34,15 @@ class Shard:
     bytes: int
     sha256: str
     failures: dict[str, int] = field(default_factory=dict[str, int])
-    """How many steps failed, by the class of the error."""
+    """The number of failed steps by error class."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields, with a digest of them."""
+        """Return the fields and their digest."""
         return seal(asdict(self))
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any], path: Path) -> Self:
-        """Return what the manifest holds of the shard `path`; raise `CacheError` if damaged."""
+        """Return the manifest's entry for the shard `path`; raise `CacheError` if damaged."""
         try:
             if is_intact(fields):
                 return cls(**{name: value for name, value in fields.items() if name != "seal"})
@@ -50,25 +50,24 @@ class Shard:
         except TypeError as error:
             reason = str(error)
         raise CacheError(
-            f"the line of {path.name} in the manifest is damaged ({reason}): remove the line from "
-            f"{path.parents[1] / 'episodes.jsonl'}, and resume the collection"
+            f"the line of {path.name} in the manifest is damaged ({reason}); delete it from "
+            f"{path.parents[1] / 'episodes.jsonl'} and resume the collection"
         )
 
     def check(self, path: Path) -> None:
-        """Raise `CacheError` unless the file `path` is the one that was written."""
+        """Raise `CacheError` if the file `path` has changed since it was written."""
         with reading(path):
             if path.stat().st_size != self.bytes or hash_file(path) != self.sha256:
                 raise CacheError(
-                    f"{path} is damaged: its digest is not the manifest's: remove it, and resume "
-                    "the collection"
+                    f"{path} is damaged: its digest differs from the manifest; delete it and "
+                    "resume the collection"
                 )
 
 
 class ShardWriter:
-    """Takes the episodes of a shard, as an `EpisodeSink`, and writes them to the file `path`.
+    """An `EpisodeSink` that writes the episodes of a shard to the file `path`.
 
-    The file appears when `close` is called at the end of a block that ended well; otherwise
-    nothing of it is there.
+    Use it in a ``with`` block. The file appears when the block ends without an error.
     """
 
     def __init__(
@@ -77,11 +76,11 @@ class ShardWriter:
         self._path = path
         self._rows = CollectedRows(layout, spaces)
         is_large = any(
-            one.kind in ("text", "bytes", "json") and one.column != STATE for one in layout.fields
+            f.kind in ("text", "bytes", "json") and f.column != STATE for f in layout.fields
         )
         self._most = _LARGE_ROWS_OF_A_GROUP if is_large else _ROWS_OF_A_GROUP
         self._open = ExitStack()
-        # Rows are encoded in memory, so that the writer need not survive a full disk.
+        # Encoded in memory, because the writer of pyarrow does not survive a full disk.
         self._encoded = io.BytesIO()
         self._writer: Any = arrow(".parquet").ParquetWriter(
             self._encoded, layout.schema, compression="zstd"
@@ -91,20 +90,20 @@ class ShardWriter:
             self._file = self._open.enter_context(partial.open("wb"))
 
     def add(self, episode: EpisodeRecord, number: int) -> None:
-        """Take an episode of run `number`."""
+        """Add an episode of run `number`."""
         self._rows.add(episode, number)
         if len(self._rows) >= self._most:
             self.flush()
 
     def flush(self) -> None:
-        """Write the episodes so far as a group of rows; raise `RecordingError` if that fails."""
+        """Write the episodes so far as a row group; raise `RecordingError` if that fails."""
         if len(self._rows):
             table = self._rows.take()
             self._writer.write_table(table, row_group_size=len(table))
             self._hand_on()
 
     def close(self) -> None:
-        """Write the rest, and let the file appear. Calling it twice is fine."""
+        """Write the remaining rows and publish the file. Calling it twice is fine."""
         self.flush()
         self._writer.close()
         self._hand_on()
@@ -125,29 +124,29 @@ class ShardWriter:
             self._drop()
 
     def _hand_on(self) -> None:
-        """Write what is encoded to the file."""
+        """Append the encoded bytes to the file."""
         with writing(self._path, RecordingError):
             self._file.write(self._encoded.getvalue())
         self._encoded.seek(0)
         self._encoded.truncate()
 
     def _drop(self) -> None:
-        """Remove what is there of a file that is not complete; nothing of one that is."""
-        undone = RecordingError(f"{self._path} is left unwritten")
+        """Remove the partial file, unless it is complete."""
+        error = RecordingError(f"{self._path} was not written")
         with suppress(RecordingError, OSError):
-            self._open.__exit__(RecordingError, undone, None)
+            self._open.__exit__(RecordingError, error, None)
 
 
 def describe(path: Path) -> Shard:
-    """Return what a shard holds, from its rows alone; raise `CacheError` for a damaged file."""
+    """Return the manifest entry of a shard from its rows; raise `CacheError` for a damaged file."""
     with reading(path):
         with arrow(".parquet").ParquetFile(path) as file:
             Layout.read(file.schema_arrow)
             table = file.read(["step", "action", "error"])
         failures: Counter[str] = Counter(table["error"].drop_null().to_pylist())
         compute = arrow(".compute")
-        is_whole = compute.and_(table["action"].is_valid(), table["error"].is_null())
-        transitions = compute.sum(is_whole).as_py() or 0
+        is_transition = compute.and_(table["action"].is_valid(), table["error"].is_null())
+        transitions = compute.sum(is_transition).as_py() or 0
         episodes = compute.sum(compute.equal(table["step"], 0)).as_py() or 0
     return Shard(
         rows=len(table),
@@ -161,12 +160,12 @@ def describe(path: Path) -> Shard:
 
 @contextmanager
 def reading(path: Path) -> Generator[None]:
-    """Raise `CacheError` for what makes the shard `path` unreadable."""
+    """Raise `CacheError` if reading the shard `path` fails in the block."""
     try:
         yield
     except CacheError:
         raise
     except (arrow().ArrowException, OSError, ValueError) as error:
         raise CacheError(
-            f"{path} is damaged: {error}: remove it, and resume the collection"
+            f"{path} is damaged ({error}); delete it and resume the collection"
         ) from error

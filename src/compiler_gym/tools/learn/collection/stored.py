@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Reads a collection: as an Arrow dataset, as episodes, or as batches of transitions.
+"""Read a collection as an Arrow dataset, as episodes, or as batches of transitions.
 
-A transition is a step that did not fail: the state before it and the state after. Batches are
-read shard by shard, so that a collection may be larger than memory.
+A transition is a step that did not fail, with the states before and after. Batches are read shard
+by shard, so that a collection may be larger than memory.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,42 +28,42 @@ from compiler_gym.wrappers import EpisodeRecord
 __all__ = ["Batch", "Collection"]
 
 Batch = Mapping[str, NDArray[Any]]
-"""Values by the name of their column, a row for each transition."""
+"""Values by column name, one row per transition."""
 _NEXT = "next_"
 
 
 class Collection:
     """The collection in a folder, complete or not.
 
-    Raises `InvalidParameterError` where `path` is no folder of `collect`.
+    Raises `InvalidParameterError` if `path` is not a folder that `collect` wrote.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.options = read_options(path)
-        """What it was told."""
+        """The options it was collected with."""
         self._intact: set[Path] = set()
 
     @property
     def summary(self) -> CollectionSummary:
-        """How much it holds, and which failures."""
+        """The size of the collection, and its failures."""
         return summarise_collection(self.path)
 
     @cached_property
     def shards(self) -> list[Path]:
-        """The files, in the order of their runs; raise `CacheError` if there is none yet."""
+        """The files, in the order of their runs; raises `CacheError` if there are none yet."""
         return list(self._manifest)
 
     @cached_property
     def _manifest(self) -> dict[Path, Shard]:
-        found = read_manifest(self.path)
-        if not found:
-            raise CacheError(f"{self.path} holds no complete shard: resume the collection")
-        return found
+        manifest = read_manifest(self.path)
+        if not manifest:
+            raise CacheError(f"{self.path} holds no complete shard; resume the collection")
+        return manifest
 
     @cached_property
     def layout(self) -> Layout:
-        """What the columns hold."""
+        """The layout of the columns."""
         path = self._check_shard(self.shards[0])
         with reading(path):
             return Layout.read(arrow(".parquet").read_schema(path))
@@ -75,7 +75,7 @@ class Collection:
     def episodes(self) -> Iterator[tuple[int, EpisodeRecord]]:
         """Yield every episode with the number of its run, as the policy played it.
 
-        What is observed of a state is a tuple, in the order of ``layout.fields``.
+        The observations of a state are a tuple in the order of ``layout.fields``.
         """
         for path in self.shards:
             for table in self._row_groups(path):
@@ -91,45 +91,45 @@ class Collection:
         buffer: int = 65_536,
         part: tuple[int, int] = (0, 1),
     ) -> Iterator[Batch]:
-        """Yield batches of transitions, each with the number of its rows that was asked for.
+        """Yield batches of `batch_size` transitions; the last one may be smaller.
 
         Args:
-            columns: Columns of the shards, and ``next_NAME`` for what was observed of the next
-                state; None takes the number of the action, the rewards, the end, and every
-                number and array that was observed, before and after.
-            batch_size: The rows of a batch; the last one has what is left.
-            seed: Shuffles: the shards are read in a random order, and `buffer` transitions are
-                mixed at a time. None keeps the order.
-            epoch: With the same seed, another epoch has another order.
-            buffer: How many transitions are held in memory to be mixed.
+            columns: Columns of the shards, and ``next_NAME`` for an observation of the next
+                state; None takes the number of the action, the rewards, ``terminated``, and
+                every observed number and array, before and after.
+            batch_size: The number of rows in a batch.
+            seed: Shuffles with this seed: reads the shards in random order and mixes `buffer`
+                transitions at a time. None keeps the order.
+            epoch: Each epoch has its own order with the same seed.
+            buffer: The number of transitions to mix in memory.
             part: ``(i, n)`` reads the i-th of n parts, which share no shard.
 
         Raises:
             UnknownNameError: There is no such column.
-            InvalidParameterError: The part, the batch or the buffer is no such thing.
+            InvalidParameterError: `part`, `batch_size` or `buffer` is out of range.
         """
         index, count = part
         if not 0 <= index < count or min(batch_size, buffer) < 1:
             raise InvalidParameterError(
-                f"part is {part}, batch_size {batch_size}, buffer {buffer}: expected a number "
-                "below the number of parts, and sizes above 0"
+                f"part {part} must be (i, n) with 0 <= i < n, and batch_size ({batch_size}) and "
+                f"buffer ({buffer}) must be at least 1"
             )
         names = self._check_columns(columns)
         shards = list(self.shards)
         if seed is None:
-            read = (
-                self._of_group(g, names) for p in shards[index::count] for g in self._row_groups(p)
+            parts = (
+                self._select(g, names) for p in shards[index::count] for g in self._row_groups(p)
             )
-            return _cut_into(read, batch_size)
+            return _cut_into(parts, batch_size)
         np.random.default_rng([seed, epoch]).shuffle(shards)  # type: ignore[arg-type]  # a list
-        read = (self._of_group(g, names) for p in shards[index::count] for g in self._row_groups(p))
+        parts = (self._select(g, names) for p in shards[index::count] for g in self._row_groups(p))
         generator = np.random.default_rng([seed, epoch, index])
-        return _cut_into(_mix_rows(read, buffer, generator), batch_size)
+        return _cut_into(_mix_rows(parts, buffer, generator), batch_size)
 
     def verify(self, sample: int = 20, *, seed: int = 0) -> list[ReplayDifference]:
-        """Play `sample` episodes again, drawn at random, and return what came out differently.
+        """Replay `sample` random episodes and return the differences.
 
-        Raises `CacheError` where the file of any shard was damaged.
+        Raises `CacheError` if the file of any shard is damaged.
         """
         generator = np.random.default_rng(seed)
         manifest = read_manifest(self.path)
@@ -137,61 +137,61 @@ class Collection:
             shard.check(path)
         sizes = {path: shard.episodes for path, shard in manifest.items()}
         total = sum(sizes.values())
-        chosen = set(generator.choice(total, size=min(sample, total), replace=False).tolist())
-        found: list[ReplayDifference] = []
+        drawn = set(generator.choice(total, size=min(sample, total), replace=False).tolist())
+        differences: list[ReplayDifference] = []
         before = 0
         for path, size in sizes.items():
-            own = {number - before for number in chosen if before <= number < before + size}
+            own = {number - before for number in drawn if before <= number < before + size}
             before += size
             if own:
-                episodes = (one for g in self._row_groups(path) for one in self.layout.episodes(g))
-                drawn = [one for place, one in enumerate(episodes) if place in own]
-                found += differences_in(drawn, self.layout, self.options)
-        return found
+                episodes = (e for g in self._row_groups(path) for e in self.layout.episodes(g))
+                sampled = [e for number, e in enumerate(episodes) if number in own]
+                differences += differences_in(sampled, self.layout, self.options)
+        return differences
 
     def _row_groups(self, path: Path) -> Iterator[Any]:
-        """Yield the groups of rows of a shard, each with whole episodes."""
+        """Yield the row groups of a shard, each with complete episodes."""
         with reading(self._check_shard(path)), arrow(".parquet").ParquetFile(path) as file:
             for group in range(file.num_row_groups):
-                # One thread: a process that was forked, as a loader's is, has no others.
+                # A forked process, such as a data loader's, does not have pyarrow's other threads.
                 yield file.read_row_group(group, use_threads=False)
 
     def _check_shard(self, path: Path) -> Path:
-        """Return `path`; raise `CacheError` if the file was damaged. Each is read once for it."""
+        """Return `path`; raise `CacheError` if the file is damaged. Each file is checked once."""
         if path not in self._intact:
             self._manifest[path].check(path)
             self._intact.add(path)
         return path
 
     def _check_columns(self, columns: Sequence[str] | None) -> list[str]:
-        """Return the columns that were asked for, or the usual ones."""
+        """Return `columns` as a list, or the default columns for None."""
         layout = self.layout
-        later = {f"{_NEXT}{one.column}" for one in layout.fields}
-        known = {*layout.schema.names, *later}
+        next_columns = {f"{_NEXT}{field.column}" for field in layout.fields}
+        available = {*layout.schema.names, *next_columns}
         if columns is None:
-            plain = [one.column for one in layout.fields if one.kind in ("number", "array")]
+            observed = [f.column for f in layout.fields if f.kind in ("number", "array")]
             rewards = [f"reward_{name}" for name in layout.rewards]
-            after = [f"{_NEXT}{name}" for name in plain]
-            return ["action_number", *rewards, "terminated", *plain, *after]
+            after = [f"{_NEXT}{name}" for name in observed]
+            return ["action_number", *rewards, "terminated", *observed, *after]
         for name in columns:
-            if name not in known:
-                raise UnknownNameError(unknown_name("column", name, known))
+            if name not in available:
+                raise UnknownNameError(unknown_name("column", name, available))
         return list(columns)
 
-    def _of_group(self, table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Return the transitions among rows, whose episodes are whole."""
+    def _select(self, table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Return the columns `names` of the transitions in a row group of complete episodes."""
         compute = arrow(".compute")
         is_step = compute.and_(table["action"].is_valid(), table["error"].is_null())
         rows = np.flatnonzero(is_step.to_numpy())
-        fields = {one.column: one for one in self.layout.fields}
-        found: dict[str, NDArray[Any]] = {}
+        fields = {item.column: item for item in self.layout.fields}
+        columns: dict[str, NDArray[Any]] = {}
         for name in names:
             column = name if name in table.column_names else name.removeprefix(_NEXT)
             array = table[column].take(rows if column == name else rows + 1).combine_chunks()
             field = fields.get(column)
             values = array.to_numpy(zero_copy_only=False) if field is None else field.decode(array)
-            found[name] = values if isinstance(values, np.ndarray) else _object_array(values)
-        return found
+            columns[name] = values if isinstance(values, np.ndarray) else _object_array(values)
+        return columns
 
 
 def _object_array(values: Sequence[Any]) -> NDArray[Any]:
@@ -209,35 +209,35 @@ def _batch_length(batch: Batch) -> int:
 
 
 def _mix_rows(
-    read: Iterator[Batch], buffer: int, generator: np.random.Generator
+    source: Iterator[Batch], buffer: int, generator: np.random.Generator
 ) -> Iterator[Batch]:
-    """Yield the same rows in another order: half of a full buffer is handed out at a time."""
-    held: list[Batch] = []
-    for batch in read:
-        held.append(batch)
-        if sum(map(_batch_length, held)) >= buffer:
-            whole = _join_batches(held)
-            order = generator.permutation(_batch_length(whole))
+    """Yield the same rows in random order, half of a full buffer at a time."""
+    batches: list[Batch] = []
+    for batch in source:
+        batches.append(batch)
+        if sum(map(_batch_length, batches)) >= buffer:
+            rows = _join_batches(batches)
+            order = generator.permutation(_batch_length(rows))
             half = len(order) // 2
-            yield {name: values[order[half:]] for name, values in whole.items()}
-            held = [{name: values[order[:half]] for name, values in whole.items()}]
-    if held:
-        whole = _join_batches(held)
-        order = generator.permutation(_batch_length(whole))
-        yield {name: values[order] for name, values in whole.items()}
+            yield {name: values[order[half:]] for name, values in rows.items()}
+            batches = [{name: values[order[:half]] for name, values in rows.items()}]
+    if batches:
+        rows = _join_batches(batches)
+        order = generator.permutation(_batch_length(rows))
+        yield {name: values[order] for name, values in rows.items()}
 
 
-def _cut_into(read: Iterator[Batch], size: int) -> Iterator[Batch]:
+def _cut_into(source: Iterator[Batch], size: int) -> Iterator[Batch]:
     """Yield the same rows in batches of `size`."""
-    held: list[Batch] = []
-    for batch in read:
-        held.append(batch)
-        if sum(map(_batch_length, held)) < size:
+    batches: list[Batch] = []
+    for batch in source:
+        batches.append(batch)
+        if sum(map(_batch_length, batches)) < size:
             continue
-        whole = _join_batches(held)
-        end = _batch_length(whole) // size * size
+        rows = _join_batches(batches)
+        end = _batch_length(rows) // size * size
         for begin in range(0, end, size):
-            yield {name: values[begin : begin + size] for name, values in whole.items()}
-        held = [{name: values[end:] for name, values in whole.items()}]
-    if held and _batch_length(held[0]):
-        yield _join_batches(held)
+            yield {name: values[begin : begin + size] for name, values in rows.items()}
+        batches = [{name: values[end:] for name, values in rows.items()}]
+    if batches and _batch_length(batches[0]):
+        yield _join_batches(batches)

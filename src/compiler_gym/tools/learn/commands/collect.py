@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["collect"]
 
 DIFFERS = 1
-"""The exit status when an episode cannot be played again."""
+"""The exit status when an episode cannot be replayed."""
 _DEFAULTS = CollectOptions()
 
 
@@ -50,8 +50,8 @@ def collect(
     from compiler_gym.tools.learn.collection import collect as collect_into
 
     if env is None:
-        kept = Collection(folder).options
-        options = replace(kept, jobs=options.jobs or kept.jobs, ray=options.ray)
+        before = Collection(folder).options
+        options = replace(before, jobs=options.jobs or before.jobs, ray=options.ray)
     else:
         names = tuple(_make_addresses(env, options.benchmarks))
         options = replace(options, env=env, benchmarks=names)
@@ -63,7 +63,7 @@ def collect(
     except KeyboardInterrupt:
         line.close()
         errors().print(
-            f"\ninterrupted: go on with `compiler-gym collect --resume --output {folder}`",
+            f"\ninterrupted; resume with `compiler-gym collect --resume --output {folder}`",
             soft_wrap=True,
         )
         raise typer.Exit(INTERRUPTED) from None
@@ -71,25 +71,25 @@ def collect(
         line.close()
     differences = Collection(folder).verify(verify) if verify else []
     if json:
-        found = {"differences": list(map(str, differences))} if verify else {}
-        print_json({"output": str(folder), **summary.to_json(), **found})
+        comparison = {"differences": list(map(str, differences))} if verify else {}
+        print_json({"output": str(folder), **summary.to_json(), **comparison})
     else:
         _show_collection(folder, summary)
         for difference in differences:
             output().print(str(difference), soft_wrap=True)
         if verify:
-            output().print(f"{verify} episodes played again: {len(differences)} came out otherwise")
+            output().print(f"replayed {verify} episodes: {len(differences)} differ")
     if differences:
         raise typer.Exit(DIFFERS)
 
 
 def _make_addresses(env: str, names: "tuple[str, ...] | Any") -> "list[str]":
-    """Return addresses for programs that are given as paths."""
+    """Return `names` with paths of programs replaced by addresses."""
     from compiler_gym.registration import make
 
-    with make(env) as made:
+    with make(env) as environment:
         return [
-            str(find_program(made, name).uri)
+            str(find_program(environment, name).uri)
             if "://" not in name and Path(name.partition("?")[0]).is_file()
             else name
             for name in names
@@ -97,7 +97,7 @@ def _make_addresses(env: str, names: "tuple[str, ...] | Any") -> "list[str]":
 
 
 class _ProgressLine:
-    """Shows one line of progress on standard error, if that is a terminal."""
+    """A line of progress on standard error, if that is a terminal."""
 
     def __init__(self, *, is_quiet: bool) -> None:
         self._status = None
@@ -109,10 +109,10 @@ class _ProgressLine:
         if self._status is None:
             return
         rate = progress.steps_now / max(progress.seconds, 0.1)
-        left = (progress.steps_in_all - progress.steps) / rate if rate else 0.0
+        remaining = (progress.steps_in_all - progress.steps) / rate if rate else 0.0
         self._status.update(
             f"{progress.steps:,} of {progress.steps_in_all:,} steps   {rate:,.0f} steps/s   "
-            f"{left / 60:,.0f} min left"
+            f"{remaining / 60:,.0f} min left"
         )
 
     def close(self) -> None:
@@ -122,13 +122,13 @@ class _ProgressLine:
 
 def _show_collection(folder: Path, summary: "CollectionSummary") -> None:
     console = output()
-    each = summary.bytes / max(summary.transitions, 1)
+    bytes_each = summary.bytes / max(summary.transitions, 1)
     console.print(heading(str(folder)), soft_wrap=True)
-    rows = table("Transitions", "Episodes", "Shards", "Size", "Each", right=("Transitions",))
+    rows = table("Transitions", "Episodes", "Shards", "Size", "Average", right=("Transitions",))
     rows.add_row(
         f"{summary.transitions:,}", f"{summary.episodes:,}",
         f"{summary.shards} of {summary.shards_in_all}",
-        f"{summary.bytes / 1e6:,.1f} MB", f"{each:,.0f} bytes",
+        f"{summary.bytes / 1e6:,.1f} MB", f"{bytes_each:,.0f} bytes",
     )  # fmt: skip
     show(rows, console)
     failed = sum(summary.failures.values())
@@ -139,5 +139,5 @@ def _show_collection(folder: Path, summary: "CollectionSummary") -> None:
     rows = table("Failed steps", "Error", right=("Failed steps",), typed=("Error",))
     for kind, count in summary.failures.items():
         rows.add_row(f"{count:,}", kind)
-    rows.add_row(f"{failed:,}", f"in all, {share:.2%} of steps")
+    rows.add_row(f"{failed:,}", f"total, {share:.2%} of steps")
     show(rows, console)

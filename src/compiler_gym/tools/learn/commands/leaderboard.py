@@ -48,7 +48,7 @@ def tasks(json: Json = False) -> None:
     if json:
         print_json([task.to_json() for task in TASKS.values()])
         return
-    rows = table("Task", "Limit per program", "What it is about", typed=("Task",))
+    rows = table("Task", "Limit per program", "Description", typed=("Task",))
     for task in TASKS.values():
         rows.add_row(task.name, str(task.limit), task.description)
     show(rows)
@@ -72,7 +72,7 @@ def run(
     ] = None,
     output_dir: Annotated[
         Path | None,
-        typer.Option("--output", help="Folder for the submission [default: none is written]."),
+        typer.Option("--output", help="Folder for the submission [default: do not write one]."),
     ] = None,
     run_folder: Annotated[
         Path | None, typer.Option("--run", help="Run folder; resumes an interrupted run.")
@@ -88,20 +88,20 @@ def run(
         write_submission,
     )
 
-    chosen = find_task(task)
+    selected = find_task(task)
     facts = {
         "name": name or policy, "policy": policy, "authors": authors, "description": description,
         "machine": f"{platform.machine()}, {platform.system()} {platform.release()}",
     }  # fmt: skip
-    found = find_policy(policy)
+    agent = find_policy(policy)
     options: dict[str, Any] = {"programs": program or (), "watch": print_outcome}
     if run_folder is None:
-        evaluation = evaluate(found, chosen, **options)
+        evaluation = evaluate(agent, selected, **options)
     else:
-        config = {**chosen.to_json(), "policy": policy, "only": program}
-        seeds = {"task": chosen.seed}
+        config = {**selected.to_json(), "policy": policy, "only": program}
+        seeds = {"task": selected.seed}
         with RunFolder.open(run_folder, "evaluation", config, seeds=seeds) as folder:
-            evaluation = evaluate(found, chosen, run=folder, **options)
+            evaluation = evaluate(agent, selected, run=folder, **options)
     if output_dir is not None:
         write_submission(output_dir, evaluation, facts)
     if json:
@@ -134,32 +134,32 @@ def verify(
 ) -> None:
     """Replay and validate submissions; exit with status 1 if one is wrong.
 
-    Times and numbers of compilations cannot be replayed. A submission is ranked after --rerun
-    has reproduced them, which is recorded in ROOT/reruns.json.
+    A replay cannot check times and numbers of compilations. A submission is ranked once --rerun
+    has reproduced them; it records the result in ROOT/reruns.json.
     """
     from compiler_gym.tools.learn.leaderboard import find_submissions, read_submission
     from compiler_gym.tools.learn.leaderboard import verify as verify_submission
 
     names = tuple(rung.strip() for rung in rungs.split(",") if rung.strip())
-    given = (read_submission(folder, root=root) for folder in folders or ())
-    chosen = list(given) if folders else list(find_submissions(root))
+    requested = (read_submission(folder, root=root) for folder in folders or ())
+    submissions = list(requested) if folders else list(find_submissions(root))
     rows = table(
-        "Submission", "Task", "Programs", "Wrong", "Times", "",
-        right=("Programs", "Wrong"), typed=("Submission", "Task"),
+        "Submission", "Task", "Programs", "Errors", "Times", "",
+        right=("Programs", "Errors"), typed=("Submission", "Task"),
     )  # fmt: skip
     details: list[tuple[str, ValidationError]] = []
-    for submission in chosen:
-        found = verify_submission(
+    for submission in submissions:
+        problems = verify_submission(
             submission, sample=sample, rungs=names, rerun=rerun, sandbox=sandbox
         )
-        details += [(submission.name, error) for error in found]
+        details += [(submission.name, error) for error in problems]
         rows.add_row(
             submission.name,
             submission.task.name,
             str(len(submission.outcomes)),
-            str(len(found)),
+            str(len(problems)),
             "reproduced" if submission.is_reproduced else "claimed",
-            style_text("WRONG", "bold red") if found else style_text("ok", "green"),
+            style_text("WRONG", "bold red") if problems else style_text("ok", "green"),
         )
     show(rows)
     for name, error in details:
@@ -184,8 +184,8 @@ def table_(
     submissions = list(find_submissions(root))
     if not submissions and not pages:
         raise InvalidParameterError(
-            f"expected submissions in the folder {root}, found none: name another with --root, or "
-            f"make one with `compiler-gym leaderboard run TASK POLICY --output {root}/TASK/NAME`"
+            f"no submissions in the folder {root}; choose another with --root, or create one with "
+            f"`compiler-gym leaderboard run TASK POLICY --output {root}/TASK/NAME`"
         )
     if not pages:
         print(write_tables(submissions))
@@ -200,24 +200,24 @@ def table_(
                 if not check:
                     page.write_text(changed, encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise InvalidParameterError(
-                f"expected a page of Markdown to read and write, found {page}: {why}"
+                f"cannot update {page}: {reason}; it must be a writable Markdown page"
             ) from error
     for page in stale:
-        errors().print(f"{page} {'is stale' if check else 'was brought up to date'}")
+        errors().print(f"{page} {'is out of date' if check else 'was updated'}")
     if stale and check:
         raise typer.Exit(WRONG)
 
 
 def print_outcome(outcome: "Outcome") -> None:
-    """Print on standard error what a policy made of a program."""
+    """Print the result of a policy on a program to standard error."""
     name = program_name(outcome.state.benchmark)
-    late = ", LATE" if outcome.is_late else ""
+    lateness = ", LATE" if outcome.is_late else ""
     published = "" if outcome.published is None else f", published {outcome.published:g}"
     errors().print(
         f"{name}: {outcome.found:g} (baseline {outcome.baseline:g}{published}), "
-        f"{outcome.walltime:.1f} s, {outcome.compilations} compilations{late} {outcome.error}",
+        f"{outcome.walltime:.1f} s, {outcome.compilations} compilations{lateness} {outcome.error}",
         soft_wrap=True,
     )
 
@@ -246,5 +246,5 @@ def show_metrics(evaluation: "Evaluation") -> None:
     ):
         rows.add_row(metric, "not defined" if interval is None else str(interval))
     show(rows, console)
-    other = evaluation.task.published_baseline
-    console.print(f"Cb: {evaluation.task.baseline}" + (f"; Cp: {other}" if other else ""))
+    published = evaluation.task.published_baseline
+    console.print(f"Cb: {evaluation.task.baseline}" + (f"; Cp: {published}" if published else ""))

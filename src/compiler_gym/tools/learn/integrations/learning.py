@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""An environment as a policy network wants it: short episodes, few actions, one vector.
+"""Environments for policy networks: short episodes, few actions and vector observations.
 
-The observation is the logarithm of the features, the last actions and the share of
-steps left, in one float32 vector. Nothing here needs a learning library.
+An observation is one float32 vector: the logarithms of the features, the last actions and the
+fraction of steps left. Nothing here needs a learning library.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,34 +35,34 @@ __all__ = ["Recipe", "learning_env", "learning_vec"]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How an environment is set up for a policy network."""
+    """The configuration of an environment for a policy network."""
 
     env: str = field(default_factory=partial(default_environment, Use.LEARNING))
     """The id; it must have an observation of counts and a reward."""
     actions: Sequence[str] = ()
-    """The actions to offer, by name; all without any."""
+    """The names of the actions to offer; all if empty."""
     action_space: str | None = None
-    """The space that they are of; the environment's own without one."""
+    """The space of these actions; None is the environment's default."""
     macros: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """Actions that stand for several, by name; they can be among `actions`."""
+    """Names for sequences of actions; `actions` may include them."""
     ends: bool = False
-    """True if an action that ends the episode is offered too, after all others."""
+    """True adds a last action that ends the episode."""
     savings: str | None = None
-    """The cost whose relative savings are earned; the environment's reward without one."""
+    """The cost whose relative savings are the reward; None keeps the environment's reward."""
     episode_length: int = 20
-    """After how many actions an episode ends."""
+    """The number of actions after which an episode ends."""
     history: int = 4
-    """Number of last actions that are observed; 0 for none."""
+    """The number of last actions to observe; 0 observes none."""
     no_effect_penalty: float = 0.0
-    """What an action costs that changes nothing."""
+    """The penalty for an action that changes nothing."""
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What `make` is told."""
+        """The keyword arguments for `make`."""
         return {} if self.action_space is None else {"action_space": self.action_space}
 
     def wrap(self, env: Any) -> gymnasium.Env[Any, Any]:
-        """Return `env` with everything around it."""
+        """Return `env` with all wrappers applied."""
         env = LogCounts(env)
         if self.savings:
             env = RelativeSavings(env, self.savings)
@@ -100,7 +100,7 @@ def learning_vec(
     autoreset_mode: str = "SameStep",
     **arguments: Any,
 ) -> CompilerVectorEnv:
-    """Return several of them as one; `sampler` chooses the programs."""
+    """Return `num_envs` such environments as one vector; `sampler` chooses the programs."""
     recipe = recipe or Recipe()
     return make_vec(
         recipe.env,
@@ -114,15 +114,15 @@ def learning_vec(
 
 
 class _Flat(gymnasium.wrappers.FlattenObservation):
-    """One float32 vector, with the masks within reach of libraries that look for a method."""
+    """One float32 vector, with the action masks as a method, where libraries look for it."""
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)
         flat = self.observation_space
         assert isinstance(flat, gymnasium.spaces.Box)
-        wide = cast("gymnasium.spaces.Box[Any]", flat)
+        box = cast("gymnasium.spaces.Box[Any]", flat)
         self.observation_space = gymnasium.spaces.Box(
-            wide.low.astype(np.float32), wide.high.astype(np.float32), dtype=np.float32
+            box.low.astype(np.float32), box.high.astype(np.float32), dtype=np.float32
         )
 
     def observation(self, observation: Any) -> NDArray[np.float32]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Episodes as a Minari dataset, and a policy cloned from one.
+"""Export episodes as a Minari dataset, and clone a policy from one.
 
-Needs the extra ``minari``. The policy is a linear one, fitted with numpy: enough to show
-that a dataset can be learned from, and no substitute for a network.
+Needs the extra ``minari``. The policy is linear and fitted with NumPy: enough to show that the
+dataset contains a signal, but not a substitute for a network.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +22,7 @@ from compiler_gym.wrappers import EpisodeRecord, EpisodeStream, StepRecord
 __all__ = ["ClonedPolicy", "clone_behaviour", "export_collection", "record_episodes"]
 
 Chooser = Callable[[Any, NDArray[Any]], int]
-"""Takes the environment and what it shows, and returns an action."""
+"""A function from the environment and an observation to an action."""
 
 
 def record_episodes(
@@ -34,50 +34,50 @@ def record_episodes(
     seed: int = 0,
     **description: Any,
 ) -> Any:
-    """Return the Minari dataset of `episodes` in which `choose` chose the actions.
+    """Return a Minari dataset of `episodes` episodes whose actions `choose` picks.
 
-    `env` must end its episodes and observe an array: `learning_env` does.
-    `description` goes to Minari: `author`, `algorithm_name`, `description` and so on.
+    `env` must end its episodes and observe an array, as that of `learning_env` does.
+    `description` is passed to Minari: `author`, `algorithm_name`, `description` and so on.
     """
     recorded = _Kept(env)
     box, actions = _spaces(env.observation_space, env.action_space)
     for number in range(episodes):
-        seen, _ = recorded.reset(seed=seed + number)
-        ended = False
-        while not ended:
-            seen, _, terminated, truncated, _ = recorded.step(choose(env, seen))
-            ended = terminated or truncated
+        observation, _ = recorded.reset(seed=seed + number)
+        done = False
+        while not done:
+            observation, _, terminated, truncated, _ = recorded.step(choose(env, observation))
+            done = terminated or truncated
     return _make_dataset(recorded.episodes, dataset_id, box, actions, description)
 
 
 def export_collection(
     collection: Collection, dataset_id: str, observation: str, **description: Any
 ) -> Any:
-    """Return the Minari dataset of the episodes in `collection`.
+    """Return a Minari dataset of the episodes in `collection`.
 
-    `observation` is what they observe: a column with an array of numbers. The rewards are the
-    first of those that are kept. A step that failed is left out, and its episode was truncated
-    before. `description` goes to Minari.
+    `observation` names the column to observe, which must hold arrays of numbers. The rewards are
+    the first of those recorded. A failed step is left out, and its episode is marked truncated
+    before it. `description` is passed to Minari.
 
-    Raises `InvalidParameterError` for a column of another kind, or actions without numbers.
+    Raises `InvalidParameterError` for another kind of column, or actions without numbers.
     """
     layout, options = collection.layout, collection.options
-    fields = {one.column: place for place, one in enumerate(layout.fields)}
+    fields = {field.column: index for index, field in enumerate(layout.fields)}
     if observation not in fields:
         raise UnknownNameError(unknown_name("column", observation, fields))
     with make(options.env, action_space=options.action_space) as env:
         space = env.observation.spec(layout.fields[fields[observation]].name).space
         box, actions = _spaces(space, env.action_space)
-    place = fields[observation]
-    episodes = (_observing(episode, place) for _, episode in collection.episodes())
+    index = fields[observation]
+    episodes = (_select_observation(episode, index) for _, episode in collection.episodes())
     return _make_dataset(
-        (one for one in episodes if one.steps), dataset_id, box, actions, description
+        (episode for episode in episodes if episode.steps), dataset_id, box, actions, description
     )
 
 
 @dataclass(frozen=True, slots=True)
 class ClonedPolicy:
-    """Chooses the action that the recorded agent most likely would."""
+    """A policy that picks the recorded agent's most likely action."""
 
     weights: NDArray[np.float64]
     mean: NDArray[np.float64]
@@ -90,22 +90,22 @@ class ClonedPolicy:
 
 def clone_behaviour(dataset: Any, *, rounds: int = 300, step: float = 0.5) -> ClonedPolicy:
     """Return a policy fitted to a Minari dataset by softmax regression."""
-    seen = np.concatenate([e.observations[:-1] for e in dataset.iterate_episodes()]).astype(float)
-    chosen = np.concatenate([e.actions for e in dataset.iterate_episodes()]).astype(int)
-    mean, scale = seen.mean(axis=0), seen.std(axis=0) + 1e-6
-    features = _features(seen, mean, scale)
+    obs = np.concatenate([e.observations[:-1] for e in dataset.iterate_episodes()]).astype(float)
+    actions = np.concatenate([e.actions for e in dataset.iterate_episodes()]).astype(int)
+    mean, scale = obs.mean(axis=0), obs.std(axis=0) + 1e-6
+    features = _features(obs, mean, scale)
     weights = np.zeros((features.shape[1], int(dataset.action_space.n)))
-    wanted = np.eye(weights.shape[1])[chosen]
+    targets = np.eye(weights.shape[1])[actions]
     for _ in range(rounds):
         scores = features @ weights
-        likely = np.exp(scores - scores.max(axis=1, keepdims=True))
-        likely /= likely.sum(axis=1, keepdims=True)
-        weights += step * features.T @ (wanted - likely) / len(features)
+        probabilities = np.exp(scores - scores.max(axis=1, keepdims=True))
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        weights += step * features.T @ (targets - probabilities) / len(features)
     return ClonedPolicy(weights, mean, scale)
 
 
 class _Kept(EpisodeStream):
-    """Keeps the episodes, with observations as the environment returns them."""
+    """A recorder of episodes with the observations that the environment returns."""
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)
@@ -116,7 +116,7 @@ class _Kept(EpisodeStream):
         return observation
 
     def episode_started(self, episode: EpisodeRecord) -> None:
-        """Begin the record of an episode."""
+        """Start the record of an episode."""
         self.episodes.append(episode)
 
     def step_taken(self, step: StepRecord) -> None:
@@ -125,29 +125,29 @@ class _Kept(EpisodeStream):
 
 
 def _spaces(
-    seen: gymnasium.Space[Any] | None, actions: gymnasium.Space[Any]
+    observations: gymnasium.Space[Any] | None, actions: gymnasium.Space[Any]
 ) -> tuple[gymnasium.Space[Any], gymnasium.Space[Any]]:
-    """Return both as Gymnasium's own: Minari writes no others."""
-    if not isinstance(seen, gymnasium.spaces.Box):
-        raise InvalidParameterError(f"expected an array to observe, found {seen}")
+    """Return both spaces as Gymnasium's own classes, the only ones that Minari writes."""
+    if not isinstance(observations, gymnasium.spaces.Box):
+        raise InvalidParameterError(f"observations must be arrays (got {observations})")
     if not isinstance(actions, gymnasium.spaces.Discrete):
-        raise InvalidParameterError(f"expected actions with numbers, found {actions}")
-    box = cast("gymnasium.spaces.Box[Any]", seen)
+        raise InvalidParameterError(f"actions must have numbers (got {actions})")
+    box = cast("gymnasium.spaces.Box[Any]", observations)
     return (
         gymnasium.spaces.Box(box.low, box.high, box.shape, box.dtype.type),
         gymnasium.spaces.Discrete(int(actions.n)),
     )
 
 
-def _observing(episode: EpisodeRecord, place: int) -> EpisodeRecord:
-    """Return an episode with one of what is observed of each state, up to a failure."""
-    whole = [step for step in episode.steps if step.error_type is None]
-    for step in whole:
-        step.observation = step.observation[place]
-    if len(whole) < len(episode.steps) and whole:
-        whole[-1].truncated = True
-    episode.observation = None if not whole else episode.observation[place]
-    episode.steps = whole
+def _select_observation(episode: EpisodeRecord, index: int) -> EpisodeRecord:
+    """Return `episode`, up to its failure if any, with one observation of each state."""
+    steps = [step for step in episode.steps if step.error_type is None]
+    for step in steps:
+        step.observation = step.observation[index]
+    if len(steps) < len(episode.steps) and steps:
+        steps[-1].truncated = True
+    episode.observation = None if not steps else episode.observation[index]
+    episode.steps = steps
     return episode
 
 
@@ -170,7 +170,7 @@ def _make_dataset(
                 actions=[step.actions[0] for step in steps],
                 rewards=[_first_reward(step.reward) for step in steps],
                 terminations=[step.terminated for step in steps],
-                # Minari wants every episode to end.
+                # Minari requires every episode to end.
                 truncations=[
                     step.truncated or (step is steps[-1] and not step.terminated) for step in steps
                 ],
@@ -185,6 +185,6 @@ def _first_reward(reward: float | list[float] | None) -> float:
     return float(reward[0] if isinstance(reward, list) else reward or 0.0)
 
 
-def _features(seen: Any, mean: Any, scale: Any) -> NDArray[np.float64]:
-    scaled = (np.asarray(seen, dtype=float) - mean) / scale
+def _features(observations: Any, mean: Any, scale: Any) -> NDArray[np.float64]:
+    scaled = (np.asarray(observations, dtype=float) - mean) / scale
     return np.concatenate([np.clip(scaled, -5, 5), np.ones((len(scaled), 1))], axis=1)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A function to minimise, for libraries that search: Optuna, Nevergrad and others.
+"""A function to minimise with search libraries such as Optuna and Nevergrad.
 
-The cost is what an environment's reward lost, so that less is better, and a failure of
-the compiler is the worst cost there is. Optuna needs the extra ``optuna``, Nevergrad
-``nevergrad``; the objective itself needs neither.
+The cost is the negated reward of an episode, and infinite if the compiler fails. Optuna needs the
+extra ``optuna``, Nevergrad ``nevergrad``; the objective itself needs neither.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,11 +22,11 @@ __all__ = ["ObjectiveValue", "SequenceObjective"]
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveValue:
-    """What came of one sequence of actions."""
+    """The evaluation of one sequence of actions."""
 
     actions: tuple[int, ...]
     cost: float
-    """The reward with its sign turned; infinite after a failure."""
+    """The negated reward; infinite after a failure."""
     error: str | None = None
 
 
@@ -39,10 +38,10 @@ class SequenceObjective:
         ...     cost([0, 1]) < 0
         True
 
-    `actions` are the choices at each place, by name; all without any. ``None`` among them
-    is a place left empty, so that shorter sequences can be found. `best` is the best
-    evaluation so far. Call it, hand `optuna` to ``study.optimize``, or give
-    `nevergrad_parametrization` to an optimiser of Nevergrad.
+    `actions` are the names of the choices at each position; all actions if empty. A ``None`` among
+    them leaves a position empty, so that shorter sequences can be found. `best` is the best
+    evaluation so far. Call the objective, pass `optuna` to ``study.optimize``, or pass
+    `nevergrad_parametrization` to a Nevergrad optimiser.
     """
 
     def __init__(
@@ -55,9 +54,9 @@ class SequenceObjective:
         **arguments: Any,
     ) -> None:
         if length < 1:
-            raise InvalidParameterError(f"length is {length}: expected at least 1")
+            raise InvalidParameterError(f"length must be at least 1 (got {length})")
         env = default_environment(Use.SEARCH) if env is None else env
-        self._made_here = isinstance(env, str)
+        self._owns_env = isinstance(env, str)
         if isinstance(env, str):
             env = make(env, cache=cache or TranspositionCache(), **arguments)
         self.env: Any = env
@@ -67,46 +66,46 @@ class SequenceObjective:
         space = env.action_space
         names = list(actions) or list(action_names(space))
         if not names:
-            raise InvalidParameterError(f"expected actions with names, found {space!r}")
+            raise InvalidParameterError(f"the actions of {space!r} have no names")
         self.choices: list[str | None] = names
-        """The choices at each place."""
-        known = self.env.action_space
-        self._numbers = [None if name is None else known[name] for name in names]
+        """The choices at each position."""
+        actions_by_name = self.env.action_space
+        self._numbers = [None if name is None else actions_by_name[name] for name in names]
         self.best: ObjectiveValue | None = None
         """The best evaluation so far."""
 
     def __call__(self, choices: Sequence[int]) -> float:
-        """Return the cost of `choices`: at each place the number of a choice."""
+        """Return the cost of `choices`: the index of a choice for each position."""
         return self.evaluate(choices).cost
 
     def evaluate(self, choices: Sequence[int], on_step: Any = None) -> ObjectiveValue:
-        """Return what comes of `choices`; `on_step` is called with the place and the cost."""
+        """Return the evaluation of `choices`; call `on_step` with each position and the cost."""
         self._reset()
-        taken: list[Any] = []
+        actions: list[Any] = []
         cost = 0.0
-        for place, choice in enumerate(choices):
+        for position, choice in enumerate(choices):
             action = self._numbers[int(choice)]
             if action is not None:
                 _, reward, terminated, truncated, info = self.env.step(action)
                 if "error" in info:
-                    return ObjectiveValue((*taken, action), float("inf"), info["error_details"])
-                taken.append(action)
+                    return ObjectiveValue((*actions, action), float("inf"), info["error_details"])
+                actions.append(action)
                 cost -= float(reward)
                 if terminated or truncated:
                     break
             if on_step is not None:
-                on_step(place, cost)
-        found = ObjectiveValue(tuple(taken), cost)
-        if self.best is None or found.cost < self.best.cost:
-            self.best = found
-        return found
+                on_step(position, cost)
+        evaluation = ObjectiveValue(tuple(actions), cost)
+        if self.best is None or evaluation.cost < self.best.cost:
+            self.best = evaluation
+        return evaluation
 
     def optuna(self, trial: Any) -> float:
-        """Return the cost of a trial of Optuna; it may be pruned after every action."""
+        """Return the cost of an Optuna trial, which may be pruned after any action."""
         pruned = library("optuna", "optuna").TrialPruned
 
-        def report(place: int, cost: float) -> None:
-            trial.report(cost, place)
+        def report(position: int, cost: float) -> None:
+            trial.report(cost, position)
             if trial.should_prune():
                 raise pruned
 
@@ -119,20 +118,20 @@ class SequenceObjective:
         return evaluation.cost
 
     def nevergrad_parametrization(self) -> Any:
-        """Return what an optimiser of Nevergrad draws from; call this with ``*candidate.args``."""
+        """Return the parametrization for Nevergrad; call the objective with ``*candidate.args``."""
         parameters = library("nevergrad", "nevergrad").p
-        places = [parameters.Choice(range(len(self.choices))) for _ in range(self.length)]
-        return parameters.Instrumentation(parameters.Tuple(*places))
+        positions = [parameters.Choice(range(len(self.choices))) for _ in range(self.length)]
+        return parameters.Instrumentation(parameters.Tuple(*positions))
 
     def commandline(self) -> str:
         """Return the best sequence as the compiler's command line."""
         if self.best is None:
-            raise InvalidParameterError("nothing was evaluated yet")
+            raise InvalidParameterError("there is no sequence yet; call the objective first")
         return self.env.action_space.to_string(list(self.best.actions))
 
     def close(self) -> None:
-        """Close the environment if it was made here."""
-        if self._made_here:
+        """Close the environment, unless it was passed in."""
+        if self._owns_env:
             self.env.close()
 
     def __enter__(self) -> Self:
@@ -142,7 +141,7 @@ class SequenceObjective:
         self.close()
 
     def _reset(self) -> None:
-        """Start again on the same program, whatever the environment would choose next."""
+        """Reset to the same program, even if the environment would choose another."""
         options = None if self._program is None else {"benchmark": self._program}
         self.env.reset(options=options)
         self._program = self.env.unwrapped.benchmark

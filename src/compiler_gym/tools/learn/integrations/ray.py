@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Searches and evaluations as tasks of Ray, on one machine or on a cluster.
+"""Run searches and evaluations as Ray tasks, on one machine or a cluster.
 
-A job is a record; what came of it is one line in a store that only the caller's process
-writes. A job whose node is lost runs again elsewhere, and a run that was stopped goes on
-where its store ends. Needs the extra ``ray``, on every node.
+The outcome of each job is a line in a store, which only the calling process writes. A job whose
+node is lost runs again elsewhere, and an interrupted run continues from its store. Needs the extra
+``ray`` on every node.
 """
 
 import json
@@ -34,53 +34,53 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One program, and what to do with it."""
+    """A search or an evaluation of one program."""
 
     program: str
-    """Its address."""
+    """The address of the program."""
     env: str = field(default_factory=partial(default_environment, Use.SEARCH))
     """The id of the environment."""
     seed: int = 0
     steps: int = 500
-    """How many new actions a search may try."""
+    """The number of new actions that a search may try."""
     algorithm: str = "random"
     """The name of a search algorithm."""
     actions: tuple[int, ...] = ()
-    """What to evaluate."""
+    """The actions to evaluate."""
     arguments: dict[str, Any] = field(default_factory=dict[str, Any])
-    """More arguments of `make`."""
+    """Further arguments of `make`."""
 
     @property
     def key(self) -> str:
-        """What tells this job from others in a store."""
+        """The text that identifies this job in a store."""
         return json.dumps(asdict(self), sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a job."""
+    """The outcome of a job."""
 
     job: Job
     result: dict[str, Any]
-    """What the work returned; empty if it failed."""
+    """The result of the work; empty if it failed."""
     error: str | None = None
     node: str = ""
-    """The node that did it."""
+    """The node that ran the job."""
 
 
 class Store:
-    """Outcomes as lines of JSON in `path`; a line that was cut off is left out."""
+    """Outcomes as lines of JSON in `path`; an incomplete line is skipped."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
     def __iter__(self) -> Iterator[Outcome]:
-        for found in whole_lines(self.path):
-            job: dict[str, Any] = {**found["job"], "actions": tuple(found["job"]["actions"])}
-            yield Outcome(Job(**job), found["result"], found["error"], found["node"])
+        for line in whole_lines(self.path):
+            job: dict[str, Any] = {**line["job"], "actions": tuple(line["job"]["actions"])}
+            yield Outcome(Job(**job), line["result"], line["error"], line["node"])
 
     def add(self, outcome: Outcome) -> None:
-        """Append an outcome and make sure that it lasts."""
+        """Append an outcome and flush it to disk."""
         with writing(self.path, RecordingError):
             append_line(self.path, asdict(outcome))
 
@@ -96,26 +96,26 @@ def run_jobs(
     cpus: float = 1.0,
     on_outcome: Callable[[Outcome], None] | None = None,
 ) -> list[Outcome]:
-    """Return the outcomes of all `jobs`, those that `store` has already included.
+    """Return the outcomes of all `jobs`; those already in `store` do not run again.
 
-    `work` runs on some node, in a process of its own; it is tried again up to `retries`
-    times when its node or process is lost. An exception of its own is an outcome with an
-    error. `address` is that of a cluster; without one, and if Ray is not running yet, it
-    is started here. `in_flight` bounds how many jobs are handed to Ray at a time.
+    `work` runs in a separate process on some node, and again up to `retries` times if its node or
+    process is lost. If it raises an exception, the outcome has an error. `address` is that of a
+    cluster; without one, Ray is started here unless it is running. `in_flight` bounds the number
+    of jobs submitted to Ray at a time.
     """
-    wanted = {job.key: job for job in jobs}
-    done = {outcome.job.key: outcome for outcome in store if outcome.job.key in wanted}
-    waiting = [job for key, job in wanted.items() if key not in done]
-    for job, ended in spread_tasks(
+    by_key = {job.key: job for job in jobs}
+    done = {outcome.job.key: outcome for outcome in store if outcome.job.key in by_key}
+    waiting = [job for key, job in by_key.items() if key not in done]
+    for job, result in spread_tasks(
         waiting, partial(_work, work), address=address, retries=retries, in_flight=in_flight,
         cpus=cpus,
     ):  # fmt: skip
-        outcome = _outcome(job, ended)
+        outcome = _outcome(job, result)
         store.add(outcome)
         done[outcome.job.key] = outcome
         if on_outcome is not None:
             on_outcome(outcome)
-    return [done[key] for key in wanted]
+    return [done[key] for key in by_key]
 
 
 def spread_tasks(
@@ -127,14 +127,14 @@ def spread_tasks(
     in_flight: int | None = None,
     cpus: float = 1.0,
 ) -> Iterator[tuple[Item, Result | Exception]]:
-    """Yield each of `items` with what `work` returns of it on some node, as they end.
+    """Yield each of `items` with the result of `work` for it, in order of completion.
 
-    The arguments are those of `run_jobs`. What `work` raises, or why it was lost for good, is
-    yielded in the place of its result. When the iteration ends early, tasks that run are ended.
+    The arguments are those of `run_jobs`. If `work` fails, or its task is lost for good, the
+    exception takes the place of the result. Stopping the iteration cancels the running tasks.
     """
     ray = library("ray", "ray")
     if retries < 0:
-        raise InvalidParameterError(f"retries is {retries}: expected at least 0")
+        raise InvalidParameterError(f"retries must be at least 0 (got {retries})")
     if not ray.is_initialized():
         ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
     task = ray.remote(num_cpus=cpus, max_retries=retries, scheduling_strategy="SPREAD")(_call)
@@ -150,21 +150,21 @@ def spread_tasks(
             for reference in ready:
                 item = running.pop(reference)
                 try:
-                    ended = ray.get(reference)
-                except ray.exceptions.RayError as lost:
-                    ended = lost
-                yield item, ended
+                    result = ray.get(reference)
+                except ray.exceptions.RayError as error:
+                    result = error
+                yield item, result
     finally:
         for reference in running:
             ray.cancel(reference, force=True)
 
 
 def search_program(job: Job) -> dict[str, Any]:
-    """Return the best sequence that a search finds for the job's program."""
+    """Search the job's program and return the best sequence."""
     from compiler_gym.registration import make
     from compiler_gym.search import Budget, run_search
 
-    (found,) = run_search(
+    (result,) = run_search(
         lambda: make(job.env, **job.arguments),
         [job.program],
         algorithm=job.algorithm,
@@ -172,12 +172,12 @@ def search_program(job: Job) -> dict[str, Any]:
         jobs=1,
         seed=job.seed,
     )
-    kept = ("actions", "action_names", "commandline", "reward", "steps", "failures")
-    return {name: value for name, value in found.to_json().items() if name in kept}
+    fields = ("actions", "action_names", "commandline", "reward", "steps", "failures")
+    return {name: value for name, value in result.to_json().items() if name in fields}
 
 
 def evaluate_actions(job: Job) -> dict[str, Any]:
-    """Return what the job's actions earn on its program."""
+    """Return the reward of the job's actions on its program."""
     from compiler_gym.registration import make
 
     with make(job.env, **job.arguments) as env:
@@ -189,14 +189,14 @@ def evaluate_actions(job: Job) -> dict[str, Any]:
 
 
 def _call(work: Callable[[Item], Result], item: Item) -> Result:
-    """Return what `work` does of `item`: Ray takes functions, and `work` may be a partial one."""
+    """Return ``work(item)``; Ray accepts only functions, and `work` may be a partial object."""
     return work(item)
 
 
 def _work(
     work: Callable[[Job], dict[str, Any]], job: Job
 ) -> tuple[dict[str, Any], str | None, str]:
-    """Do the work on a node; an exception comes back as text, whatever its class."""
+    """Do the work on a node; return an exception as text, because its class may not pickle."""
     node = library("ray", "ray").get_runtime_context().get_node_id()
     try:
         return work(job), None, node
@@ -204,9 +204,9 @@ def _work(
         return {}, f"{type(error).__name__}: {error}", node
 
 
-def _outcome(job: Job, ended: "tuple[dict[str, Any], str | None, str] | Exception") -> Outcome:
-    if isinstance(ended, Exception):
-        return Outcome(job, {}, f"{type(ended).__name__}: {str(ended).splitlines()[0]}")
-    result, error, node = ended
-    # As the store will have it: a run that goes on later returns the same.
+def _outcome(job: Job, finished: "tuple[dict[str, Any], str | None, str] | Exception") -> Outcome:
+    if isinstance(finished, Exception):
+        return Outcome(job, {}, f"{type(finished).__name__}: {str(finished).splitlines()[0]}")
+    result, error, node = finished
+    # As the store returns it, so that a resumed run has the same outcomes.
     return Outcome(job, json.loads(json.dumps(result)), error, node)

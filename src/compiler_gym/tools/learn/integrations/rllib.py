@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A learning environment as RLlib wants it, for its new API stack. Needs the extra ``ray``.
+"""Learning environments for RLlib's new API stack. Needs the extra ``ray``.
 
-RLlib makes environments by name in processes of its own, from plain settings; this file
-registers the name and turns the settings into a recipe.
+RLlib creates environments by name in its own processes, from plain settings; this module registers
+the name and turns the settings into a recipe.
 """
 
 import dataclasses
@@ -20,29 +20,29 @@ from compiler_gym.wrappers import RandomOrderBenchmarks
 __all__ = ["ENV_NAME", "ppo_config", "register_rllib_env", "rllib_env"]
 
 ENV_NAME = "compiler_gym"
-"""Under which RLlib finds the environment unless told otherwise."""
+"""The default name under which RLlib finds the environment."""
 
 
 def rllib_env(config: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
-    """Return the environment that the settings of an algorithm describe.
+    """Return the environment for the settings of an RLlib algorithm.
 
-    They are the fields of `Recipe`, ``programs`` to draw one from at every reset, and
-    arguments of `make`.
+    The settings are the fields of `Recipe`, ``programs`` to draw from at every reset, and arguments
+    of `make`.
     """
     fields = {field.name for field in dataclasses.fields(Recipe)}
     recipe = Recipe(**{name: value for name, value in config.items() if name in fields})
-    rest = {name: value for name, value in config.items() if name not in fields}
-    programs = rest.pop("programs", None)
+    arguments = {name: value for name, value in config.items() if name not in fields}
+    programs = arguments.pop("programs", None)
     if programs is not None and (isinstance(programs, str) or not list(programs)):
-        raise InvalidParameterError(f"programs is {programs!r}: expected a list of addresses")
-    env: Any = make(recipe.env, **rest)
+        raise InvalidParameterError(f"programs must be a list of addresses (got {programs!r})")
+    env: Any = make(recipe.env, **arguments)
     if programs is not None:
         env = RandomOrderBenchmarks(env, programs)
     return _Plain(recipe.wrap(env))
 
 
 def register_rllib_env(name: str = ENV_NAME) -> str:
-    """Make the environment known to Ray as `name`, and return the name."""
+    """Register the environment with Ray as `name`, and return the name."""
     library("ray.tune", "ray").register_env(name, rllib_env)
     return name
 
@@ -57,11 +57,11 @@ def ppo_config(
 ) -> Any:
     """Return a ``PPOConfig`` that learns on `programs`; `arguments` are those of `make`.
 
-    `env_runners` are processes that step environments; 0 steps them where it learns. Go
-    on from it as with any other: ``ppo_config(...).training(lr=1e-3).build_algo()``.
+    `env_runners` is the number of processes that step environments; 0 steps them in the learner's
+    process. Refine the result as usual: ``ppo_config(...).training(lr=1e-3).build_algo()``.
     """
     if env_runners < 0:
-        raise InvalidParameterError(f"env_runners is {env_runners}: expected at least 0")
+        raise InvalidParameterError(f"env_runners must be at least 0 (got {env_runners})")
     ppo = library("ray.rllib.algorithms.ppo", "ray")
     settings = {**dataclasses.asdict(recipe or Recipe()), **arguments}
     if programs:
@@ -75,7 +75,7 @@ def ppo_config(
 
 
 class _Plain(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Gymnasium's own class of actions: the library looks for exactly that."""
+    """A wrapper with Gymnasium's own action space class, which RLlib requires exactly."""
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A vector of compiler environments as Stable-Baselines3 wants it.
+"""A vector of compiler environments for Stable-Baselines3.
 
-Its own vectors put every environment in a process; ours have one each already. Needs
-the extra ``rl``.
+Its own vectors start a process for every environment; compiler environments already have one.
+Needs the extra ``rl``.
 """
 
 from collections.abc import Iterable
@@ -20,21 +20,21 @@ __all__ = ["as_sb3"]
 def as_sb3(vector: CompilerVectorEnv) -> Any:
     """Return `vector`, made with ``autoreset_mode="SameStep"``, as a ``VecEnv``.
 
-    Rewards are float32, ``infos`` are a list, and the last observation of an episode is
-    ``infos[i]["terminal_observation"]``, all as there. Its ``VecMonitor`` is around the
-    vector: episodes are logged as ``rollout/ep_rew_mean`` and stand in ``infos[i]["episode"]``.
-    ``env_method("action_masks")`` works, so sb3-contrib's ``MaskablePPO`` does.
+    As in Stable-Baselines3, rewards are float32, ``infos`` is a list, and the last observation of
+    an episode is ``infos[i]["terminal_observation"]``. The vector is wrapped in ``VecMonitor``:
+    episodes are logged as ``rollout/ep_rew_mean`` and appear in ``infos[i]["episode"]``.
+    ``env_method("action_masks")`` works, and with it ``MaskablePPO`` of sb3-contrib.
     """
     kinds = library("stable_baselines3.common.vec_env", "rl")
     base = kinds.VecEnv
     if vector.autoreset_mode.value != "SameStep":
         raise InvalidParameterError(
-            f"autoreset_mode is {vector.autoreset_mode.value}: expected SameStep, as "
-            "Stable-Baselines3 resets"
+            "Stable-Baselines3 needs a vector with autoreset_mode='SameStep' "
+            f"(got {vector.autoreset_mode.value!r})"
         )
 
     class CompilerVecEnv(base):
-        """Hands everything on to the vector."""
+        """A ``VecEnv`` that forwards every call to the vector."""
 
         def __init__(self) -> None:
             self.vector = vector
@@ -93,7 +93,7 @@ def as_sb3(vector: CompilerVectorEnv) -> Any:
 
 
 def _plain_actions(vector: CompilerVectorEnv) -> Any:
-    """Return the actions as Gymnasium's own class: the library asks for exactly that."""
+    """Return the actions as Gymnasium's own class, which the library requires exactly."""
     import gymnasium
 
     space = vector.single_action_space
@@ -104,17 +104,17 @@ def _plain_actions(vector: CompilerVectorEnv) -> Any:
 
 def _infos_of_row(infos: dict[str, Any], row: int) -> dict[str, Any]:
     """Return the infos of one row."""
-    found: dict[str, Any] = {}
+    row_infos: dict[str, Any] = {}
     for key, value in infos.items():
         mask = infos.get(f"_{key}")
         if mask is None or not mask[row]:
             continue
-        found[key] = (
+        row_infos[key] = (
             _infos_of_row(cast("dict[str, Any]", value), row)
             if isinstance(value, dict)
             else value[row]
         )
-    return found
+    return row_infos
 
 
 def _is_wrapped(env: Any, wrapper_class: Any) -> bool:

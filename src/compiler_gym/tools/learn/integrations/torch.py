@@ -18,10 +18,10 @@ def torch_transitions(
     seed: int | None = None,
     buffer: int = 65_536,
 ) -> Any:
-    """Return an `IterableDataset` of batches: dictionaries of tensors, and of lists of text.
+    """Return an `IterableDataset` of batches: dictionaries of tensors, or lists for text.
 
-    Give it to a ``DataLoader`` with ``batch_size=None``; the shards are split over its workers.
-    ``set_epoch(n)`` before each epoch gives each another order. The arguments are those of
+    Pass it to a ``DataLoader`` with ``batch_size=None``; the shards are split over its workers.
+    Call ``set_epoch(n)`` before each epoch to change the order. The arguments are those of
     `Collection.transitions`.
     """
     torch = library("torch", "rl")
@@ -51,14 +51,14 @@ def torch_transitions(
                 }
 
         def __reduce__(self) -> Any:
-            given = {"batch_size": batch_size, "seed": seed, "buffer": buffer}
-            return _again, (collection.path, columns, given, self.epoch)
+            options = {"batch_size": batch_size, "seed": seed, "buffer": buffer}
+            return _unpickle, (collection.path, columns, options, self.epoch)
 
     return Transitions()
 
 
-def _again(path: Any, columns: Sequence[str] | None, given: dict[str, Any], epoch: int) -> Any:
-    """Return what was pickled, in a worker that was started and not forked."""
-    made = torch_transitions(Collection(path), columns, **given)
-    made.set_epoch(epoch)
-    return made
+def _unpickle(path: Any, columns: Sequence[str] | None, options: dict[str, Any], epoch: int) -> Any:
+    """Return a pickled dataset, in a worker that was spawned rather than forked."""
+    dataset = torch_transitions(Collection(path), columns, **options)
+    dataset.set_epoch(epoch)
+    return dataset

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""One way to report numbers, and the libraries that keep them.
+"""Report metrics to experiment trackers through one interface.
 
-A tracker takes a dictionary of numbers at a step. `TrackEpisodes` reports what episodes
-earn. TensorBoard needs the extra ``tensorboard``, Weights & Biases ``wandb`` and MLflow
-``mlflow``; JSON lines need nothing.
+A tracker takes a dictionary of numbers at a step. `TrackEpisodes` reports the rewards of episodes.
+TensorBoard needs the extra ``tensorboard``, Weights & Biases ``wandb`` and MLflow ``mlflow``; JSON
+lines need nothing.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,10 +29,10 @@ __all__ = [
 
 
 class Tracker(Protocol):
-    """Takes numbers. Calls come from one thread, `close` last."""
+    """A receiver of metrics. All calls come from one thread, and `close` comes last."""
 
     def log(self, values: Mapping[str, float], step: int) -> None:
-        """Keep `values` under `step`."""
+        """Record `values` at `step`."""
         ...
 
     def close(self) -> None:
@@ -41,7 +41,7 @@ class Tracker(Protocol):
 
 
 class _Closing:
-    """A tracker that is closed at the end of a block."""
+    """A tracker that closes at the end of a ``with`` block."""
 
     def close(self) -> None:
         """Finish."""
@@ -54,7 +54,7 @@ class _Closing:
 
 
 class JsonLinesTracker(_Closing):
-    """Appends one line of JSON for each step."""
+    """A tracker that appends one line of JSON for each step."""
 
     def __init__(self, path: str | Path, config: Mapping[str, Any] | None = None) -> None:
         self.path = Path(path)
@@ -62,7 +62,7 @@ class JsonLinesTracker(_Closing):
             self._write({"config": dict(config)})
 
     def log(self, values: Mapping[str, float], step: int) -> None:
-        """Append a line; raise `RecordingError` if the file takes none."""
+        """Append a line; raise `RecordingError` if the file cannot be written."""
         self._write({"step": step, **{name: float(value) for name, value in values.items()}})
 
     def _write(self, line: Mapping[str, Any]) -> None:
@@ -71,7 +71,7 @@ class JsonLinesTracker(_Closing):
 
 
 class TensorBoardTracker(_Closing):
-    """Writes an event file below `folder`."""
+    """A tracker that writes an event file in `folder`."""
 
     def __init__(self, folder: str | Path, config: Mapping[str, Any] | None = None) -> None:
         library("tensorboard.summary.writer.event_file_writer", "tensorboard")
@@ -89,7 +89,7 @@ class TensorBoardTracker(_Closing):
 
 
 class WandbTracker(_Closing):
-    """Writes a run of Weights & Biases below `folder`; nothing is sent unless `mode` is online."""
+    """A tracker that writes a Weights & Biases run in `folder`; offline by default."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class WandbTracker(_Closing):
 
 
 class MlflowTracker(_Closing):
-    """Writes a run of MLflow to a store in the folder `folder`."""
+    """A tracker that writes an MLflow run to a store in `folder`."""
 
     def __init__(
         self,
@@ -131,14 +131,14 @@ class MlflowTracker(_Closing):
         path = Path(folder).resolve()
         path.mkdir(parents=True, exist_ok=True)
         self._client: Any = tracking.MlflowClient(f"sqlite:///{path / 'mlflow.db'}")
-        found = self._client.get_experiment_by_name(experiment)
+        existing = self._client.get_experiment_by_name(experiment)
         number = (
             self._client.create_experiment(experiment, artifact_location=f"file://{path}/files")
-            if found is None
-            else found.experiment_id
+            if existing is None
+            else existing.experiment_id
         )
         self.run_id: str = self._client.create_run(number).info.run_id
-        """The name of the run in the store."""
+        """The ID of the run in the store."""
         self._is_open = True
         for name, value in (config or {}).items():
             self._client.log_param(self.run_id, name, value)
@@ -156,10 +156,10 @@ class MlflowTracker(_Closing):
 
 
 class TrackEpisodes(EpisodeStream):
-    """Report ``episode_reward``, ``episode_length`` and ``failed`` of every episode.
+    """A wrapper that reports ``episode_reward``, ``episode_length`` and ``failed`` of episodes.
 
-    The step is the number of actions so far. Forks do not report. Closing the environment
-    leaves the trackers open: they may be shared.
+    The step is the number of actions so far. Forks do not report. Closing the environment does not
+    close the trackers, because they may be shared.
     """
 
     sees = False
@@ -172,7 +172,7 @@ class TrackEpisodes(EpisodeStream):
         self._total = 0.0
 
     def episode_began(self) -> None:
-        """Count anew."""
+        """Restart the counts."""
         super().episode_began()
         self._length, self._total = 0, 0.0
 
@@ -193,7 +193,7 @@ class TrackEpisodes(EpisodeStream):
 
 
 class _Reported(Lasting):
-    """Who is reported to: a fork reports to none."""
+    """The trackers to report to; the copy in a fork has none."""
 
     def __init__(self, trackers: Iterable[Tracker]) -> None:
         self.trackers = tuple(trackers)
@@ -202,5 +202,7 @@ class _Reported(Lasting):
         return _Reported(())
 
 
-def _several(given: Tracker | Iterable[Tracker]) -> Iterable[Tracker]:
-    return [cast(Tracker, given)] if hasattr(given, "log") else cast(Iterable[Tracker], given)
+def _several(trackers: Tracker | Iterable[Tracker]) -> Iterable[Tracker]:
+    return (
+        [cast(Tracker, trackers)] if hasattr(trackers, "log") else cast(Iterable[Tracker], trackers)
+    )

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The state-transition dataset in one file: what each action did, one row each, as Parquet.
+"""A state-transition dataset in one Parquet file, one row for each action.
 
-The columns, in order: ``benchmark`` (address of the program), ``state`` (hash before the
-action), ``action`` (its name), ``action_number``, ``next_state``, ``no_effect``,
-``rewards`` (a list: one for each of the names in the file's metadata under ``rewards``)
-and ``features`` (the observation before the action, a list of numbers, empty if none was
-asked for). A pair of state and action is there once. Needs the extra ``parquet``. For more than
-fits in memory, `compiler_gym.tools.learn.collection` writes and reads many files.
+The columns, in order: ``benchmark`` (address of the program), ``state`` (hash before the action),
+``action`` (its name), ``action_number``, ``next_state``, ``no_effect``, ``rewards`` (a list in the
+order of the names under ``rewards`` in the file's metadata) and ``features`` (the observation
+before the action as a list of numbers, or an empty list). Each pair of state and action appears
+once. Needs the extra ``parquet``. For data larger than memory,
+`compiler_gym.tools.learn.collection` writes and reads many files.
 """
 
 import json
@@ -30,7 +30,7 @@ __all__ = ["StateTransition", "random_transitions", "read_transitions", "write_t
 
 @dataclass(frozen=True, slots=True)
 class StateTransition:
-    """One row."""
+    """One row of the dataset."""
 
     benchmark: str
     state: str
@@ -52,18 +52,18 @@ def random_transitions(
     features: str | None = None,
     seed: int = 0,
 ) -> Iterator[StateTransition]:
-    """Yield what random actions do to `programs`; a failure ends its episode unrecorded.
+    """Yield the transitions of random actions on `programs`; an episode ends before a failure.
 
-    `rewards` and `features` are names of spaces of `env`, which must have a hash of its
-    program and actions with names.
+    `rewards` and `features` name spaces of `env`, which must offer a hash of its program and named
+    actions.
     """
     key = env.state_observation
     names = action_names(env.action_space)
     if key is None or not names:
-        raise InvalidParameterError(f"{env} needs a hash of its program and actions with names")
-    kept = [key, *([features] if features else [])]
+        raise InvalidParameterError(f"{env} must offer a hash of its program and named actions")
+    observations = [key, *([features] if features else [])]
     recorded = record_randomly(
-        env, programs, kept, episodes=episodes, length=length, rewards=rewards, seed=seed
+        env, programs, observations, episodes=episodes, length=length, rewards=rewards, seed=seed
     )
     for episode in recorded:
         yield from _make_transitions(episode, names)
@@ -72,7 +72,7 @@ def random_transitions(
 def write_transitions(
     path: str | Path, transitions: Iterable[StateTransition], *, rewards: Sequence[str] = ()
 ) -> int:
-    """Write a file and return how many rows it has; `rewards` are the names of that column."""
+    """Write a file and return its number of rows; `rewards` names the items of that column."""
     pa: Any = library("pyarrow", "parquet")
     parquet: Any = library("pyarrow.parquet", "parquet")
     schema = pa.schema(
@@ -88,23 +88,23 @@ def write_transitions(
         ],
         metadata={"rewards": json.dumps(list(rewards))},
     )
-    seen: set[tuple[str, str, str]] = set()
+    written: set[tuple[str, str, str]] = set()
     rows: list[dict[str, Any]] = []
     for item in transitions:
         identity = (item.benchmark, item.state, item.action)
-        if identity not in seen:
-            seen.add(identity)
+        if identity not in written:
+            written.add(identity)
             rows.append({name: getattr(item, name) for name in schema.names})
     with writing(path, RecordingError):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        # An open file: given a path, the library deletes what is there when it fails.
+        # Pass an open file: with a path, pyarrow deletes an existing file when it fails.
         with Path(path).open("wb") as file:
             parquet.write_table(pa.Table.from_pylist(rows, schema), file)
     return len(rows)
 
 
 def read_transitions(path: str | Path) -> Iterator[StateTransition]:
-    """Yield the rows of a file."""
+    """Yield the rows of a file as transitions."""
     parquet: Any = library("pyarrow.parquet", "parquet")
     for batch in parquet.ParquetFile(path).iter_batches():
         for row in batch.to_pylist():
@@ -113,18 +113,20 @@ def read_transitions(path: str | Path) -> Iterator[StateTransition]:
 
 
 def _make_transitions(episode: EpisodeRecord, names: Sequence[str]) -> Iterator[StateTransition]:
-    for seen, step in episode.transitions():
+    for observed, step in episode.transitions():
         if step.error_type is not None:
             return
         number, reward = int(step.actions[0]), step.reward
         earned = reward if isinstance(reward, list) else () if reward is None else (reward,)
         yield StateTransition(
             benchmark=episode.benchmark,
-            state=str(seen[0]),
+            state=str(observed[0]),
             action=names[number],
             action_number=number,
             next_state=str(step.observation[0]),
             no_effect=step.no_effect,
             rewards=tuple(map(float, earned)),
-            features=tuple(np.asarray(seen[1], dtype=float).reshape(-1)) if seen[1:] else (),
+            features=tuple(np.asarray(observed[1], dtype=float).reshape(-1))
+            if observed[1:]
+            else (),
         )

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Evaluates a policy on a fixed task, and verifies submissions.
+"""Evaluate policies on fixed tasks, and verify submissions.
 
-``task`` defines a leaderboard, ``evaluation`` runs a policy on it with
-``metered`` keeping its limits, ``metrics`` are the numbers, ``policies`` finds a
-policy by name, ``submission`` reads, writes and verifies results, ``rerun`` reproduces
-their times, ``table`` prints them, and ``llvm_instcount`` is the
-leaderboard of CompilerGym 0.2.5.
+``task`` defines a leaderboard, ``evaluation`` runs a policy on it within the limits of
+``metered``, ``metrics`` computes the scores, ``policies`` finds policies by name, ``submission``
+reads, writes and verifies results, ``rerun`` reproduces their times, ``table`` prints them, and
+``llvm_instcount`` is the leaderboard of CompilerGym 0.2.5.
 """
 
 from compiler_gym.tools.learn.leaderboard.evaluation import (

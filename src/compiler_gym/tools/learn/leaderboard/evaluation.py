@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Evaluate a policy on a task: run it on every program and measure where it ends.
+"""Evaluate a policy on a task: run it on every program and measure the final cost.
 
-A policy is a function that takes an environment at the start of an episode and
-leaves it where it wants to be judged. If it has a second parameter it is given the
-`Meter`, which knows the time that is left. If it has a method ``train``, that is called
-once with what makes environments, the programs to learn from and the seconds for it.
+A policy is a function that takes an environment at the start of an episode and leaves it in the
+state to be judged. A second parameter receives the `Meter`, which counts the remaining time. If the
+policy has a method ``train``, it is called once with a function that makes environments, the
+programs to learn from and the seconds available.
 """
 
 import inspect
@@ -34,7 +34,7 @@ Policy = Callable[..., Any]
 """``policy(env)`` or ``policy(env, meter)``."""
 
 _GRACE_SECONDS = 1.0
-"""Seconds that a last step may run over the limit."""
+"""The time in seconds by which a last step may exceed the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +46,18 @@ class Outcome:
     initial: float
     baseline: float
     found: float
-    """The costs: at -O0, at the baseline, and where the policy ended."""
+    """The costs at -O0 (`initial`), at the baseline, and after the policy (`found`)."""
     walltime: float
     compilations: int
     is_late: bool = False
-    """Whether the policy went over its time, here or while it learnt: it is not ranked then."""
+    """True if the policy exceeded its time, here or in training; it is not ranked then."""
     error: str = ""
-    """How the policy or the compiler failed, if one did; the cost is the program's own then."""
+    """The failure of the policy or the compiler, if any; `found` is the original cost then."""
     published: float | None = None
-    """The cost at the baseline of publications, where the task names one."""
+    """The cost at the baseline used in publications, if the task names one."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return one line of a results file; it is a state for whoever reads states."""
+        """Return one line of a results file, which can also be read as a state."""
         plain = asdict(self)
         if self.published is None:
             del plain["published"]
@@ -68,18 +68,18 @@ class Outcome:
     def from_json(cls, line: dict[str, Any]) -> "Outcome":
         """Return the outcome in one line of a results file.
 
-        Raises `StateFileError` for a field that lacks, or holds what it cannot: costs and
-        times are finite numbers, the others are what they are here.
+        Raises `StateFileError` for a missing or invalid field: costs and times must be finite
+        numbers, and other fields must have the types declared here.
         """
         if not isinstance(line, dict):  # pyright: ignore[reportUnnecessaryIsInstance]  # from a file
-            raise StateFileError(f"expected an object, found {type(line).__name__}")
+            raise StateFileError(f"a result must be a JSON object (got {type(line).__name__})")
         names = CompilerEnvState.__dataclass_fields__
         try:
             state = state_from_fields({key: line[key] for key in names if key in line})
         except ValueError as error:
             raise StateFileError(str(error)) from error
         if state.reward is not None and not math.isfinite(state.reward):
-            raise StateFileError(f"reward is {state.reward}: expected a finite number")
+            raise StateFileError(f"reward must be a finite number (got {state.reward})")
         own = {key: read(line, key) for key, read in _FIELDS.items() if key in line}
         if missing := _REQUIRED - own.keys():
             raise StateFileError(f"{', '.join(sorted(missing))} is missing")
@@ -89,13 +89,13 @@ class Outcome:
 def _cost_field(line: dict[str, Any], key: str) -> float:
     value = line[key]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise StateFileError(f"{key} is {value!r:.80}: expected a finite number >= 0")
+        raise StateFileError(f"{key} must be a finite number of at least 0 (got {value!r:.80})")
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not 0 <= number < math.inf:
-        raise StateFileError(f"{key} is {number}: expected a finite number >= 0")
+        raise StateFileError(f"{key} must be a finite number of at least 0 (got {number})")
     return number
 
 
@@ -103,20 +103,20 @@ def _count_field(line: dict[str, Any], key: str) -> int:
     value = line[key]
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST_COUNT:
         raise StateFileError(
-            f"{key} is {value!r:.80}: expected a whole number from 0 to {_MOST_COUNT}"
+            f"{key} must be an integer from 0 to {_MOST_COUNT} (got {value!r:.80})"
         )
     return value
 
 
 def _truth_field(line: dict[str, Any], key: str) -> bool:
     if not isinstance(line[key], bool):
-        raise StateFileError(f"{key} is {line[key]!r:.80}: expected true or false")
+        raise StateFileError(f"{key} must be true or false (got {line[key]!r:.80})")
     return line[key]
 
 
 def _text_field(line: dict[str, Any], key: str) -> str:
     if not isinstance(line[key], str):
-        raise StateFileError(f"{key} is {line[key]!r:.80}: expected text")
+        raise StateFileError(f"{key} must be a string (got {line[key]!r:.80})")
     return line[key]
 
 
@@ -140,18 +140,18 @@ class Evaluation:
 
     @property
     def costs(self) -> list[ScoredCost]:
-        """What was measured on each program: the median of its repetitions."""
+        """The measured costs of each program: the median of its repetitions."""
         programs = dict.fromkeys(outcome.state.benchmark for outcome in self.outcomes)
         return [
             ScoredCost(
                 uri,
-                found[0].initial,
-                found[0].baseline,
-                median(o.found for o in found),
-                found[0].published,
+                repeated[0].initial,
+                repeated[0].baseline,
+                median(o.found for o in repeated),
+                repeated[0].published,
             )
             for uri in programs
-            if (found := [o for o in self.outcomes if o.state.benchmark == uri])
+            if (repeated := [o for o in self.outcomes if o.state.benchmark == uri])
         ]
 
     @property
@@ -180,35 +180,35 @@ def evaluate(
 ) -> Evaluation:
     """Return the results of `policy` on `task`, one program after the other.
 
-    `programs` restricts a trial to some of them. With a `run` folder each outcome is
-    kept when it is known, and those that are there are not repeated. Raises
-    `EnvironmentNotSupported` for a compiler of another version than the task fixes.
+    `programs` restricts a trial to some programs. A `run` folder records each outcome, and those
+    already there are not repeated. Raises `EnvironmentNotSupported` if the compiler does not have
+    the version that the task requires.
     """
-    chosen = task.only(tuple(programs)) if programs else task
-    learnt_late = _train_policy(policy, chosen)
+    trial = task.only(tuple(programs)) if programs else task
+    trained_late = _train_policy(policy, trial)
     outcomes: list[Outcome] = []
-    for uri, repetition in _episodes(chosen):
+    for uri, repetition in _episodes(trial):
         key = f"{uri} {repetition}"
-        known = None if run is None else run.find_result(key)
-        if known is not None:
-            outcomes.append(Outcome.from_json(known))
+        recorded = None if run is None else run.find_result(key)
+        if recorded is not None:
+            outcomes.append(Outcome.from_json(recorded))
             continue
-        outcome = _measure_outcome(policy, chosen, uri, repetition)
-        if learnt_late:
+        outcome = _measure_outcome(policy, trial, uri, repetition)
+        if trained_late:
             outcome = replace(outcome, is_late=True)
         outcomes.append(outcome)
         if run is not None:
             run.record(key, outcome.to_json(), outcome.state)
             run.progress(len(outcomes), reward=outcome.state.reward or 0.0)
         watch(outcome)
-    return Evaluation(chosen, tuple(outcomes))
+    return Evaluation(trial, tuple(outcomes))
 
 
 def _train_policy(policy: Policy, task: LeaderboardTask) -> bool:
-    """Let the policy learn, and return whether it took longer than it may.
+    """Train the policy, and return whether it exceeded its time.
 
-    The step that would go beyond its time ends its training, and what it has then is
-    judged, unless it learns elsewhere and does not watch the time.
+    The first step after the time limit ends the training, and the policy is judged as it is then.
+    A policy that learns without stepping these environments must watch the time itself.
     """
     train = getattr(policy, "train", None)
     if train is None or not task.train:
@@ -227,8 +227,8 @@ def _episodes(task: LeaderboardTask) -> Iterator[tuple[str, int]]:
     with _task_environment(task) as env:
         if not env.compiler_version.startswith(task.compiler_version):
             raise EnvironmentNotSupported(
-                f"{task.name} is about version {task.compiler_version} of the compiler: "
-                f"found {env.compiler_version}"
+                f"{task.name} needs version {task.compiler_version} of the compiler; this is "
+                f"{env.compiler_version}"
             )
         uris = list(task.uris(env))
     for repetition in range(task.repetitions):
@@ -250,20 +250,20 @@ def _measure_outcome(policy: Policy, task: LeaderboardTask, uri: str, repetition
         initial, baseline, cost = (
             float(env.observation[name]) for name in (task.initial, task.baseline, task.cost)
         )
-        other = task.published_baseline
-        published = float(env.observation[other]) if other else None
+        published_name = task.published_baseline
+        published = float(env.observation[published_name]) if published_name else None
         meter = Meter(task.limit)
         error = _run_policy(policy, Metered(env, meter), meter)
         walltime = meter.seconds
         seconds = task.limit.seconds
         is_late = seconds is not None and walltime > seconds + _GRACE_SECONDS
-        unfair = _unfair(env, task, program)
-        error, state = error or unfair, before
-        if not unfair:
+        violation = _find_violation(env, task, program)
+        error, state = error or violation, before
+        if not violation:
             try:
                 state, cost = env.state, float(env.observation[task.cost])
-            except CompilerGymError as failed:
-                error = error or f"{type(failed).__name__}: {failed}"
+            except CompilerGymError as failure:
+                error = error or f"{type(failure).__name__}: {failure}"
         return Outcome(
             state=replace(state, walltime=walltime),
             repetition=repetition,
@@ -279,20 +279,20 @@ def _measure_outcome(policy: Policy, task: LeaderboardTask, uri: str, repetition
 
 
 def _run_policy(policy: Policy, env: Metered, meter: Meter) -> str:
-    """Let the policy act and return how it failed, if it did."""
+    """Run the policy and return its error; empty if it succeeded."""
     try:
-        used = call_policy(policy, env, meter)
+        compilations = call_policy(policy, env, meter)
     except LimitReached:
         return ""
     except CompilerGymError as error:
         return f"{type(error).__name__}: {error}"
-    if isinstance(used, int) and not isinstance(used, bool):
-        meter.compilations += used
+    if isinstance(compilations, int) and not isinstance(compilations, bool):
+        meter.compilations += compilations
     return ""
 
 
-def _unfair(env: CompilerEnv, task: LeaderboardTask, program: str) -> str:
-    """Return what a policy changed that a task fixes; empty if it left everything."""
+def _find_violation(env: CompilerEnv, task: LeaderboardTask, program: str) -> str:
+    """Return the violation if the policy changed a fixed setting of the task; else empty."""
     if str(env.benchmark) != program:
         return f"the policy changed the program to {env.benchmark}"
     space = None if env.reward_space is None else env.reward_space.name
@@ -302,9 +302,9 @@ def _unfair(env: CompilerEnv, task: LeaderboardTask, program: str) -> str:
 
 
 def call_policy(policy: Policy, env: CompilerEnv, meter: Meter) -> Any:
-    """Let `policy` act in `env`, and return what it returns; it is given `meter` if it takes it.
+    """Run `policy` in `env` and return its result; pass `meter` if it accepts one.
 
-    Raises `LimitReached` where it would use more than it may, and what it raises itself.
+    Raises `LimitReached` if it exceeds a limit, and any exception of the policy.
     """
     return policy(env, meter) if _takes_meter(policy) else policy(env)
 
@@ -319,5 +319,5 @@ def _takes_meter(policy: Policy) -> bool:
 
 
 def _compute_mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return sum(found) / len(found) if found else 0.0
+    numbers = list(values)
+    return sum(numbers) / len(numbers) if numbers else 0.0

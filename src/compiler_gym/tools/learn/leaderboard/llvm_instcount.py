@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The path that CompilerGym 0.2.5 documents for its leaderboard.
+"""The import path that CompilerGym 0.2.5 documents for its leaderboard.
 
-The leaderboard itself is a compiler's: it is loaded when a policy is evaluated.
+The leaderboard belongs to LLVM and is loaded when a policy is evaluated.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _WHERE = "compiler_gym.tools.learn.leaderboard.llvm.instcount:eval_llvm_instcoun
 def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None) -> None:
     """Evaluate `policy` on every program, print the results and write them as states.
 
-    `policy` takes an environment at the start of an episode and steps it to where it
-    wants to be judged. Options come from the command line (or `argv`): see ``--help``.
+    `policy` takes an environment at the start of an episode and steps it to the state to be judged.
+    Options come from the command line (or `argv`); see ``--help``.
     """
     load_named(_WHERE)(policy, argv)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An environment that counts what a policy uses and stops it at its limit."""
+"""An environment that measures a policy's resources and stops it at its limit."""
 
 import time
 from typing import Any, Self
@@ -21,30 +21,30 @@ __all__ = ["LimitReached", "Meter", "Metered", "MeteredTraining"]
 
 
 class LimitReached(Exception):
-    """The policy used what it may: raised by the step that would go beyond it.
+    """The policy reached its limit; raised by the step that would exceed it.
 
-    The environment stands where it stood before that step, and that is the result. A
-    policy that wants to end elsewhere has to watch its own time.
+    The environment stays in the state before that step, which is the result. A policy that wants
+    to end in another state must watch its own time.
     """
 
 
 class Meter:
-    """What was used so far, by an environment and all of its forks."""
+    """The resources used so far by an environment and all its forks."""
 
     def __init__(self, limit: Limit) -> None:
         self.limit = limit
         self.compilations = 0
-        """Actions applied."""
+        """The number of actions applied."""
         self.started = time.monotonic()
 
     @property
     def seconds(self) -> float:
-        """Wall time since the start."""
+        """The wall time since the start, in seconds."""
         return time.monotonic() - self.started
 
     @property
     def seconds_left(self) -> float:
-        """Wall time left; infinite without a bound."""
+        """The wall time left, in seconds; infinite without a limit."""
         seconds = self.limit.seconds
         return float("inf") if seconds is None else seconds - self.seconds
 
@@ -52,22 +52,22 @@ class Meter:
         """Count actions that are about to be applied, or raise `LimitReached`."""
         most = self.limit.compilations
         if most is not None and self.compilations + compilations > most:
-            raise LimitReached(f"a policy may make {most} compilations")
+            raise LimitReached(f"the policy reached its limit of {most} compilations")
         if self.seconds_left <= 0:
-            raise LimitReached(f"a policy may use {self.limit.seconds:g} s")
+            raise LimitReached(f"the policy reached its limit of {self.limit.seconds:g} s")
         self.compilations += compilations
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self  # forks are charged to the same
+        return self  # forks share the meter
 
 
 class Metered(CompilerEnvWrapper):
-    """Charges every action to ``env.meter``, which forks share."""
+    """An environment that charges every action to ``env.meter``, which forks share."""
 
     def __init__(self, env: CompilerEnv, meter: Meter) -> None:
         super().__init__(env)
         self.meter = meter
-        """What was used so far."""
+        """The resources used so far."""
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
         """Charge the actions and apply them."""
@@ -76,7 +76,7 @@ class Metered(CompilerEnvWrapper):
 
 
 class MeteredTraining(Metered):
-    """An environment to learn in: it takes no program but those of the training set."""
+    """An environment for training, which accepts only programs of the training set."""
 
     def __init__(self, env: CompilerEnv, meter: Meter, programs: tuple[str, ...]) -> None:
         super().__init__(env, meter)
@@ -84,9 +84,9 @@ class MeteredTraining(Metered):
         """Datasets or addresses of programs."""
 
     def handle_reset(self, asked: ResetArguments) -> ResetResult:
-        """Start an episode, or raise `LimitReached` once the time is spent.
+        """Start an episode, or raise `LimitReached` once the time is used up.
 
-        `InvalidParameterError` for a program that may not be learnt from.
+        Raises `InvalidParameterError` for a program outside the training set.
         """
         self.meter.charge(0)
         result = super().handle_reset(asked)
@@ -94,7 +94,7 @@ class MeteredTraining(Metered):
         return result
 
     def apply(self, state: CompilerEnvState) -> None:
-        """Bring the environment to `state`, of a program that may be learnt from."""
+        """Bring the environment to `state`, of a program in the training set."""
         super().apply(state)
         self._check()
 
@@ -103,6 +103,6 @@ class MeteredTraining(Metered):
         allowed = {BenchmarkUri.canonicalize(name) for name in self.programs}
         if allowed.isdisjoint((program.dataset_name, str(program.without_params()))):
             raise InvalidParameterError(
-                f"{program} may not be learnt from: expected a program of "
-                f"{', '.join(self.programs)}, named in reset(benchmark=...)"
+                f"{program} is not in the training set: pass a program of "
+                f"{', '.join(self.programs)} to reset(benchmark=...)"
             )

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The metrics of a leaderboard, with their uncertainty.
 
-With C0, Cb and C for the cost at -O0, at the baseline and found: the share of the
-baseline's saving ``(C0-C)/(C0-Cb)``, the ratio ``Cb/C`` and the saving beyond the
-baseline ``(Cb-C)/Cb``. Where publications compare with another baseline, Cp, its share
-``(C0-C)/(C0-Cp)`` stands beside. Means are geometric over programs; their intervals come from
-drawing programs again and again (the bootstrap), because it is programs that results
-are generalised to.
+C0, Cb and C are the costs at -O0, at the baseline and after the policy. The metrics are the share
+of the baseline's saving ``(C0-C)/(C0-Cb)``, the ratio ``Cb/C`` and the saving over the baseline
+``(Cb-C)/Cb``. If publications use another baseline, Cp, there is also its share
+``(C0-C)/(C0-Cp)``. Means are geometric over programs. Their intervals come from bootstrapping
+programs, because results should generalise to other programs.
 """
 
 import math
@@ -30,28 +29,28 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class ScoredCost:
-    """What was measured on one program, the median of its repetitions."""
+    """The measured costs of one program: the median of its repetitions."""
 
     program: str
     initial: float
     baseline: float
     found: float
     published: float | None = None
-    """At the baseline of publications, where there is another."""
+    """The cost at the baseline used in publications, if it differs."""
 
     @property
     def share(self) -> float | None:
-        """``(C0-C)/(C0-Cb)``; None where the baseline saves nothing."""
+        """``(C0-C)/(C0-Cb)``; None if the baseline saves nothing."""
         return self._compute_share(self.baseline)
 
     @property
     def published_share(self) -> float | None:
-        """``(C0-C)/(C0-Cp)``; None where that baseline saves nothing or is not known."""
+        """``(C0-C)/(C0-Cp)``; None if that baseline saves nothing or is unknown."""
         return None if self.published is None else self._compute_share(self.published)
 
     @property
     def ratio(self) -> float | None:
-        """``Cb/C``; None where one of them is nothing."""
+        """``Cb/C``; None if either is zero."""
         return self.baseline / self.found if self.found > 0 and self.baseline > 0 else None
 
     def _compute_share(self, baseline: float) -> float | None:
@@ -73,7 +72,7 @@ class ScoreInterval:
 
 @dataclass(frozen=True, slots=True)
 class ScoreSummary:
-    """The metrics over all programs; one is None where it has no geometric mean."""
+    """The metrics over all programs; None for a metric without a geometric mean."""
 
     programs: int
     share: ScoreInterval | None
@@ -86,30 +85,30 @@ class ScoreSummary:
     """Programs whose ratio lies beyond 1.5 interquartile ranges."""
     ratio_without_outliers: ScoreInterval | None
     published_share: ScoreInterval | None = None
-    """``(C0-C)/(C0-Cp)``; None as well where there is no other baseline."""
+    """``(C0-C)/(C0-Cp)``; None also if there is no other baseline."""
 
 
 def summarise(costs: Sequence[ScoredCost], *, seed: int = 0) -> ScoreSummary:
     """Return the metrics over `costs`; the same seed gives the same intervals.
 
-    >>> found = summarise([ScoredCost("a", 200, 100, 100), ScoredCost("b", 300, 100, 50)])
-    >>> round(found.ratio.mean, 4), found.improved
+    >>> summary = summarise([ScoredCost("a", 200, 100, 100), ScoredCost("b", 300, 100, 50)])
+    >>> round(summary.ratio.mean, 4), summary.improved
     (1.4142, 0.5)
     """
     ratios = {cost.program: cost.ratio for cost in costs if cost.ratio is not None}
     outliers = _outliers(ratios)
     ratio = geometric_interval(list(ratios.values()), seed)
-    kept = [value for name, value in ratios.items() if name not in outliers]
+    typical = [value for name, value in ratios.items() if name not in outliers]
     return ScoreSummary(
         programs=len(costs),
         share=geometric_interval([cost.share for cost in costs if cost.share is not None], seed),
         ratio=ratio,
         saving=None
         if ratio is None
-        else ScoreInterval(*(1 - 1 / value for value in _list_numbers(ratio))),
+        else ScoreInterval(*(1 - 1 / value for value in _bounds(ratio))),
         improved=sum(cost.found < cost.baseline for cost in costs) / len(costs) if costs else 0.0,
         outliers=outliers,
-        ratio_without_outliers=geometric_interval(kept, seed),
+        ratio_without_outliers=geometric_interval(typical, seed),
         published_share=geometric_interval(
             [c.published_share for c in costs if c.published_share is not None], seed
         ),
@@ -117,27 +116,27 @@ def summarise(costs: Sequence[ScoredCost], *, seed: int = 0) -> ScoreSummary:
 
 
 def geometric_mean(values: Sequence[float]) -> float | None:
-    """Return the geometric mean, or None if there is no value or one is not positive."""
+    """Return the geometric mean, or None if `values` is empty or not all positive."""
     if not values or min(values) <= 0:
         return None
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def _list_numbers(interval: ScoreInterval) -> tuple[float, float, float]:
+def _bounds(interval: ScoreInterval) -> tuple[float, float, float]:
     return interval.mean, interval.low, interval.high
 
 
 def geometric_interval(values: Sequence[float], seed: int = 0) -> ScoreInterval | None:
-    """Return the geometric mean and its interval; None for a value that is not positive.
+    """Return the geometric mean and its interval; None unless all values are positive.
 
-    The values are drawn again and again, so each must stand for itself: where several are of
-    one package, their mean is the value.
+    The interval is a bootstrap, so the values must be independent: average several values of
+    one package first.
     """
     if not values or min(values) <= 0:
         return None
     logs = np.log(np.asarray(values, dtype=np.float64))
-    drawn = np.random.default_rng(seed).integers(0, len(logs), size=(RESAMPLES, len(logs)))
-    means = logs[drawn].mean(axis=1)
+    samples = np.random.default_rng(seed).integers(0, len(logs), size=(RESAMPLES, len(logs)))
+    means = logs[samples].mean(axis=1)
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(means, [tail, 1 - tail])
     return ScoreInterval(math.exp(float(logs.mean())), math.exp(float(low)), math.exp(float(high)))

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Submissions: folders with results that can be replayed.
 
-    leaderboard/TASK/NAME/submission.toml    who, what, how
-    leaderboard/TASK/NAME/results.jsonl      one outcome per line, each of them a state
-    leaderboard/TASK/published.json          for results that do not say it: what each program
-                                             costs at the baseline of publications
+leaderboard/TASK/NAME/submission.toml    authors, policy and description
+leaderboard/TASK/NAME/results.jsonl      one outcome per line, each also a state
+leaderboard/TASK/published.json          the cost of each program at the baseline used in
+                                         publications, for results without it
 
-Verifying trusts nothing in them: every episode is replayed and measured again, and
-the program's behaviour is checked. What a replay cannot show, how long it took and how
-many compilations, is a claim until the policy is run again.
+Verification trusts nothing in a submission: it replays and measures every episode and checks the
+program's behaviour. A replay cannot show the time and the number of compilations; those are claims
+until the policy is run again.
 """
 
 import hashlib
@@ -48,10 +48,10 @@ class Submission:
     folder: Path
     task: LeaderboardTask
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What ``submission.toml`` holds."""
+    """The contents of ``submission.toml``."""
     outcomes: tuple[Outcome, ...] = ()
     root: Path | None = None
-    """The leaderboard it belongs to, where its keeper notes what was reproduced."""
+    """The folder of its leaderboard, where the keeper records reruns."""
 
     @property
     def name(self) -> str:
@@ -60,23 +60,23 @@ class Submission:
 
     @property
     def is_reproduced(self) -> bool:
-        """True if the policy was run again with these results: see `verify`."""
+        """True if a rerun of the policy reproduced these results; see `verify`."""
         return self.rerun is not None
 
     @property
     def rerun(self) -> Rerun | None:
-        """What was measured when the policy was run again with these results, if it was."""
+        """The record of a rerun that reproduced these results, if any."""
         return find_rerun(self.root, self.folder, self.digest)
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of everything that `verify` looks at."""
-        told = [self.task.name, self.facts, list(map(asdict, self.outcomes))]
-        return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+        """The SHA-256 of everything that `verify` checks."""
+        content = [self.task.name, self.facts, list(map(asdict, self.outcomes))]
+        return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
     @property
     def is_ranked(self) -> bool:
-        """True if it has a rank: only if somebody else has reproduced it, in its time."""
+        """True if it has a rank: the keeper has reproduced it, and no outcome is late."""
         return not any(outcome.is_late for outcome in self.outcomes) and self.is_reproduced
 
     @property
@@ -86,10 +86,10 @@ class Submission:
 
 
 def write_submission(folder: Path, evaluation: Evaluation, facts: dict[str, Any]) -> Submission:
-    """Write the results of a policy to `folder`; `facts` names it and says how it works."""
+    """Write the results of a policy to `folder`; `facts` holds its name and description."""
     task = evaluation.task
-    known = {"task": task.name, **{key: facts[key] for key in _TEXT_FIELDS if key in facts}}
-    lines = [f"{key} = {json.dumps(str(value))}" for key, value in known.items()]
+    description = {"task": task.name, **{key: facts[key] for key in _TEXT_FIELDS if key in facts}}
+    lines = [f"{key} = {json.dumps(str(value))}" for key, value in description.items()]
     write_whole(folder / _DESCRIPTION_FILE, ("\n".join(lines) + "\n").encode())
     results = (json.dumps(outcome.to_json()) + "\n" for outcome in evaluation.outcomes)
     write_whole(folder / _RESULTS, "".join(results).encode())
@@ -97,10 +97,10 @@ def write_submission(folder: Path, evaluation: Evaluation, facts: dict[str, Any]
 
 
 def read_submission(folder: Path, *, root: Path | None = None) -> Submission:
-    """Return the submission in `folder`; raise `StateFileError` where it is damaged.
+    """Return the submission in `folder`; raise `StateFileError` if it is damaged.
 
-    `root` is the leaderboard below which it lies. Without one, what was reproduced is noted in
-    the user's own data.
+    `root` is the folder of its leaderboard. Without one, reruns are recorded in the user's own
+    data.
     """
     try:
         facts = tomllib.loads(read_regular(folder / _DESCRIPTION_FILE).decode())
@@ -108,22 +108,24 @@ def read_submission(folder: Path, *, root: Path | None = None) -> Submission:
         lines = results.split("\n") if results else []
     except OSError as error:
         raise StateFileError(
-            f"{folder} is no submission: expected {_DESCRIPTION_FILE} and {_RESULTS}: "
+            f"{folder} is not a submission: cannot read {_DESCRIPTION_FILE} and {_RESULTS}: "
             f"{error.strerror}"
         ) from error
     except UnicodeDecodeError as error:
-        raise StateFileError(f"{folder} is damaged: no text: {error}") from error
+        raise StateFileError(f"{folder} is damaged: a file is not UTF-8: {error}") from error
     except (ValueError, RecursionError) as error:
         raise StateFileError(f"{folder / _DESCRIPTION_FILE} is damaged: {error}") from error
     for key in {"task", *_TEXT_FIELDS} & facts.keys():
         if not isinstance(facts[key], str):
             raise StateFileError(
-                f"{folder / _DESCRIPTION_FILE}: {key} is {facts[key]!r:.80}: expected text"
+                f"{folder / _DESCRIPTION_FILE}: {key} must be a string (got {facts[key]!r:.80})"
             )
     if "task" not in facts:
-        raise StateFileError(f"{folder / _DESCRIPTION_FILE} names no task")
+        raise StateFileError(
+            f'{folder / _DESCRIPTION_FILE} does not name a task; add `task = "NAME"`'
+        )
     task = find_task(facts["task"])
-    outcomes = _outcomes(lines, folder / _RESULTS)
+    outcomes = _read_outcomes(lines, folder / _RESULTS)
     published = _with_published(outcomes, task, folder.parent)
     return Submission(folder, task, facts, tuple(published), root)
 
@@ -144,15 +146,15 @@ def verify(
     sandbox: str | None = None,
     watch: Callable[[Outcome, list[ValidationError]], None] = lambda outcome, errors: None,
 ) -> list[ValidationError]:
-    """Return what is wrong with a submission: nothing, if it can be trusted.
+    """Return the errors in a submission; an empty list if it can be trusted.
 
-    Replays every episode, or a random `sample`, measures again, and asks the named
-    `rungs` of the environment's validation. With `rerun` the policy is run again as well,
-    which runs its code and takes the task's time for each program; where all of it is
-    reproduced, that is noted outside of the folder, and `leaderboard_table` ranks it.
+    Replays and measures every episode, or a random `sample`, and runs the named `rungs` of the
+    environment's validation. With `rerun`, it also runs the policy again, which executes its code
+    and may take the task's time for each program; if everything is reproduced, that is recorded
+    outside the submission's folder, and `leaderboard_table` ranks the submission.
 
-    Programs run in a sandbox, by default the strongest of this machine; the policy's own code
-    runs with your rights. Raises `SandboxError` where there would be none, unless `sandbox` is
+    Programs run in a sandbox, by default the strongest on this machine; the policy's own code runs
+    with your permissions. Raises `SandboxError` if there is no sandbox, unless `sandbox` is
     ``"none"``.
     """
     with use_sandbox(require(sandbox, what=f"the submission {submission.name}")):
@@ -167,52 +169,52 @@ def _verify(
     rerun: bool,
     watch: Callable[[Outcome, list[ValidationError]], None],
 ) -> list[ValidationError]:
-    found = list(_incomplete(submission))
+    problems = list(_compare_programs(submission))
     outcomes = list(submission.outcomes)
     if sample is not None and sample < len(outcomes):
         outcomes = random.Random(seed).sample(outcomes, sample)
     for outcome in outcomes:
-        errors = list(_wrong(submission.task, outcome, rungs))
+        errors = list(_check_outcome(submission.task, outcome, rungs))
         watch(outcome, errors)
-        found += errors
-    if rerun and not found:
-        found += _run_again(submission, outcomes)
-    return found
+        problems += errors
+    if rerun and not problems:
+        problems += _run_again(submission, outcomes)
+    return problems
 
 
 def _run_again(submission: Submission, outcomes: list[Outcome]) -> list[ValidationError]:
     name = str(submission.facts.get("policy", ""))
-    again: list[Outcome] = []
-    found = list(
-        rerun_errors(lambda: find_policy(name), submission.task, outcomes, watch=again.append)
+    reruns: list[Outcome] = []
+    problems = list(
+        rerun_errors(lambda: find_policy(name), submission.task, outcomes, watch=reruns.append)
     )
-    if again and not found and len(again) == len(submission.outcomes):
-        note_rerun(submission.root, submission.folder, submission.digest, again)
-    return found
+    if reruns and not problems and len(reruns) == len(submission.outcomes):
+        note_rerun(submission.root, submission.folder, submission.digest, reruns)
+    return problems
 
 
-def _outcomes(lines: list[str], path: Path) -> Iterator[Outcome]:
+def _read_outcomes(lines: list[str], path: Path) -> Iterator[Outcome]:
     for number, line in enumerate(lines, start=1):
         try:
             yield Outcome.from_json(json.loads(line))
         except (ValueError, RecursionError) as error:
             raise StateFileError(
-                f"{path}, line {number} is no result: {str(error)[:_MOST_QUOTED_LETTERS]}"
+                f"{path}, line {number} is not a result: {str(error)[:_MOST_QUOTED_LETTERS]}"
             ) from error
 
 
 def _with_published(
     outcomes: Iterable[Outcome], task: LeaderboardTask, folder: Path
 ) -> Iterator[Outcome]:
-    """Yield outcomes with what older ones do not say: it is a fact about programs."""
-    known = _read_published_costs(folder / _PUBLISHED, task.published_baseline)
+    """Yield outcomes with the published costs, which older results lack."""
+    costs = _read_published_costs(folder / _PUBLISHED, task.published_baseline)
     for outcome in outcomes:
-        cost = known.get(outcome.state.benchmark) if outcome.published is None else None
+        cost = costs.get(outcome.state.benchmark) if outcome.published is None else None
         yield outcome if cost is None else replace(outcome, published=cost)
 
 
 def _read_published_costs(path: Path, observation: str) -> dict[str, float]:
-    """Return the costs by program that `path` holds of `observation`; none if it is not there."""
+    """Return the costs of `observation` in `path`, by program; empty if there is no file."""
     if not observation or not path.is_file():
         return {}
     try:
@@ -220,38 +222,38 @@ def _read_published_costs(path: Path, observation: str) -> dict[str, float]:
         return {str(uri): float(cost) for uri, cost in costs.items()}
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise StateFileError(
-            f"{path} is damaged: expected the costs of programs at {observation}, by their "
-            f"addresses: {str(error)[:_MOST_QUOTED_LETTERS]}"
+            f"{path} is damaged: it must map {observation} to the costs of programs, by address: "
+            f"{str(error)[:_MOST_QUOTED_LETTERS]}"
         ) from error
 
 
-def _incomplete(submission: Submission) -> Iterator[ValidationError]:
-    """Yield programs that are missing, twice there or not of the task."""
+def _compare_programs(submission: Submission) -> Iterator[ValidationError]:
+    """Yield an error for each program that is missing, duplicated or not part of the task."""
     task = submission.task
     with make(task.environment) as env:
-        wanted = {(uri, r) for uri in task.uris(env) for r in range(task.repetitions)}
-    there = [(o.state.benchmark, o.repetition) for o in submission.outcomes]
+        expected = {(uri, r) for uri in task.uris(env) for r in range(task.repetitions)}
+    recorded = [(o.state.benchmark, o.repetition) for o in submission.outcomes]
     for kind, keys in (
-        ("a program of the task is missing", wanted - set(there)),
-        ("a program is not of the task", set(there) - wanted),
-        ("a program is there twice", {key for key, times in Counter(there).items() if times > 1}),
+        ("a program of the task is missing", expected - set(recorded)),
+        ("a program is not part of the task", set(recorded) - expected),
+        ("a program appears twice", {key for key, times in Counter(recorded).items() if times > 1}),
     ):
         for uri, repetition in sorted(keys):
             yield ValidationError(kind, {"benchmark": uri, "repetition": repetition})
 
 
-def _wrong(
+def _check_outcome(
     task: LeaderboardTask, outcome: Outcome, rungs: tuple[str, ...]
 ) -> Iterator[ValidationError]:
     uri = outcome.state.benchmark
     seconds = task.limit.seconds
     if seconds is not None and not outcome.is_late and outcome.walltime > seconds + 1:
         facts = {"benchmark": uri, "walltime": outcome.walltime, "limit": seconds}
-        yield ValidationError("the limit was passed", facts)
+        yield ValidationError("the limit was exceeded", facts)
     most = task.limit.compilations
     if most is not None and outcome.compilations > most:
         facts = {"benchmark": uri, "compilations": outcome.compilations, "limit": most}
-        yield ValidationError("the limit was passed", facts)
+        yield ValidationError("the limit was exceeded", facts)
     try:
         with make(task.environment, reward_space=task.reward_space) as env:
             yield from _measure_again(env, task, outcome)
@@ -266,14 +268,16 @@ def _measure_again(
     env: CompilerEnv, task: LeaderboardTask, outcome: Outcome
 ) -> Iterator[ValidationError]:
     facts = {"benchmark": outcome.state.benchmark}
-    yield from _other_circumstances(env, task, outcome)
+    yield from _compare_settings(env, task, outcome)
     replayed = replay(env, outcome.state)
-    if task.tolerance:  # what is measured differs from time to time, and so does its reward
+    if task.tolerance:  # measurements vary, and so does the reward
         replayed = replace(replayed, reward=None)
     yield from replay_differences(outcome.state, replayed)
     if len(env.actions) > outcome.compilations:
         counts = {"actions": len(env.actions), "compilations": outcome.compilations}
-        yield ValidationError("fewer compilations are claimed than actions", facts | counts)
+        yield ValidationError(
+            "fewer compilations are claimed than actions replayed", facts | counts
+        )
     most = task.limit.compilations
     if most is not None and len(env.actions) > most:
         counts = {"actions": len(env.actions), "limit": most}
@@ -288,13 +292,13 @@ def _measure_again(
         measured = float(env.observation[name])
         if not abs(measured - recorded) <= task.tolerance * abs(measured):
             costs = {"observation": name, "recorded": recorded, "measured": measured}
-            yield ValidationError("another cost is measured", facts | costs)
+            yield ValidationError("a different cost was measured", facts | costs)
 
 
-def _other_circumstances(
+def _compare_settings(
     env: CompilerEnv, task: LeaderboardTask, outcome: Outcome
 ) -> Iterator[ValidationError]:
-    """Yield where an episode is not of the task, or of no compiler that is here to ask."""
+    """Yield an error for each setting or version that differs from the task or this compiler."""
     state = outcome.state
     expected: dict[str, tuple[str | None, str | None]] = {
         "environment": (state.environment, task.environment),
@@ -303,7 +307,7 @@ def _other_circumstances(
     }
     if task.action_space is not None:
         expected["action_space"] = state.action_space, task.action_space
-    for name, (found, wanted) in expected.items():
-        if found is not None and found != wanted:
-            facts = {"benchmark": state.benchmark, "expected": wanted, "found": found}
-            yield ValidationError(f"another {name} was recorded", facts)
+    for name, (recorded, required) in expected.items():
+        if recorded is not None and recorded != required:
+            facts = {"benchmark": state.benchmark, "expected": required, "found": recorded}
+            yield ValidationError(f"a different {name} was recorded", facts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Leaderboards as tables of Markdown, and the pages that hold them."""
+"""Leaderboards as Markdown tables, and the pages that contain them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -20,34 +20,34 @@ _TABLE_MARKS = re.compile(
 
 
 def rank_submissions(submissions: Iterable[Submission]) -> list[Submission]:
-    """Return submissions by the mean of ``Cb/C``, the best first.
+    """Return the ranked submissions by the mean of ``Cb/C``, best first.
 
-    Left out are late ones and those that nobody has reproduced.
+    Late submissions and those that have not been reproduced are left out.
     """
     return _by_ratio(s for s in submissions if s.is_ranked)
 
 
 def leaderboard_table(task: LeaderboardTask, submissions: Sequence[Submission]) -> str:
-    """Return the table of one task, the best first.
+    """Return the table of one task, best first.
 
-    Those without a rank follow: what they say of their time is a claim. Of those with one, the
-    times and compilations are those that were measured when they were reproduced.
+    Unranked submissions follow, with claimed times and compilations; ranked ones show those
+    measured when they were reproduced.
     """
-    of_task = [s for s in submissions if s.task.name == task.name]
-    rest = [s for s in of_task if not s.is_ranked and not any(o.is_late for o in s.outcomes)]
+    entries = [s for s in submissions if s.task.name == task.name]
+    unranked = [s for s in entries if not s.is_ranked and not any(o.is_late for o in s.outcomes)]
     lines = [
         f"**{task.name}**: {task.description} ({_baseline_rows(task)})", "",
         _markdown_row(_HEAD), _markdown_row(["--:", "---"] + ["--:"] * 8 + ["---"]),
     ]  # fmt: skip
-    for rank, submission in enumerate(rank_submissions(of_task), start=1):
+    for rank, submission in enumerate(rank_submissions(entries), start=1):
         lines.append(_entry_row(str(rank), submission))
-    lines += [_entry_row("-", submission) for submission in _by_ratio(rest)]
+    lines += [_entry_row("-", submission) for submission in _by_ratio(unranked)]
     return "\n".join(lines)
 
 
 def _baseline_rows(task: LeaderboardTask) -> str:
-    other = task.published_baseline
-    return f"Cb: `{task.baseline}`" + (f", Cp: `{other}`" if other else "")
+    published = task.published_baseline
+    return f"Cb: `{task.baseline}`" + (f", Cp: `{published}`" if published else "")
 
 
 def _by_ratio(submissions: Iterable[Submission]) -> list[Submission]:
@@ -59,33 +59,33 @@ def _by_ratio(submissions: Iterable[Submission]) -> list[Submission]:
 
 
 def _entry_row(rank: str, submission: Submission) -> str:
-    evaluation, again = submission.evaluation, submission.rerun
-    found = evaluation.summary
+    evaluation, rerun = submission.evaluation, submission.rerun
+    summary = evaluation.summary
     seconds, compilations = (
         (evaluation.walltime, evaluation.compilations)
-        if again is None
-        else (again.seconds, again.compilations)
+        if rerun is None
+        else (rerun.seconds, rerun.compilations)
     )
-    outliers = f" ({len(found.outliers)} out)" if found.outliers else ""
+    outliers = f" ({len(summary.outliers)} out)" if summary.outliers else ""
     return _markdown_row(
         (
             rank,
             _escape(submission.name),
-            _interval_cell(found.share),
-            _interval_cell(found.published_share),
-            _interval_cell(found.ratio),
-            _interval_cell(found.saving, percent=True),
-            _interval_cell(found.ratio_without_outliers) + outliers,
-            f"{found.improved:.0%}",
+            _interval_cell(summary.share),
+            _interval_cell(summary.published_share),
+            _interval_cell(summary.ratio),
+            _interval_cell(summary.saving, percent=True),
+            _interval_cell(summary.ratio_without_outliers) + outliers,
+            f"{summary.improved:.0%}",
             "-" if seconds is None else f"{seconds:.2f}",
             "-" if compilations is None else f"{compilations:,.0f}",
-            "claimed" if again is None else "reproduced",
+            "claimed" if rerun is None else "reproduced",
         )
     )
 
 
 def _escape(name: str) -> str:
-    """Return a name that cannot end a cell, a row or the part of a page between its marks."""
+    """Return `name` escaped, so that it cannot end a cell, a row or the marked part of a page."""
     printable = "".join(letter if letter.isprintable() else " " for letter in name)
     return printable.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
@@ -99,14 +99,14 @@ def write_tables(submissions: Sequence[Submission]) -> str:
 
 
 def with_tables(text: str, submissions: Sequence[Submission]) -> str:
-    """Return a page with the tables between its marks brought up to date.
+    """Return a page with the tables between its marks updated.
 
     A mark may name one task: ``<!-- leaderboard llvm-ic-10s: ... -->``.
     """
 
-    def fill(found: re.Match[str]) -> str:
-        chosen = [s for s in submissions if found["task"] in (None, s.task.name)]
-        return f"{found[1]}\n{write_tables(chosen)}\n\n{found[3]}"
+    def fill(match: re.Match[str]) -> str:
+        selected = [s for s in submissions if match["task"] in (None, s.task.name)]
+        return f"{match[1]}\n{write_tables(selected)}\n\n{match[3]}"
 
     return _TABLE_MARKS.sub(fill, text)
 

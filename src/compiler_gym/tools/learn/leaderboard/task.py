@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a leaderboard fixes so that results can be compared: everything but the policy."""
+"""The fixed settings of a leaderboard: everything but the policy."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,19 +17,19 @@ __all__ = ["TASKS", "LeaderboardTask", "Limit", "addresses", "find_task", "task_
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What a policy may use on one program; at least one bound is set."""
+    """The resources that a policy may use on one program; at least one bound is set."""
 
     seconds: float | None = None
-    """Wall time."""
+    """The wall time in seconds."""
     compilations: int | None = None
-    """Actions that are applied, by the environment it was given or a fork of it."""
+    """The number of actions applied, in the environment and its forks."""
 
     def __post_init__(self) -> None:
         if self.seconds is None and self.compilations is None:
-            raise InvalidParameterError("a limit needs a bound: expected seconds or compilations")
+            raise InvalidParameterError("a limit needs a bound; pass seconds or compilations")
         for name, bound in (("seconds", self.seconds), ("compilations", self.compilations)):
             if bound is not None and not bound >= 0:
-                raise InvalidParameterError(f"{name} is {bound}: expected a number >= 0")
+                raise InvalidParameterError(f"{name} must be at least 0 (got {bound})")
 
     def __str__(self) -> str:
         seconds = [] if self.seconds is None else [f"{self.seconds:g} s"]
@@ -39,34 +39,34 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardTask:
-    """One leaderboard. What judges it is its compiler's usual cost unless it says otherwise."""
+    """One leaderboard, judged by the compiler's usual cost unless the fields name another."""
 
     name: str
     description: str
     limit: Limit
     environment: str = field(default_factory=default_environment)
     compiler_version: str = ""
-    """The version of the compiler begins with this."""
+    """The required prefix of the compiler's version."""
     action_space: str | None = None
-    """None leaves the choice to the policy."""
+    """The name of the action space; None leaves the choice to the policy."""
     programs: tuple[str, ...] = ("benchmark://cbench-v1",)
-    """Datasets or addresses of programs that a policy is judged on."""
+    """Datasets or addresses of the programs on which a policy is judged."""
     goal: str | None = None
-    """What programs are optimised for; None is the environment's own."""
+    """The goal of the optimisation; None is the environment's default."""
     train: tuple[str, ...] = ()
-    """Datasets or addresses that it may learn from; none means that it may not learn before."""
+    """Datasets or addresses of the training programs; empty allows no training."""
     train_seconds: float = 0.0
     reward_space: str = ""
     cost: str = ""
-    """The observation that is to be small."""
+    """The observation to minimise."""
     initial: str = ""
     baseline: str = ""
-    """Observations of the cost at -O0 and at the level to be beaten."""
+    """Observations of the cost at -O0 (`initial`) and at the level to beat (`baseline`)."""
     published_baseline: str = ""
-    """An observation of the cost with which publications compare, shown beside the baseline; empty:
+    """The observation of the cost at the baseline used in publications, shown as well; empty if
     there is no other."""
     tolerance: float = 0.0
-    """By how much, as a share, the cost may differ when it is measured again."""
+    """The fraction by which the cost may differ when it is measured again."""
     repetitions: int = 1
     seed: int = 0
 
@@ -77,17 +77,17 @@ class LeaderboardTask:
                 object.__setattr__(self, name, usual)
 
     def uris(self, env: CompilerEnv) -> Iterator[str]:
-        """Yield the address of every program that a policy is judged on."""
+        """Yield the address of every program on which a policy is judged."""
         query = f"?goal={self.goal}" if self.goal is not None else ""
         for uri in addresses(env, self.programs):
             yield uri if "?" in uri else uri + query
 
     def only(self, programs: tuple[str, ...]) -> "LeaderboardTask":
-        """Return the task on some programs, for a trial."""
+        """Return the task restricted to `programs`, for a trial."""
         return replace(self, programs=programs)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what a submission records of the task."""
+        """Return the settings of the task that a run records."""
         return {
             "task": self.name, "limit": str(self.limit), "environment": self.environment,
             "reward_space": self.reward_space, "cost": self.cost, "baseline": self.baseline,
@@ -97,14 +97,14 @@ class LeaderboardTask:
 
 
 def addresses(env: CompilerEnv, names: Iterable[str]) -> Iterator[str]:
-    """Yield the addresses of programs: those that are named, and every one of a dataset."""
-    known = [dataset.name for dataset in env.datasets.datasets()]
+    """Yield the addresses in `names`, and those of every program in the datasets among them."""
+    datasets = [dataset.name for dataset in env.datasets.datasets()]
     for name in map(BenchmarkUri.canonicalize, names):
-        yield from env.datasets[name].benchmark_uris() if name in known else [name]
+        yield from env.datasets[name].benchmark_uris() if name in datasets else [name]
 
 
 class _Tasks(Mapping[str, LeaderboardTask]):
-    """The tasks of every installed compiler, looked up when they are asked for."""
+    """The tasks of every installed compiler, looked up on demand."""
 
     def __getitem__(self, name: str) -> LeaderboardTask:
         return _tasks()[name]
@@ -118,12 +118,12 @@ class _Tasks(Mapping[str, LeaderboardTask]):
 
 @cache
 def _tasks() -> Mapping[str, LeaderboardTask]:
-    found = [entry.load().TASKS for entry in parts("leaderboard_tasks").values()]
-    return {task.name: task for tasks in found for task in tasks}
+    groups = [entry.load().TASKS for entry in parts("leaderboard_tasks").values()]
+    return {task.name: task for tasks in groups for task in tasks}
 
 
 def task_defaults(compiler: Compiler | None) -> Mapping[str, str]:
-    """Return the usual values of a task's fields with `compiler`, by the field's name."""
+    """Return the default values of a task's fields for `compiler`, by field name."""
     entry = None if compiler is None else parts("leaderboard_tasks").get(compiler.name)
     return {} if entry is None else entry.load().DEFAULTS
 
@@ -133,7 +133,7 @@ TASKS: Mapping[str, LeaderboardTask] = _Tasks()
 
 
 def find_task(name: str) -> LeaderboardTask:
-    """Return the task `name`; raise `UnknownNameError` with those there are."""
+    """Return the task `name`; raise `UnknownNameError` if there is none."""
     if name not in TASKS:
-        raise UnknownNameError(f"no task {name!r}; there are {', '.join(TASKS)}")
+        raise UnknownNameError(f"no task {name!r}; choose from {', '.join(TASKS)}")
     return TASKS[name]

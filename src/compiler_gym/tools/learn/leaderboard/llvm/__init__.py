@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What leaderboards fix for LLVM: ``tasks``, and ``instcount``, that of CompilerGym 0.2.5."""
+"""Leaderboards of LLVM: ``tasks``, and ``instcount``, the one of CompilerGym 0.2.5."""

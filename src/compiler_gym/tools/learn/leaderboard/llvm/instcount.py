@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The leaderboard of CompilerGym 0.2.5: instructions of cBench's programs, against -Oz.
+"""The leaderboard of CompilerGym 0.2.5: instruction counts of cBench against -Oz.
 
 from compiler_gym.tools.learn.leaderboard.llvm_instcount import eval_llvm_instcount_policy
 
@@ -38,10 +38,10 @@ __all__ = ["eval_llvm_instcount_policy"]
 def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None) -> None:
     """Evaluate `policy` on every program, print the results and write them as states.
 
-    `policy` takes an environment at the start of an episode and steps it to where it
-    wants to be judged. Options come from the command line (or `argv`): see ``--help``.
-    A file of results that is there is replaced, or with ``--resume`` completed. Flags
-    that the script itself defines with absl are handed to absl.
+    `policy` takes an environment at the start of an episode and steps it to the state to be judged.
+    Options come from the command line (or `argv`); see ``--help``. An existing results file is
+    replaced, or completed with ``--resume``. Flags that your script defines with absl are passed to
+    absl.
     """
     options = _parse_arguments(sys.argv[1:] if argv is None else argv)
     task = LeaderboardTask(
@@ -56,33 +56,33 @@ def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None
     with make(task.environment) as env:
         uris = list(task.uris(env))[: options.max_benchmarks or None]
     results = Path(options.leaderboard_results)
-    known = _read_known_results(results, resume=options.resume)
-    print(f"{len(uris)} programs, {task.repetitions} times each; results in {results}")
+    states = _read_known_results(results, resume=options.resume)
+    print(f"{len(uris)} programs, {task.repetitions} repetitions each; results in {results}")
     with _log_to_file(Path(options.leaderboard_logfile)):
         for number in range(task.repetitions):
             for uri in uris:
-                if sum(state.benchmark == uri for state in known) > number:
+                if sum(state.benchmark == uri for state in states) > number:
                     continue
                 once = replace(task, repetitions=1, seed=number)
                 (outcome,) = evaluate(policy, once, programs=[uri]).outcomes
-                known.append(outcome.state)
+                states.append(outcome.state)
                 _append(results, outcome.state)
                 _print(outcome)
-    _conclude(known)
+    _conclude(states)
     if options.validate:
-        _validate_states(known)
+        _validate_states(states)
 
 
 def _parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser = _parser()
-    options, rest = parser.parse_known_args(list(argv))
+    options, unknown = parser.parse_known_args(list(argv))
     absl: Any = sys.modules.get("absl.flags")
-    if absl is not None and (rest or not absl.FLAGS.is_parsed()):
-        rest = absl.FLAGS([sys.argv[0], *rest], known_only=True)[1:]
-    if rest:
-        parser.error(f"unknown arguments: {' '.join(rest)}")
+    if absl is not None and (unknown or not absl.FLAGS.is_parsed()):
+        unknown = absl.FLAGS([sys.argv[0], *unknown], known_only=True)[1:]
+    if unknown:
+        parser.error(f"unknown arguments: {' '.join(unknown)}")
     if options.n < 1:
-        parser.error(f"argument --n: expected a number >= 1, found {options.n}")
+        parser.error(f"argument --n: must be at least 1 (got {options.n})")
     return options
 
 
@@ -93,19 +93,19 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--leaderboard_results", default="llvm_instcount-results.csv")
     parser.add_argument("--leaderboard_logfile", default="llvm_instcount-results.log")
     parser.add_argument("--n", type=int, default=10, help="repetitions of each program")
-    parser.add_argument("--max_benchmarks", type=int, default=0, help="0: all of them")
+    parser.add_argument("--max_benchmarks", type=int, default=0, help="most programs; 0: all")
     parser.add_argument("--test_dataset", default="benchmark://cbench-v1")
     parser.add_argument(
-        "--max_seconds", type=float, default=float("inf"), help="for each program; no limit"
+        "--max_seconds", type=float, default=float("inf"), help="time limit for each program"
     )
     _add_switch(parser, "validate", default=True, text="validate the results at the end")
-    _add_switch(parser, "resume", default=False, text="complete the results that are there")
-    parser.add_argument("--helpfull", action="help", help="the same as --help")
+    _add_switch(parser, "resume", default=False, text="complete an existing results file")
+    parser.add_argument("--helpfull", action="help", help="same as --help")
     return parser
 
 
 def _add_switch(parser: argparse.ArgumentParser, name: str, *, default: bool, text: str) -> None:
-    """Add a switch in every spelling of absl: ``--x``, ``--x=true``, ``--nox``; and ``--no-x``."""
+    """Add a switch with absl's spellings ``--x``, ``--x=true``, ``--nox``, and ``--no-x``."""
     parser.add_argument(
         f"--{name}",
         nargs="?",
@@ -118,15 +118,15 @@ def _add_switch(parser: argparse.ArgumentParser, name: str, *, default: bool, te
     parser.add_argument(f"--no{name}", f"--no-{name}", dest=name, action="store_false")
 
 
-def _truth(word: str) -> bool:
-    words = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
-    if word.lower() not in words:
-        raise argparse.ArgumentTypeError(f"expected true or false, found {word}")
-    return words[word.lower()]
+def _truth(text: str) -> bool:
+    values = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
+    if text.lower() not in values:
+        raise argparse.ArgumentTypeError(f"must be true or false (got {text})")
+    return values[text.lower()]
 
 
 def _read_known_results(results: Path, *, resume: bool) -> list[CompilerEnvState]:
-    """Return the states that need no repetition; without `resume` the file begins anew."""
+    """Return the states to resume from; without `resume`, delete the file and return none."""
     if resume and results.is_file():
         return list(CompilerEnvStateReader.read_paths([results]))
     results.unlink(missing_ok=True)
@@ -135,7 +135,7 @@ def _read_known_results(results: Path, *, resume: bool) -> list[CompilerEnvState
 
 @contextmanager
 def _log_to_file(path: Path) -> Generator[None]:
-    """Stream what the library logs to a file."""
+    """Copy the library's log to a file."""
     handler = logging.FileHandler(path, delay=True)
     logger = logging.getLogger("compiler_gym")
     logger.addHandler(handler)
@@ -168,9 +168,9 @@ def _conclude(states: list[CompilerEnvState]) -> None:
     print("----------------------------------------------------")
     print(f"Number of inferences: {len(states)}")
     print(f"Mean inference walltime: {mean(times) if times else 0.0:.3f} s{spread}")
-    found = geometric_mean(rewards)
-    words = "undefined: a reward is not above 0" if found is None else f"{found:.4f}"
-    print(f"Geometric mean of the reward: {words}")
+    mean_reward = geometric_mean(rewards)
+    text = "undefined: a reward is not above 0" if mean_reward is None else f"{mean_reward:.4f}"
+    print(f"Geometric mean of the reward: {text}")
 
 
 def _validate_states(states: list[CompilerEnvState]) -> None:
@@ -184,6 +184,6 @@ def _validate_states(states: list[CompilerEnvState]) -> None:
         if not result.okay():
             wrong += 1
             print(f"{result.state.benchmark}: {result.error_details}")
-    print(f"{len(states)} states validated in {time.monotonic() - started:.1f} s, {wrong} wrong")
+    print(f"validated {len(states)} states in {time.monotonic() - started:.1f} s: {wrong} wrong")
     if wrong:
         raise SystemExit(1)

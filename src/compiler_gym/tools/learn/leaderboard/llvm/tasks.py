@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The leaderboards of LLVM: instructions, bytes of code, retired instructions, inlining."""
+"""The leaderboards of LLVM: IR instructions, code size, retired instructions and inlining."""
 
 from compiler_gym.envs.llvm.toolchain import MAJOR
 from compiler_gym.tools.learn.leaderboard import LeaderboardTask, Limit
@@ -13,7 +13,7 @@ DEFAULTS = {
     "initial": "IrInstructionCountO0",
     "baseline": "IrInstructionCountOz",
 }
-"""The usual values of a task's fields; tasks that are made below read them."""
+"""The default values of a task's fields; the tasks below use them."""
 
 _ENVIRONMENT = "llvm-v0"
 
@@ -45,7 +45,7 @@ TASKS = (
     ),
     LeaderboardTask(
         "llvm-ic-unseen",
-        "IR instructions of cbench-v1 by a policy that has seen generated programs alone",
+        "IR instructions of cbench-v1, by a policy trained only on generated programs",
         Limit(seconds=10, compilations=100),
         environment=_ENVIRONMENT,
         train=("generator://csmith-v0", "generator://llvm-stress-v0"),
@@ -54,7 +54,7 @@ TASKS = (
     ),
     LeaderboardTask(
         "llvm-instructions-60s",
-        "Instructions that cbench-v1 retires when it runs, against -O3",
+        "Retired instructions of cbench-v1 at run time, against -O3",
         Limit(seconds=60),
         environment=_ENVIRONMENT,
         goal="speed",
@@ -66,7 +66,7 @@ TASKS = (
     ),
     LeaderboardTask(
         "llvm-inline-heuristic",
-        "Bytes of machine code of cbench-v1 by a rule for the inliner, in one compilation",
+        "Bytes of machine code of cbench-v1, by an inlining heuristic in one compilation",
         Limit(seconds=60),
         environment="llvm-inline-v0",
         action_space="Inlining",
@@ -77,4 +77,4 @@ TASKS = (
         published_baseline="ObjectTextSizeOptOz",
     ),
 )
-"""In the order in which they are listed."""
+"""The tasks, in the order of listings."""
