@@ -109,7 +109,7 @@ def test_command_lines_take_the_style_that_the_session_names() -> None:
     nested = space_from_spec(DictSpec({"k": spec}), "x", styles={"pipeline": Pipeline})
     assert isinstance(nested, spaces.Dict)
     assert type(nested["k"]) is Pipeline
-    with pytest.raises(UnknownNameError, match="'pipeline'; expected one of words"):
+    with pytest.raises(UnknownNameError, match="unknown style 'pipeline'; the styles are words"):
         space_from_spec(spec, "x")
     assert type(space_from_spec(CommandlineSpec(FLAGS), "x", styles={})) is spaces.Commandline
 
@@ -160,7 +160,7 @@ def test_free_axes_take_what_is_there() -> None:
     assert rows([[1, 2]]).tolist() == [[1, 2]]
     with pytest.raises(SessionError, match="found 6 bytes"):
         rows(b"123456")
-    with pytest.raises(SessionError, match=r"expected int16\[-1, 2\], found list"):
+    with pytest.raises(SessionError, match=r"expected int16\[-1, 2\], got list"):
         rows([[1, 2, 3]])
     both = value_from_plain(BoxSpec(0, 9, (-1, -1), "int16"))
     assert both([[1], [2]]).shape == (2, 1)

@@ -47,7 +47,7 @@ def test_what_is_read_has_its_own_types() -> None:
 def test_a_copy_is_changed_and_checked() -> None:
     assert STATE.copy(update={"reward": 1.0}).reward == 1.0
     assert STATE.reward == 0.25
-    with pytest.raises(ValueError, match="walltime is -1"):
+    with pytest.raises(ValueError, match="walltime must be a finite number"):
         STATE.copy(update={"walltime": -1})
     shared, own = FINDING.copy(), FINDING.copy(deep=True)
     assert shared.data["sizes"] is FINDING.data["sizes"]

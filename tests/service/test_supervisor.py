@@ -68,9 +68,9 @@ def test_a_session_that_cannot_be_loaded_says_why(source: SessionSource, message
 @pytest.mark.parametrize(
     ("session", "error", "message"),
     [
-        ("Foreign", EnvironmentNotSupported, "speaks protocol 99, expected"),
+        ("Foreign", EnvironmentNotSupported, "speaks protocol 99, but"),
         ("Dies", ServiceInitError, "status 7 while starting; set COMPILER_GYM_DEBUG=1"),
-        ("Garbles", ServiceTransportError, "no message"),
+        ("Garbles", ServiceTransportError, "malformed message"),
     ],
 )
 def test_a_zygote_that_starts_badly_is_refused(

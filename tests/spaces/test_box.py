@@ -85,7 +85,7 @@ def test_actions_are_written_as_json() -> None:
 @pytest.mark.parametrize("text", ["", "{", "3", '{"a": 1}', "[[1]]", "[[1, 10]]", "[[0.5, 1]]"])
 def test_text_that_is_no_list_of_actions_is_refused(text: str) -> None:
     space = Box(0, 9, name="x", shape=(2,), dtype=np.int8)
-    with pytest.raises(InvalidActionError, match=r"expected .*, found"):
+    with pytest.raises(InvalidActionError, match=r"expected .*, got"):
         space.from_string(text)
 
 

@@ -67,7 +67,7 @@ def test_fractional_bounds_of_integers_are_those_of_the_integers_between() -> No
 
 
 def test_bounds_and_kinds_are_checked() -> None:
-    with pytest.raises(ValueError, match="expected min <= max, found 2 > 1"):
+    with pytest.raises(ValueError, match="expected min <= max, got 2 > 1"):
         Scalar(name="x", min=2, max=1)
     with pytest.raises(ValueError, match="dtype of integers, floats or booleans"):
         Scalar(name="x", dtype=str)
