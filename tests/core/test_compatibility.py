@@ -181,7 +181,7 @@ def test_one_action_is_no_list_of_actions(make_env: MakeEnv, actions: Any) -> No
 def test_a_text_is_no_state(make_env: MakeEnv) -> None:
     env = make_env()
     env.reset()
-    with pytest.raises(InvalidParameterError, match="expected a CompilerEnvState"):
+    with pytest.raises(InvalidParameterError, match="pass a CompilerEnvState"):
         env.apply("benchmark://a-v0/b")  # type: ignore[arg-type]  # what is tested
 
 

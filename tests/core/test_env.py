@@ -96,8 +96,8 @@ def test_random_programs_repeat_with_the_seed(make_env: MakeEnv) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "match"),
     [
-        ({"isolation": "thread"}, InvalidParameterError, "isolation is 'thread'"),
-        ({"render_mode": "rgb_array"}, InvalidParameterError, "expected human, ansi, diff or ansi"),
+        ({"isolation": "thread"}, InvalidParameterError, "isolation must be 'process' or"),
+        ({"render_mode": "rgb_array"}, InvalidParameterError, "must be human, ansi, diff or ansi_diff"),
         ({"action_space": "Passes"}, UnknownNameError, "no action space 'Passes'"),
         ({"observation_space": "Passes"}, UnknownNameError, "no observation space 'Passes'"),
         ({"reward_space": "Passes"}, UnknownNameError, "no reward space 'Passes'"),

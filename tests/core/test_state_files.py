@@ -184,7 +184,7 @@ def test_an_empty_file_holds_no_states() -> None:
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"\xff\xfe\x80")
-    with pytest.raises(StateFileError, match=r"a\.csv is no text"):
+    with pytest.raises(StateFileError, match=r"a\.csv is not text"):
         list(CompilerEnvStateReader.read_paths([tmp_path / "a.csv"]))
     with pytest.raises(StateFileError, match=r"cannot read .*b\.csv: No such file"):
         list(CompilerEnvStateReader.read_paths([tmp_path / "b.csv"]))
@@ -199,7 +199,7 @@ def test_names_that_no_file_can_have_are_refused(tmp_path: Path) -> None:
 def test_a_closed_standard_input_and_files_of_bytes_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(StateFileError, match="gives bytes"):
+    with pytest.raises(StateFileError, match="returns bytes"):
         list(CompilerEnvStateReader(io.BytesIO(HEAD.encode())))  # type: ignore[arg-type]
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(StateFileError, match="standard input"):

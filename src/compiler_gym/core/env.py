@@ -337,7 +337,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
     def episode_reward(self, value: float | None) -> None:
         history = self.episode.history
         if history is None:
-            raise SessionNotFound("no episode is running, so no reward can be set: call reset()")
+            raise SessionNotFound("there is no episode to set the reward of: call reset() first")
         history.reward = None if value is None else float(value)
 
     @property
@@ -415,16 +415,16 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
             )
         ).result()
 
-    def begin_reset(self, arguments: ResetArguments) -> ResetPending:
+    def begin_reset(self, asked: ResetArguments) -> ResetPending:
         """Choose the spaces and the program of the next episode and return its pending reset."""
-        for name in arguments.unknown_options():
+        for name in asked.unknown_options():
             _log_once(f"reset() ignores the option {name!r}; it is meant for a wrapper")
-        super().reset(seed=arguments.seed)
-        arguments = arguments.settle()
+        super().reset(seed=asked.seed)
+        asked = asked.settle()
         self.datasets.generator = self.np_random
-        self.episode.selection.choose(arguments)
-        program = self._programs.take(arguments.benchmark, self.episode.program)
-        return self.episode.begin_reset(program, arguments.timeout)
+        self.episode.selection.choose(asked)
+        program = self._programs.take(asked.benchmark, self.episode.program)
+        return self.episode.begin_reset(program, asked.timeout)
 
     def step(
         self,
