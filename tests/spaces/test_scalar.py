@@ -71,7 +71,7 @@ def test_bounds_and_kinds_are_checked() -> None:
         Scalar(name="x", min=2, max=1)
     with pytest.raises(ValueError, match="dtype of integers, floats or booleans"):
         Scalar(name="x", dtype=str)
-    with pytest.raises(gymnasium.error.Error, match="takes no mask"):
+    with pytest.raises(gymnasium.error.Error, match="supports neither masks"):
         Scalar(name="x").sample(mask=1)  # type: ignore[arg-type]  # the mistake under test
 
 

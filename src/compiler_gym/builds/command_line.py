@@ -257,15 +257,15 @@ class _Parts:
 
     def take(self, words: Sequence[str]) -> None:
         """Add every argument to its part."""
-        rest = iter(words)
-        for word in rest:
+        arguments = iter(words)
+        for word in arguments:
             if word == "--":
-                for name in rest:
+                for name in arguments:
                     self._input(name)
             elif word == "-" or not word.startswith("-"):
                 self._input(word)
             else:
-                self._option(word, rest)
+                self._option(word, arguments)
 
     def _option(self, word: str, rest: Iterator[str]) -> None:
         mode = Mode.NOTHING if word.startswith(_PRINTING) else _MODES.get(word)

@@ -37,7 +37,7 @@ _CODE = (
     ".text.unknown", ".text.cold", ".bolt.org.text",
 )  # fmt: skip
 """Sections of linked code: linkers may separate it by how often it runs. BOLT writes cold code to
-a section of its own, and keeps the old code in the file."""
+into a separate section, and keeps the old code in the file."""
 _ELSEWHERE = 0xFFFF
 """The index in the header if the real index does not fit."""
 RELOCATABLE = 1

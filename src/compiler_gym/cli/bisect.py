@@ -42,7 +42,8 @@ def bisect(
     )
     if len(first_traces) != len(second_traces):
         raise StateFileError(
-            f"the files have {len(first_traces)} and {len(second_traces)} traces: compare equal numbers"
+            f"the files have {len(first_traces)} and {len(second_traces)} traces: the numbers must "
+            "be equal"
         )
     rows = [
         _comparison_row(first, second, first_disagreement(first, second))

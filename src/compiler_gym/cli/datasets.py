@@ -104,13 +104,13 @@ def verify(
 ) -> None:
     """Check installed files for changes; exit with status 1 if there are any."""
     with open_datasets(env) as catalogue:
-        chosen = [catalogue.dataset(name) for name in names or ()]
-        for dataset in chosen:
+        selected = [catalogue.dataset(name) for name in names or ()]
+        for dataset in selected:
             if not _can_be_verified(dataset):
                 raise DatasetInitError(f"{dataset.name} is not installed: nothing to verify")
         every = catalogue.datasets(with_deprecated=True)
-        chosen = chosen or [d for d in every if d.has_site_data and _can_be_verified(d)]
-        findings = {dataset.name: dataset.verify() for dataset in chosen}
+        selected = selected or [d for d in every if d.has_site_data and _can_be_verified(d)]
+        findings = {dataset.name: dataset.verify() for dataset in selected}
     if json:
         print_json({"datasets": findings})
     for name, changes in () if json else findings.items():

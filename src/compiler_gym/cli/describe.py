@@ -71,18 +71,18 @@ def describe(
     if json:
         print_json(description)
         return
-    chosen = dict(zip(_SECTIONS, (actions, observations, rewards, datasets), strict=True))
+    selected = dict(zip(_SECTIONS, (actions, observations, rewards, datasets), strict=True))
     with open_pager() as console:
         version = f"  (compiler {description['compiler_version']})"
         console.print(heading(description["id"], version), soft_wrap=True)
         console.print(_plain_text(description["about"]))
-        if filter is None and not any(chosen.values()):
+        if filter is None and not any(selected.values()):
             _show_summary(description, console)
             return
         if filter is not None and not actions:
             description["action_spaces"] = _without_repetition(description["action_spaces"])
         for kind in _SECTIONS:
-            if chosen[kind] or not any(chosen.values()):
+            if selected[kind] or not any(selected.values()):
                 _show_section(kind, description[kind], console)
 
 

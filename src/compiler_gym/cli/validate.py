@@ -111,10 +111,10 @@ def _describe_checks(
     from compiler_gym.options import Limits, to_plain
 
     checks: Any = (options["rungs"] or "all") if "rungs" in options else "quick"
-    chosen = {name: value for name, value in choices.items() if value is not None}
-    if isinstance(limits := chosen.get("limits"), Limits):
-        chosen["limits"] = to_plain(limits)
-    return {"checks": checks, **chosen} if chosen else checks
+    given_choices = {name: value for name, value in choices.items() if value is not None}
+    if isinstance(limits := given_choices.get("limits"), Limits):
+        given_choices["limits"] = to_plain(limits)
+    return {"checks": checks, **given_choices} if given_choices else checks
 
 
 def _results(

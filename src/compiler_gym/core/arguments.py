@@ -46,13 +46,13 @@ class ResetArguments:
 
     def list_given(self) -> dict[str, Any]:
         """Return the arguments that were given, without `seed`, `options` and `further`."""
-        named = {
+        arguments = {
             "benchmark": self.benchmark,
             "action_space": self.action_space,
             "timeout": self.timeout,
         }
         spaces = {"observation_space": self.observation_space, "reward_space": self.reward_space}
-        return {name: value for name, value in named.items() if value is not None} | {
+        return {name: value for name, value in arguments.items() if value is not None} | {
             name: value for name, value in spaces.items() if value is not _UNCHANGED
         }
 
@@ -64,9 +64,9 @@ class ResetArguments:
         """
         if not self.options:
             return self
-        known = {name: value for name, value in (self.options or {}).items() if name in _OPTIONS}
+        values = {name: value for name, value in (self.options or {}).items() if name in _OPTIONS}
         return ResetArguments(
-            self.seed, None, **{**self.list_given(), **known}, further=self.further
+            self.seed, None, **{**self.list_given(), **values}, further=self.further
         )
 
     def unknown_options(self) -> list[str]:

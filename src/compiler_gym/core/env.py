@@ -418,7 +418,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
     def begin_reset(self, asked: ResetArguments) -> ResetPending:
         """Choose the spaces and the program of the next episode and return its pending reset."""
         for name in asked.unknown_options():
-            _log_once(f"reset() ignores the option {name!r}; it is meant for a wrapper")
+            _say_once(f"reset() ignores the option {name!r}; it is meant for a wrapper")
         super().reset(seed=asked.seed)
         asked = asked.settle()
         self.datasets.generator = self.np_random
@@ -457,7 +457,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         """
         result = self._episode.step(action, observation_spaces, reward_spaces, timeout)
         if result.reward is None and reward_spaces is None:
-            _log_once(
+            _say_once(
                 "this step earned no reward (None), because no reward space is set: set "
                 'env.reward_space = "NAME" or call make(..., reward_space="NAME"); '
                 "`compiler-gym describe` lists the names. This message appears once."
@@ -651,7 +651,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
 
 
 @cache
-def _log_once(text: str) -> None:
+def _say_once(text: str) -> None:
     _log.warning(text)
 
 

@@ -99,8 +99,8 @@ class Selection:
     def varying_among(self, actions: Iterable[Any]) -> tuple[str, ...]:
         """Return the names of those of `actions` whose results vary from run to run, each once."""
         varying = frozenset(self.action_spec.varying)
-        chosen = [action for action in actions if varying and int(action) in varying]
-        return tuple(dict.fromkeys(action_name(self.action_space, action) for action in chosen))
+        matches = [action for action in actions if varying and int(action) in varying]
+        return tuple(dict.fromkeys(action_name(self.action_space, action) for action in matches))
 
     def choose(self, arguments: ResetArguments) -> None:
         """Choose the spaces of the next episode, from the arguments of a reset.

@@ -104,12 +104,12 @@ def _take(path: Path, wait: bool) -> int:
 def _holder(path: Path) -> str:
     for _ in range(_TRIES):
         with suppress(OSError):
-            words = path.read_text(errors="replace").split()
-            if len(words) == 2 and (
-                words[1] != socket.gethostname() or Path("/proc", words[0]).exists()
+            holder = path.read_text(errors="replace").split()
+            if len(holder) == 2 and (
+                holder[1] != socket.gethostname() or Path("/proc", holder[0]).exists()
             ):
-                ours = " (this one)" if words[0] == str(os.getpid()) else ""
-                return f"process {words[0]}{ours} on {words[1]}"
+                suffix = " (this one)" if holder[0] == str(os.getpid()) else ""
+                return f"process {holder[0]}{suffix} on {holder[1]}"
         time.sleep(_WAIT_SECONDS)
     return "another process"
 

@@ -3,7 +3,7 @@
 
 ``declaration`` reads the TOML file that declares such a program, and finds these files;
 ``environment`` is the environment for all of them. ``interactive`` is the protocol in which a
-compiler requests decisions over pipes, and ``model_runner`` makes an environment of it.
+decisions over pipes, and ``model_runner`` makes an environment from it.
 """
 
 from typing import TYPE_CHECKING

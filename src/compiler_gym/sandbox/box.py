@@ -112,7 +112,7 @@ class Workplace:
     in_place: bool = False
     """True to work in `folder` itself, as the calling user."""
     directory: Path | None = None
-    """Where to start the program; None for its folder."""
+    """The initial working directory; None for the program's folder."""
 
 
 def run_boxed(
@@ -290,7 +290,7 @@ class _Order:
     def user(self, chosen_way: Way, in_place: bool) -> int | None:
         """Return the user that starts the sandbox, or None for the caller; give it the folders.
 
-        Bubblewrap started by root cannot run a program as the user nobody.
+        Bubblewrap started by root cannot run a program as an unprivileged user.
         """
         if chosen_way == OWN or in_place or os.geteuid() != 0:
             return None

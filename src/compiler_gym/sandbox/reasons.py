@@ -49,8 +49,8 @@ def _meaning(step: str, number: int, settings: Path, status: str) -> str:
         return "namespaces are nested too deeply: run this outside a container"
     if step == "become nobody":
         return (
-            "root needs the capabilities SETUID, SETGID and CHOWN, and a user 65534, to run the "
-            "program as nobody: give them to the container, or start it as an ordinary user"
+            "root needs the capabilities SETUID, SETGID and CHOWN, and a user 65534, to run "
+            "programs unprivileged: give them to the container, or start it as an ordinary user"
         )
     if number == errno.EINVAL:
         return "this kernel has no user namespaces (CONFIG_USER_NS)"

@@ -123,10 +123,10 @@ class _Kept(subprocess.Popen[Any]):
 
 @contextmanager
 def in_own_session(words: Sequence[str], **options: Any) -> Generator[subprocess.Popen[Any]]:
-    """Start `words` without input, in a session of its own; `options` are those of `Popen`.
+    """Start the command `words` without input, in a new session; `options` are those of `Popen`.
 
-    When the block ends, however it does, or this process, so do the command and all that it
-    started. Raises `OSError` then where the command could not be started.
+    At the end of the block or of this process, the command and all of its processes are ended.
+    Raises `OSError` at the end of the block if the command could not be started.
     """
     with _Kept(words, **options) as command:
         try:
@@ -148,10 +148,10 @@ def run_in_own_session(
     seconds: float | None = None,
     poll: Callable[[], None] = lambda: None,
 ) -> EndedCommand:
-    """Run `words` to the end of the command, and hand over what it prints as it comes.
+    """Run the command `words` to its end, and pass on its output as it comes.
 
-    Without `takes_errors` both streams are one. `poll` is called now and then, and may raise.
-    Raises `subprocess.TimeoutExpired` after `seconds`, and `OSError` where it cannot be started.
+    Without `takes_errors` both streams are joined. `poll` is called regularly, and may raise.
+    Raises `subprocess.TimeoutExpired` after `seconds`, and `OSError` if it cannot be started.
     """
     errors = subprocess.STDOUT if takes_errors is None else subprocess.PIPE
     with _Kept(
@@ -191,7 +191,7 @@ def _read(
 
 
 def _take_from(streams: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
-    stream: IO[bytes] = key.fileobj  # pyright: ignore[reportAssignmentType]  # what we registered
+    stream: IO[bytes] = key.fileobj  # pyright: ignore[reportAssignmentType]  # as registered
     part = os.read(stream.fileno(), _CHUNK)
     if part:
         key.data(part)

@@ -15,7 +15,7 @@ from compiler_gym.sandbox.paths import DEVICES, SYSTEM
 __all__ = ["BUBBLEWRAP", "NOBODY", "OWN", "Way", "find_helper", "wrap_command"]
 
 NOBODY = 65534
-"""The user and group id of the unprivileged user nobody."""
+"""The user and group id of the system's unprivileged user."""
 
 _HELPER = "_box"
 
@@ -67,8 +67,8 @@ def wrap_command(
     bubblewrap = shutil.which(BUBBLEWRAP.tool or "")
     if bubblewrap is None:
         raise SandboxError("bubblewrap is not installed: `apt install bubblewrap`")
-    # The program runs as nobody, for any caller, and keeps no capabilities. A setuid
-    # bubblewrap could not be given a list to keep.
+    # The program runs as an unprivileged user, for any caller, and keeps no capabilities. A
+    # setuid bubblewrap could not be given a list to keep.
     args = [bubblewrap, "--unshare-all", "--die-with-parent", "--as-pid-1", "--hostname", "box"]
     args += ["--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
     for path in SYSTEM:

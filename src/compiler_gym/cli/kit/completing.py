@@ -121,11 +121,11 @@ def programs(env: "CompilerEnv", incomplete: str) -> Iterator[str]:
     """Yield installed datasets, or the programs of the dataset that was typed."""
     installed = [candidate for candidate in env.datasets.datasets() if candidate.installed]
     dataset, _, _ = incomplete.partition("/")
-    chosen = next((candidate for candidate in installed if _short(candidate.name) == dataset), None)
-    if chosen is None:
+    typed = next((candidate for candidate in installed if _short(candidate.name) == dataset), None)
+    if typed is None:
         yield from (f"{_short(candidate.name)}/" for candidate in installed)
     else:
-        yield from map(_short, islice(chosen.benchmark_uris(), _MOST))
+        yield from map(_short, islice(typed.benchmark_uris(), _MOST))
 
 
 def _values_at(owner: str) -> _Answer:

@@ -48,7 +48,7 @@ _LEAST_NAME = 18
 _PADDING = 3
 _BREAKS = ";,/ "
 _GOES_ON = " \\"
-"""The end of a line that tells a shell that the command continues."""
+"""The end of a line that a shell joins with the next one."""
 _WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
 
 Json = Annotated[bool, typer.Option("--json", help="Print only JSON.")]

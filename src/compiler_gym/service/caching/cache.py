@@ -99,11 +99,11 @@ class TranspositionCache:
     def observe(self, state: bytes, names: Iterable[str]) -> list[Any] | None:
         """Return the observations of `state`, or None if any of them is unknown."""
         with self._lock:
-            known = self._memory.observations(state)
+            observations = self._memory.observations(state)
             values: list[Any] = []
             for name in names:
-                if name in known:
-                    values.append(known[name])
+                if name in observations:
+                    values.append(observations[name])
                     continue
                 stored = self._disk.observation(state, name) if self._disk else None
                 if stored is None:
@@ -128,9 +128,9 @@ class TranspositionCache:
     def learn_observations(self, state: bytes, values: Iterable[tuple[str, Any]]) -> None:
         """Remember observations by name."""
         with self._lock:
-            known = self._memory.observations(state)
+            observations = self._memory.observations(state)
             for name, value in values:
-                if name not in known:
+                if name not in observations:
                     self._memory.add_observation(state, name, value)
                     if self._disk is not None:
                         self._disk.add_observation(state, name, value)
