@@ -99,7 +99,7 @@ def test_an_unknown_name_of_the_engine_is_found() -> None:
     ("rows", "message"),
     [
         ((SIZE, SIZE), "several rows define the observation size_bytes"),
-        ((SIZE, structs.replace(TEXT, name="size_os"), COST), "make the observation size_os"),
+        ((SIZE, structs.replace(TEXT, name="size_os"), COST), "define the observation size_os"),
         ((SIZE, COST, cost(name="bytes")), "several rows define the reward size_bytes"),
         ((TEXT, COST), "the cost size has no observation 'size_bytes': there are text"),
         ((SIZE, cost(platform_dependent=False)), "must agree on `platform_dependent`"),
