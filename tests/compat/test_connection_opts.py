@@ -16,7 +16,7 @@ from compiler_gym.service import connection as old_place
 @pytest.mark.parametrize("given", [ConnectionOpts(rpc_max_retries=2), {"init_max_attempts": 9}])
 def test_options_of_the_old_server_are_accepted_and_explained(given: Any) -> None:
     with (
-        pytest.warns(CompilerGymWarning, match=r"has no effect.*expected limits=.*Limits\("),
+        pytest.warns(CompilerGymWarning, match=r"has no effect.*use limits=.*Limits\("),
         compiler_gym.make("llvm-v0", connection_settings=given) as env,
     ):
         env.reset(benchmark="cbench-v1/crc32")
