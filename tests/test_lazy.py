@@ -79,7 +79,7 @@ print(compiler_gym.errors.ValidationError.__name__, hasattr(compiler_gym, "nothi
 
 
 def test_a_part_is_found_by_its_module_and_its_name() -> None:
-    assert load_named("compiler_gym.lazy:named") is load_named
+    assert load_named("compiler_gym.lazy:load_named") is load_named
     with pytest.raises(AttributeError, match="nothing"):
         load_named("compiler_gym.lazy:nothing")
 
@@ -104,7 +104,7 @@ def test_parts_of_this_package_come_first_and_are_not_replaced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     group = "compiler_gym.tried"
-    ours = EntryPoint("llvm", "compiler_gym.lazy:named", group)
+    ours = EntryPoint("llvm", "compiler_gym.lazy:load_named", group)
     others = [EntryPoint("acme", "math:floor", group), EntryPoint("llvm", "math:ceil", group)]
     monkeypatch.setattr("importlib.metadata.entry_points", always([*others, ours]))
     found = parts("tried")
