@@ -98,17 +98,17 @@ def test_an_unknown_name_of_the_engine_is_found() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ((SIZE, SIZE), "several rows make the observation size_bytes"),
-        ((SIZE, structs.replace(TEXT, name="size_os"), COST), "make the observation size_os"),
-        ((SIZE, COST, cost(name="bytes")), "several rows make the reward size_bytes"),
+        ((SIZE, SIZE), "several rows define the observation size_bytes"),
+        ((SIZE, structs.replace(TEXT, name="size_os"), COST), "define the observation size_os"),
+        ((SIZE, COST, cost(name="bytes")), "several rows define the reward size_bytes"),
         ((TEXT, COST), "the cost size has no observation 'size_bytes': there are text"),
-        ((SIZE, cost(platform_dependent=False)), "do not agree on whether the machine matters"),
-        ((SIZE, cost(deterministic=False)), "do not agree on whether an unchanged program"),
+        ((SIZE, cost(platform_dependent=False)), "must agree on `platform_dependent`"),
+        ((SIZE, cost(deterministic=False)), "must agree on `deterministic`"),
         ((SIZE, cost(unit="")), "the cost size has no unit"),
         ((SIZE, cost(levels=(), scales=())), "the cost size has no baseline"),
         ((SIZE, cost(scales=("_o3",))), "no baseline _o3, which scales a reward: .* _o0, _os"),
-        ((structs.replace(SIZE, name=""),), "a row that 'count' computes has no name"),
-        ((structs.replace(SIZE, compute=""),), "size_bytes does not say what computes it"),
+        ((structs.replace(SIZE, name=""),), "a row for 'count' has no name"),
+        ((structs.replace(SIZE, compute=""),), "size_bytes has no function in `compute`"),
         ((structs.replace(SIZE, description=""),), "size_bytes has no description"),
     ],
 )
@@ -120,7 +120,7 @@ def test_rows_that_contradict_each_other_are_refused(rows: Any, message: str) ->
 def test_a_row_whose_space_nobody_described_is_found() -> None:
     table = Table((structs.replace(TEXT, space=None),))
     with pytest.raises(
-        TableError, match="text has no space: expected one in its row or from 'read'"
+        TableError, match="text has no space: add one to its row or to 'read'"
     ):
         table.specs()
 

@@ -20,7 +20,7 @@ from compiler_gym.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    # Not `envs`: compilers are reached by name only (see the import layers).
+    # Not `envs`: compilers are accessed by name only (see the import layers).
     from compiler_gym import datasets as datasets
     from compiler_gym import errors as errors
     from compiler_gym import service as service
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from compiler_gym.registration import COMPILER_GYM_ENVS, make, make_vec
     from compiler_gym.validation import ValidationError, ValidationResult, validate_states
 
-    # Declared, because `compat` stands above everything and nothing imports it.
+    # Declared, because no module may import `compat`, the top layer.
     get_debug_level: Callable[[], int]
     get_logging_level: Callable[[], int]
     random_search: Callable[..., tuple[float, list[Any]]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``python -m compiler_gym``: the command line, where its script is not on PATH."""
+"""The module for ``python -m compiler_gym``: the command line, if its script is not on PATH."""
 
 import sys
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What waits for an import: our registration for Gymnasium's, old names for their first use.
+"""Import hooks: they register our environments with Gymnasium, and find old module names.
 
-Gymnasium and numpy take longer to import than everything else here, and workers never need them;
-so ``gymnasium.make("llvm-v0")`` works as soon as the program imports Gymnasium, and not before.
-The modules of CompilerGym 0.2.5 are looked for when no module of today has the name.
+Gymnasium and numpy take longer to import than everything else here, and workers never need them.
+The hook makes ``gymnasium.make("llvm-v0")`` work once the program imports Gymnasium. Modules of
+CompilerGym 0.2.5 are looked up only if there is no present module of that name.
 """
 
 import importlib.util
@@ -20,14 +20,14 @@ _REGISTRY = "gymnasium.envs.registration"
 
 
 class _Registering:
-    """A finder that lets the real one work and then registers, once."""
+    """A finder that runs the real one and then registers, once."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         if fullname != _REGISTRY:
             return None
-        sys.meta_path.remove(self)  # type: ignore[arg-type]  # it is there: it was just called
+        sys.meta_path.remove(self)  # type: ignore[arg-type]  # still in the list
         spec = importlib.util.find_spec(fullname)
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
@@ -41,7 +41,7 @@ class _Registering:
 
 
 class _OldNames:
-    """The last finder: it loads the table of old paths when a name of ours is nowhere."""
+    """The last finder: it loads the table of old paths if a module of ours is not found."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -52,8 +52,8 @@ class _OldNames:
 
 
 def install() -> None:
-    """Register our environments now if Gymnasium is loaded, otherwise when it is; and let imports
-    find old names."""
+    """Register our environments now if Gymnasium is loaded, otherwise when it is imported; and
+    make imports find old names."""
     if hasattr(sys.modules.get(_REGISTRY), "register_envs"):
         _register()
     else:

@@ -2,7 +2,7 @@
 """Names that are imported on first use.
 
 A package's ``__init__`` lists its public names without importing their modules, and a compiler
-refers to its parts as ``"package.module:name"``, so that listing compilers loads none.
+names its parts as ``"package.module:name"``, so that listing compilers does not load them.
 """
 
 import importlib
@@ -29,9 +29,9 @@ def door(package: str, where: Mapping[str, str] | None = None) -> Callable[[str]
     """Return the ``__getattr__`` of `package`, which imports public names on first use.
 
     These are the names that its source imports under ``if TYPE_CHECKING:``, so that each is
-    written once, and those of `where`, by their modules. A name is fetched once; after that the
-    package holds it. The package's own modules are fetched too, so that ``package.module.name``
-    needs no import of its own.
+    written only once, and those in `where`, which maps names to modules. A fetched name is
+    stored in the package. Submodules are fetched too, so that ``package.module.name`` works
+    without another import.
     """
 
     @cache
@@ -40,9 +40,9 @@ def door(package: str, where: Mapping[str, str] | None = None) -> Callable[[str]
 
     def fetch(name: str) -> Any:
         if name in modules():
-            found = getattr(importlib.import_module(modules()[name]), name)
-            setattr(sys.modules[package], name, found)
-            return found
+            value = getattr(importlib.import_module(modules()[name]), name)
+            setattr(sys.modules[package], name, value)
+            return value
         if (module := _import_submodule(package, name)) is not None:
             return module
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
@@ -60,9 +60,9 @@ def _read_imports(package: str) -> dict[str, str]:
     source = cast("FileLoader", spec.loader).get_data(spec.origin).decode()
     block = re.search(_TYPES_ONLY, source)
     return {
-        name: found["module"]
-        for found in re.finditer(_IMPORT, block[0] if block else "")
-        for name in re.findall(r"\w+", found["names"])
+        name: match["module"]
+        for match in re.finditer(_IMPORT, block[0] if block else "")
+        for name in re.findall(r"\w+", match["names"])
         if name in public
     }
 
@@ -78,7 +78,7 @@ def _import_submodule(package: str, name: str) -> ModuleType | None:
 def load_named(path: str) -> Any:
     """Return the object that ``"package.module:name"`` refers to.
 
-    >>> named("math:floor")(2.5)
+    >>> load_named("math:floor")(2.5)
     2
     """
     module, _, name = path.partition(":")
@@ -86,14 +86,14 @@ def load_named(path: str) -> Any:
 
 
 def load_from_file(path: Path, name: str) -> Any:
-    """Return the object `name` of a Python file, which is run for it.
+    """Run a Python file and return the object `name` in it.
 
-    Raises `FileNotFoundError` where there is no such file, `AttributeError` where it has no such
-    name, and whatever running it raises.
+    Raises `FileNotFoundError` if the file does not exist, `AttributeError` if it does not have
+    the name, and the file's own exceptions.
     """
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None or not path.is_file():
-        raise FileNotFoundError(f"no file {path}: expected a Python file")
+        raise FileNotFoundError(f"there is no Python file {path}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module  # so that its classes can be pickled
     spec.loader.exec_module(module)
@@ -102,34 +102,34 @@ def load_from_file(path: Path, name: str) -> Any:
 
 @cache
 def parts(kind: str) -> "Mapping[str, EntryPoint]":
-    """Return the entry points of the group ``compiler_gym.KIND`` by name, each to be loaded on use.
+    """Return the entry points of the group ``compiler_gym.KIND`` by name, to be loaded on use.
 
-    Tools find the parts that compilers have for them in such groups, and the kernel those that
-    tools have for it. Parts of this package come first, and no other replaces one of them.
+    Tools use such groups to find parts that compilers provide, and the core to find parts of
+    tools. Parts of this package come first, and cannot be replaced.
     """
     from importlib.metadata import entry_points
 
     def order(entry: "EntryPoint") -> tuple[bool, str]:
         return not entry.value.startswith("compiler_gym."), entry.name
 
-    found: dict[str, EntryPoint] = {}
+    entries: dict[str, EntryPoint] = {}
     for entry in sorted(entry_points(group=f"compiler_gym.{kind}"), key=order):
-        found.setdefault(entry.name, entry)
-    return found
+        entries.setdefault(entry.name, entry)
+    return entries
 
 
 def part(kind: str, compiler: str | None = None) -> Any:
-    """Return the entry of the group ``compiler_gym.KIND`` for `compiler`, loaded.
+    """Load and return the entry of the group ``compiler_gym.KIND`` for `compiler`.
 
-    None is the only compiler that has one. Raises `UnknownNameError` with those that have.
+    None selects the only compiler with an entry. Raises `UnknownNameError` with the choices.
     """
     from compiler_gym.errors import UnknownNameError, unknown_name
 
-    found, group = parts(kind), f"the entry-point group compiler_gym.{kind}"
-    if compiler is None and len(found) != 1:
-        choice = " or ".join(found) or "install one"
-        raise UnknownNameError(f"{group} has {len(found)} compilers, so choose one: {choice}")
-    name = next(iter(found)) if compiler is None else compiler
-    if name not in found:
-        raise UnknownNameError(unknown_name("compiler", name, found, where=group))
-    return found[name].load()
+    entries, group = parts(kind), f"the entry-point group compiler_gym.{kind}"
+    if compiler is None and len(entries) != 1:
+        choice = " or ".join(entries) or "install one"
+        raise UnknownNameError(f"{group} has {len(entries)} compilers, so choose one: {choice}")
+    name = next(iter(entries)) if compiler is None else compiler
+    if name not in entries:
+        raise UnknownNameError(unknown_name("compiler", name, entries, where=group))
+    return entries[name].load()

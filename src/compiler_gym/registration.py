@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 AS_THE_ID_SAYS: Any = ...
-"""The default of an argument of `make`: the value that the id has, if any."""
+"""The default of an argument of `make`: the value of the id, if it has one."""
 GROUP = "compiler_gym.compilers"
 _DECLARED = ".toml"
 NAMESPACE = "compiler_gym"
@@ -67,7 +67,7 @@ _VECTORS = "compiler_gym.vector.entry"
 
 
 class Use(Enum):
-    """A purpose that has a default environment, used when the caller names none."""
+    """A purpose with a default environment, for callers that name none."""
 
     COMMAND = "command"
     """Trying actions, with or without a reward."""
@@ -79,13 +79,13 @@ class Use(Enum):
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentId:
-    """One registered environment and the arguments it is made with."""
+    """A registered environment and its default arguments."""
 
     id: str
     kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     for_learning: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Further arguments of ``gymnasium.make``, so that an agent can learn; `make` passes None
-    for each unless the caller gives it."""
+    """Further default arguments for ``gymnasium.make``, so that an agent can learn; `make` passes
+    None for each unless the caller sets it."""
     default_for: tuple[Use, ...] = ()
     """The uses for which this is the default; the first compiler to claim a use gets it."""
 
@@ -98,7 +98,7 @@ class ProgramFormat:
     suffixes: tuple[str, ...]
     """The file suffixes, the usual one first."""
     pattern: re.Pattern[bytes] | None = None
-    """Matches contents of this format and no other; None: the format when no pattern matches."""
+    """Matches only contents of this format; None for the format if no pattern matches."""
     is_text: bool = True
     """True if it is text, which a user can paste."""
     writer: str = ""
@@ -107,31 +107,31 @@ class ProgramFormat:
 
 @dataclass(frozen=True, slots=True)
 class ExternalTool:
-    """A program outside this library that some features run."""
+    """An external program that some features run."""
 
     name: str
-    """The command that is looked for first."""
+    """The command to look for first."""
     enables: str
     """The features that need it."""
     package: str
     """The Debian package that installs it."""
     path: str | None = None
-    """The path of the installed program; None where it is missing."""
+    """The path of the installed program; None if it is missing."""
     version: str = ""
     problem: str = ""
     """The reason why the program cannot be used, empty if it can."""
     archive: str = ""
-    """Where the package is, if a distribution does not have it."""
+    """The address of the package, for distributions that do not have it."""
     is_required: bool = False
-    """True if a usual installation is incomplete without it."""
+    """True if a usual installation is incomplete without the program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """The record a plug-in exposes in the entry-point group: a compiler and its environments.
+    """The record of a plug-in in the entry-point group: a compiler and its environments.
 
-    It holds every compiler-specific fact that commands, searches and leaderboards need.
-    All but the first four fields are optional.
+    It has every compiler-specific fact that commands, searches and leaderboards need. All fields
+    but the first four are optional.
     """
 
     name: str
@@ -141,14 +141,14 @@ class Compiler:
     environments: tuple[EnvironmentId, ...]
     nondeterministic: bool = False
     formats: tuple[ProgramFormat, ...] = ()
-    """The file formats that it reads."""
+    """The file formats that the compiler reads."""
     next_steps: Mapping[str, str] = field(default_factory=dict[str, str])
     """Advice for the compiler's own errors, by the name of the error class."""
     search_defaults: Mapping[str, str] = field(default_factory=dict[str, str])
     """The default ``action_space`` and ``reward_space`` of a search."""
     version: str = ""
     """``"package.module:name"`` of its version, or of a function that returns it without starting
-    an environment and raises `EnvironmentNotSupported` where the compiler cannot run."""
+    an environment and raises `EnvironmentNotSupported` if the compiler cannot run."""
 
 
 C_SOURCE = ProgramFormat("C", (".c", ".i"))
@@ -161,37 +161,37 @@ CXX_SOURCE = ProgramFormat("C++", (".cc", ".cpp", ".cxx", ".C", ".c++", ".ii"))
 def compilers() -> Mapping[str, Compiler]:
     """Return every installed compiler by name, the bundled ones first.
 
-    A declaration that cannot be read is left out with a warning.
+    A declaration that cannot be read is skipped with a warning.
     """
-    found = [entry.load() for entry in entry_points(group=GROUP)]
-    found.sort(
+    installed = [entry.load() for entry in entry_points(group=GROUP)]
+    installed.sort(
         key=lambda compiler: (not compiler.environment.startswith("compiler_gym."), compiler.name)
     )
     for file in plugin_files():
         try:
-            found.append(compiler_of_plugin(file))
+            installed.append(compiler_of_plugin(file))
         except PluginError as error:
-            warnings.warn(f"a plug-in is left out: {error}", CompilerGymWarning, stacklevel=2)
-    return MappingProxyType({compiler.name: compiler for compiler in found})
+            warnings.warn(f"skipping a plug-in: {error}", CompilerGymWarning, stacklevel=2)
+    return MappingProxyType({compiler.name: compiler for compiler in installed})
 
 
 def find_compiler(id: str) -> Compiler | None:
-    """Return the compiler that registered the environment `id`, or None if none of them did."""
+    """Return the compiler that registered the environment `id`, or None."""
     if id.endswith(_DECLARED):
         return compiler_of_plugin(id)
     plain = id.removeprefix(f"{NAMESPACE}/")
-    known = compilers().values()
-    return next((one for one in known if plain in (env.id for env in one.environments)), None)
+    registered = compilers().values()
+    return next((c for c in registered if plain in (env.id for env in c.environments)), None)
 
 
 def compiler_of_plugin(file: str | Path) -> Compiler:
     """Return the compiler that a TOML file declares.
 
     Raises:
-        PluginError: The file cannot be read, or declares something else.
+        PluginError: The file cannot be read, or is invalid.
     """
     plugin = read_plugin(file)
-    where = fspath(Path(file).absolute())
+    path = fspath(Path(file).absolute())
     return Compiler(
         plugin.name,
         plugin.description,
@@ -200,7 +200,7 @@ def compiler_of_plugin(file: str | Path) -> Compiler:
             EnvironmentId(
                 row.id,
                 {
-                    "plugin": where,
+                    "plugin": path,
                     "action_space": row.action_space,
                     "observation_space": row.observation_space,
                     "reward_space": row.reward_space,
@@ -215,7 +215,7 @@ def default_environment(use: Use = Use.COMMAND) -> str:
     """Return the id of the default environment for `use`.
 
     Raises:
-        EnvironmentNotSupported: No installed compiler declares a default for it.
+        EnvironmentNotSupported: No installed compiler declares a default for `use`.
     """
     for compiler in compilers().values():
         for environment in compiler.environments:
@@ -227,9 +227,9 @@ def default_environment(use: Use = Use.COMMAND) -> str:
 
 
 def recommend_reward(id: str, env: "CompilerEnv") -> str | None:
-    """Return the reward that `env` is made with, or else the one recommended for the id `id`.
+    """Return the reward of `env`, or else the one recommended for the id `id`.
 
-    One that runs the program is never recommended.
+    Rewards that run the program are never recommended.
     """
     from compiler_gym.core import runs_program
 
@@ -240,24 +240,24 @@ def recommend_reward(id: str, env: "CompilerEnv") -> str | None:
         return env.reward_space.name
     compiler = find_compiler(id)
     if compiler is not None:
-        learnt = [one.for_learning for one in compiler.environments if one.id == id]
-        for known in (compiler.search_defaults, *learnt):
-            named = known.get("reward_space")
-            if isinstance(named, str) and named in env.reward and is_sure(env.reward.spaces[named]):
-                return named
-    sure = (one.name for one in env.reward.spaces.values() if one.deterministic and is_sure(one))
-    return next(sure, None)
+        for_learning = [env.for_learning for env in compiler.environments if env.id == id]
+        for defaults in (compiler.search_defaults, *for_learning):
+            name = defaults.get("reward_space")
+            if isinstance(name, str) and name in env.reward and is_sure(env.reward.spaces[name]):
+                return name
+    rewards = env.reward.spaces.values()
+    return next((r.name for r in rewards if r.deterministic and is_sure(r)), None)
 
 
 def program_formats() -> tuple[ProgramFormat, ...]:
     """Return the formats that the installed compilers read, each once."""
-    return tuple(dict.fromkeys(one for known in compilers().values() for one in known.formats))
+    return tuple(dict.fromkeys(f for compiler in compilers().values() for f in compiler.formats))
 
 
 def register_with_gymnasium() -> None:
     """Register every environment with Gymnasium, with and without the namespace."""
     from gymnasium.envs.registration import (
-        register,  # pyright: ignore[reportUnknownVariableType]  # it leaves type arguments open
+        register,  # pyright: ignore[reportUnknownVariableType]  # its type arguments are open
         registry,
     )
 
@@ -301,54 +301,54 @@ def make(
     0.7
     >>> env.close()
 
-    What is not given is as the id says: ``llvm-autophase-ic-v0`` is ``llvm-v0`` with an
-    observation and a reward.
+    Arguments that are not given come from the id: ``llvm-autophase-ic-v0`` is ``llvm-v0`` with
+    an observation and a reward.
 
     Args:
-        id: A registered id, with or without the namespace ``compiler_gym/``;
-            ``compiler-gym envs`` lists them. Or the path of a TOML file that declares a compiler,
-            whose first environment is made; or an id of your own, together with
-            ``service=["./program", ...]``, the compiler itself.
+        id: A registered id, with or without the namespace ``compiler_gym/``; ``compiler-gym envs``
+            lists them. Or the path of a TOML file that declares a compiler, for its first
+            environment; or a new id together with ``service=["./program", ...]``, which is the
+            compiler.
         benchmark: The program of the first reset, or its address: ``"cbench-v1/qsort"``, or a path
-            as ``"file:///home/me/main.c"``.
-        observation_space: What `step` returns to be seen: a name (``"Autophase"``), several, or
-            None; ``compiler-gym describe ID`` lists them.
-        reward_space: What `step` returns as reward: a name (``"IrInstructionCountOz"``), a
+            such as ``"file:///home/me/main.c"``.
+        observation_space: The observation that `step` returns: a name (``"Autophase"``), several,
+            or None; ``compiler-gym describe ID`` lists them.
+        reward_space: The reward that `step` returns: a name (``"IrInstructionCountOz"``), a
             `Reward`, several, or None.
-        action_space: What can be done: a name (``"Passes"``); None is the first.
-        isolation: ``"process"`` runs the compiler in a process of its own, ``"in-process"`` here.
+        action_space: The action space: a name (``"Passes"``); None is the first.
+        isolation: ``"process"`` runs the compiler in a separate process, ``"in-process"`` here.
         limits: The limits of time and memory of that process.
-        cache: Remembers results of actions; None remembers nothing.
-        render_mode: How `render` answers if it is not told; None prints.
-        **options: Arguments that only this compiler has, such as ``gcc_bin`` of ``gcc-v0``.
+        cache: Stores the results of actions; None stores nothing.
+        render_mode: The default mode of `render`; None prints.
+        **options: Arguments of this compiler only, such as ``gcc_bin`` of ``gcc-v0``.
 
     Raises:
         gymnasium.error.NameNotFound: The id is unknown.
         EnvironmentNotSupported: The compiler cannot run on this machine.
         InvalidParameterError: ``max_episode_steps`` was given, which needs a wrapper; or a
-            service for a compiler that is none.
-        PluginError: The file declares no compiler.
-        ServiceInitError: The service does not start: its exit status and last lines, and what was
-            expected of it.
+            service for the id of another compiler.
+        PluginError: The file is not a valid declaration.
+        ServiceInitError: The service does not start; the message has its exit status and last
+            lines, and the expected behaviour.
     """
     import gymnasium
 
     register_with_gymnasium()
     if "max_episode_steps" in options:
         raise InvalidParameterError(
-            "make() puts no wrapper around an environment: expected "
+            "make() adds no wrappers to an environment: use "
             "compiler_gym.wrappers.TimeLimit(env, steps), or gymnasium.make() for Gymnasium's own"
         )
-    named: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "benchmark": benchmark, "observation_space": observation_space,
         "reward_space": reward_space, "action_space": action_space, "isolation": isolation,
         "limits": limits, "cache": cache, "render_mode": render_mode,
     }  # fmt: skip
-    given = {name: value for name, value in named.items() if value is not AS_THE_ID_SAYS}
-    kwargs = {**given, **options}
+    overrides = {name: value for name, value in arguments.items() if value is not AS_THE_ID_SAYS}
+    kwargs = {**overrides, **options}
     id = _with_version(id)
-    found = _program_spec(id, kwargs) or id
-    env: Any = gymnasium.make(found, **(dict.fromkeys(_left_open(id)) | kwargs)).unwrapped
+    spec_or_id = _program_spec(id, kwargs) or id
+    env: Any = gymnasium.make(spec_or_id, **(dict.fromkeys(_left_open(id)) | kwargs)).unwrapped
     env.renders_unasked = True
     return env
 
@@ -360,11 +360,11 @@ def make_vec(
     wrappers: Iterable[Callable[[Any], Any]] = (),
     **arguments: Any,
 ) -> "CompilerVectorEnv":
-    """Return `num_envs` environments as one, with a worker process each.
+    """Return `num_envs` environments as one, each with its own worker process.
 
     Args:
-        id: A registered id, as `make` takes it.
-        num_envs: How many environments, at least 1.
+        id: An id, as for `make`.
+        num_envs: Number of environments, at least 1.
         wrappers: Applied to each environment, the first one innermost.
         **arguments: Arguments of `CompilerVectorEnv` (``autoreset_mode``, ``sampler``,
             ``max_episode_steps``, ``copy``) and of the environment.
@@ -374,11 +374,11 @@ def make_vec(
     """
     from compiler_gym.vector import make_vector
 
-    around = list(wrappers)
+    layers = list(wrappers)
 
     def make_env(**kwargs: Any) -> Any:
         env: Any = make(id, **kwargs)
-        for wrapper in around:
+        for wrapper in layers:
             env = wrapper(env)
         return env
 
@@ -386,7 +386,7 @@ def make_vec(
 
 
 def _program_spec(id: Any, kwargs: Mapping[str, Any]) -> "EnvSpec | None":
-    """Return what Gymnasium needs to know of a program that is not registered; otherwise None."""
+    """Return the spec for Gymnasium of a program that is not registered; otherwise None."""
     if not isinstance(id, str) or not (id.endswith(_DECLARED) or "service" in kwargs):
         return None
     from gymnasium.envs.registration import EnvSpec
@@ -394,12 +394,12 @@ def _program_spec(id: Any, kwargs: Mapping[str, Any]) -> "EnvSpec | None":
     compiler, arguments = find_compiler(id), {}
     if compiler is not None and compiler.environment != _PROGRAM:
         raise InvalidParameterError(
-            f"{id} is made of {compiler.name}: expected an id of your own beside service=[...]"
+            f"{id} is an environment of {compiler.name}: use another id with service=[...]"
         )
     if compiler is not None:
         plain = id.removeprefix(f"{NAMESPACE}/")
-        chosen = {env.id: env for env in compiler.environments}
-        environment = chosen.get(plain, compiler.environments[0])
+        environments = {env.id: env for env in compiler.environments}
+        environment = environments.get(plain, compiler.environments[0])
         id, arguments = environment.id, dict(environment.kwargs)
     return EnvSpec(
         id,
@@ -411,20 +411,22 @@ def _program_spec(id: Any, kwargs: Mapping[str, Any]) -> "EnvSpec | None":
 
 
 def _with_version(id: Any) -> Any:
-    """Return the id of the latest version of `id` if it names none, as Gymnasium finds it.
+    """Return the id with the latest version of `id` if it has none, like Gymnasium.
 
-    Gymnasium would warn in colour, also where the output is not a terminal.
+    Gymnasium itself would print a coloured warning, even if the output is not a terminal.
     """
     if not isinstance(id, str) or re.search(r"-v\d+$", id) or id.endswith(_DECLARED):
         return id
     plain = id.removeprefix(f"{NAMESPACE}/")
-    numbered = [re.fullmatch(rf"{re.escape(plain)}-v(\d+)", known) for known in COMPILER_GYM_ENVS]
+    numbered = [
+        re.fullmatch(rf"{re.escape(plain)}-v(\d+)", registered) for registered in COMPILER_GYM_ENVS
+    ]
     latest = max(filter(None, numbered), key=lambda match: int(match[1]), default=None)
     return f"{id}-v{latest[1]}" if latest else id
 
 
 def _left_open(id: Any) -> Iterator[str]:
-    """Yield the arguments of the environment `id` that only ``gymnasium.make`` fills in."""
+    """Yield the arguments of the environment `id` that only ``gymnasium.make`` sets."""
     compiler = find_compiler(id) if isinstance(id, str) else None
     for environment in () if compiler is None else compiler.environments:
         if id in (environment.id, f"{NAMESPACE}/{environment.id}"):

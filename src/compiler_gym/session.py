@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The contract: what a compiler must do to be an environment.
+"""The contract: the obligations of a compiler that becomes an environment.
 
-A session holds one program in one compiler. It runs in a worker process, sees
-only plain Python values (numbers, text, bytes, lists, dicts) and never imports
-Gymnasium: spaces are described by the records below, which also cross the
-process border. The core turns them into Gymnasium spaces; sessions written in
-other languages send the same records as msgpack.
+A session holds one program in one compiler. It runs in a worker process, handles only plain
+Python values (numbers, text, bytes, lists, dicts) and never imports Gymnasium: spaces are
+described with the records below, which are also sent between processes. The core turns them into
+Gymnasium spaces; sessions written in other languages send the same records as msgpack.
 """
 
 from abc import ABC, abstractmethod
@@ -56,7 +55,7 @@ class NamedDiscreteSpec(Struct, frozen=True, tag="named_discrete"):
 
 
 class FlagSpec(Struct, frozen=True, array_like=True):
-    """One item of a command line: its short name, its text and what it does."""
+    """An item of a command line: its short name, its text and its effect."""
 
     name: str
     flag: str
@@ -99,7 +98,7 @@ class BoxSpec(Struct, frozen=True, tag="box"):
     """An array of `shape` and `dtype` (a numpy name), each value in ``[low, high]``.
 
     A session may return the value as nested lists or as the raw bytes of a
-    little-endian C-ordered array. A ``-1`` in the shape leaves the length of that axis open.
+    little-endian C-ordered array. A ``-1`` in the shape is an axis of any length.
     """
 
     low: float | int
@@ -144,7 +143,7 @@ class PermutationSpec(Struct, frozen=True, tag="permutation"):
 
 
 class OpaqueSpec(Struct, frozen=True, tag="opaque"):
-    """A value in a named `format`: ``"json"`` is text that holds any JSON value."""
+    """A value in a named `format`; ``"json"`` is text with any JSON value."""
 
     format: str
 
@@ -152,8 +151,8 @@ class OpaqueSpec(Struct, frozen=True, tag="opaque"):
 class DictSpec(Struct, frozen=True, tag="dict"):
     """A mapping from names to values of other spaces.
 
-    `style` names the Gymnasium space that a compiler's plug-in registers for it, as for a
-    command line; empty for the plain one.
+    `style` names a Gymnasium space that a compiler's plug-in registers for it, like the style of
+    a command line; empty for the plain space.
     """
 
     items: dict[str, "SpaceSpec"]
@@ -167,7 +166,7 @@ class TupleSpec(Struct, frozen=True, tag="tuple"):
 
 
 class SpaceSequenceSpec(Struct, frozen=True, tag="space_sequence"):
-    """A list of values of one other space."""
+    """A list of values of another space."""
 
     space: "SpaceSpec"
     min_length: int = 0
@@ -216,7 +215,7 @@ class ObservationSpec(Struct, frozen=True):
     deterministic: bool = True
     """True if an unchanged program always gives the same value."""
     platform_dependent: bool = False
-    """True if another machine may give another value."""
+    """True if the value may differ on another machine."""
     default: Any = None
     """The plain value reported when the episode has failed."""
 
@@ -226,15 +225,15 @@ ObservationSpaceSpec = ObservationSpec
 
 
 class BenchmarkSpec(Struct, frozen=True):
-    """The program a session starts from."""
+    """The program from which a session starts."""
 
     uri: str
     contents: bytes
     parameters: dict[str, str] = field(default_factory=dict[str, str])
     """The query of the URI, for example ``{"goal": "speed"}``."""
     run: bytes = b""
-    """How to run it, as `compiler_gym.datasets.unpack_run` reads it; empty if that is not known
-    or follows from the URI."""
+    """The way to run it, for `compiler_gym.datasets.unpack_run`; empty if that is unknown or
+    follows from the URI."""
 
 
 class Layer(Enum):
@@ -274,7 +273,7 @@ class TimedPart(Struct, frozen=True, array_like=True):
     calls: int
     nanoseconds: int
     parts: list["TimedPart"] = field(default_factory=list["TimedPart"])
-    """The parts nested in it. They may sum to less: the rest is its own time."""
+    """The nested parts; the remaining time is its own."""
 
 
 class CompilerSession(ABC):
@@ -285,17 +284,16 @@ class CompilerSession(ABC):
     - The state is the program and nothing else: the same benchmark, action
       space and actions give the same observations in every process. Actions that
       break this are listed in ``ActionSpaceSpec.varying``.
-    - Calls come one at a time, from one thread, in the order: construction,
-      any number of `apply_action`, `get_observation` and
-      `handle_session_parameter`, then `close`.
-    - An exception from any method ends the session. Raise the classes of
-      `compiler_gym.errors` where one fits: they reach the caller as they are.
-    - Bad IR must never be returned: fail instead.
-    - The process may be forked between two calls; both halves then go on
-      independently. A session with resources that cannot be forked sets
-      `forkable` to False, and its fork is made by replaying the actions.
-    - Child processes are started through `compiler_gym.service.run_child`, so
-      that they end with their worker.
+    - Calls come one at a time, from one thread, in the order: construction, any number of
+      `apply_action`, `get_observation` and `handle_session_parameter`, then `close`.
+    - An exception from any method ends the session. Raise a class of `compiler_gym.errors` if
+      one fits: it reaches the caller unchanged.
+    - Never return invalid IR: fail instead.
+    - The process may be forked between two calls; both copies then continue independently. A
+      session with resources that cannot be forked sets `forkable` to False, and is then
+      copied by replaying its actions.
+    - Start child processes with `compiler_gym.service.run_child`, so that they end with their
+      worker.
     """
 
     compiler_version: ClassVar[str] = ""
@@ -314,7 +312,7 @@ class CompilerSession(ABC):
     def prepare(cls, options: dict[str, str]) -> "type[CompilerSession] | None":
         """Load what every session needs, once, before workers are forked.
 
-        Args:
+        options: The options of the environment, such as the path of a compiler.
             options: The options of the environment, for example the path of a compiler.
 
         Returns:
@@ -335,7 +333,7 @@ class CompilerSession(ABC):
         Args:
             working_dir: A directory for this session alone. It does not exist until the
                 session creates it, and is removed when the session ends.
-            action_space: The one of `action_spaces` that actions are numbered in.
+            action_space: The action space of the actions, one of `action_spaces`.
             benchmark: The program, whose `contents` the session reads.
 
         Raises:
@@ -352,7 +350,7 @@ class CompilerSession(ABC):
         Returns:
             Three values. `end_of_session` ends the episode: no further action follows, but
             observations and parameters of the current program may. `new_action_space`
-            replaces the action space for the rest of the episode; None leaves it.
+            replaces the action space for the rest of the episode; None keeps it.
             `had_no_effect` may be True only if the program is exactly what it was.
 
         Raises:
@@ -362,7 +360,7 @@ class CompilerSession(ABC):
     def apply_further(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
         """Apply `action` after an earlier action of the same request has had an effect.
 
-        Takes and returns what `apply_action` does, but its `had_no_effect` is ignored.
+        Like `apply_action`, but the caller ignores `had_no_effect`.
         Override this if change detection is expensive.
         """
         return self.apply_action(action)
@@ -383,7 +381,7 @@ class CompilerSession(ABC):
         """Handle a parameter and return the reply, or None if `key` is unknown.
 
         Raises:
-            InvalidParameterError: The value does not fit the parameter.
+            InvalidParameterError: The value is invalid for the parameter.
         """
         return None
 
@@ -401,7 +399,7 @@ class CompilerSession(ABC):
     def moved(self, working_dir: Path) -> None:
         """Use `working_dir` from now on; it holds a copy of the session's files.
 
-        Called in the new half of a fork; the other half keeps the old directory.
+        Called in the copy after a fork; the original keeps the old directory.
         A session that keeps files or paths must override this.
         """
 
@@ -409,7 +407,7 @@ class CompilerSession(ABC):
         """Release every resource. Called once, also after an exception."""
 
     def leave(self) -> None:
-        """Release what outlives the process; called instead of `close` before the process ends.
+        """Release resources that outlive the process; called instead of `close` before it ends.
 
         Override this in a session that holds much memory: freeing it object by object takes
         longer than ending the process.

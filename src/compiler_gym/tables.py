@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A compiler's tables: a row for each observation, and one for each cost.
+"""The tables of a compiler: a row for each observation, and one for each cost.
 
-Observation spaces, baselines and rewards are derived from the rows. A row names the function
-that computes it as text, so that reading a table loads no compiler. Building a table checks
-the names; `Table.bind` replaces them by functions in the worker.
+Observation spaces, baselines and rewards are derived from the rows. A row has the name of the
+function that computes it, so that reading a table loads no compiler. Building a table checks
+the names; `Table.bind` replaces them with functions in the worker.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ class Observation(Struct, frozen=True, kw_only=True):
     """One observation: its name, its space and the function that computes it.
 
     >>> row = Observation(
-    ...     name="size", space=None, description="The bytes of it.", compute="count_bytes"
+    ...     name="size", space=None, description="The size in bytes.", compute="count_bytes"
     ... )
     >>> row.deterministic, row.platform_dependent
     (True, False)
@@ -38,11 +38,11 @@ class Observation(Struct, frozen=True, kw_only=True):
     """The space of its values; None until the engine describes it, in the worker."""
     description: str
     compute: str
-    """The name of the function that computes it, as the worker's engine knows it."""
+    """The name in the worker's engine of the function that computes it."""
     deterministic: bool = True
     """True if an unchanged program always gives the same value."""
     platform_dependent: bool = False
-    """True if another machine may give another value."""
+    """True if the value may differ on another machine."""
     default: Any = None
     """The plain value reported when the episode has failed."""
     level: str = ""
@@ -55,9 +55,7 @@ class Observation(Struct, frozen=True, kw_only=True):
             TableError: The row has no space.
         """
         if self.space is None:
-            raise TableError(
-                f"{self.name} has no space: expected one in its row or from {self.compute!r}"
-            )
+            raise TableError(f"{self.name} has no space: add one to its row or to {self.compute!r}")
         return ObservationSpec(
             self.name,
             self.space,
@@ -78,11 +76,11 @@ class Level(Struct, frozen=True):
     name: str
     """The suffix of the names of its baselines and rewards."""
     option: str
-    """The `level` of its observations, as the worker takes it."""
+    """The `level` of its observations, in the worker's syntax."""
     description: str
-    """Completes the description of its observations."""
+    """The end of the descriptions of its observations."""
     label: str = ""
-    """Its name in tables of results; empty for the option with one dash."""
+    """Its name in tables of results; if empty, the option with one dash."""
 
 
 class Cost(Struct, frozen=True, kw_only=True):
@@ -107,16 +105,16 @@ class Cost(Struct, frozen=True, kw_only=True):
     unit: str
     """The unit of its values, such as ``bytes``."""
     platform_dependent: bool
-    """True if another machine may give another value; the same as the observation's."""
+    """True if the value may differ on another machine; the same as the observation's."""
     levels: tuple[Level, ...]
-    """The levels that it is compared with."""
+    """The levels to which it is compared."""
     at_reset: Level | None = None
     """The level of the program before any action, from which rewards count. None if that is
     always the first of `levels`."""
     deterministic: bool = True
     """True if an unchanged program always gives the same value; the same as the observation's."""
     scales: tuple[str, ...] = ()
-    """The names of the levels whose saving makes a reward of 1.0."""
+    """The names of the levels whose saving earns a reward of 1.0."""
     normalized: str = ""
     """The suffix of the reward in units of the initial cost; empty for no such reward."""
 
@@ -147,7 +145,7 @@ class Table:
     """Every observation and cost of a compiler, in the order in which they are listed.
 
     Args:
-        rows: Observations and costs; a cost stands where its baselines are to be listed.
+        rows: Observations and costs; the baselines of a cost are listed in its place.
 
     Raises:
         TableError: The rows contradict each other.
@@ -155,9 +153,9 @@ class Table:
 
     def __init__(self, rows: Iterable[Observation | Cost]) -> None:
         rows = tuple(rows)
-        written = [row for row in rows if isinstance(row, Observation)]
+        observations = [row for row in rows if isinstance(row, Observation)]
         self.costs = tuple(row for row in rows if isinstance(row, Cost))
-        by_name = {row.name: row for row in written}
+        by_name = {row.name: row for row in observations}
         _check_costs(self.costs, by_name)
         self.observations = tuple(_rows_with_baselines(rows, by_name))
         _check_rows(self.observations)
@@ -165,10 +163,10 @@ class Table:
 
     def __getitem__(self, name: str) -> Observation:
         """Return the row of the observation `name`; raise `KeyError` if there is none."""
-        found = next((row for row in self.observations if row.name == name), None)
-        if found is None:
+        row = next((r for r in self.observations if r.name == name), None)
+        if row is None:
             raise KeyError(name)
-        return found
+        return row
 
     def specs(self) -> tuple[ObservationSpec, ...]:
         """Return the descriptions of the observations that clients get.
@@ -182,10 +180,10 @@ class Table:
         """Return the function that computes each observation, by observation name.
 
         Args:
-            engine: The functions by the names that rows give in `compute`.
+            engine: The functions by their names in `compute`.
 
         Raises:
-            TableError: The engine lacks a function that a row names.
+            TableError: The engine does not have a function that a row names.
         """
         unknown = sorted({f"{r.compute!r}" for r in self.observations if r.compute not in engine})
         if unknown:
@@ -201,10 +199,10 @@ def cost_rewards(costs: Iterable[Cost], **options: Any) -> "list[Reward]":
     """Return new rewards for lowering each cost: a plain one, and the scaled ones of its row.
 
     Args:
-        costs: The costs, as `Table.costs` holds them.
+        costs: The costs, from `Table.costs`.
         **options: Further arguments of each `compiler_gym.spaces.rewards.CostReward`.
     """
-    from compiler_gym.spaces.rewards import (  # loads Gymnasium, which no worker has
+    from compiler_gym.spaces.rewards import (  # loads Gymnasium, which workers must not need
         BaselineReward,
         CostReward,
         NormalizedCostReward,
@@ -261,18 +259,18 @@ def _check_costs(costs: Sequence[Cost], observations: Mapping[str, Observation])
             )
         if observation.platform_dependent != cost.platform_dependent:
             raise TableError(
-                f"the cost {cost.name} and its observation {cost.observation} do not agree on "
-                "whether the machine matters"
+                f"the cost {cost.name} and its observation {cost.observation} must agree on "
+                "`platform_dependent`"
             )
         if observation.deterministic != cost.deterministic:
             raise TableError(
-                f"the cost {cost.name} and its observation {cost.observation} do not agree on "
-                "whether an unchanged program always gives the same value"
+                f"the cost {cost.name} and its observation {cost.observation} must agree on "
+                "`deterministic`"
             )
         if not cost.unit:
             raise TableError(f"the cost {cost.name} has no unit")
         if not cost.levels:
-            raise TableError(f"the cost {cost.name} has no baseline: expected at least one level")
+            raise TableError(f"the cost {cost.name} has no baseline: add at least one level")
         levels = [level.name for level in cost.levels]
         missing = [scale for scale in cost.scales if scale not in levels]
         if missing:
@@ -286,14 +284,14 @@ def _check_rows(rows: Sequence[Observation]) -> None:
     _check_unique("observation", [row.name for row in rows])
     for row in rows:
         if not row.name:
-            raise TableError(f"a row that {row.compute!r} computes has no name")
+            raise TableError(f"a row for {row.compute!r} has no name")
         if not row.compute:
-            raise TableError(f"{row.name or 'a row'} does not say what computes it")
+            raise TableError(f"{row.name or 'a row'} has no function in `compute`")
         if not row.description:
             raise TableError(f"{row.name} has no description")
 
 
 def _check_unique(kind: str, names: Sequence[str]) -> None:
-    twice = [name for name, times in Counter(names).items() if times > 1]
-    if twice:
-        raise TableError(f"several rows make the {kind} {', '.join(twice)}")
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise TableError(f"several rows define the {kind} {', '.join(repeated)}")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The version of this library and the name it is installed by, each written once."""
+"""The version of this library and the name of its distribution, each defined once."""
 
 __all__ = ["DISTRIBUTION", "__version__", "install_hint"]
 
 __version__ = "1.0.0rc1"
 
 DISTRIBUTION = "compiler-gym-next"
-"""What package indexes call this library; there, ``compiler_gym`` is CompilerGym 0.2.5."""
+"""The name in package indexes, where ``compiler_gym`` is CompilerGym 0.2.5."""
 
 
 def install_hint(extra: str) -> str:

@@ -111,11 +111,11 @@ def test_a_response_file_that_names_itself_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "expected a compiler command, found nothing"),
-        ("gcc 'a.c", "no command: No closing quotation"),
-        ("gcc -c a.c && gcc -c b.c", "expected one command, found '&&'"),
-        ("gcc -c a.c -o", "expected a value after -o"),
-        ("gcc -c a.c -I", "expected a value after -I"),
+        ("", "the compiler command is empty"),
+        ("gcc 'a.c", "cannot read the command: No closing quotation"),
+        ("gcc -c a.c && gcc -c b.c", "use a single command, without '&&'"),
+        ("gcc -c a.c -o", "-o needs a value"),
+        ("gcc -c a.c -I", "-I needs a value"),
     ],
 )
 def test_what_is_no_command_is_refused(text: str, message: str) -> None:

@@ -16,7 +16,7 @@ from compiler_gym.errors import InvalidActionError
     "text", ["opt -a\nrm -rf x", "opt\r-a", "opt \0", "opt \x1b[2J", "a\u2028b"]
 )
 def test_what_begins_another_line_is_refused(text: str) -> None:
-    with pytest.raises(InvalidActionError, match="line break or a control character"):
+    with pytest.raises(InvalidActionError, match="remove line breaks and control characters"):
         split_command(text)
 
 

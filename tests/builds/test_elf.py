@@ -67,7 +67,7 @@ def test_symbols_are_exported_and_needed(program: Path) -> None:
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no program")
-    with pytest.raises(ProjectError, match="expected a 64-bit"):
+    with pytest.raises(ProjectError, match="is not a 64-bit"):
         measure_sizes(tmp_path / "text")
 
 

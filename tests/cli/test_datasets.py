@@ -41,7 +41,7 @@ def test_the_list_says_how_many_how_large_whose_and_what_is_needed(own: Run) -> 
 
 def test_people_see_a_table(own: Run) -> None:
     shown = own(COLUMNS="160").output
-    for text in ("npb-llvm10-v0", "1,041,333", "NASA-1.3", "no end", "datasets install NAME"):
+    for text in ("npb-llvm10-v0", "1,041,333", "NASA-1.3", "unlimited", "datasets install NAME"):
         assert text in shown
     assert "file://" not in shown
     assert max(map(len, own(COLUMNS="100").output.splitlines())) <= 100

@@ -77,7 +77,7 @@ def test_a_filter_keeps_what_holds_it_in_its_name_or_description(cli: Run) -> No
 def test_a_filter_that_finds_nothing_says_what_is_near(cli: Run) -> None:
     ran = cli("describe", "llvm-v0", "--filter", "srao")
     assert ran.status == 2
-    assert "nothing of llvm-v0 holds 'srao': did you mean sroa" in ran.errors
+    assert "nothing in llvm-v0 contains 'srao': did you mean sroa" in ran.errors
 
 
 def test_a_long_name_leaves_the_others_room_for_their_descriptions(cli: Run) -> None:

@@ -121,7 +121,7 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "mine"):
         done = Runner.invoke(app, ["new", "tiny-c", "--folder", str(folder)])
         assert isinstance(done.exception, InvalidParameterError)
-        assert "is there already" in str(done.exception)
+        assert "exists already" in str(done.exception)
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 

@@ -52,6 +52,6 @@ def test_what_is_not_there_cannot_be_kept(cli: Run, tmp_path: Path) -> None:
     ran = cli("reduce", path, "--keep", "crash")
     assert ran.status == 2
     assert "the hypothesis is false for the whole episode (1 actions)" in ran.errors
-    assert "expected --number from 1" in cli("reduce", path, "--number", "3").errors
+    assert "choose one with --number, from 1" in cli("reduce", path, "--number", "3").errors
     nothing = state_file(tmp_path / "n.jsonl", "cbench-v1/crc32")
     assert "this state has no actions" in cli("reduce", nothing, "--keep", "failure").errors

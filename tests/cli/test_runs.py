@@ -21,7 +21,7 @@ def test_a_search_that_is_killed_goes_on_with_what_it_had(cli: Run, tmp_path: Pa
     assert cli("runs", str(tmp_path), "--json").json[0]["is_done"]
     other = cli("search", CRC, "--steps", "9", "--run", str(tmp_path / "run"))
     assert other.status == 2
-    assert "holds a run whose config is" in other.errors
+    assert "has a run whose config" in other.errors
 
 
 def test_runs_are_listed_compared_and_drawn(cli: Run, tmp_path: Path) -> None:
@@ -72,5 +72,5 @@ def test_tasks_are_listed(cli: Run) -> None:
 def test_a_folder_of_runs_that_is_not_there_is_told(cli: Run, tmp_path: Path) -> None:
     ran = cli("runs", "missing")
     assert ran.status == 2
-    assert "found nothing at missing" in ran.errors
-    assert "no runs here" in cli("runs", str(tmp_path)).output
+    assert "there is no folder missing" in ran.errors
+    assert "no runs found" in cli("runs", str(tmp_path)).output

@@ -41,7 +41,7 @@ def test_the_sandbox_is_named_and_why_it_is_no_stronger(cli: Run) -> None:
 
     assert cli("version", "--json").json["sandbox"].startswith(choose_tier().value)
     told = cli("version", "--json", COMPILER_GYM_SANDBOX="limits").json["sandbox"]
-    assert told == "limits (not namespaces: COMPILER_GYM_SANDBOX asks for it)"
+    assert told == "limits (not namespaces: chosen with COMPILER_GYM_SANDBOX)"
     told = cli("version", "--json", COMPILER_GYM_SANDBOX="cage").json["sandbox"]
     assert told.startswith("not available: no sandbox 'cage'")
 

@@ -16,7 +16,7 @@ from compiler_gym.service import connection as old_place
 @pytest.mark.parametrize("given", [ConnectionOpts(rpc_max_retries=2), {"init_max_attempts": 9}])
 def test_options_of_the_old_server_are_accepted_and_explained(given: Any) -> None:
     with (
-        pytest.warns(CompilerGymWarning, match=r"has no effect.*expected limits=.*Limits\("),
+        pytest.warns(CompilerGymWarning, match=r"has no effect.*use limits=.*Limits\("),
         compiler_gym.make("llvm-v0", connection_settings=given) as env,
     ):
         env.reset(benchmark="cbench-v1/crc32")
@@ -24,7 +24,7 @@ def test_options_of_the_old_server_are_accepted_and_explained(given: Any) -> Non
 
 @pytest.mark.parametrize("given", [3, {"no_such_option": 1}, "rpc_max_retries"])
 def test_what_are_no_options_is_refused(given: Any) -> None:
-    with pytest.raises(InvalidParameterError, match="expected a ConnectionOpts"):
+    with pytest.raises(InvalidParameterError, match="must be a ConnectionOpts"):
         compiler_gym.make("llvm-v0", connection_settings=given)
 
 

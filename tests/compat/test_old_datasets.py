@@ -16,9 +16,9 @@ def test_the_error_of_every_old_dataset_says_what_stands_for_it() -> None:
         for old, today in {**LLVM_10, **NEWER}.items():
             assert env.datasets[today].name == f"benchmark://{today}"
             for name in (old, f"benchmark://{old}"):
-                with pytest.raises(UnknownNameError, match=f"//{today} stands for it"):
+                with pytest.raises(UnknownNameError, match=f"use benchmark://{today} instead"):
                     env.datasets[name]
-            with pytest.raises(LookupError, match=f"//{today} stands for it"):
+            with pytest.raises(LookupError, match=f"use benchmark://{today} instead"):
                 env.reset(benchmark=f"{old}/1")
 
 

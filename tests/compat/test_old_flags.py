@@ -79,4 +79,4 @@ def test_old_wrappers_keep_the_old_interface(tmp_path: Path) -> None:
 
 def test_the_environments_are_listed_and_one_must_be_chosen(tmp_path: Path) -> None:
     assert "llvm-v0\n" in run_script(tmp_path, WALK, "--ls_env").stdout
-    assert "give --env, as --env=llvm-v0" in run_script(tmp_path, WALK).stderr
+    assert "use --env, such as --env=llvm-v0" in run_script(tmp_path, WALK).stderr

@@ -75,7 +75,7 @@ def test_no_old_path_hides_a_module_of_today() -> None:
 
 @pytest.mark.parametrize("old", [*GONE, "util.nothing", "service.proto.compiler_gym_service_pb2"])
 def test_what_is_gone_says_what_to_write_instead(old: str) -> None:
-    with pytest.raises(ModuleNotFoundError, match=r"0\.2\.5 had it, expected .*porting\.md"):
+    with pytest.raises(ModuleNotFoundError, match=r"in CompilerGym 0\.2\.5; use .*porting\.md"):
         importlib.import_module(f"compiler_gym.{old}")
 
 
@@ -144,5 +144,5 @@ def test_the_old_package_in_the_same_folder_is_refused_with_what_to_do(tmp_path:
 
     assert told() == ""
     (package / "util").mkdir()
-    assert "holds files of CompilerGym 0.2.5" in told()
+    assert "has files of CompilerGym 0.2.5" in told()
     assert "pip uninstall -y compiler_gym" in told()

@@ -326,5 +326,5 @@ def test_a_number_out_of_range_is_refused_with_the_range(action: Any) -> None:
     with compiler_gym.make("llvm-v0", benchmark="cbench-v1/crc32") as env:
         env.reset()
         last = env.action_space.n - 1
-        with pytest.raises(InvalidActionError, match=f"expected a number from 0 to {last}"):
+        with pytest.raises(InvalidActionError, match=f"it must be a number from 0 to {last}"):
             env.step(action)

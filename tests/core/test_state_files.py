@@ -84,31 +84,40 @@ def test_windows_line_ends_and_marks_are_read() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (HEAD + "cbench-v1/sha,1,2\n", "line 2 is damaged or cut short: expected 4 columns"),
+        (
+            HEAD + "cbench-v1/sha,1,2\n",
+            "line 2 is damaged or cut short: it has 3 columns instead of 4",
+        ),
         (HEAD + 'cbench-v1/sha,1,2,"opt -pass', "line 2 is damaged or cut short: unexpected end"),
         (HEAD + "cbench-v1/sha,1,2,x\ncbench-v1/s", "line 3 is damaged or cut short"),
-        (HEAD + "cbench-v1/sha,one,2,x\n", "line 2 is no state: could not convert"),
-        (HEAD + "cbench-v1/sha,1,-2,x\n", r"line 2 is no state: walltime is -2"),
-        (HEAD + "cbench-v1/sha,1,nan,x\n", r"line 2 is no state: walltime is nan"),
-        (HEAD + ",1,2,x\n", "line 2 is no state"),
-        ("benchmark,reward\n", "line 1 names no column commandline"),
-        ("a,b,c\n1,2,3\n", "line 1 is no file of states: expected the columns benchmark"),
+        (HEAD + "cbench-v1/sha,one,2,x\n", "line 2 is not a state: could not convert"),
+        (HEAD + "cbench-v1/sha,1,-2,x\n", r"line 2 is not a state: walltime must be .* \(got -2"),
+        (HEAD + "cbench-v1/sha,1,nan,x\n", r"line 2 is not a state: walltime must be .* \(got nan"),
+        (HEAD + ",1,2,x\n", "line 2 is not a state"),
+        ("benchmark,reward\n", "line 1 has no column commandline"),
+        ("a,b,c\n1,2,3\n", "line 1 is not a file of states: its columns must be benchmark"),
         ('{"benchmark": "cbench-v1/sha", "comm', "line 1 is damaged or cut short"),
-        ('{"commandline": "x"}\n', "line 1 is no state"),
-        ('{"benchmark": "cbench-v1/sha", "goal": 7}\n', "line 1 is no state: goal is 7"),
-        ('{"benchmark": "cbench-v1/sha"}\n[1]\n', "line 2 is no state: expected a JSON object"),
+        ('{"commandline": "x"}\n', "line 1 is not a state"),
+        (
+            '{"benchmark": "cbench-v1/sha", "goal": 7}\n',
+            "line 1 is not a state: goal must be text \\(got 7",
+        ),
+        (
+            '{"benchmark": "cbench-v1/sha"}\n[1]\n',
+            "line 2 is not a state: it must be a JSON object",
+        ),
         ('{"benchmark": "cbench-v1/sha", "reward": %s}\n' % ("9" * 5000), "line 1 is damaged"),
         ('{"benchmark": "cbench-v1/sha", "reward": %s.5}\n' % ("9" * 5000), "is too large"),
         ('{"benchmark": "cbench-v1/sha", "reward": %s}\n' % ("9" * 400), "reward is too large"),
-        (HEAD + f"cbench-v1/sha,{'9' * 5000},2,x\n", "line 2 is no state: reward is too large"),
-        (HEAD + "cbench-v1/sha,1,inf,x\n", "line 2 is no state: walltime is inf"),
-        ('{"benchmark": "cbench-v1/sha", "reward": true}\n', "reward is True: expected a number"),
-        ('{"benchmark": "cbench-v1/sha", "reward": [1]}\n', "reward is .1.: expected a number"),
-        ('{"benchmark": ["a"]}\n', "benchmark is .'a'.: expected text"),
-        ('{"benchmark": "a/b", "commandline": "\\ud800"}\n', "line 1 is no state"),
+        (HEAD + f"cbench-v1/sha,{'9' * 5000},2,x\n", "line 2 is not a state: reward is too large"),
+        (HEAD + "cbench-v1/sha,1,inf,x\n", "line 2 is not a state: walltime must be .* \\(got inf"),
+        ('{"benchmark": "cbench-v1/sha", "reward": true}\n', "reward must be a number"),
+        ('{"benchmark": "cbench-v1/sha", "reward": [1]}\n', "reward must be a number"),
+        ('{"benchmark": ["a"]}\n', "benchmark must be text"),
+        ('{"benchmark": "a/b", "commandline": "\\ud800"}\n', "line 1 is not a state"),
         ('{"benchmark": ' * 100_000, "line 1 is damaged or cut short"),
         ('{"benchmark": ' + "[" * 100_000, "line 1 is damaged or cut short"),
-        ("benchmark,benchmark,commandline\na/b,c/d,x\n", "line 1 names a column twice"),
+        ("benchmark,benchmark,commandline\na/b,c/d,x\n", "line 1 has a column twice"),
     ],
 )
 def test_a_damaged_file_says_where(text: str, message: str) -> None:
@@ -141,10 +150,13 @@ def test_what_a_search_wrote_is_read_as_the_states_it_found() -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({**FOUND, "results": {}}, r"no file of states.*search --output.*env, algorithm, results"),
-        ({**FOUND, "results": [1]}, "result 1 is no state: expected a JSON object"),
-        ({**FOUND, "results": [{"reward": 1.0}]}, "result 1 is no state: .*names its benchmark"),
-        ({"a": 1}, r"no file of states.*found a JSON object with a$"),
+        (
+            {**FOUND, "results": {}},
+            r"not a file of states.*search --output.*env, algorithm, results",
+        ),
+        ({**FOUND, "results": [1]}, "result 1 is not a state: it must be a JSON object"),
+        ({**FOUND, "results": [{"reward": 1.0}]}, "result 1 is not a state: .*needs a benchmark"),
+        ({"a": 1}, r"not a file of states.*got a JSON object with a\)$"),
     ],
 )
 def test_a_document_that_holds_no_results_says_what_is_read(
@@ -172,7 +184,7 @@ def test_an_empty_file_holds_no_states() -> None:
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"\xff\xfe\x80")
-    with pytest.raises(StateFileError, match=r"a\.csv is no text"):
+    with pytest.raises(StateFileError, match=r"a\.csv is not text"):
         list(CompilerEnvStateReader.read_paths([tmp_path / "a.csv"]))
     with pytest.raises(StateFileError, match=r"cannot read .*b\.csv: No such file"):
         list(CompilerEnvStateReader.read_paths([tmp_path / "b.csv"]))
@@ -187,7 +199,7 @@ def test_names_that_no_file_can_have_are_refused(tmp_path: Path) -> None:
 def test_a_closed_standard_input_and_files_of_bytes_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(StateFileError, match="gives bytes"):
+    with pytest.raises(StateFileError, match="returns bytes"):
         list(CompilerEnvStateReader(io.BytesIO(HEAD.encode())))  # type: ignore[arg-type]
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(StateFileError, match="standard input"):

@@ -17,7 +17,7 @@ from compiler_gym.files import FolderLock, Lock, lock_path
 
 def test_a_second_writer_is_told_who_is_there(tmp_path: Path) -> None:
     lock = FolderLock.take(tmp_path)
-    with pytest.raises(CacheError, match=rf"is written by process {os.getpid()} \(this one\)"):
+    with pytest.raises(CacheError, match=rf"is in use by process {os.getpid()} \(this one\)"):
         FolderLock.take(tmp_path)
     lock.release()
     assert not lock.is_held
@@ -98,7 +98,7 @@ def test_a_forked_process_neither_holds_nor_releases_its_parents_lock(tmp_path: 
         os.close(go)
         os.read(pause, 1)
         os._exit(status)
-    with pytest.raises(CacheError, match="is written by"):
+    with pytest.raises(CacheError, match="is in use by"):
         FolderLock.take(tmp_path)
     lock.release()
     FolderLock.take(tmp_path).release()  # the child still runs

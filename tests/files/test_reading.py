@@ -13,9 +13,9 @@ def test_what_a_caller_names_is_read_within_bounds(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x" * 3_000_000)
     assert read_regular(tmp_path / "file") == b"x" * 3_000_000
     assert read_regular("/proc/self/stat")  # its size is said to be 0
-    with pytest.raises(OSError, match="at most 2,999,999 bytes, found 3,000,000"):
+    with pytest.raises(OSError, match="3,000,000 bytes exceed the limit of 2,999,999"):
         read_regular(tmp_path / "file", most=2_999_999)
-    with pytest.raises(OSError, match="at most 1 bytes"):
+    with pytest.raises(OSError, match="the limit of 1"):
         read_regular("/proc/self/stat", most=1)
     for path, why in (("/dev/zero", "a device"), ("a\0b", "null byte"), ("\ud800", "surrogates")):
         with pytest.raises(OSError, match=why):

@@ -46,14 +46,14 @@ def test_a_record_as_json_holds_every_option() -> None:
 
 @pytest.mark.parametrize("wrong", [0, -1.5, math.inf, math.nan, True, "180", None, 1j])
 def test_what_is_out_of_range_is_refused_by_the_name_of_the_field(wrong: Any) -> None:
-    with pytest.raises(InvalidParameterError, match=r"degrees is .*: expected a number above 0"):
+    with pytest.raises(InvalidParameterError, match=r"degrees must be a number above 0"):
         Oven(degrees=wrong)
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "2", False])
 def test_none_is_left_out_where_it_is_the_default(wrong: Any) -> None:
     assert Oven().trays is None
-    with pytest.raises(InvalidParameterError, match=r"trays is .*: expected a whole number"):
+    with pytest.raises(InvalidParameterError, match=r"trays must be a whole number"):
         Oven(trays=wrong)
 
 
@@ -62,5 +62,5 @@ def test_none_is_left_out_where_it_is_the_default(wrong: Any) -> None:
 )
 def test_the_least_number_of_a_range_is_in_it(range: Range, least: Any) -> None:
     range.check("it", least)
-    with pytest.raises(InvalidParameterError, match=f"it is {least - 1}: expected"):
+    with pytest.raises(InvalidParameterError, match=f"it must be"):
         range.check("it", least - 1)

@@ -8,13 +8,13 @@ from compiler_gym.options import PackageChoice, PackageLimits
 
 @pytest.mark.parametrize("fields", [{}, {"lock": "a", "count": 3}, {"lock": "a", "packages": "b"}])
 def test_packages_are_chosen_in_one_way(fields: dict[str, object]) -> None:
-    with pytest.raises(InvalidParameterError, match="expected one of --lock FILE"):
+    with pytest.raises(InvalidParameterError, match="exactly one of --lock FILE"):
         PackageChoice(**fields).require_one()  # type: ignore[arg-type]  # wrong on purpose
 
 
 @pytest.mark.parametrize("fields", [{"count": 0}, {"count": 1.5}, {"count": 2, "seed": -1}])
 def test_a_count_is_a_whole_number(fields: dict[str, object]) -> None:
-    with pytest.raises(InvalidParameterError, match="expected a whole number"):
+    with pytest.raises(InvalidParameterError, match="must be a whole number"):
         PackageChoice(**fields)  # type: ignore[arg-type]  # wrong on purpose
 
 

@@ -32,9 +32,9 @@ def test_a_program_without_a_path_is_looked_up(tmp_path: Path) -> None:
     [
         ("", "missing required field `name`"),
         ("name = 1", "Expected `str`, got `int`"),
-        ("not toml", "declares no compiler"),
+        ("not toml", "is not a valid plug-in"),
         (LEAST + "colour = 3", "unknown field `colour`"),
-        (LEAST.replace('["./a"]', "[]"), "expected the words of `service`"),
+        (LEAST.replace('["./a"]', "[]"), "needs a `service`"),
         (LEAST.replace('{id = "a-v0"}', ""), r"and an \[\[environments\]\]"),
     ],
 )

@@ -51,7 +51,7 @@ def test_a_line_that_was_cut_is_played_again(tmp_path: Path) -> None:
 
 def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
     RunFolder.open(tmp_path, "search", CONFIG)
-    with pytest.raises(InvalidParameterError, match="holds a run whose config is"):
+    with pytest.raises(InvalidParameterError, match="has a run whose config"):
         RunFolder.open(tmp_path, "search", {"task": "other"})
     with pytest.raises(InvalidParameterError, match="another kind"):
         RunFolder.open(tmp_path, "training", CONFIG)
@@ -234,7 +234,7 @@ def test_a_second_writer_is_told_who_the_first_is(tmp_path: Path) -> None:
         assert run.find_result("first") == {}
         with pytest.raises(CacheError, match=f"process {os.getpid()} .this one. on"):
             RunFolder.open(tmp_path, "search", CONFIG)
-    with pytest.raises(CacheError, match="has not closed it"):
+    with pytest.raises(CacheError, match="until it is closed"):
         run.record("late", {})
 
 

@@ -41,7 +41,7 @@ def settings(folder: Path, **values: str) -> Path:
         (
             "make namespaces: Operation not permitted",
             {"kernel__unprivileged_userns_clone": "0"}, HOST,
-            "switched off .*sysctl kernel.unprivileged_userns_clone=1",
+            "disabled for ordinary users .*sysctl kernel.unprivileged_userns_clone=1",
         ),
         (
             "make mounts private: Permission denied",

@@ -110,5 +110,5 @@ def test_bubblewrap_that_cannot_says_what_to_allow(
     (tmp_path / "bwrap").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    with pytest.raises(SandboxError, match=r"No permissions: let users make them"):
+    with pytest.raises(SandboxError, match=r"No permissions: allow users to make them"):
         require_rooted()

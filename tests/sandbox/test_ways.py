@@ -31,7 +31,7 @@ def test_the_helper_starts_nothing_for_a_parent_that_is_gone(tmp_path: Path) -> 
 def test_a_package_without_its_helper_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     find_helper.cache_clear()
     monkeypatch.setattr("importlib.util.find_spec", always(None))
-    with pytest.raises(SandboxError, match="expected the helper _box"):
+    with pytest.raises(SandboxError, match="the helper _box"):
         find_helper()
     assert "expected the helper" in try_way(OWN)
 

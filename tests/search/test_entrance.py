@@ -192,7 +192,9 @@ def test_an_environment_without_a_reward_is_refused() -> None:
 
 @pytest.mark.parametrize("options", [{"jobs": 0}, {"starts": [[10_000]]}])
 def test_options_out_of_range_are_refused(options: dict[str, object]) -> None:
-    with pytest.raises(InvalidParameterError, match=r"a start has action|jobs"):
+    with pytest.raises(
+        InvalidParameterError, match=r"a start has action|jobs must be a whole number of at least 1"
+    ):
         search_puzzle("random", **options)
 
 
@@ -254,6 +256,6 @@ def test_kept_processes_change_the_time_and_not_the_result() -> None:
 
 def test_bounds_of_kept_processes_are_checked() -> None:
     with pytest.raises(
-        InvalidParameterError, match="kept_processes is -1: expected a number of at least 0"
+        InvalidParameterError, match="kept_processes must be a number of at least 0 \\(got -1"
     ):
         search_puzzle("random", kept_processes=-1)

@@ -38,7 +38,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize("write", [stand_in(lambda path: write_json(path, {})), ProgressLog])
 def test_a_place_that_cannot_be_written_is_a_typed_error(write: object, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(CacheError, match=r"cannot write .* name another place"):
+    with pytest.raises(CacheError, match=r"cannot write .* choose another path"):
         write(tmp_path / "file" / "below")  # type: ignore[operator]
 
 

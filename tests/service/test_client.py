@@ -120,7 +120,7 @@ def test_an_exception_in_a_constructor_leaves_no_worker(make_env: MakeEnv) -> No
     before = descendants(os.getpid())
     wrong: list[dict[str, Any]] = [{"isolation": "hope"}, {"render_mode": "smell"}]
     for arguments in wrong:
-        with pytest.raises(InvalidParameterError, match="expected"):
+        with pytest.raises(InvalidParameterError, match="must be"):
             FakeEnv(**arguments)
     with pytest.raises(LookupError, match="no observation space"):
         FakeEnv(observation_space="nothing")

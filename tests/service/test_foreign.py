@@ -82,11 +82,11 @@ def test_a_program_that_does_not_start_says_why(
 ) -> None:
     with pytest.raises(ServiceInitError, match=said) as caught:
         zygote_for(SessionSource.of_program(command, carrier))
-    assert "expected a reply to Hello by way of COMPILER_GYM_SESSION" in str(caught.value)
+    assert "expected a reply to Hello via COMPILER_GYM_SESSION" in str(caught.value)
 
 
 def test_a_program_that_prints_into_its_messages_is_told_so() -> None:
-    with pytest.raises(ServiceTransportError, match="does it print to what carries"):
+    with pytest.raises(ServiceTransportError, match="does it print to the stream that carries"):
         zygote_for(script("printf '\\4\\0\\0\\0\\0\\0\\0\\0loud'; cat >&2", Carrier.STDIO))
 
 
@@ -108,7 +108,7 @@ def test_a_program_that_stays_silent_is_ended(
         ("segfault", WorkerCrashedError, "ended by SIGSEGV"),
         ("exit", WorkerCrashedError, "exit status"),
         ("hang", WorkerTimeoutError, "within the deadline of 0.5 s"),
-        ("exhaust_memory", WorkerOutOfMemoryError, "the limit of"),
+        ("exhaust_memory", WorkerOutOfMemoryError, "its memory limit of"),
     ],
 )
 def test_what_goes_wrong_in_a_program_is_what_goes_wrong_in_a_session(
@@ -184,7 +184,7 @@ def test_messages_of_a_level_are_logged(caplog: pytest.LogCaptureFixture) -> Non
 
 @pytest.mark.parametrize("command", [[], [""], "./one-word"])
 def test_what_is_no_command_is_refused(command: list[str]) -> None:
-    with pytest.raises(InvalidParameterError, match=r"expected its words, such as"):
+    with pytest.raises(InvalidParameterError, match=r"must be a list of arguments, such as"):
         SessionSource.of_program(command)
 
 
@@ -194,7 +194,7 @@ def test_an_unknown_carrier_is_refused() -> None:
 
 
 def test_a_program_runs_in_no_process_but_its_own() -> None:
-    with pytest.raises(InvalidParameterError, match=r"expected 'process', as .* is a program"):
+    with pytest.raises(InvalidParameterError, match=r"must be 'process', because .* is a program"):
         CompilerEnv(SOURCE, isolation="in-process")
 
 

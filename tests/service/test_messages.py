@@ -105,5 +105,5 @@ def test_a_layout_is_the_tag_and_the_fields_in_their_order() -> None:
     check_layout(Forked, 20, ("pid",))
     with pytest.raises(ImportError, match="expected Forked with tag 20 and fields"):
         check_layout(Forked, 20, ("process",))
-    with pytest.raises(ImportError, match="found 20"):
+    with pytest.raises(ImportError, match="got 20"):
         check_layout(Forked, 21, ("pid",))

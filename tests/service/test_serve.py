@@ -30,12 +30,12 @@ class TestFakeSessionAsAProgram(SessionConformance):
 @pytest.mark.parametrize(
     ("arguments", "variables", "said"),
     [
-        ([], {}, "expected to be started by compiler_gym"),
+        ([], {}, "must be started by compiler_gym"),
         (["no_such_module:X"], {"COMPILER_GYM_SESSION": "fd:3"}, "No module named"),
         (
             ["compiler_gym.testing.fakes:FakeSession", "refuse=no gcc here"],
             {"COMPILER_GYM_SESSION": "fd:3"},
-            "cannot be served: no gcc here",
+            "FakeSession: no gcc here",
         ),
     ],
 )

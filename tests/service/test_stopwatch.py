@@ -131,4 +131,4 @@ def test_an_unknown_value_is_refused(servicer: Servicer) -> None:
     reply = servicer.handle(Parameter(TIMES, "maybe"))
     assert isinstance(reply, Failed)
     assert reply.kind == "InvalidParameterError"
-    assert "expected on, off or take" in reply.message
+    assert "must be on, off or take" in reply.message

@@ -38,9 +38,9 @@ def test_a_name_of_digits_is_a_name() -> None:
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("4", "no action number 4: expected a number from 0 to"),
+        ("4", "no action number 4: it must be a number from 0 to"),
         ("srao", r"no action 'srao' in passes: did you mean sroa"),
-        ("-1", "no action '-1' in passes: expected the name or number of one"),
+        ("-1", "no action '-1' in passes: use a name or a number"),
         ("", "no action '' in passes"),
         ("²", "no action '²'"),
     ],
@@ -54,7 +54,7 @@ def test_actions_without_names_are_written_as_json() -> None:
     space = MultiDiscrete([2, 3], name="settings")
     assert find_action(space, "[1, 2]") == [1, 2]
     for word in ("[1, 3]", "[1", "{}", "null", "x"):
-        with pytest.raises(InvalidActionError, match=r"expected one as JSON, a list or an object"):
+        with pytest.raises(InvalidActionError, match=r"use JSON, a list or an object"):
             find_action(space, word)
 
 
@@ -77,5 +77,5 @@ def test_an_action_is_called_by_its_name_or_given_as_json() -> None:
     assert [read_action(named, one) for one in ("gvn", "1", 1)] == [1, 1, 1]
     assert list(read_action(several, [1, 2])) == [1, 2]
     for wrong in ([7, 7], {"a": 1}, None, 1.5):
-        with pytest.raises(InvalidActionError, match="is no action: expected the name or the"):
+        with pytest.raises(InvalidActionError, match="is not an action: use the name or the"):
             read_action(several, wrong)

@@ -39,17 +39,17 @@ def test_a_mask_or_a_probability_may_ask_for_a_length() -> None:
 
 @pytest.mark.parametrize("size_range", [(-1, None), (3, 2), (-2, -1)])
 def test_a_range_that_no_length_fits_is_refused(size_range: tuple[int, int | None]) -> None:
-    with pytest.raises(ValueError, match="expected 0 <= shortest <= longest, found"):
+    with pytest.raises(ValueError, match="expected 0 <= shortest <= longest, got"):
         check_range(size_range)
 
 
 @pytest.mark.parametrize(
     ("mask", "message"),
     [
-        ((0, None), "expected a length in .*, found 0"),
-        ((10, None), "expected a length in .*, found 10"),
+        ((0, None), "expected a length in .*, got 0"),
+        ((10, None), "expected a length in .*, got 10"),
         ((np.array([2, 12]), None), "found 12"),
-        (3, r"of the form \(length, mask\), found 3"),
+        (3, r"of the form \(length, mask\), got 3"),
         ((0.5, None), "of the form"),
         ((list[int](), None), "of the form"),
         ((np.array([[1]]), None), "of the form"),
@@ -60,5 +60,5 @@ def test_a_length_outside_the_range_and_what_is_no_mask_are_refused(
 ) -> None:
     with pytest.raises(gymnasium.error.Error, match=message):
         random_length(ranged(1, 9), mask, None)
-    with pytest.raises(ValueError, match="a mask or a probability, found both"):
+    with pytest.raises(ValueError, match="a mask or a probability, not both"):
         random_length(ranged(1, 9), mask, mask)

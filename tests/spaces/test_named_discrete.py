@@ -64,7 +64,7 @@ def test_text_is_read_whatever_the_blanks(space: NamedDiscrete) -> None:
 
 @pytest.mark.parametrize("action", [3, -1, 1.0, True, None, "b", [3], [0, -1], ["a"], [None]])
 def test_values_outside_are_not_written(space: NamedDiscrete, action: object) -> None:
-    with pytest.raises(InvalidActionError, match="expected an integer from 0 to 2, found"):
+    with pytest.raises(InvalidActionError, match="expected an integer from 0 to 2, got"):
         space.to_string(action)  # type: ignore[arg-type]  # the mistake under test
 
 
@@ -74,7 +74,7 @@ def test_unknown_names_are_reported_with_the_nearest() -> None:
         space.from_string("licm mem2ref gvn")
     with pytest.raises(UnknownNameError, match="no action 'xyz'; expected one of 3"):
         space.from_string("xyz")
-    with pytest.raises(InvalidActionError, match="expected text, found 3"):
+    with pytest.raises(InvalidActionError, match="expected text, got 3"):
         space.from_string(3)  # type: ignore[arg-type]  # the mistake under test
 
 
@@ -93,7 +93,7 @@ def test_the_longest_name_gives_way_when_the_rest_could_not_be_read() -> None:
 
 
 def test_names_must_differ_and_not_be_empty() -> None:
-    with pytest.raises(ValueError, match="expected actions that differ, found 'a' twice"):
+    with pytest.raises(ValueError, match="each action must be different: 'a' is there twice"):
         NamedDiscrete(["a", "b", "a"], name="n")
     with pytest.raises(ValueError, match="at least one word"):
         NamedDiscrete(["a", " "], name="n")

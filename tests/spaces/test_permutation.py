@@ -33,5 +33,5 @@ def test_both_bounds_are_needed() -> None:
 
 
 def test_masks_are_refused(space: Permutation) -> None:
-    with pytest.raises(gymnasium.error.Error, match="takes no mask"):
+    with pytest.raises(gymnasium.error.Error, match="supports neither masks"):
         space.sample(mask=(4, None))

@@ -46,7 +46,7 @@ def test_the_program_is_measured_once_per_benchmark() -> None:
 
 def test_a_program_that_cannot_run_is_refused_and_not_remembered() -> None:
     runtime = reward()
-    with pytest.raises(BenchmarkInitError, match="that can be run, found benchmark://a/b"):
+    with pytest.raises(BenchmarkInitError, match="benchmark://a/b cannot be run"):
         runtime.reset("benchmark://a/b", {"IsRunnable": False})
     runtime.reset("benchmark://a/b", {"IsRunnable": True, "Runtime": [1.0]})
     assert runtime.starting_runtime == 1.0
@@ -55,7 +55,7 @@ def test_a_program_that_cannot_run_is_refused_and_not_remembered() -> None:
 def test_a_wrong_number_of_times_is_reported() -> None:
     runtime = reward()
     runtime.reset("benchmark://a/b", {"IsRunnable": True, "Runtime": [1.0, 1.0, 1.0]})
-    with pytest.raises(ObservationError, match="expected 3 runtimes, found 1"):
+    with pytest.raises(ObservationError, match="expected 3 runtimes, got 1"):
         runtime.update([1], [[1.0]], {})
     with pytest.raises(ObservationError, match="reset"):
         reward().update([1], [[1.0, 1.0, 1.0]], {})

@@ -67,11 +67,11 @@ def test_fractional_bounds_of_integers_are_those_of_the_integers_between() -> No
 
 
 def test_bounds_and_kinds_are_checked() -> None:
-    with pytest.raises(ValueError, match="expected min <= max, found 2 > 1"):
+    with pytest.raises(ValueError, match="expected min <= max, got 2 > 1"):
         Scalar(name="x", min=2, max=1)
     with pytest.raises(ValueError, match="dtype of integers, floats or booleans"):
         Scalar(name="x", dtype=str)
-    with pytest.raises(gymnasium.error.Error, match="takes no mask"):
+    with pytest.raises(gymnasium.error.Error, match="supports neither masks"):
         Scalar(name="x").sample(mask=1)  # type: ignore[arg-type]  # the mistake under test
 
 

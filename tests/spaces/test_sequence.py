@@ -80,7 +80,7 @@ def test_impossible_lengths_and_bounds_are_refused() -> None:
     for size_range in ((-1, None), (3, 2)):
         with pytest.raises(ValueError, match="shortest <= longest"):
             Sequence(name="x", size_range=size_range)
-    with pytest.raises(ValueError, match="no scalar_range for text"):
+    with pytest.raises(ValueError, match="scalar_range is not supported for text"):
         Sequence(name="x", dtype=str, scalar_range=Scalar("r", dtype=int))
 
 

@@ -59,16 +59,16 @@ def test_what_is_close_is_proposed() -> None:
 @pytest.mark.parametrize("value", [None, 3, ["-a"], b"-a"])
 def test_what_is_no_text_is_refused(value: Any) -> None:
     words = Words(["-a"], "flag")
-    with pytest.raises(InvalidActionError, match="expected text, found"):
+    with pytest.raises(InvalidActionError, match="expected text, got"):
         words.find(value)
     with pytest.raises(UnknownNameError, match="expected one of 1"):
         words.number(value if not isinstance(value, bytes) else 3)  # type: ignore[arg-type]
 
 
 def test_items_that_cannot_be_told_apart_are_refused() -> None:
-    with pytest.raises(ValueError, match="expected flags that differ, found 'a  b' twice"):
+    with pytest.raises(ValueError, match="each flag must be different: 'a  b' is there twice"):
         Words(["a b", "c", "a  b"], "flag")
-    with pytest.raises(ValueError, match="at least one word, found an empty one"):
+    with pytest.raises(ValueError, match="at least one word: one is empty"):
         Words(["a", "  "], "flag")
 
 

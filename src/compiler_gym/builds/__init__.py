@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Command lines of compilers, and the files that compilers read and write.
 
-``command_line`` reads one command of a compiler, ``compilation_database`` a file of them,
-``archives`` lists the members of an archive, ``elf`` measures object files and linked files. No
-compiler is named here.
+``command_line`` reads one command of a compiler, ``compilation_database`` a file of commands,
+``archives`` lists the members of an archive, and ``elf`` measures object files and linked files.
+These modules do not depend on a compiler.
 """
 
 from typing import TYPE_CHECKING

@@ -9,7 +9,7 @@ __all__ = ["beginning", "is_archive", "is_bitcode", "iterate_members"]
 
 _MAGIC = b"!<arch>\n"
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
-"""How LLVM's bitcode begins, and how it does behind a header."""
+"""The first bytes of LLVM's bitcode, without and with a wrapper header."""
 _TABLES = (b"/", b"//", b"/SYM64/")
 
 
@@ -19,14 +19,14 @@ def is_archive(path: Path) -> bool:
 
 
 def is_bitcode(data: bytes) -> bool:
-    """Return whether `data`, or what it is the beginning of, is bitcode of LLVM."""
+    """Return whether `data`, which may be cut short, is LLVM bitcode."""
     return data.startswith(_BITCODE)
 
 
 def beginning(path: Path, count: int) -> bytes:
-    """Return the first bytes of a regular file; none where there is no such file."""
+    """Return the first bytes of a regular file; empty if it does not exist."""
     try:
-        if not os.path.isfile(path):  # a pipe would be waited for
+        if not os.path.isfile(path):  # reading from a pipe would block
             return b""
         with path.open("rb") as file:
             return file.read(count)
@@ -35,7 +35,7 @@ def beginning(path: Path, count: int) -> bytes:
 
 
 def iterate_members(data: bytes) -> Iterator[bytes | None]:
-    """Yield the files in an archive, less its tables; None where it is damaged."""
+    """Yield the files in an archive without its tables; yield None if it is damaged."""
     position = len(_MAGIC)
     while position + 60 <= len(data):
         header = data[position : position + 60]

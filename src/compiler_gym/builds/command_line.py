@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Read the command lines of gcc and clang: which program does one build, and how?
+"""Read command lines of gcc and clang: the program that a command builds, and the options.
 
-A command is taken apart, so that it can be put together again for another compiler. Nothing
-is run here, and a command that makes no code, such as ``-E``, is said to make none.
+A command is split into parts that can be reassembled for another compiler. Nothing is run here.
+Commands that produce no code, such as ``-E``, have the mode ``NOTHING``.
 """
 
 import os
@@ -34,17 +34,17 @@ SET_APART = (
     "-fvirtual-function-elimination", "-fthinlto-index", "--offload", "-fopenmp-targets", "-m32$",
     "-mx32$", "-m16$",
 )  # fmt: skip
-"""How flags begin that need passes of their own, or another machine: nobody may choose others.
-One that ends in a $ is the whole flag. The compiled driver reads this list, too."""
+"""Prefixes of flags that need special passes or another machine, so that passes must not be
+changed. A trailing $ marks an exact flag. The compiled driver reads this list, too."""
 
 QUESTION_MARKS = (
     "conftest", "cmTC_", "meson-private", "CMakeFiles/CMakeScratch", "CMakeFiles/CMakeTmp",
     "CompilerIdC", "testfile", "sanitycheck",
 )  # fmt: skip
-"""In the paths of what build systems make to find out about a compiler; the driver reads it."""
+"""Paths of programs with which build systems test a compiler; the driver reads this list, too."""
 
 IR_SUFFIXES = (".bc", ".ll")
-"""How the names of files of IR end."""
+"""Suffixes of IR files."""
 SOURCE_LANGUAGES = {
     ".c": "c",
     ".cc": "c++",
@@ -55,11 +55,11 @@ SOURCE_LANGUAGES = {
     ".i": "cpp-output",
     ".ii": "c++-cpp-output",
 }
-"""The language of a source file by how its name ends, as clang's ``-x`` says it."""
+"""The language of a source file by its suffix, as a value of clang's ``-x``."""
 
 
 class Mode(Enum):
-    """What a command makes."""
+    """The kind of output of a command."""
 
     OBJECT = "object"
     """One object for each source: ``-c``."""
@@ -76,9 +76,9 @@ class Source:
     """One source of a command."""
 
     name: str
-    """As the command names it."""
+    """The name in the command."""
     language: str | None = None
-    """What ``-x`` says; None leaves it to the name."""
+    """The value of ``-x``; None derives it from the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,37 +93,37 @@ class CompilerCommand:
     """
 
     words: tuple[str, ...]
-    """The command as it was given, response files put in their places."""
+    """The command line, with response files expanded."""
     cwd: Path
-    """Where it is run."""
+    """The working directory."""
     mode: Mode
-    """What it makes."""
+    """The kind of output."""
     sources: tuple[Source, ...]
-    """What it compiles."""
+    """The files to compile."""
     objects: tuple[str, ...]
-    """What it links without compiling it."""
+    """The files to link without compiling them."""
     flags: tuple[str, ...]
-    """What the front end and the code generator need to know."""
+    """Flags for the front end and the code generator."""
     link_flags: tuple[str, ...]
-    """What only the linker needs to know."""
+    """Flags for the linker only."""
     link_words: tuple[str, ...]
-    """Objects and link flags together, in the order of the command: a linker goes by it."""
+    """Objects and link flags in the order of the command, which matters to a linker."""
     headers: tuple[str, ...]
-    """What it compiles before it is included."""
+    """Headers to precompile."""
     assembly: tuple[str, ...]
-    """Which of the objects are assembly, which has no IR."""
+    """The objects that are assembly, which has no IR."""
     output: str | None
-    """What ``-o`` says."""
+    """The value of ``-o``."""
     level: str
-    """The last of its ``-O`` options."""
+    """The last ``-O`` option."""
     emits_ir: bool = False
-    """Whether it makes bitcode or IR in the place of objects or assembly."""
+    """True if it emits bitcode or IR instead of objects or assembly."""
     debug: tuple[str, ...] = ()
-    """What is said of debug information when it is run again: its own flags do not count."""
+    """The flags for debug information of a rerun; the original ones are dropped."""
 
     @property
     def is_set_apart(self) -> bool:
-        """True if it asks for what passes of the compiler's own do: see `SET_APART`.
+        """True if it uses special passes of the compiler: see `SET_APART`.
 
         >>> CompilerCommand.parse(["cc", "-fsanitize=address", "a.c"]).is_set_apart
         True
@@ -132,7 +132,7 @@ class CompilerCommand:
 
     @property
     def is_rare(self) -> bool:
-        """Whether it asks for what few calls of a build do, or for nothing but its own commands."""
+        """True if it needs features that few commands of a build need, or only unusual ones."""
         return (
             self.is_set_apart or self.emits_ir or bool(self.headers)
             or self.other_linker is not None
@@ -141,27 +141,27 @@ class CompilerCommand:
 
     @property
     def is_question(self) -> bool:
-        """True if a build system makes this to find out about a compiler, and reads the answer."""
+        """True if a build system runs it to test the compiler."""
         text = " ".join((str(self.cwd), *self.words))
         return any(mark in text for mark in QUESTION_MARKS)
 
     @property
     def other_linker(self) -> str | None:
-        """The linker that it names, where that is not LLVM's.
+        """The name of the linker in the flags, unless it is LLVM's.
 
         >>> CompilerCommand.parse(["cc", "a.o", "-fuse-ld=gold"]).other_linker
         'gold'
         """
-        named = [w.partition("=")[2] for w in self.words if w.startswith("--ld-path=")] or [
+        linkers = [w.partition("=")[2] for w in self.words if w.startswith("--ld-path=")] or [
             w.partition("=")[2] for w in self.words if w.startswith("-fuse-ld=")
         ]
-        return named[-1] if named and not _LLVM_LINKER.search(named[-1]) else None
+        return linkers[-1] if linkers and not _LLVM_LINKER.search(linkers[-1]) else None
 
     @property
     def uses_header(self) -> bool:
-        """Whether it makes a precompiled header, or reads one: both need the same level."""
+        """True if it makes or reads a precompiled header: both need the same level."""
         after = zip(self.words, self.words[1:], strict=False)
-        names = [each.removeprefix("-Xclang=") for word, each in after if word == "-include"]
+        names = [value.removeprefix("-Xclang=") for word, value in after if word == "-include"]
         return bool(self.headers) or "-include-pch" in self.words or any(
             (self.cwd / f"{name}{suffix}").exists() for name in names for suffix in (".pch", ".gch")
         )  # fmt: skip
@@ -172,7 +172,7 @@ class CompilerCommand:
         directory = Path(cwd or ".").absolute()
         expanded = tuple(_without_launcher(list(_expand(words, directory))))
         if not expanded:
-            raise BenchmarkInitError("expected a compiler command, found nothing")
+            raise BenchmarkInitError("the compiler command is empty")
         parts = _Parts()
         parts.take(expanded[1:])
         return cls(
@@ -193,25 +193,25 @@ class CompilerCommand:
 
     @classmethod
     def from_text(cls, text: str, cwd: str | Path | None = None) -> "CompilerCommand":
-        """Return the command that a shell would read in `text`."""
+        """Return the command in `text`, read like a shell does."""
         try:
             words = shlex.split(text)
         except ValueError as error:
-            raise BenchmarkInitError(f"no command: {error}: {text}") from error
+            raise BenchmarkInitError(f"cannot read the command: {error}: {text}") from error
         operators = [word for word in words if word in _SHELL]
         if operators:
-            raise BenchmarkInitError(f"expected one command, found {operators[0]!r} in: {text}")
+            raise BenchmarkInitError(f"use a single command, without {operators[0]!r}: {text}")
         return cls.parse(words, cwd)
 
     @property
     def is_cxx(self) -> bool:
-        """Whether the driver or a source is C++."""
+        """True if the driver or a source is C++."""
         name = Path(self.words[0]).name
         languages = (s.language or SOURCE_LANGUAGES.get(Path(s.name).suffix) for s in self.sources)
         return "++" in name or any((language or "").startswith("c++") for language in languages)
 
     def find_output(self, source: Source) -> Path:
-        """Return the file that this command makes of `source`, or of everything."""
+        """Return the output file for `source`, or for all sources together."""
         if self.output is not None:
             return self.cwd / self.output
         if self.mode is Mode.PROGRAM:
@@ -220,26 +220,26 @@ class CompilerCommand:
         return self.cwd / (Path(source.name).stem + (llvm if self.emits_ir else plain))
 
     def arguments(self, source: Source) -> tuple[str, ...]:
-        """Return what a front end in `cwd` is told to read `source` as this command does."""
+        """Return the arguments for a front end in `cwd` that compile `source` like this command."""
         name = source.name
         if os.path.isabs(name):
-            # The name is part of the bitcode, the place of the tree must not be.
+            # The name becomes part of the bitcode, which must not depend on the tree's location.
             name = os.path.relpath(name, self.cwd)
         name = _as_file(name)
         language = source.language or _detect_language(name, self.words[0])
         args = (*self.flags, *(("-x", language) if language else ()), name)
         if any(flag.startswith("-include") for flag in self.flags):
-            # A precompiled header was made at the command's level, which is not ours.
+            # A precompiled header was made at the command's level, which differs from ours.
             args = ("-Xclang", "-fno-validate-pch", *args)
         return args
 
     def without_flags(self, unwanted: set[str]) -> "CompilerCommand":
-        """Return the command less the flags that clang does not know."""
+        """Return the command without the given flags, which clang does not support."""
         return replace(self, flags=tuple(flag for flag in self.flags if flag not in unwanted))
 
 
 class _Parts:
-    """What is known of a command while its words are read one by one."""
+    """The parts of a command while its arguments are read one by one."""
 
     def __init__(self) -> None:
         self.mode = Mode.PROGRAM
@@ -256,21 +256,21 @@ class _Parts:
         self._language: str | None = None
 
     def take(self, words: Sequence[str]) -> None:
-        """Sort every word into its place."""
-        rest = iter(words)
-        for word in rest:
+        """Add every argument to its part."""
+        arguments = iter(words)
+        for word in arguments:
             if word == "--":
-                for name in rest:
+                for name in arguments:
                     self._input(name)
             elif word == "-" or not word.startswith("-"):
                 self._input(word)
             else:
-                self._option(word, rest)
+                self._option(word, arguments)
 
     def _option(self, word: str, rest: Iterator[str]) -> None:
         mode = Mode.NOTHING if word.startswith(_PRINTING) else _MODES.get(word)
         if mode is not None:
-            # The earliest phase wins, in whatever order they are written.
+            # The earliest phase wins, in any order of the flags.
             self.mode = min(self.mode, mode, key=_PHASES.index)
         elif word in ("-o", "--output") or (word.startswith("-o") and not word.startswith("-ob")):
             self.output = word[2:] if word[:2] == "-o" and word[2:] else _value(word, rest)
@@ -370,15 +370,15 @@ def is_listed(word: str, flags: tuple[str, ...] = SET_APART) -> bool:
 
 
 def _as_file(name: str) -> str:
-    """Return `name` as a word that is no option, wherever in a command it stands."""
+    """Return `name` as an argument that cannot be mistaken for an option."""
     return f"./{name}" if name.startswith("-") and name != "-" else name
 
 
 def _value(option: str, rest: Iterator[str]) -> str:
-    found = next(rest, None)
-    if found is None:
-        raise BenchmarkInitError(f"expected a value after {option}, found the end of the command")
-    return found
+    value = next(rest, None)
+    if value is None:
+        raise BenchmarkInitError(f"{option} needs a value, but the command ends after it")
+    return value
 
 
 def _without_launcher(words: list[str]) -> list[str]:

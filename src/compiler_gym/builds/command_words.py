@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Splits a recorded command line, which is untrusted input, into words.
+"""Splits a recorded command line, which is untrusted input, into arguments.
 
-A command line is parsed for its actions, and users also paste it into a shell. So it must be
-a single command: words that a parser does not know are an error, never skipped.
+A command line is parsed for its actions, and users also paste it into a shell. It must therefore
+be a single command: arguments that a parser does not know are an error, never skipped.
 """
 
 import re
@@ -21,39 +21,39 @@ _ESCAPED = re.compile(r'\\(["\\])')
 
 
 def split_command(text: str) -> list[str]:
-    """Return the words of a command line, as a shell splits them.
+    """Return the arguments of a command line, as a shell splits them.
 
-    Raises `InvalidActionError` for a value that is not text, for an unclosed quote and for
+    Raises `InvalidActionError` for a value that is not text, for an unclosed quote, and for
     line breaks and other control characters, which would begin another command.
 
         >>> split_command("opt -passes='sroa,dce' input.bc")
         ['opt', '-passes=sroa,dce', 'input.bc']
     """
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
-        raise InvalidActionError(f"expected a command line, found {text!r:.200}")
+        raise InvalidActionError(f"expected a command line, got {text!r:.200}")
     if not text.isprintable():
         raise InvalidActionError(
-            f"{text[:_MOST_QUOTED_TEXT]!r} is not one command: found a line break or a control "
-            "character, expected the command alone"
+            f"{text[:_MOST_QUOTED_TEXT]!r} is not a single command: remove line breaks and "
+            "control characters"
         )
     try:
         return split_words(text)
     except ValueError as error:
         raise InvalidActionError(
-            f"{text[:_MOST_QUOTED_TEXT]!r} is cut short: {error}: expected a whole command line"
+            f"{text[:_MOST_QUOTED_TEXT]!r} is cut short ({error}): use the complete command line"
         ) from error
 
 
 def split_words(text: str) -> list[str]:
-    """Return what `shlex.split` returns, in time linear in the length of the words.
+    """Return the result of `shlex.split`, in time linear in the length of the arguments.
 
-    Raises `ValueError` for an unclosed quote and a backslash at the end.
+    Raises `ValueError` for an unclosed quote or a backslash at the end.
 
     >>> split_words("clang 'a b'c ''")
     ['clang', 'a bc', '']
     """
     words: list[str] = []
-    pieces: list[str] | None = None  # None between words: an empty word has a piece
+    pieces: list[str] | None = None  # None between arguments: an empty one has a piece
     at = 0
     while at < len(text):
         match = _PIECE.match(text, at)

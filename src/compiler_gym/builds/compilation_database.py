@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads a ``compile_commands.json``: how each source of a project is compiled."""
+"""Reads ``compile_commands.json``, the compile commands of a project."""
 
 import json
 import os
@@ -22,9 +22,9 @@ def read_database(
 ) -> Iterator[tuple[str, str, CompilerCommand]]:
     """Yield the name, the target and the command of each entry.
 
-    CMake's objects tell their target (``CMakeFiles/NAME.dir``); all others are of ``all``.
-    Raises `BenchmarkInitError` for what is no compilation database. An entry whose command
-    cannot be read raises it, too, or goes into `failed` with the reason.
+    CMake's objects have their target in their path (``CMakeFiles/NAME.dir``); all others belong
+    to ``all``. Raises `BenchmarkInitError` if it is not a compilation database, or if an entry
+    cannot be read; with `failed`, such an entry is added there with the reason instead.
     """
     for number, entry in enumerate(_read_entries(path), start=1):
         name = f"entry {number}"
@@ -42,40 +42,40 @@ def read_database(
                 raise BenchmarkInitError(f"{path}: {name}: {error}") from error
             failed.append((name, str(error)))
             continue
-        made = fields.get("output") or command.output or ""
-        target = _TARGET.search(made.replace(os.sep, "/"))
+        output = fields.get("output") or command.output or ""
+        target = _TARGET.search(output.replace(os.sep, "/"))
         yield name, target[1] if target else "all", command
 
 
 def _read_fields(entry: Any) -> dict[str, str]:
-    """Return the texts of an entry; raise `BenchmarkInitError` for one that is not an entry."""
+    """Return the text fields of an entry; raise `BenchmarkInitError` for an invalid entry."""
     if not isinstance(entry, dict):
-        raise BenchmarkInitError(f"it is {entry!r:.80}: expected an object")
+        raise BenchmarkInitError(f"it must be an object (got {entry!r:.80})")
     fields = cast("dict[str, Any]", entry)
     words: Any = fields.get("arguments")
     for name in ("file",) if words is not None else ("file", "command"):
         if name not in fields:
-            raise BenchmarkInitError(f"it has no {name!r}: expected one")
+            raise BenchmarkInitError(f"it has no {name!r}")
     for name in ("file", "command", "directory", "output"):
         value = fields.get(name, "")
         if not isinstance(value, str) or "\0" in value:
-            raise BenchmarkInitError(f"{name!r} is {value!r:.80}: expected a text")
+            raise BenchmarkInitError(f"{name!r} must be text (got {value!r:.80})")
     is_list = isinstance(words, list) and all(
         isinstance(word, str) and "\0" not in word for word in cast("list[Any]", words)
     )
     if words is not None and not (is_list and words):
-        raise BenchmarkInitError(f"'arguments' is {words!r:.80}: expected a list of texts")
+        raise BenchmarkInitError(f"'arguments' must be a list of texts (got {words!r:.80})")
     return {name: value for name, value in fields.items() if isinstance(value, str)}
 
 
 def _read_entries(path: Path) -> list[Any]:
     try:
-        found: Any = json.loads(read_regular(path))
+        entries: Any = json.loads(read_regular(path))
     except OSError as error:
         raise program_unreadable(path, error) from error
     except (ValueError, RecursionError) as error:
-        raise BenchmarkInitError(f"{path} is no compilation database: {error!r}") from error
-    if not isinstance(found, list):
-        kind = type(found).__name__
-        raise BenchmarkInitError(f"{path} is no compilation database: expected a list, not {kind}")
-    return cast("list[Any]", found)
+        raise BenchmarkInitError(f"{path} is not a compilation database: {error!r}") from error
+    if not isinstance(entries, list):
+        kind = type(entries).__name__
+        raise BenchmarkInitError(f"{path} is not a compilation database: {kind} instead of list")
+    return cast("list[Any]", entries)

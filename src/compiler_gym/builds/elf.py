@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How large an ELF file is, and where: read from its section headers, without any tool."""
+"""The sizes of ELF files and their parts, read from section headers without any tool."""
 
 import contextlib
 import struct
@@ -36,34 +36,35 @@ _CODE = (
     ".text", ".text.hot", ".text.unlikely", ".text.startup", ".text.exit", ".text.split",
     ".text.unknown", ".text.cold", ".bolt.org.text",
 )  # fmt: skip
-"""Where linked code is: in a section by how often it runs where a linker keeps these apart. BOLT
-writes what is cold to one of its own, and leaves the old code in the file."""
+"""Sections of linked code: linkers may separate it by how often it runs. BOLT writes cold code to
+into a separate section, and keeps the old code in the file."""
 _ELSEWHERE = 0xFFFF
-"""The index of a section that does not fit into the header."""
+"""The index in the header if the real index does not fit."""
 RELOCATABLE = 1
 """The type of an object file, in the header of an ELF file."""
 EXECUTABLE = 2
 """The type of a program that is loaded at a fixed address."""
 SHARED = 3
-"""The type of a shared library or a position-independent program."""
+"""The type of a shared library or a position-independent executable."""
 _FOR_LINKER = ".llvm.lto"
 _NO_MORE = b"\xff" * 4
-"""What the compiled driver writes behind the bitcode of an object, and ``ld -r`` puts inside."""
+"""The marker that the compiled driver appends to the bitcode of an object; after ``ld -r`` it is
+inside."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What a linked file takes, in bytes."""
+    """The sizes of a linked file, in bytes."""
 
     text: int
-    """Its section ``.text``, and its parts where they are kept apart: machine code, with that of
-    the start-up files and linked-in libraries; of a file that BOLT laid out, the old code, too."""
+    """The section ``.text`` and the sections split from it: machine code, including start-up files
+    and linked-in libraries, and the old code of a file that BOLT laid out."""
     loaded: int
-    """What a loader maps of the file: the bytes of its loadable segments, which hold code,
-    read-only data, data, relocations, unwind tables and the headers in front of them. Of an
-    object, which has no segments, those of the sections that a linker puts into them."""
+    """The bytes of the loadable segments: code, read-only data, data, relocations, unwind tables
+    and the headers before them. For an object, which has no segments, the sections that a linker
+    puts into them."""
     total: int
-    """The whole file."""
+    """The size of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +79,19 @@ class _Section:
 
 
 def is_elf(path: Path, *kinds: int) -> bool:
-    """Return whether `path` is an ELF file, of one of `kinds` where some are given."""
+    """Return whether `path` is an ELF file, of one of `kinds` if any are given."""
     header = beginning(path, 18)
     kind = int.from_bytes(header[16:18], "little")
     return header[:4] == _MAGIC and (not kinds or kind in kinds)
 
 
 def is_shared_library(path: Path) -> bool:
-    """Return whether `path` may be loaded anywhere: a library, or a program of that kind."""
+    """Return whether `path` is a shared library or a position-independent executable."""
     return is_elf(path, SHARED)
 
 
 def measure_sizes(path: Path) -> Sizes:
-    """Return the sizes of the linked file or object `path`; raise `ProjectError` for another."""
+    """Return the sizes of the linked file or object `path`; raise `ProjectError` otherwise."""
     data = _read(path)
     sections = _sections(path, data)
     text = sum(section.size for section in sections if section.name in _CODE)
@@ -105,44 +106,44 @@ def measure_sizes(path: Path) -> Sizes:
 
 
 def read_code(path: Path) -> bytes:
-    """Return the machine code of the linked file `path`; raise `ProjectError` for no ELF file."""
+    """Return the machine code of the linked file `path`; raise `ProjectError` if it is not ELF."""
     data = _read(path)
-    found = (part for part in _sections(path, data) if part.name in _CODE)
-    return b"".join(_contents(path, data, part) for part in found)
+    sections = (part for part in _sections(path, data) if part.name in _CODE)
+    return b"".join(_contents(path, data, part) for part in sections)
 
 
 def find_bitcode(data: bytes) -> bytes | None:
-    """Return the bitcode that `data` is, or that lld finds in it beside machine code."""
+    """Return `data` if it is bitcode, or the bitcode that lld finds in it; otherwise None."""
     if is_bitcode(data):
         return data
     if data[:4] != _MAGIC:
         return None
     path = Path("object")
-    with contextlib.suppress(ProjectError):  # no object of this machine
+    with contextlib.suppress(ProjectError):  # not an object for this machine
         for part in _sections(path, data):
-            if part.name == _FOR_LINKER and is_bitcode(found := _contents(path, data, part)):
-                found = found.removesuffix(_NO_MORE)
-                return None if _NO_MORE + b"BC" in found else found
+            if part.name == _FOR_LINKER and is_bitcode(bitcode := _contents(path, data, part)):
+                bitcode = bitcode.removesuffix(_NO_MORE)
+                return None if _NO_MORE + b"BC" in bitcode else bitcode
     return None
 
 
 def function_sizes(path: Path) -> dict[str, int]:
-    """Return the bytes of each function in the symbol table of `path`; none if it is stripped."""
-    found = dict[str, int]()
+    """Return the bytes of each function in the symbol table of `path`; empty if it is stripped."""
+    sizes = dict[str, int]()
     for symbol in _symbols(path, _read(path), _SYMTAB):
         if symbol.kind == _FUNCTION and symbol.is_defined and symbol.size:
-            found[symbol.name] = found.get(symbol.name, 0) + symbol.size
-    return found
+            sizes[symbol.name] = sizes.get(symbol.name, 0) + symbol.size
+    return sizes
 
 
 def read_exported_symbols(path: Path) -> set[str]:
-    """Return what the dynamic linker finds in `path`: of a program, what libraries name of it."""
+    """Return the symbols that the dynamic linker finds in `path`."""
     symbols = _symbols(path, _read(path), _DYNSYM)
     return {symbol.name for symbol in symbols if symbol.is_defined and symbol.name}
 
 
 def read_needed_symbols(path: Path) -> set[str]:
-    """Return what the object or archive `path` needs from elsewhere."""
+    """Return the undefined symbols of the object or archive `path`."""
     data = _read(path)
     parts = iterate_members(data) if is_archive(path) else (data,)
     return {
@@ -174,11 +175,11 @@ def _symbols(path: Path, data: bytes, table: int) -> Iterator[_Symbol]:
 
 def _sections(path: Path, data: bytes) -> list[_Section]:
     if data[:4] != _MAGIC or data[4:6] != b"\x02\x01" or len(data) < 64:
-        raise ProjectError(f"expected a 64-bit little-endian ELF file: {path}")
+        raise ProjectError(f"{path} is not a 64-bit little-endian ELF file")
     (offset,) = struct.unpack_from("<Q", data, 40)
     count, names_at = struct.unpack_from("<HH", data, 60)
     if offset and (count == 0 or names_at == _ELSEWHERE):
-        # More than fit into the header: the first section, which is none, has the numbers.
+        # If the numbers do not fit into the header, the first section, a dummy, has them.
         if offset + _SECTION.size > len(data):
             raise _report_damage(path, "the section headers are cut off")
         _, _, _, _, _, large, link, *_ = _SECTION.unpack_from(data, offset)
@@ -186,18 +187,18 @@ def _sections(path: Path, data: bytes) -> list[_Section]:
     if offset + count * _SECTION.size > len(data):
         raise _report_damage(path, "the section headers are cut off")
     headers = _SECTION.iter_unpack(data[offset : offset + count * _SECTION.size])
-    found = [
+    sections = [
         _Section(name, kind, start, size, link, flags)
         for name, kind, flags, _, start, size, link, *_ in headers
     ]
-    if not found or names_at == 0:
-        return found
-    names = _contents(path, data, _at(path, found, names_at))
-    return [replace(section, name=_string_at(path, names, section.name_at)) for section in found]
+    if not sections or names_at == 0:
+        return sections
+    names = _contents(path, data, _at(path, sections, names_at))
+    return [replace(section, name=_string_at(path, names, section.name_at)) for section in sections]
 
 
 def _loadable(path: Path, data: bytes) -> Iterator[int]:
-    """Yield how many bytes of the file each segment is that a loader maps."""
+    """Yield the size in the file of each segment that a loader maps."""
     (offset,) = struct.unpack_from("<Q", data, 32)
     (count,) = struct.unpack_from("<H", data, 56)
     if offset + count * _SEGMENT.size > len(data):
@@ -233,8 +234,8 @@ def _string_at(path: Path, names: bytes, at: int) -> str:
     return names[at:end].decode(errors="replace")
 
 
-def _report_damage(path: Path, why: str) -> ProjectError:
-    return ProjectError(f"{path} is damaged: {why}: build it again")
+def _report_damage(path: Path, reason: str) -> ProjectError:
+    return ProjectError(f"{path} is damaged: {reason}: build it again")
 
 
 def _read(path: Path) -> bytes:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The command ``compiler-gym``: one file per command; each parses, calls and prints.
 
-Commands reach a compiler by the name of its environment and through the API that
-every environment has. ``_app`` lists the commands, ``kit`` holds what commands share, those of
-tools too. Nothing is imported before it is needed.
+Commands reach a compiler through the name of its environment and the API of every environment.
+``_app`` lists the commands, and ``kit`` has the parts that commands share, including those of
+tools. Nothing is imported before it is needed.
 """
 
 import sys
@@ -14,11 +14,11 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line and leave with its exit status."""
-    words = sys.argv[1:]
-    # A build calls its compiler for each of its files: such a call need not load Typer.
-    if words and (early := parts("early_commands").get(words[0])) is not None:
-        status = early.load()(words)
+    """Run the command line and exit with its status."""
+    arguments = sys.argv[1:]
+    # A build calls its compiler for each of its files: these calls must not load Typer.
+    if arguments and (early := parts("early_commands").get(arguments[0])) is not None:
+        status = early.load()(arguments)
         if status is not None:
             sys.exit(status)
     from compiler_gym.cli._app import main as run_command

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``python -m compiler_gym.cli``: the same as ``compiler-gym``."""
+"""The module for ``python -m compiler_gym.cli``, the same as ``compiler-gym``."""
 
 from compiler_gym.cli import main
 

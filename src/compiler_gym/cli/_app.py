@@ -109,13 +109,13 @@ _COMMANDS = {
 
 @cache
 def commands() -> Mapping[str, Row]:
-    """Return every command by name: the kernel's, which no tool replaces, then those of tools."""
+    """Return every command by name: our own, which tools cannot replace, then those of tools."""
     tools = {name: row for name, row in tool_commands().items() if " " not in name}
     return _COMMANDS | {name: row for name, row in tools.items() if name not in _COMMANDS}
 
 
 class _OnUse(MutableMapping[str, Any]):
-    """The commands by name, each made when it is asked for."""
+    """The commands by name, each made when it is used."""
 
     def __init__(self) -> None:
         self._made: dict[str, Any] = {}
@@ -139,7 +139,7 @@ class _OnUse(MutableMapping[str, Any]):
 
 
 class _Commands(TyperGroup):
-    """The group of them all."""
+    """The group of all commands."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -154,7 +154,7 @@ class _Commands(TyperGroup):
                     formatter.write_dl(rows)
 
     def make_context(self, *args: Any, **settings: Any) -> Any:
-        """Read the command line; this is where help is printed."""
+        """Parse the command line, and print help if requested."""
         with leaving_with_the_reader():
             return super().make_context(*args, **settings)
 
@@ -194,7 +194,7 @@ def compiler_gym(
 
 
 def main() -> None:
-    """Run the command line and leave with its exit status; errors are one line each."""
+    """Run the command line and exit with its status; print each error on one line."""
     exit_when_terminated()
     try:
         app(standalone_mode=True, prog_name="compiler-gym")

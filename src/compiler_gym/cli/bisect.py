@@ -17,9 +17,7 @@ __all__ = ["bisect"]
 
 
 def bisect(
-    trace: Annotated[
-        Path, typer.Argument(help="Trace that `replay --trace` wrote on one machine.")
-    ],
+    trace: Annotated[Path, typer.Argument(help="Trace from `replay --trace` on one machine.")],
     other: Annotated[
         Path | None,
         typer.Argument(help="Trace of another machine [default: replay on this one]."),
@@ -29,24 +27,27 @@ def bisect(
 ) -> None:
     """Find the first action after which two machines or versions differ.
 
-    On the one:    compiler-gym replay states.jsonl --trace theirs.jsonl
+    On one machine:    compiler-gym replay states.jsonl --trace first.jsonl
 
-    On the other:  compiler-gym bisect theirs.jsonl
+    On the other one:  compiler-gym bisect first.jsonl
 
     Exits with status 1 if they differ.
     """
     from compiler_gym.errors import StateFileError
     from compiler_gym.validation import first_disagreement
 
-    ours = _traces_in(trace)
-    theirs = (
-        _traces_in(other) if other is not None else [_replay_here(found, env) for found in ours]
+    first_traces = _traces_in(trace)
+    second_traces = (
+        _traces_in(other) if other is not None else [_replay_here(row, env) for row in first_traces]
     )
-    if len(ours) != len(theirs):
-        raise StateFileError(f"expected as many traces in each, found {len(ours)}, {len(theirs)}")
+    if len(first_traces) != len(second_traces):
+        raise StateFileError(
+            f"the files have {len(first_traces)} and {len(second_traces)} traces: the numbers must "
+            "be equal"
+        )
     rows = [
-        _comparison_row(one, two, first_disagreement(one, two))
-        for one, two in zip(ours, theirs, strict=True)
+        _comparison_row(first, second, first_disagreement(first, second))
+        for first, second in zip(first_traces, second_traces, strict=True)
     ]
     if json:
         print_json(rows)
@@ -68,41 +69,41 @@ def _traces_in(path: Path) -> "list[Trace]":
     return [Trace.from_line(line) for line in lines if line.strip()]
 
 
-def _replay_here(found: "Trace", env: str | None) -> "Trace":
+def _replay_here(recorded: "Trace", env: str | None) -> "Trace":
     from compiler_gym.validation import trace
 
-    with env_for(found.environment, env, None)() as made:
-        return trace(made, found.state)
+    with env_for(recorded.environment, env, None)() as environment:
+        return trace(environment, recorded.state)
 
 
-def _comparison_row(one: "Trace", other: "Trace", after: int | None) -> dict[str, Any]:
-    action = one.actions[after - 1] if after else None
-    versions = [one.compiler_version, other.compiler_version]
+def _comparison_row(first: "Trace", second: "Trace", after: int | None) -> dict[str, Any]:
+    action = first.actions[after - 1] if after else None
+    versions = [first.compiler_version, second.compiler_version]
     return {
-        "benchmark": one.benchmark,
-        "actions": len(one.actions),
+        "benchmark": first.benchmark,
+        "actions": len(first.actions),
         "after": after,
         "action": action,
         "versions": versions,
-        "errors": [one.error, other.error],
+        "errors": [first.error, second.error],
     }
 
 
 def _show_disagreements(rows: list[dict[str, Any]]) -> None:
-    shown = table(
+    rows_shown = table(
         "Program", "Actions", "Versions", "First disagreement",
         right=("Actions",), typed=("Program",),
     )  # fmt: skip
     for row in rows:
         after = row["after"]
-        words = "none" if after is None else "before any action"
+        place = "none" if after is None else "before any action"
         if after:
-            words = f"action {after}: {row['action']}"
+            place = f"action {after}: {row['action']}"
         errors = "; ".join(error for error in row["errors"] if error)
-        shown.add_row(
+        rows_shown.add_row(
             program_name(row["benchmark"]),
             str(row["actions"]),
             " / ".join(dict.fromkeys(row["versions"])),
-            f"{words} ({errors})" if errors else words,
+            f"{place} ({errors})" if errors else place,
         )
-    show(shown)
+    show(rows_shown)

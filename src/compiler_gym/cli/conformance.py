@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym conformance``, and ``compiler-gym sdk`` for those who write what it checks."""
+"""``compiler-gym conformance``, and ``compiler-gym sdk`` for authors of services."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,7 @@ from compiler_gym.errors import BenchmarkNotFoundError, InvalidParameterError
 __all__ = ["conformance", "sdk"]
 
 BROKEN = 1
-"""The exit status when a promise is not kept."""
+"""The exit status if a check fails."""
 _TEXT = b"first   \n\n\n    second\n"
 
 
@@ -40,14 +40,14 @@ def conformance(
     from compiler_gym.session import BenchmarkSpec
     from compiler_gym.testing.service_conformance import check_service
 
-    words, over, contents = service, carrier or "descriptor", _TEXT
+    command, transport, contents = service, carrier or "descriptor", _TEXT
     uri = "benchmark://conformance-v0/text"
     if len(service) == 1 and service[0].endswith(".toml"):
         from compiler_gym.plugins import read_plugin
         from compiler_gym.registration import make
 
-        declared = read_plugin(service[0])
-        words, over = list(declared.service), carrier or declared.carrier
+        plugin = read_plugin(service[0])
+        command, transport = list(plugin.service), carrier or plugin.carrier
         if program is None:
             with make(service[0]) as env:
                 first = next(env.datasets.benchmarks(), None)
@@ -58,7 +58,7 @@ def conformance(
             uri, contents = f"file://{program.absolute()}", program.read_bytes()
         except OSError as error:
             raise BenchmarkNotFoundError(f"cannot read {program}: {error.strerror}") from error
-    source = SessionSource.of_program(words, over)
+    source = SessionSource.of_program(command, transport)
     console, broken, rows = output(), 0, list[dict[str, str]]()
     for check in check_service(source, BenchmarkSpec(uri, contents)):
         broken += bool(check.problem)
@@ -70,7 +70,7 @@ def conformance(
         for text in filter(None, (check.problem, check.detail)):
             console.print(f"        {text}")
     if json:
-        print_json({"service": words, "broken": broken, "checks": rows})
+        print_json({"service": command, "broken": broken, "checks": rows})
     else:
         console.print(f"{broken} promises are not kept" if broken else "Every promise is kept.")
     if broken:
@@ -83,5 +83,5 @@ def sdk() -> None:
 
     path = sdk_path()
     if not path.is_dir():
-        raise InvalidParameterError(f"{path} is not there: install compiler_gym again")
+        raise InvalidParameterError(f"{path} does not exist: install compiler_gym again")
     typer.echo(path)

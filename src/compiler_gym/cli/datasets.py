@@ -59,7 +59,7 @@ def list_datasets(env: EnvName = _ENV, json: Json = False) -> None:
     if json:
         print_json({"datasets": listed})
         return
-    columns = ("Dataset", "Programs", "Size", "Licence", "Needs", "What it is")
+    columns = ("Dataset", "Programs", "Size", "Licence", "Needs", "Description")
     wide = output().width >= _WIDE
     rows = table(*columns[: 6 if wide else 5], right=("Programs", "Size"), typed=("Dataset",))
     for fact in listed:
@@ -67,7 +67,7 @@ def list_datasets(env: EnvName = _ENV, json: Json = False) -> None:
             rows.add_row(*_cells(fact, wide=wide))
     with open_pager() as console:
         show(rows, console)
-        console.print("Fetch one:", heading("compiler-gym datasets install NAME"))
+        console.print("Install one with:", heading("compiler-gym datasets install NAME"))
 
 
 @datasets.command()
@@ -85,13 +85,13 @@ def remove(name: Name, env: EnvName = _ENV, json: Json = False) -> None:
     with open_datasets(env) as catalogue:
         dataset = catalogue.dataset(name)
         if not dataset.has_site_data:
-            raise DatasetInitError(f"{dataset.name} has no files of its own: it cannot be removed")
+            raise DatasetInitError(f"{dataset.name} is bundled and cannot be removed")
         freed = dataset.site_data_size_in_bytes
         dataset.uninstall()
         if json:
             print_json({"name": dataset.name, "freed_bytes": freed})
         else:
-            output().print(f"{dataset.name} is removed, {_size(freed)} freed", soft_wrap=True)
+            output().print(f"removed {dataset.name}: {_size(freed)} freed", soft_wrap=True)
 
 
 @datasets.command()
@@ -104,18 +104,18 @@ def verify(
 ) -> None:
     """Check installed files for changes; exit with status 1 if there are any."""
     with open_datasets(env) as catalogue:
-        chosen = [catalogue.dataset(name) for name in names or ()]
-        for dataset in chosen:
+        selected = [catalogue.dataset(name) for name in names or ()]
+        for dataset in selected:
             if not _can_be_verified(dataset):
                 raise DatasetInitError(f"{dataset.name} is not installed: nothing to verify")
         every = catalogue.datasets(with_deprecated=True)
-        chosen = chosen or [d for d in every if d.has_site_data and _can_be_verified(d)]
-        findings = {dataset.name: dataset.verify() for dataset in chosen}
+        selected = selected or [d for d in every if d.has_site_data and _can_be_verified(d)]
+        findings = {dataset.name: dataset.verify() for dataset in selected}
     if json:
         print_json({"datasets": findings})
-    for name, found in () if json else findings.items():
-        output().print(f"{name}: {'as it should be' if not found else ''}", soft_wrap=True)
-        for finding in found:
+    for name, changes in () if json else findings.items():
+        output().print(f"{name}: {'unchanged' if not changes else ''}", soft_wrap=True)
+        for finding in changes:
             output().print(f"  {finding}", soft_wrap=True)
     if any(findings.values()):
         raise typer.Exit(1)
@@ -140,18 +140,18 @@ def sample(
     from numpy.random import default_rng
 
     generator = default_rng(seed)
-    found: list[dict[str, Any]] = []
+    programs: list[dict[str, Any]] = []
     with open_datasets(env) as catalogue:
-        chosen = catalogue if name is None else catalogue.dataset(name)
+        source = catalogue if name is None else catalogue.dataset(name)
         for _ in range(count):
-            program = chosen.random_benchmark(generator)
-            found.append({"uri": str(program), "bytes": len(program.contents)})
+            program = source.random_benchmark(generator)
+            programs.append({"uri": str(program), "bytes": len(program.contents)})
             if folder is not None:
-                found[-1]["path"] = str(_write(folder.expanduser(), program))
+                programs[-1]["path"] = str(_write(folder.expanduser(), program))
     if json:
-        print_json({"programs": found})
+        print_json({"programs": programs})
         return
-    for entry in found:
+    for entry in programs:
         output().print(entry["uri"], soft_wrap=True)
 
 
@@ -181,24 +181,24 @@ def _facts(dataset: "Dataset") -> dict[str, Any]:
 
 
 def _cells(fact: dict[str, Any], *, wide: bool) -> list[str]:
-    kept = _size(fact["bytes"]) if fact["bytes"] or fact["needs"] else "bundled"
-    size = kept if fact["installed"] else "-"
-    no_number = "-" if fact["damage"] else "no end"
+    stored = _size(fact["bytes"]) if fact["bytes"] or fact["needs"] else "bundled"
+    size = stored if fact["installed"] else "-"
+    no_number = "-" if fact["damage"] else "unlimited"
     programs = no_number if fact["programs"] is None else f"{fact['programs']:,}"
     needs = "nothing" if fact["installed"] else fact["needs"]
     name = fact["name"].removeprefix("benchmark://")
     if wide:
         return [name, programs, size, fact["license"], needs, fact["description"]]
-    # The host is in the JSON.
+    # The host is in the JSON output.
     return [name, programs, size, fact["license"], needs.partition(" from ")[0]]
 
 
-def _report_done(fact: dict[str, Any], what: str, json: bool) -> None:
+def _report_done(fact: dict[str, Any], state: str, json: bool) -> None:
     if json:
         print_json(fact)
         return
-    count = "programs without end" if fact["programs"] is None else f"{fact['programs']} programs"
-    output().print(f"{fact['name']} {what}: {count}, {_size(fact['bytes'])}", soft_wrap=True)
+    count = "unlimited programs" if fact["programs"] is None else f"{fact['programs']} programs"
+    output().print(f"{fact['name']} {state}: {count}, {_size(fact['bytes'])}", soft_wrap=True)
 
 
 def _size(size: float) -> str:

@@ -28,10 +28,10 @@ _VARIANT = re.compile(
     r"|normdict|dict|functions|(?:_?graph)?(?:_?json|_arrays|_instance)?|arrays|tuple|words"
     r"|embeddingindices|unknownshare|preprocessedtext|comparison)?$"
 )
-"""The end of a name that shows the same as another: scaled, after another pipeline, as a graph."""
+"""The end of a name of a variant of a measure: scaled, after another pipeline, as a graph."""
 _MARGIN = 14
 _ROWS_OF_SPACE = ("actions", "parts")
-"""The keys of an action space that hold rows."""
+"""The keys of an action space whose values are rows."""
 _SECTIONS = ("action_spaces", "observation_spaces", "reward_spaces", "datasets")
 
 
@@ -71,29 +71,29 @@ def describe(
     if json:
         print_json(description)
         return
-    chosen = dict(zip(_SECTIONS, (actions, observations, rewards, datasets), strict=True))
+    selected = dict(zip(_SECTIONS, (actions, observations, rewards, datasets), strict=True))
     with open_pager() as console:
         version = f"  (compiler {description['compiler_version']})"
         console.print(heading(description["id"], version), soft_wrap=True)
         console.print(_plain_text(description["about"]))
-        if filter is None and not any(chosen.values()):
+        if filter is None and not any(selected.values()):
             _show_summary(description, console)
             return
         if filter is not None and not actions:
             description["action_spaces"] = _without_repetition(description["action_spaces"])
         for kind in _SECTIONS:
-            if chosen[kind] or not any(chosen.values()):
+            if selected[kind] or not any(selected.values()):
                 _show_section(kind, description[kind], console)
 
 
 def _filter(description: dict[str, Any], text: str) -> dict[str, Any]:
-    """Return the rows that hold `text`; raise `UnknownNameError` if there is none."""
+    """Return the rows that contain `text`; raise `UnknownNameError` if there are none."""
     from compiler_gym.errors import UnknownNameError
     from compiler_gym.errors.nearest import did_you_mean
 
-    found = dict(description)
+    result = dict(description)
     for kind in _SECTIONS[1:]:
-        found[kind] = [row for row in description[kind] if _row_holds(row, text)]
+        result[kind] = [row for row in description[kind] if _row_holds(row, text)]
     spaces = [
         {
             **space,
@@ -104,42 +104,42 @@ def _filter(description: dict[str, Any], text: str) -> dict[str, Any]:
         }
         for space in description["action_spaces"]
     ]
-    found["action_spaces"] = [
+    result["action_spaces"] = [
         space for space in spaces if any(space[kind] for kind in _ROWS_OF_SPACE)
     ]
-    if not any(found[kind] for kind in _SECTIONS):
+    if not any(result[kind] for kind in _SECTIONS):
         names = [row["name"] for kind in _SECTIONS[1:] for row in description[kind]]
         spaces = description["action_spaces"]
         names += [row["name"] for space in spaces for kind in _ROWS_OF_SPACE for row in space[kind]]
         hint = did_you_mean(text, names) or "try a shorter text"
-        raise UnknownNameError(f"nothing of {description['id']} holds {text!r}: {hint}")
-    return found
+        raise UnknownNameError(f"nothing in {description['id']} contains {text!r}: {hint}")
+    return result
 
 
 def _row_holds(row: dict[str, Any], text: str) -> bool:
     texts = (row["name"], row.get("flag") or row.get("values") or "", row["description"] or "")
-    return any(text.lower() in one.lower() for one in texts)
+    return any(text.lower() in value.lower() for value in texts)
 
 
 def _without_repetition(spaces: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Leave out actions that an earlier space has too."""
-    seen: set[str] = set()
-    kept: list[dict[str, Any]] = []
+    """Omit actions that an earlier space has too."""
+    known: set[str] = set()
+    result: list[dict[str, Any]] = []
     for space in spaces:
-        fresh = [row for row in space["actions"] if row["name"] not in seen]
-        seen.update(row["name"] for row in fresh)
+        fresh = [row for row in space["actions"] if row["name"] not in known]
+        known.update(row["name"] for row in fresh)
         if fresh or space["parts"]:
-            kept.append({**space, "actions": fresh})
-    return kept
+            result.append({**space, "actions": fresh})
+    return result
 
 
 def _show_summary(description: dict[str, Any], console: "Console") -> None:
     """Print the names of everything on one screen; variants of a measure share one name."""
     spaces = description["action_spaces"]
-    named = {"Actions": [s["name"] + _count(s["actions"]) for s in spaces]}
+    names_by_label = {"Actions": [s["name"] + _count(s["actions"]) for s in spaces]}
     for label, kind in zip(("Observations", "Rewards", "Datasets"), _SECTIONS[1:], strict=True):
-        named[label] = _fold_variants([row["name"] for row in description[kind]])
-    for label, names in named.items():
+        names_by_label[label] = _fold_variants([row["name"] for row in description[kind]])
+    for label, names in names_by_label.items():
         width = min(console.width, 100) - _MARGIN
         lines = textwrap.wrap(", ".join(names), width, break_on_hyphens=False)
         for margin, line in zip([label, *[""] * len(lines)], lines, strict=False):
@@ -153,7 +153,7 @@ def _count(entries: list[Any]) -> str:
 
 
 def _fold_variants(names: list[str]) -> list[str]:
-    """Return the names, where those that differ in their end become one with a star.
+    """Return the names, with variants that differ only in their end merged into one with a star.
 
     >>> _fold_variants(["SizeBytes", "SizeO3", "SizeNorm", "benchmark://cbench-v1"])
     ['Size*', 'cbench-v1']
@@ -192,12 +192,12 @@ def _show_section(kind: str, entries: list[dict[str, Any]], console: "Console") 
 def _show_rows(
     console: "Console",
     columns: tuple[str, ...],
-    found: list[tuple[str, ...]],
+    cells_of_rows: list[tuple[str, ...]],
     right: tuple[str, ...] = (),
 ) -> None:
-    if found:
+    if cells_of_rows:
         rows = table(*columns, right=right, typed=columns[:1])
-        for row in found:
+        for row in cells_of_rows:
             rows.add_row(*map(_plain_text, row))
         show(rows, console)
 
@@ -231,5 +231,5 @@ def _plain_name(name: str) -> str:
 
 
 def _plain_text(text: str | None) -> str:
-    """Return a description without the marks of code that pages show it by."""
+    """Return a description without its code markup."""
     return (text or "").replace("``", "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym doctor``: the programs outside this library that its features need."""
+"""``compiler-gym doctor``: the external programs that the features of this library need."""
 
 import shutil
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ from compiler_gym.registration import ExternalTool
 __all__ = ["INCOMPLETE", "doctor"]
 
 INCOMPLETE = 1
-"""The exit status where a required program is missing or unfit."""
+"""The exit status if a required program is missing or unsuitable."""
 
 
 def doctor(json: Json = False) -> None:
@@ -56,7 +56,7 @@ def _works(tool: ExternalTool) -> bool:
 
 
 def _sandboxes() -> list[ExternalTool]:
-    enables = "tune: keeps a build from writing to your own folder"
+    enables = "tune: prevents a build from writing to your own folder"
     return [ExternalTool("bwrap", enables, "bubblewrap", shutil.which("bwrap"))]
 
 
@@ -67,7 +67,7 @@ def _show_tools(tools: Iterable[ExternalTool]) -> None:
         state = tool.version or "installed"
         style = "green"
         if not _works(tool):
-            state = "missing" if tool.path is None else f"{tool.version} unfit".strip()
+            state = "missing" if tool.path is None else f"{tool.version} unsuitable".strip()
             state += ", required" * tool.is_required
             style = "bold red" if tool.is_required else "yellow"
         rows.add_row(tool.name, style_text(state, style), tool.enables)
@@ -77,12 +77,12 @@ def _show_tools(tools: Iterable[ExternalTool]) -> None:
     for tool in lacking:
         if tool.problem:
             console.print(f"{tool.name}: {tool.problem}", style="yellow")
-    for title, chosen in (
+    for title, group in (
         ("Install what is required with:", [tool for tool in lacking if tool.is_required]),
         ("Install the optional programs with:", [tool for tool in lacking if not tool.is_required]),
     ):
-        if chosen:
+        if group:
             console.print(title)
-            print_command(f"apt install {' '.join(sorted({t.package for t in chosen}))}", console)
+            print_command(f"apt install {' '.join(sorted({t.package for t in group}))}", console)
     for archive in {tool.archive for tool in lacking if tool.archive}:
-        console.print(f"Where apt does not know these versions: {archive}")
+        console.print(f"If apt does not have these versions: {archive}")

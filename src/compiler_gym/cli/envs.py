@@ -29,9 +29,9 @@ def envs(json: Json = False) -> None:
         rows = table(*names, typed=names, title=description)
         for env in listed:
             if env["description"] == description:
-                chosen = (env["observation_space"], env["reward_space"])
+                spaces = (env["observation_space"], env["reward_space"])
                 rows.add_row(
-                    env["id"], *(one or style_text("set your own", "dim") for one in chosen)
+                    env["id"], *(name or style_text("set your own", "dim") for name in spaces)
                 )
         show(rows)
-    output().print("Use one:", heading(f"compiler-gym describe {default_environment()}"))
+    output().print("Show one with:", heading(f"compiler-gym describe {default_environment()}"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym new NAME``: a package or a program that makes another compiler an environment.
+"""``compiler-gym new NAME``: a package or a program that makes a compiler an environment.
 
-It works and passes the public suites; its parts are meant to be replaced.
+It works and passes the public test suites; its parts are placeholders.
 """
 
 import keyword
@@ -26,7 +26,7 @@ __all__ = ["new"]
 
 
 class Language(Enum):
-    """What a compiler's session is written in."""
+    """The language of a compiler's session."""
 
     PYTHON = "python"
     CPP = "cpp"
@@ -36,7 +36,7 @@ _SKELETONS = {Language.PYTHON: "_skeleton", Language.CPP: "_skeleton_cpp"}
 _NEXT_STEPS = {
     Language.PYTHON: (
         "cd {target} && pip install -e '.[test]' && python -m pytest",
-        "(where uv manages the environment: uv pip install -e '.[test]')",
+        "(if uv manages the environment: uv pip install -e '.[test]')",
         "compiler-gym describe {env_id}",
     ),
     Language.CPP: (
@@ -60,16 +60,16 @@ def new(
 
     compiler-gym new tiny-c --language cpp
     """
-    words = _placeholders(name)
-    target = Path(words["name"]) if folder is None else folder
-    written = _write_package(target, words, language)
+    values = _placeholders(name)
+    target = Path(values["name"]) if folder is None else folder
+    written = _write_package(target, values, language)
     if json:
-        print_json({"folder": str(target), "files": written, "environment": words["env_id"]})
+        print_json({"folder": str(target), "files": written, "environment": values["env_id"]})
         return
     console = output()
-    console.print(f"{target}: {len(written)} files, which work as they are. Next:")
+    console.print(f"created {target} with {len(written)} files that work unchanged. Next:")
     for step in _NEXT_STEPS[language]:
-        console.print("  " + step.format(target=target, **words), soft_wrap=True)
+        console.print("  " + step.format(target=target, **values), soft_wrap=True)
 
 
 def _placeholders(name: str) -> dict[str, str]:
@@ -77,8 +77,8 @@ def _placeholders(name: str) -> dict[str, str]:
     package = name.replace("-", "_")
     if not _PACKAGE_NAME.fullmatch(name) or keyword.iskeyword(package) or _is_taken(package):
         raise InvalidParameterError(
-            f"{name!r} cannot be the name of a package: expected a word such as tiny-c "
-            "of small letters, digits and dashes, which is not taken"
+            f"{name!r} cannot be the name of a package: use a free name such as tiny-c, with "
+            "lowercase letters, digits and dashes"
         )
     dashed = name.replace("_", "-")
     return {
@@ -90,16 +90,16 @@ def _placeholders(name: str) -> dict[str, str]:
 
 
 def _is_taken(package: str) -> bool:
-    """Return whether a package of that name would hide another, or a compiler that is there."""
+    """Return whether a package of that name would hide another package or a compiler."""
     return package in (*_TAKEN, *sys.stdlib_module_names, *compilers())
 
 
-def _write_package(target: Path, words: dict[str, str], language: Language) -> list[str]:
+def _write_package(target: Path, values: dict[str, str], language: Language) -> list[str]:
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise InvalidParameterError(f"{target} is there already: name another with --folder")
+        raise InvalidParameterError(f"{target} exists already: choose another with --folder")
     written: list[str] = []
     with writing(target, InvalidParameterError):
-        for path, text in _package_files(words, language):
+        for path, text in _package_files(values, language):
             file = target / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
@@ -107,29 +107,29 @@ def _write_package(target: Path, words: dict[str, str], language: Language) -> l
     return written
 
 
-def _package_files(words: dict[str, str], language: Language) -> Iterator[tuple[Path, str]]:
+def _package_files(values: dict[str, str], language: Language) -> Iterator[tuple[Path, str]]:
     """Yield the path and the text of every file."""
-    package = Path("src") / words["package"]
-    places = {
+    package = Path("src") / values["package"]
+    paths = {
         "pyproject.toml": Path("pyproject.toml"),
         "README.md": Path("README.md"),
-        "test_package.py": Path("tests") / f"test_{words['package']}.py",
-        "plugin.toml": Path(f"{words['name']}.toml"),
+        "test_package.py": Path("tests") / f"test_{values['package']}.py",
+        "plugin.toml": Path(f"{values['name']}.toml"),
         "long.txt": Path("programs") / "long.txt",
     }
     skeleton = files("compiler_gym.cli").joinpath(_SKELETONS[language])
-    for found in _sort_entries(skeleton):
-        if found.is_file():
-            name = found.name.removesuffix(".txt")
-            yield places.get(name, Path(name)), _fill(found, words)
+    for template in _sort_entries(skeleton):
+        if template.is_file():
+            name = template.name.removesuffix(".txt")
+            yield paths.get(name, Path(name)), _fill(template, values)
     package_folder = skeleton.joinpath("package")
-    for found in _sort_entries(package_folder) if package_folder.is_dir() else ():
-        yield package / found.name.removesuffix(".txt"), _fill(found, words)
+    for template in _sort_entries(package_folder) if package_folder.is_dir() else ():
+        yield package / template.name.removesuffix(".txt"), _fill(template, values)
 
 
 def _sort_entries(folder: Traversable) -> list[Traversable]:
-    return sorted(folder.iterdir(), key=lambda found: found.name)
+    return sorted(folder.iterdir(), key=lambda entry: entry.name)
 
 
-def _fill(template: Traversable, words: dict[str, str]) -> str:
-    return Template(template.read_text(encoding="utf-8")).substitute(words)
+def _fill(template: Traversable, values: dict[str, str]) -> str:
+    return Template(template.read_text(encoding="utf-8")).substitute(values)

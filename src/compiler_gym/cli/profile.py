@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 __all__ = ["profile"]
 
 _ACTIONS = 100
-"""Number of actions that are drawn where none is named."""
+"""Number of random actions if none are given."""
 _UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
 
 
 class ProfileFormat(StrEnum):
-    """How a flame graph is written."""
+    """The format of a flame graph."""
 
     SPEEDSCOPE = "speedscope"
     FOLDED = "folded"
@@ -52,18 +52,16 @@ class _Steps:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Where the actions come from if none are named."""
+    """The source of the actions if none are given."""
 
     state: str | None = option(None, "Use the actions of the first state in this file")
-    random: int | None = option(
-        None, f"Draw so many actions [default: {_ACTIONS} where none are named]"
-    )
-    seed: int = option(0, "Random seed for them")
+    random: int | None = option(None, f"Number of random actions [default: {_ACTIONS}]")
+    seed: int = option(0, "Random seed for the actions")
 
 
 @dataclass(frozen=True, slots=True)
 class _FlameGraph:
-    """Where a flame graph is written, and how."""
+    """The file and the format of a flame graph."""
 
     output: Path | None = option(None, "Write a flame graph to this file; - prints it")
     format: ProfileFormat = option(ProfileFormat.SPEEDSCOPE, "Output format: speedscope or folded")
@@ -102,38 +100,38 @@ def profile(
 
     recorded = _read_recorded(source.state, actions, source.random)
     if program is None and recorded is None:
-        raise _refusal("no program is named", "a program, or --state and a file")
-    named = env or (recorded.environment if recorded else None) or DEFAULT_ENVIRONMENT
-    spaces = _choose_spaces(named, steps)
-    with make(named, **make_arguments(action_space, limits), **spaces) as made:
-        benchmark = find_program(made, program or (recorded.benchmark if recorded else ""))
+        raise _refusal("no program is given", "name one, or use --state FILE")
+    env_id = env or (recorded.environment if recorded else None) or DEFAULT_ENVIRONMENT
+    spaces = _choose_spaces(env_id, steps)
+    with make(env_id, **make_arguments(action_space, limits), **spaces) as environment:
+        benchmark = find_program(environment, program or (recorded.benchmark if recorded else ""))
         if recorded is not None:
-            chosen = made.actions_from(recorded)
+            chosen = environment.actions_from(recorded)
         elif actions:
-            chosen = find_actions(made.action_space, actions)
+            chosen = find_actions(environment.action_space, actions)
         else:
             chosen = _draw_actions(
-                made, _ACTIONS if source.random is None else source.random, source.seed
+                environment, _ACTIONS if source.random is None else source.random, source.seed
             )
-        found = play(made, chosen, benchmark=benchmark)
+        result = play(environment, chosen, benchmark=benchmark)
     printed = str(flame_graph.output) == "-"
     if flame_graph.output is not None:
-        _write(found, flame_graph.format, flame_graph.output)
+        _write(result, flame_graph.format, flame_graph.output)
     if json and not printed:
-        print_json({"environment": named, **found.to_json()})
+        print_json({"environment": env_id, **result.to_json()})
     else:
-        _show(found, named, top, errors() if printed else output())
-    if found.error is not None:
-        raise found.error
+        _show(result, env_id, top, errors() if printed else output())
+    if result.error is not None:
+        raise result.error
 
 
 def _read_recorded(
     path: str | None, actions: list[str] | None, random: int | None
 ) -> "CompilerEnvState | None":
-    """Return the state whose actions are taken, if a file was named, and no other actions."""
+    """Return the state with the actions, if a file is given; other actions are then an error."""
     from compiler_gym.cli.kit.state_files import read_states
 
-    given = [
+    sources = [
         name
         for name, value in (
             ("actions", actions or None),
@@ -142,41 +140,41 @@ def _read_recorded(
         )
         if value is not None
     ]
-    if len(given) > 1:
-        raise _refusal(f"{' and '.join(given)} are named", "one of them")
+    if len(sources) > 1:
+        raise _refusal(f"{' and '.join(sources)} cannot be combined", "use one of them")
     if random is not None and random < 0:
-        raise _refusal(f"--random is {random}", "a number from 0")
+        raise _refusal(f"--random must be at least 0 (got {random})", "use another number")
     if path is None:
         return None
     states, error = read_states([path])
     if error is not None and not states:
         raise error
     if not states:
-        raise _refusal(f"{path} holds no state", "a file that does")
+        raise _refusal(f"{path} has no states", "use another file")
     return states[0]
 
 
-def _refusal(found: str, expected: str) -> Exception:
+def _refusal(problem: str, remedy: str) -> Exception:
     from compiler_gym.errors import InvalidParameterError
 
-    return InvalidParameterError(f"{found}: expected {expected}")
+    return InvalidParameterError(f"{problem}: {remedy}")
 
 
 def _choose_spaces(env: str, steps: _Steps) -> dict[str, Any]:
-    """Return the spaces of each step: those named, or the ones that a learner gets."""
+    """Return the spaces of each step: those given, or the defaults for learning."""
     from compiler_gym.registration import find_compiler
 
     compiler = find_compiler(env)
     plain = env.rpartition("/")[2]
-    known: Mapping[str, Any] = {}
-    for one in () if compiler is None else compiler.environments:
-        if one.id == plain:
-            known = {**one.for_learning, **one.kwargs}
-    chosen = {
-        "observation_space": steps.observation or known.get("observation_space"),
-        "reward_space": steps.reward or known.get("reward_space"),
+    defaults: Mapping[str, Any] = {}
+    for candidate in () if compiler is None else compiler.environments:
+        if candidate.id == plain:
+            defaults = {**candidate.for_learning, **candidate.kwargs}
+    spaces = {
+        "observation_space": steps.observation or defaults.get("observation_space"),
+        "reward_space": steps.reward or defaults.get("reward_space"),
     }
-    return {name: None if value == "-" else value for name, value in chosen.items()}
+    return {name: None if value == "-" else value for name, value in spaces.items()}
 
 
 def _draw_actions(env: "CompilerEnv", count: int, seed: int) -> list[Any]:
@@ -203,35 +201,35 @@ def _write(profile: "Profile", format: ProfileFormat, path: Path) -> None:
 
 
 def _show(profile: "Profile", env: str, top: int, console: "Console") -> None:
-    count, whole = len(profile.actions), profile.nanoseconds
+    count, total = len(profile.actions), profile.nanoseconds
     actions = f"{count:,} action" + ("" if count == 1 else "s")
     console.print(
-        heading(profile.benchmark, f": {actions} in {_time(whole)} ({env})"), soft_wrap=True
+        heading(profile.benchmark, f": {actions} in {_time(total)} ({env})"), soft_wrap=True
     )
     rows = table("Layer", "Time", "Share", right=("Time", "Share"), typed=("Layer",))
-    layers = {layer.value: taken for layer, taken in profile.layers().items()}
+    layers = {layer.value: elapsed for layer, elapsed in profile.layers().items()}
     layers = dict(sorted(layers.items(), key=lambda item: -item[1]))
-    for name, taken in {**layers, "other": profile.other_nanoseconds}.items():
-        rows.add_row(name, _time(taken), _share(taken, whole))
+    for name, elapsed in {**layers, "other": profile.other_nanoseconds}.items():
+        rows.add_row(name, _time(elapsed), _share(elapsed, total))
     show(rows, console)
     for layer in _list_layers():
         _show_rows(profile, layer, top, console)
 
 
 def _list_layers() -> "tuple[Layer, ...]":
-    """Return the layers whose spans have names that tell a user something."""
+    """Return the layers whose spans have meaningful names."""
     from compiler_gym.session import Layer
 
     return (Layer.ACTIONS, Layer.PASSES, Layer.ANALYSES, Layer.OBSERVATIONS, Layer.PROCESSES)
 
 
 def _show_rows(profile: "Profile", layer: Any, top: int, console: "Console") -> None:
-    found = profile.rows(layer)
-    if not found or top < 1:
+    measured = profile.rows(layer)
+    if not measured or top < 1:
         return
     numbers = ("Calls", "Total", "Mean", "Share")
     rows = table("Name", *numbers, title=layer.value.capitalize(), right=numbers)
-    for row in found[:top]:
+    for row in measured[:top]:
         rows.add_row(
             row.name,
             f"{row.calls:,}",
@@ -239,17 +237,17 @@ def _show_rows(profile: "Profile", layer: Any, top: int, console: "Console") -> 
             _time(row.mean_nanoseconds),
             _share(row.nanoseconds, profile.nanoseconds),
         )
-    left = found[top:]
-    if left:
-        taken = sum(row.nanoseconds for row in left)
-        calls = sum(row.calls for row in left)
-        share = _share(taken, profile.nanoseconds)
-        rows.add_row(f"({len(left):,} more)", f"{calls:,}", _time(taken), "", share)
+    hidden = measured[top:]
+    if hidden:
+        elapsed = sum(row.nanoseconds for row in hidden)
+        calls = sum(row.calls for row in hidden)
+        share = _share(elapsed, profile.nanoseconds)
+        rows.add_row(f"({len(hidden):,} more)", f"{calls:,}", _time(elapsed), "", share)
     show(rows, console)
 
 
 def _time(nanoseconds: float) -> str:
-    """Return a time as people read it.
+    """Return a time in a readable unit.
 
     >>> _time(1_234_567), _time(15_000), _time(3), _time(0)
     ('1.23 ms', '15.0 µs', '3 ns', '0 ns')

@@ -25,7 +25,7 @@ __all__ = ["reduce"]
 
 
 class Keep(Enum):
-    """What must stay true of the episode."""
+    """The property of the episode to preserve."""
 
     REWARD = "reward"
     FAILURE = "failure"
@@ -54,8 +54,8 @@ def reduce(
     compiler-gym reduce states.jsonl --keep failure --output reduced
     """
     state = _choose_state(file, number)
-    with env_for(state.environment, env, reward, limits)() as made:
-        document = _reduce(made, state, keep, output_dir)
+    with env_for(state.environment, env, reward, limits)() as environment:
+        document = _reduce(environment, state, keep, output_dir)
     if json:
         print_json(document)
     else:
@@ -69,7 +69,7 @@ def _choose_state(file: str, number: int) -> "CompilerEnvState":
     if not 1 <= number <= len(states):
         if damage is not None:
             raise damage
-        raise StateFileError(f"{file} holds {len(states)} states: expected --number from 1")
+        raise StateFileError(f"{file} has {len(states)} states: choose one with --number, from 1")
     return states[number - 1]
 
 
@@ -83,7 +83,7 @@ def _reduce(
     _play(env, state)
     before = len(env.actions)
     if not before:
-        raise MinimizationError("this state has no actions: there is nothing to leave out")
+        raise MinimizationError("this state has no actions, so there is nothing to remove")
     goal = env.episode_reward
     keeps = _Counted(_hypothesis(env, keep))
     for _ in minimize_trajectory_iteratively(env, keeps):
@@ -112,7 +112,7 @@ def _reduce(
 
 
 def _play(env: "CompilerEnv", state: "CompilerEnvState") -> None:
-    """Bring `env` to the end of `state`, which may be a failure of the compiler."""
+    """Bring `env` to the end of `state`, which may be a compiler failure."""
     if state.reward_space is not None and state.reward_space in env.reward:
         env.reward_space = state.reward_space
     actions = env.actions_from(state)
@@ -143,7 +143,7 @@ def _hypothesis(env: "CompilerEnv", keep: Keep) -> "Hypothesis":
     if keep is Keep.CRASH:
         return lambda env: not env.episode.has_program
     if env.reward_space is None:
-        raise InvalidParameterError("no reward to keep: name its space with --reward")
+        raise InvalidParameterError("there is no reward to preserve: name its space with --reward")
     goal = env.episode_reward or 0.0
     return lambda env: env.episode.has_program and (env.episode_reward or 0.0) >= goal - 1e-9
 
@@ -174,7 +174,7 @@ def _contributions(env: "CompilerEnv") -> list[dict[str, Any]]:
 
 
 def _compiler_report(env: "CompilerEnv", folder: Path, keep: Keep) -> dict[str, Any] | None:
-    """Return the compiler's bug report; None if a compiler writes none."""
+    """Return the compiler's bug report; None if the compiler does not write any."""
     write = getattr(env, "write_bug_report", None)
     if write is None:
         return None
@@ -197,7 +197,7 @@ def _show_reduction(document: dict[str, Any], folder: Path) -> None:
     console = output()
     console.print(heading(program_name(document["benchmark"])), soft_wrap=True)
     console.print(
-        f"{len(document['actions'])} of {document['actions_before']} actions keep the "
+        f"{len(document['actions'])} of {document['actions_before']} actions preserve the "
         f"{document['kept']}, after {document['tests']} tests"
     )
     console.print(f"  {document['commandline']}", soft_wrap=True)
@@ -221,7 +221,7 @@ def _show_reduction(document: dict[str, Any], folder: Path) -> None:
     if report is not None:
         console.print(f"  {report['command']}", soft_wrap=True)
         if not report["is_shown"]:
-            console.print("the compiler's own tools do not show it", style="yellow")
+            console.print("the compiler's own tools do not reproduce it", style="yellow")
         else:
-            console.print(f"shown by {report['lines']} lines of IR")
-    console.print(f"in {folder}", soft_wrap=True)
+            console.print(f"reproduced by {report['lines']} lines of IR")
+    console.print(f"output is in {folder}", soft_wrap=True)

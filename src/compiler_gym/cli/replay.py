@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["replay"]
 
 DIFFERS = 1
-"""The exit status when a replay differs."""
+"""The exit status if a replay differs."""
 
 
 @spread
@@ -56,10 +56,10 @@ def replay(
     rows: list[_ReplayRow] = []
     traces: list[str] = []
     for state in states:
-        with env_for(state.environment, env, reward, limits)() as made:
-            rows.append(_replay(made, state))
+        with env_for(state.environment, env, reward, limits)() as environment:
+            rows.append(_replay(environment, state))
             if trace is not None:
-                traces.append(trace_of(made, state).to_line() + "\n")
+                traces.append(trace_of(environment, state).to_line() + "\n")
     if trace is not None:
         _write_traces(trace, traces)
     if json:
@@ -81,11 +81,11 @@ class _ReplayRow:
     replayed: "CompilerEnvState | None"
     differences: tuple[str, ...]
     note: str = ""
-    """Why a difference is no failure, or what was not compared."""
+    """The reason why a difference is not a failure, or a value that was not compared."""
 
     @property
     def differs(self) -> bool:
-        """True if something is wrong that another version does not explain."""
+        """True if there is a difference that another version does not explain."""
         return self.replayed is None or (bool(self.differences) and not self.note)
 
     def to_json(self) -> dict[str, Any]:
@@ -138,23 +138,23 @@ def _write_traces(path: Path, lines: list[str]) -> None:
 
 def _show_replays(rows: list[_ReplayRow]) -> None:
     console = output()
-    shown = table(
+    summary = table(
         "Program", "Actions", "Recorded", "Replayed", "Program reached", "",
         right=("Recorded", "Replayed"), typed=("Program",),
     )  # fmt: skip
     for row in rows:
         replayed = row.replayed
         hashes = (row.recorded.state_hash, None if replayed is None else replayed.state_hash)
-        same = "not recorded" if None in hashes else "same" if hashes[0] == hashes[1] else "other"
-        shown.add_row(
+        match = "not recorded" if None in hashes else "same" if hashes[0] == hashes[1] else "other"
+        summary.add_row(
             program_name(row.recorded.benchmark),
             row.recorded.action_space or "",
             _reward_text(row.recorded.reward),
             _reward_text(None if replayed is None else replayed.reward),
-            same,
+            match,
             _replay_verdict(row),
         )
-    show(shown, console)
+    show(summary, console)
     for row in rows:
         for line in (*filter(None, [row.note]), *row.differences):
             name = program_name(row.recorded.benchmark)

@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 _Vectors = Mapping[str, Sequence[str]]
-"""The names of the elements of each observation that is a vector; none where they have none."""
+"""The names of the elements of each vector observation; empty if they have none."""
 _TEXT_WIDTH = 18
-"""The columns that a value which is no number gets."""
+"""The width in columns of a value that is not a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """Where the program is written afterwards."""
+    """The files for the resulting program."""
 
     write_ir: Path | None = option(None, "Write the resulting program as text; - prints it")
     write_bitcode: Path | None = option(None, "Write the resulting program as bitcode")
@@ -58,7 +58,7 @@ class _Written:
 
 @dataclass(frozen=True, slots=True)
 class _First:
-    """What is done before the actions."""
+    """The steps before the actions."""
 
     pipeline: str | None = option(None, "Pass pipeline in the syntax of the compiler's own tool")
     start: str | None = option(None, "Starting sequence, such as 'recipe small'")
@@ -102,57 +102,60 @@ def run(
     from compiler_gym.search import starting_sequences
     from compiler_gym.spaces import action_name, find_actions, space_name
 
-    with make(env, **make_arguments(action_space, limits)) as made:
-        chosen = find_actions(made.action_space, actions or [])
+    with make(env, **make_arguments(action_space, limits)) as environment:
+        chosen = find_actions(environment.action_space, actions or [])
         if first.start is not None:
-            chosen = [*starting_sequences([first.start], made.action_space)[0], *chosen]
-        benchmark = find_program(made, program)
-        rewards = reward if reward is not None else _list_rewards(made, benchmark)
-        observations = observe if observe is not None else _costs(made, rewards)
-        made.reset(benchmark=benchmark, reward_space=rewards)
-        origins = {_costs(made, [name])[0]: find_origin(made, name) for name in reversed(rewards)}
-        before = {name: made.observation[origins.get(name, name)] for name in observations}
-        _check(made.multistep([]))  # rewards count from here
+            chosen = [*starting_sequences([first.start], environment.action_space)[0], *chosen]
+        benchmark = find_program(environment, program)
+        rewards = reward if reward is not None else _list_rewards(environment, benchmark)
+        observations = observe if observe is not None else _costs(environment, rewards)
+        environment.reset(benchmark=benchmark, reward_space=rewards)
+        origins = {
+            _costs(environment, [name])[0]: find_origin(environment, name)
+            for name in reversed(rewards)
+        }
+        before = {name: environment.observation[origins.get(name, name)] for name in observations}
+        _check(environment.multistep([]))  # rewards count from here
         earned = [0.0] * len(rewards)
         if first.pipeline is not None:
-            if made.pipeline_parameter is None:
-                raise InvalidParameterError(f"{env} takes no --pipeline: expected actions")
-            made.send_param(made.pipeline_parameter, first.pipeline)
-            earned = _compute_rewards(made, rewards)
-        result = made.multistep(chosen)
+            if environment.pipeline_parameter is None:
+                raise InvalidParameterError(f"{env} does not support --pipeline: use actions")
+            environment.send_param(environment.pipeline_parameter, first.pipeline)
+            earned = _compute_rewards(environment, rewards)
+        result = environment.multistep(chosen)
         _check(result)
         earned = [sum(both) for both in zip(earned, result[1] or [], strict=True)]
-        vectors = {name: made.panes.vectors.get(name, ()) for name in observations}
-        left_over = len(chosen) - len(made.actions)
-        chosen = chosen[: len(made.actions)]
-        after = {name: made.observation[name] for name in observations}
-        levels = _at_levels(made, rewards, observations)
+        vectors = {name: environment.panes.vectors.get(name, ()) for name in observations}
+        left_over = len(chosen) - len(environment.actions)
+        chosen = chosen[: len(environment.actions)]
+        after = {name: environment.observation[name] for name in observations}
+        levels = _at_levels(environment, rewards, observations)
         document: dict[str, Any] = {
-            "benchmark": str(made.benchmark),
-            "action_space": space_name(made.action_space) or "",
+            "benchmark": str(environment.benchmark),
+            "action_space": space_name(environment.action_space) or "",
             "actions": chosen,
-            "action_names": [action_name(made.action_space, action) for action in chosen],
+            "action_names": [action_name(environment.action_space, action) for action in chosen],
             "pipeline": first.pipeline,
-            "commandline": made.commandline(),
+            "commandline": environment.commandline(),
             "left_over": left_over,
             "had_no_effect": None if first.pipeline else result[4]["action_had_no_effect"],
             "observations": {n: {"before": before[n], "after": after[n]} for n in observations},
             "levels": levels,
             "rewards": dict(zip(rewards, earned, strict=True)),
         }
-        _write(made, written.write_ir, written.write_bitcode)
+        _write(environment, written.write_ir, written.write_bitcode)
         if written.write_marked is not None:
-            document["marked_commandline"] = _write_marked(made, written.write_marked)
+            document["marked_commandline"] = _write_marked(environment, written.write_marked)
     if json:
         print_json(document)
     else:
         if reward is None:
-            document["rewards"] = {}  # a table is of what was asked for
+            document["rewards"] = {}  # the text shows only requested rewards
         _show(document, vectors, to_errors=str(written.write_ir) == "-")
 
 
 def _compute_rewards(env: "CompilerEnv", rewards: list[str]) -> list[float]:
-    """Return the rewards since the reset of an episode without actions, which has no step."""
+    """Return the rewards since the reset, for an episode without actions and thus without steps."""
     view = env.observation
     return [
         spec.update([None], [view[name] for name in spec.observation_spaces], view)
@@ -161,21 +164,21 @@ def _compute_rewards(env: "CompilerEnv", rewards: list[str]) -> list[float]:
 
 
 def _list_rewards(env: "CompilerEnv", benchmark: Any) -> list[str]:
-    """Return the rewards that are quick, deterministic and defined for this program."""
+    """Return the rewards that are fast, deterministic and defined for this program."""
     from compiler_gym.errors import ObservationError
 
     env.reset(benchmark=benchmark, reward_space=None)
-    found: list[str] = []
-    sure = [name for name, spec in env.reward.spaces.items() if spec.deterministic]
-    for name in env.shown_rewards or sure:
+    names: list[str] = []
+    deterministic = [name for name, spec in env.reward.spaces.items() if spec.deterministic]
+    for name in env.shown_rewards or deterministic:
         spec = env.reward.spec(name)
         try:
             for observation in spec.observation_spaces:
                 env.observation[observation]
         except ObservationError:
             continue
-        found.append(name)
-    return found
+        names.append(name)
+    return names
 
 
 def _costs(env: "CompilerEnv", rewards: list[str]) -> list[str]:
@@ -190,18 +193,18 @@ def _at_levels(
     """Return each cost at the compiler's own levels, by their options."""
     from compiler_gym.errors import ObservationError
 
-    found: dict[str, dict[str, Any]] = {}
+    costs: dict[str, dict[str, Any]] = {}
     for reward in rewards:
         name = env.reward.spec(reward).observation_spaces[0]
-        if name in found or name not in observations:
+        if name in costs or name not in observations:
             continue
-        found[name] = {}
+        costs[name] = {}
         for flag, level in find_levels(env, reward).items():
             try:
-                found[name][flag] = env.observation[level]
+                costs[name][flag] = env.observation[level]
             except ObservationError:
-                found[name][flag] = None
-    return found
+                costs[name][flag] = None
+    return costs
 
 
 def _check(result: tuple[Any, ...]) -> None:
@@ -232,7 +235,7 @@ def _write_marked(env: "CompilerEnv", path: Path) -> str:
 
     write = getattr(env, "write_marked", None)
     if write is None:
-        raise UnknownNameError("this environment has no marks to write")
+        raise UnknownNameError("this environment does not support marks")
     with writing(path, CacheError):
         return write(path)
 
@@ -244,13 +247,13 @@ def _show(document: dict[str, Any], vectors: _Vectors, *, to_errors: bool) -> No
     console.print(f"applied: {applied}", soft_wrap=True)
     if document["left_over"]:
         console.print(
-            f"the episode ended: {document['left_over']} more actions were given", style="yellow"
+            f"the episode ended before the last {document['left_over']} actions", style="yellow"
         )
     if "marked_commandline" in document:
         console.print("reproduce with:")
         print_command(document["marked_commandline"], console)
     if document["had_no_effect"] and document["actions"]:
-        console.print("the program is exactly as it was", style="yellow")
+        console.print("the program is unchanged", style="yellow")
     _show_observations(document["observations"], document["levels"], vectors, console)
     rows = table("Reward", "Earned", right=("Earned",), typed=("Reward",))
     for name, value in document["rewards"].items():
@@ -265,15 +268,15 @@ def _show_observations(
     vectors: _Vectors,
     console: "Console",
 ) -> None:
-    options = dict.fromkeys(option for found in levels.values() for option in found)
+    options = dict.fromkeys(option for costs in levels.values() for option in costs)
     numbers = ("Before", *options, "After", "Change")
     rows = table("Observation", *numbers, right=numbers, typed=("Observation",))
     for name, value in observations.items():
         before, after = value["before"], value["after"]
         if _is_named(after, vectors[name]):
             continue
-        at = [_brief(levels.get(name, {}).get(option, "")) for option in options]
-        rows.add_row(name, _brief(before), *at, _brief(after), _change(before, after))
+        costs_at_levels = [_brief(levels.get(name, {}).get(option, "")) for option in options]
+        rows.add_row(name, _brief(before), *costs_at_levels, _brief(after), _change(before, after))
     if rows.row_count:
         show(rows, console)
     for name, value in observations.items():
@@ -288,7 +291,7 @@ def _is_named(value: Any, names: Sequence[str]) -> bool:
 def _show_elements(
     name: str, value: dict[str, Any], names: Sequence[str], console: "Console"
 ) -> None:
-    """Print the elements of a vector that changed, by their names."""
+    """Print the changed elements of a vector, by their names."""
     columns = ("Before", "After", "Change")
     rows = table(name, *columns, right=columns, typed=(name,))
     for element, before, after in zip(names, value["before"], value["after"], strict=True):
@@ -297,7 +300,7 @@ def _show_elements(
             rows.add_row(element, _brief(old), _brief(new), _change(old, new))
     if rows.row_count:
         show(rows, console)
-    console.print(f"{name}: {len(names) - rows.row_count} of {len(names)} elements as before")
+    console.print(f"{name}: {len(names) - rows.row_count} of {len(names)} elements unchanged")
 
 
 def _brief(value: Any) -> str:

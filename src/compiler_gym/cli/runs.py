@@ -38,10 +38,10 @@ def runs(
 
     for folder in folders or []:
         if not folder.exists():
-            raise InvalidParameterError(f"expected a folder of runs, found nothing at {folder}")
-    found = [summarise(path) for path in find_runs(folders or _usual_folders())]
+            raise InvalidParameterError(f"there is no folder {folder}: name a folder of runs")
+    summaries = [summarise(path) for path in find_runs(folders or _usual_folders())]
     if plot is not None:
-        _draw(found, plot)
+        _draw(summaries, plot)
     if json:
         print_json(
             [
@@ -50,37 +50,39 @@ def runs(
                     "is_done": run.is_done, "episodes": run.episodes, "reward": run.reward,
                     "seconds": run.seconds, "settings": run.settings,
                 }
-                for run in found
+                for run in summaries
             ]
         )  # fmt: skip
         return
-    _show_runs(found)
+    _show_runs(summaries)
     if compare:
-        rows = table("Setting", *distinct_names([run.path for run in found]), typed=("Setting",))
-        for name, values in differences(found).items():
+        rows = table(
+            "Setting", *distinct_names([run.path for run in summaries]), typed=("Setting",)
+        )
+        for name, values in differences(summaries).items():
             rows.add_row(name, *(str(value) for value in values))
         show(rows)
 
 
 def _usual_folders() -> list[Path]:
-    """Return the runs of this folder, which is not searched any deeper, and the cache's folder."""
+    """Return the run folders in this folder, without searching deeper, and the cache's folder."""
     from compiler_gym.runs import runs_path
 
-    here = (file.parent for pattern in ("run.json", "*/run.json") for file in Path().glob(pattern))
-    return [*here, runs_path()]
+    paths = (file.parent for pattern in ("run.json", "*/run.json") for file in Path().glob(pattern))
+    return [*paths, runs_path()]
 
 
-def _show_runs(found: "list[RunSummary]") -> None:
+def _show_runs(summaries: "list[RunSummary]") -> None:
     console = output()
-    if not found:
-        console.print("no runs here: a search or an evaluation with --run FOLDER makes one;")
-        console.print("`compiler-gym runs FOLDER` lists those elsewhere")
+    if not summaries:
+        console.print("no runs found: a search or an evaluation with --run FOLDER creates one;")
+        console.print("`compiler-gym runs FOLDER` lists those in another folder")
         return
     rows = table(
         "Run", "Kind", "Started", "Episodes", "Mean reward", "Seconds", "",
         right=("Started", "Episodes", "Mean reward", "Seconds"), typed=("Run",),
     )  # fmt: skip
-    for run in found:
+    for run in summaries:
         rows.add_row(
             str(run.path),
             run.kind,
@@ -93,7 +95,7 @@ def _show_runs(found: "list[RunSummary]") -> None:
     show(rows, console)
 
 
-def _draw(found: "list[RunSummary]", path: Path) -> None:
+def _draw(summaries: "list[RunSummary]", path: Path) -> None:
     from compiler_gym.errors import CacheError, InvalidParameterError
     from compiler_gym.runs import distinct_names
     from compiler_gym.version import install_hint
@@ -102,15 +104,15 @@ def _draw(found: "list[RunSummary]", path: Path) -> None:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise InvalidParameterError(f"a plot needs matplotlib: `{install_hint('plot')}`") from error
-    figure = cast(Any, Figure(figsize=(8, 4.5), layout="constrained"))  # its types are half open
+    figure = cast(Any, Figure(figsize=(8, 4.5), layout="constrained"))  # partly untyped
     axes = figure.subplots()
-    for run, name in zip(found, distinct_names([run.path for run in found]), strict=True):
+    for run, name in zip(summaries, distinct_names([run.path for run in summaries]), strict=True):
         if run.curve:
             steps, rewards = zip(*run.curve, strict=True)
             axes.plot(steps, rewards, marker=".", label=name)
     axes.set_xlabel("step")
     axes.set_ylabel("reward")
-    if any(run.curve for run in found):
+    if any(run.curve for run in summaries):
         axes.legend()
     try:
         figure.savefig(path)

@@ -98,9 +98,9 @@ def search(
         "env": env, "programs": programs, "reward": reward, "action_space": action_space,
     }  # fmt: skip
     make_env = _factory(env, reward, action_space, limits)
-    with make_env() as made:
-        benchmarks = [find_program(made, program) for program in programs]
-        folder, options = _begin_run(run, task, options, limits, made)
+    with make_env() as environment:
+        benchmarks = [find_program(environment, program) for program in programs]
+        folder, options = _begin_run(run, task, options, limits, environment)
     searched = _Searched(make_env, benchmarks)
     results = searched.results(options, folder, _log(output_file), is_quiet=json)
     if output_file is not None:
@@ -122,15 +122,15 @@ def search(
 def _factory(
     env: str, reward: str | None, action_space: str | None, limits: Limits | None
 ) -> "Callable[[], CompilerEnv]":
-    """Return what makes the environment, with the compiler's defaults for missing options."""
+    """Return a function that makes the environment, with the compiler's defaults for options."""
     from compiler_gym.registration import find_compiler, make
 
     compiler = find_compiler(env)
-    usual: Mapping[str, str] = {} if compiler is None else compiler.search_defaults
-    options = make_arguments(action_space or usual.get("action_space"), limits)
-    with make(env) as made:
-        if reward is not None or made.reward_space is None:
-            fallback = usual.get("reward_space", next(iter(made.reward), None))
+    defaults: Mapping[str, str] = {} if compiler is None else compiler.search_defaults
+    options = make_arguments(action_space or defaults.get("action_space"), limits)
+    with make(env) as environment:
+        if reward is not None or environment.reward_space is None:
+            fallback = defaults.get("reward_space", next(iter(environment.reward), None))
             options["reward_space"] = reward or fallback
     return lambda: make(env, **options)
 
@@ -142,19 +142,19 @@ def _begin_run(
     limits: Limits | None,
     env: "CompilerEnv",
 ) -> "tuple[RunFolder | None, SearchOptions]":
-    """Return the run folder, if any, and the starts and the options of the search."""
+    """Return the run folder, if any, and the options of the search with its starts."""
     from compiler_gym.search import default_starts, read_kept_starts, starting_sequences, take_up
 
-    given = starting_sequences(options.starts or (), env.action_space)
-    folder, known = None, []
+    given_starts = starting_sequences(options.starts or (), env.action_space)
+    folder, known_starts = None, []
     if run is not None:
         task["memory_bytes"] = None if limits is None else limits.memory_bytes
         folder, options = take_up(run, task, options, may_change=["memory_bytes"])
-        known = read_kept_starts(folder)
+        known_starts = read_kept_starts(folder)
         if folder.changes:
-            told = "; ".join(f"{name} {change}" for name, change in folder.changes.items())
-            errors().print(f"{run} goes on with {told}", soft_wrap=True)
-    starts = [*known, *given, *default_starts(env.action_space)]
+            changes = "; ".join(f"{name} {change}" for name, change in folder.changes.items())
+            errors().print(f"resuming {run} with {changes}", soft_wrap=True)
+    starts = [*known_starts, *given_starts, *default_starts(env.action_space)]
     return folder, replace(options, starts=starts or None)
 
 
@@ -177,9 +177,9 @@ class _Searched:
         from compiler_gym.search import KeepingWatcher, keep_results, run_search
 
         watcher = _ProgressLine(log, is_quiet=is_quiet)
-        told = watcher if folder is None else KeepingWatcher(folder, watcher)
+        notified = watcher if folder is None else KeepingWatcher(folder, watcher)
         try:
-            results = run_search(self.make_env, self.benchmarks, options, watcher=told)
+            results = run_search(self.make_env, self.benchmarks, options, watcher=notified)
         finally:
             watcher.close()
         if folder is not None:
@@ -260,14 +260,14 @@ def _show_results(
             console.print(f"{output_file} has the command lines, and can be replayed:")
             print_command(replay, console)
     if results[0].is_interrupted:
-        console.print("interrupted: this is what was found so far", style="yellow")
+        console.print("interrupted: these are the results so far", style="yellow")
 
 
 def _show_summary(costs: "Sequence[Costs]") -> None:
-    """Print what all programs gained against the first level of the compiler."""
+    """Print the savings over all programs, compared with the compiler's first level."""
     level = next((name for cost in costs for name in cost.levels), "")
     pairs = [(cost.levels.get(level), cost.found) for cost in costs]
-    ratios = [found / base for base, found in pairs if base and found]
+    ratios = [after / base for base, after in pairs if base and after]
     if ratios:
         lower, higher = sum(ratio < 1 for ratio in ratios), sum(ratio > 1 for ratio in ratios)
         output().print(
@@ -277,18 +277,18 @@ def _show_summary(costs: "Sequence[Costs]") -> None:
 
 
 def _repeating(env: str, action_space: str | None) -> list[str]:
-    """Return the options of `run` for the environment and the space that were searched."""
+    """Return the options for `run` that select the same environment and action space."""
     from compiler_gym.registration import find_compiler
 
     compiler = find_compiler(env)
-    usual = None if compiler is None else compiler.search_defaults.get("action_space")
-    space = action_space or usual
-    named = [] if env == DEFAULT_ENVIRONMENT else ["--env", env]
-    return named if space is None else [*named, "--action-space", space]
+    default_space = None if compiler is None else compiler.search_defaults.get("action_space")
+    space = action_space or default_space
+    options = [] if env == DEFAULT_ENVIRONMENT else ["--env", env]
+    return options if space is None else [*options, "--action-space", space]
 
 
 def _write_command(result: "SearchResult", program: str, repeating: Sequence[str]) -> str:
-    """Return the command that applies what was found."""
+    """Return the command that applies the result."""
     return shlex.join(["compiler-gym", "run", program, *result.action_names, *repeating])
 
 
@@ -322,8 +322,8 @@ def _work_table(results: "Sequence[SearchResult]") -> "Table":
     numbers = ("Reward", "Actions", "Tried", "Known", "Failures")
     rows = table(
         "Program", *numbers, right=numbers, typed=("Program",),
-        title=f"Reward {results[0].reward_space}. Tried: sequences of actions.\n"
-        "Known: those of them that led to a program seen before.",
+        title=f"Reward {results[0].reward_space}. Tried = action sequences evaluated;\n"
+        "Known = how many of them reached an already-seen program.",
     )  # fmt: skip
     for result in results:
         rows.add_row(
@@ -341,11 +341,12 @@ def _show_failures(results: "Sequence[SearchResult]") -> None:
     """Print why sequences of each program failed, the most frequent reason first."""
     for result in results:
         for reason in result.failure_reasons[:_SHOWN_REASONS]:
-            at = f" at {reason.action}" if reason.action else ""
+            place = f" at {reason.action}" if reason.action else ""
             output().print(
-                f"{result.benchmark}: {reason.count} failed{at}: {reason.type}: {reason.details}",
+                f"{result.benchmark}: {reason.count} failed{place}: {reason.type}: "
+                f"{reason.details}",
                 soft_wrap=True,
             )
-        rest = len(result.failure_reasons) - _SHOWN_REASONS
-        if rest > 0:
-            output().print(f"{result.benchmark}: and {rest} other reasons; --json has them all")
+        hidden = len(result.failure_reasons) - _SHOWN_REASONS
+        if hidden > 0:
+            output().print(f"{result.benchmark}: {hidden} more reasons; --json lists all")

@@ -77,13 +77,13 @@ def validate(
         options["rungs"] = [name.strip() for name in rungs.split(",") if name.strip()]
     if sandbox is not None:
         options["sandbox"] = sandbox
-    told = {"env": env, "reward": reward, "sandbox": sandbox, "limits": limits}
-    log = _Log(output_file, asked=_describe_checks(options, told))
-    left = [state for state in states if not log.holds(state)]
+    choices = {"env": env, "reward": reward, "sandbox": sandbox, "limits": limits}
+    log = _Log(output_file, asked=_describe_checks(options, choices))
+    remaining = [state for state in states if not log.holds(state)]
     results: list[ValidationResult] = []
     log.open()
-    with Interrupts() as interrupts, _Counter(len(left), is_quiet=json) as counter:
-        for result in _results(left, env, reward, jobs, options, limits):
+    with Interrupts() as interrupts, _Counter(len(remaining), is_quiet=json) as counter:
+        for result in _results(remaining, env, reward, jobs, options, limits):
             results.append(result)
             log.add(result)
             counter.show(results)
@@ -97,24 +97,24 @@ def validate(
     if damage is not None:
         report_failure(damage)
         raise typer.Exit(REFUSED)
-    if interrupts.requested and len(results) < len(left):
-        errors().print(f"interrupted: {len(left) - len(results)} states were not validated")
+    if interrupts.requested and len(results) < len(remaining):
+        errors().print(f"interrupted: {len(remaining) - len(results)} states were not validated")
         raise typer.Exit(INTERRUPTED)
     if not all(document["okay"] for document in documents):
         raise typer.Exit(INVALID)
 
 
 def _describe_checks(
-    options: dict[str, Any], told: dict[str, Any]
+    options: dict[str, Any], choices: dict[str, Any]
 ) -> str | list[str] | dict[str, Any]:
-    """Return the checks as the file of results records them, with `told` if it is given."""
+    """Return the checks as they are stored in the file of results, with any other choices."""
     from compiler_gym.options import Limits, to_plain
 
     checks: Any = (options["rungs"] or "all") if "rungs" in options else "quick"
-    given = {name: value for name, value in told.items() if value is not None}
-    if isinstance(limits := given.get("limits"), Limits):
-        given["limits"] = to_plain(limits)
-    return {"checks": checks, **given} if given else checks
+    given_choices = {name: value for name, value in choices.items() if value is not None}
+    if isinstance(limits := given_choices.get("limits"), Limits):
+        given_choices["limits"] = to_plain(limits)
+    return {"checks": checks, **given_choices} if given_choices else checks
 
 
 def _results(
@@ -139,9 +139,9 @@ def _results(
 
 
 class _Log:
-    """The file of results, if any: read to resume, and appended to at once.
+    """The file of results, if any: read to resume a validation, and appended to at once.
 
-    It may hold results of other states and of other checks: those do not count here.
+    It may contain results of other states and checks, which are ignored.
     """
 
     def __init__(self, path: Path | None, *, asked: str | list[str] | dict[str, Any]) -> None:
@@ -163,7 +163,7 @@ class _Log:
         return [self._known[key] for key in keys if key in self._known]
 
     def add(self, result: "ValidationResult") -> None:
-        """Append one result, so that it is kept whatever happens next."""
+        """Append one result, so that it survives an interruption."""
         import json
 
         from compiler_gym.cli.kit.output import to_plain
@@ -171,7 +171,7 @@ class _Log:
         self._append(json.dumps(to_plain({**result.to_json(), "asked": self._asked})) + "\n")
 
     def open(self) -> None:
-        """Make the file where there is none; raise `CacheError` where it cannot be written."""
+        """Create the file if necessary; raise `CacheError` if it cannot be written."""
         self._append("")
 
     def _append(self, text: str) -> None:
@@ -184,7 +184,7 @@ class _Log:
 
 
 def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the whole lines of a file of results; the last may have been cut by a kill."""
+    """Yield the complete lines of a file of results; a kill may have cut off the last one."""
     from compiler_gym.files import whole_lines
 
     yield from (line for line in whole_lines(path) if isinstance(line.get("state"), dict))
@@ -196,7 +196,7 @@ def _state_key(state: dict[str, Any]) -> tuple[Any, ...]:
 
 
 class _Counter:
-    """A counter in one line on standard error, if that is a terminal."""
+    """A one-line counter on standard error, if that is a terminal."""
 
     def __init__(self, total: int, *, is_quiet: bool) -> None:
         self._total = total
@@ -224,21 +224,21 @@ class _Counter:
 def _show_verdicts(documents: list[dict[str, Any]]) -> None:
     console = output()
     names = list(dict.fromkeys(r["name"] for document in documents for r in document["rungs"]))
-    shown = table(
+    summary = table(
         "Program", "Reward", *names, "Seconds", "",
         right=("Reward", "Seconds"), typed=("Program",),
     )  # fmt: skip
     for document in documents:
         verdicts = {rung["name"]: rung["verdict"] for rung in document["rungs"]}
         state = document["state"]
-        shown.add_row(
+        summary.add_row(
             program_name(state["benchmark"]),
             "-" if state["reward"] is None else f"{state['reward']:.4f}",
             *(_verdict_text(verdicts.get(name, "")) for name in names),
             f"{document['walltime']:.2f}",
             _summary(document),
         )
-    show(shown, console)
+    show(summary, console)
     wrong = [document for document in documents if not document["okay"]]
     for document in wrong:
         for error in document["errors"]:
@@ -246,10 +246,10 @@ def _show_verdicts(documents: list[dict[str, Any]]) -> None:
             name = program_name(document["state"]["benchmark"])
             console.print(f"{name}: {error['type']}{facts}", soft_wrap=True)
     _show_unknown(documents)
-    untold = sum(document["okay"] and _is_untold(document) for document in documents)
-    rest = f", {untold} unknown" if untold else ""
+    undecided = sum(document["okay"] and _is_untold(document) for document in documents)
+    suffix = f", {undecided} unknown" if undecided else ""
     states = "1 state" if len(documents) == 1 else f"{len(documents)} states"
-    console.print(f"{states}, {len(wrong)} wrong{rest}")
+    console.print(f"{states}, {len(wrong)} wrong{suffix}")
 
 
 def _summary(document: dict[str, Any]) -> "Text":
@@ -259,7 +259,7 @@ def _summary(document: dict[str, Any]) -> "Text":
 
 
 def _is_untold(document: dict[str, Any]) -> bool:
-    """Return whether the replay had no verdict, so that it is repeated next time."""
+    """Return whether the replay had no verdict, so that it must be repeated next time."""
     verdicts = [r["verdict"] for r in document.get("rungs", ()) if r["name"] == "replay"]
     return "unknown" in verdicts
 
@@ -273,8 +273,8 @@ def _show_unknown(documents: list[dict[str, Any]]) -> None:
                 key = (rung["name"], rung["reason"].partition("\n")[0])
                 reasons[key] = reasons.get(key, 0) + 1
     for (name, reason), times in reasons.items():
-        many = f" ({times} states)" if times > 1 else ""
-        output().print(f"{name} unknown: {reason}{many}", soft_wrap=True)
+        note = f" ({times} states)" if times > 1 else ""
+        output().print(f"{name} unknown: {reason}{note}", soft_wrap=True)
 
 
 def _verdict_text(verdict: str) -> "Text":

@@ -48,20 +48,20 @@ def show_help(
 
     compiler-gym help datasets install
     """
-    shown: Any = context.find_root()
+    help_context: Any = context.find_root()
     for name in command or ():
-        if not hasattr(shown.command, "resolve_command"):
-            shown.fail(f"Got unexpected extra argument ({name})")
-        _, chosen, _ = shown.command.resolve_command(shown, [name])
-        shown = type(context)(chosen, info_name=name, parent=shown)
-    typer.echo(shown.get_help())
+        if not hasattr(help_context.command, "resolve_command"):
+            help_context.fail(f"Got unexpected extra argument ({name})")
+        _, subcommand, _ = help_context.command.resolve_command(help_context, [name])
+        help_context = type(context)(subcommand, info_name=name, parent=help_context)
+    typer.echo(help_context.get_help())
 
 
 def _find_version(compiler: "Compiler") -> str:
-    """Return the version of a compiler; an environment is started only if nothing else tells."""
+    """Return the version of a compiler; start an environment only if there is no other way."""
     if compiler.version:
-        found = load_named(compiler.version)
-        return str(found() if callable(found) else found)
+        version = load_named(compiler.version)
+        return str(version() if callable(version) else version)
     from compiler_gym.registration import make
 
     with make(compiler.environments[0].id) as env:
@@ -69,7 +69,7 @@ def _find_version(compiler: "Compiler") -> str:
 
 
 def sandbox_in_use() -> str:
-    """Return the sandbox of programs on this machine, and why not a stronger one."""
+    """Return the sandbox for programs on this machine, and why it is not a stronger one."""
     from compiler_gym.errors import CompilerGymError
     from compiler_gym.sandbox import Sandbox, choose_tier, way, why_not
 
@@ -77,7 +77,7 @@ def sandbox_in_use() -> str:
         tier = choose_tier()
         if tier is Sandbox.NAMESPACES:
             return f"{tier.value} ({way().name})"
-        reason = why_not(Sandbox.NAMESPACES) or "COMPILER_GYM_SANDBOX asks for it"
+        reason = why_not(Sandbox.NAMESPACES) or "chosen with COMPILER_GYM_SANDBOX"
     except CompilerGymError as error:
         return f"not available: {error}"
     return f"{tier.value} (not namespaces: {reason})"

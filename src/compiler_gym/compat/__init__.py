@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Names of CompilerGym 0.2.5 that stand for something else today, and nothing else.
+"""Names of CompilerGym 0.2.5 that have other names or meanings today.
 
-It stands above everything and is loaded when one of its names is asked for, never before:
-doors below hand these names on lazily. ``old_paths`` is the table of modules that moved,
-``old_commands`` reads old command lines, ``connection_opts`` explains the options of the old
-server, ``managing`` has functions on datasets that were old already, ``old_datasets`` says what
-stands for a dataset that is gone, ``old_flags`` and ``old_helpers`` let old scripts start,
-``searching`` and ``debug`` have functions of the package,
+It is above all other packages and loaded only when one of its names is used: lower packages
+export these names lazily. ``old_paths`` is the table of modules that moved, ``old_commands`` reads
+old command lines, ``connection_opts`` explains the options of the old server, and ``managing`` has
+functions on datasets that were already deprecated. ``old_datasets`` names the successors of
+removed datasets. ``old_flags`` and ``old_helpers`` are for old scripts, ``searching`` and
+``debug`` have functions of the package, and
 ``type_hints`` names of types.
 """
 

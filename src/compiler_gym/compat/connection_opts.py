@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The options of CompilerGym 0.2.5's connection to its server, for code that passes them.
 
-There is no server: nothing is retried and no port is waited for. An environment accepts the
-options, does nothing with them, and says which limits of today they were meant for.
+There is no server, so there are no retries and no port. An environment accepts the options,
+ignores them, and names the limits that replace them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ __all__ = ["ConnectionOpts", "explain"]
 
 @dataclass(frozen=True, slots=True)
 class ConnectionOpts(Record):
-    """How 0.2.5 talked to its server. Every field is accepted, and none has an effect.
+    """The connection settings of 0.2.5. All fields are accepted; none has an effect.
 
     >>> ConnectionOpts(rpc_max_retries=3).rpc_max_retries
     3
@@ -37,19 +37,19 @@ class ConnectionOpts(Record):
 
 
 def explain(given: Any) -> None:
-    """Warn that the options `given` have no effect, and say what has.
+    """Warn that the options `given` have no effect, and name their replacements.
 
     Raises `InvalidParameterError` for anything that is neither `ConnectionOpts` nor its fields.
     """
-    known = {each.name for each in fields(ConnectionOpts)}
-    named: Any = given.dict() if isinstance(given, Record) else given
-    if not isinstance(named, Mapping) or not set(named) <= known:  # pyright: ignore[reportUnknownArgumentType]  # a caller's
+    names = {field.name for field in fields(ConnectionOpts)}
+    options: Any = given.dict() if isinstance(given, Record) else given
+    if not isinstance(options, Mapping) or not set(options) <= names:  # pyright: ignore[reportUnknownArgumentType]  # a caller's
         raise InvalidParameterError(
-            f"connection_settings is {given!r:.80}: expected a ConnectionOpts, or no such argument"
+            f"connection_settings must be a ConnectionOpts, or be omitted (got {given!r:.80})"
         )
     warn_of_the_caller(
-        "connection_settings has no effect: there is no server to connect to; expected "
+        "connection_settings has no effect, because there is no server to connect to: use "
         "limits=compiler_gym.service.Limits(step_seconds=...) for the deadline of a request, and "
-        "os.environ for what script_env held",
+        "os.environ instead of script_env",
         CompilerGymWarning,
     )

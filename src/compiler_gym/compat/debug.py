@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""How much this library tells of its work, as CompilerGym 0.2.5 names it.
+"""The debug level of this library, as in CompilerGym 0.2.5.
 
-A level is a number from 0 (errors) to 3 (everything). It is kept in the variable
-``COMPILER_GYM_DEBUG``, so that the processes started from now on have it too.
+A level is a number from 0 (errors) to 3 (everything). It is stored in the variable
+``COMPILER_GYM_DEBUG``, so that processes that start later have it too.
 """
 
 import logging
@@ -24,30 +24,30 @@ _LOG_LEVELS = (logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG)
 def get_debug_level() -> int:
     """Return the debug level: ``COMPILER_GYM_DEBUG``, or 0. Greater numbers count as 3.
 
-    Raises `InvalidParameterError` when the variable holds no such number.
+    Raises `InvalidParameterError` if the variable is not a number.
     """
     text = os.environ.get(_VARIABLE) or "0"
     if not text.isdecimal():
-        raise InvalidParameterError(f"{_VARIABLE} is {text!r}: expected a number from 0 to 3")
+        raise InvalidParameterError(f"{_VARIABLE} must be a number from 0 to 3 (got {text!r})")
     return min(int(text), len(_LOG_LEVELS) - 1)
 
 
 def set_debug_level(level: int) -> None:
-    """Set the debug level, for this process and those it starts from now on."""
+    """Set the debug level of this process and of those that it starts later."""
     is_integer = isinstance(level, int)  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
     if isinstance(level, bool) or not is_integer or level < 0:
-        raise InvalidParameterError(f"the debug level is {level!r}: expected a number from 0 to 3")
+        raise InvalidParameterError(f"the debug level must be a number from 0 to 3 (got {level!r})")
     os.environ[_VARIABLE] = str(level)
     logging.getLogger("compiler_gym").setLevel(get_logging_level())
 
 
 def get_logging_level() -> int:
-    """Return the level for `logging` that the debug level stands for: 0 is ``logging.ERROR``."""
+    """Return the level of `logging` for the debug level: 0 is ``logging.ERROR``."""
     return _LOG_LEVELS[get_debug_level()]
 
 
 def logging_level_to_debug_level(logging_level: int) -> int:
-    """Return the least debug level that shows what is logged at `logging_level`.
+    """Return the lowest debug level that shows messages of `logging_level`.
 
     >>> logging_level_to_debug_level(logging.INFO)
     2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Functions on an environment's datasets that CompilerGym 0.2.5 already called old.
+"""Functions on an environment's datasets that were already deprecated in CompilerGym 0.2.5.
 
-A dataset is at hand when it is installed; there is nothing to activate.
+An installed dataset can be used at once; there is no activation.
 """
 
 import warnings
@@ -32,19 +32,19 @@ def deactivate(env: _HasDatasets, dataset: "str | Dataset | None" = None) -> boo
 def delete(env: _HasDatasets, dataset: "str | Dataset") -> bool:
     """Remove the files of `dataset`; return whether it was installed. Deprecated."""
     _warn("delete() is now env.datasets[name].uninstall()")
-    found = env.datasets.dataset(dataset)
-    was_installed = found.installed
-    found.uninstall()
+    named = env.datasets.dataset(dataset)
+    was_installed = named.installed
+    named.uninstall()
     return was_installed
 
 
 def require(env: _HasDatasets, dataset: "str | Dataset") -> bool:
-    """Fetch `dataset` if it is not there; return whether it was fetched. Deprecated."""
+    """Install `dataset` if necessary; return whether it was installed now. Deprecated."""
     _warn("require() is now env.datasets[name].install()")
-    found = env.datasets.dataset(dataset)
-    if found.installed:
+    named = env.datasets.dataset(dataset)
+    if named.installed:
         return False
-    found.install()
+    named.install()
     return True
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """``python -m compiler_gym.bin.NAME`` of CompilerGym 0.2.5, as today's command.
 
-What can be said today is run, and shown first; an option that has no equivalent is named,
-nothing is run then.
+The equivalent command is printed and run. If an option has no equivalent, it is reported and
+nothing is run.
 """
 
 import shlex
@@ -16,20 +16,20 @@ from compiler_gym.registration import default_environment
 __all__ = ["run", "todays_command"]
 
 _USAGE = 2
-"""The exit status of a command that was not understood."""
+"""The exit status after an option without an equivalent."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """What an old command is today."""
+    """The equivalent of an old command."""
 
     words: tuple[str, ...]
     options: Mapping[str, str]
-    """The option of today by the name of the old one; a name without dashes is an argument."""
+    """The new option for each old one; a name without dashes is an argument."""
     needs: str = ""
-    """The argument where none was given."""
+    """The default of a required argument."""
     dropped: frozenset[str] = field(default_factory=frozenset[str])
-    """Old options that make no difference today."""
+    """Old options that have no effect today."""
 
 
 _PROGRAM = "cbench-v1/qsort"
@@ -50,7 +50,7 @@ _COMMANDS = {
             "runtime": "--time",
         },
         _PROGRAM,
-        frozenset({"skip_done"}),  # a run folder goes on from what it has
+        frozenset({"skip_done"}),  # a run folder continues where it was
     ),
     "service": _Command(("describe",), {"env": "env"}, default_environment()),
     "validate": _Command(
@@ -63,21 +63,21 @@ _COMMANDS = {
 
 
 def run(name: str) -> None:
-    """Show today's command for the old command `name` and its arguments, and run it."""
+    """Print the equivalent of the old command `name` with its arguments, and run it."""
     words, unknown = todays_command(name, sys.argv[1:])
-    shown = shlex.join(["compiler-gym", *words])
+    command_line = shlex.join(["compiler-gym", *words])
     if unknown:
         lacking = ", ".join(unknown)
-        sys.stderr.write(f"compiler_gym.bin.{name} is {shown} today, which has no {lacking}\n")
+        sys.stderr.write(f"compiler_gym.bin.{name} is now {command_line}, which has no {lacking}\n")
         sys.exit(_USAGE)
-    sys.stderr.write(f"compiler_gym.bin.{name} is today: {shown}\n")
+    sys.stderr.write(f"compiler_gym.bin.{name} is now: {command_line}\n")
     sys.stderr.flush()
     sys.argv = ["compiler-gym", *words]
     main()
 
 
 def todays_command(name: str, given: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the words of today's command, and the old options that it has not.
+    """Return the arguments of today's command, and the old options without an equivalent.
 
     >>> todays_command("manual_env", ["--env=mine-v0", "--benchmark", "cbench-v1/sha"])
     (['explore', '--env', 'mine-v0', 'cbench-v1/sha'], [])
@@ -93,13 +93,13 @@ def todays_command(name: str, given: Sequence[str]) -> tuple[list[str], list[str
     arguments: list[str] = []
     unknown: list[str] = []
     for option, value in _old_options(given, command):
-        today = command.options.get(option)
+        new_option = command.options.get(option)
         if not option:
             arguments.append(value)
-        elif today is None:
+        elif new_option is None:
             unknown.append(f"--{option}")
-        elif today.startswith("--"):
-            options += [today, value]
+        elif new_option.startswith("--"):
+            options += [new_option, value]
         else:
             arguments.append(value)
     if not arguments and command.needs:
@@ -109,14 +109,14 @@ def todays_command(name: str, given: Sequence[str]) -> tuple[list[str], list[str
 
 def _old_options(given: Sequence[str], command: _Command) -> Iterator[tuple[str, str]]:
     """Yield old options and their values; an argument is an option without a name."""
-    words = iter(given)
-    for word in words:
-        if not word.startswith("-") or word == "-":
-            yield "", word
+    arguments = iter(given)
+    for argument in arguments:
+        if not argument.startswith("-") or argument == "-":
+            yield "", argument
             continue
-        option, equals, value = word.lstrip("-").partition("=")
+        option, equals, value = argument.lstrip("-").partition("=")
         if option.removeprefix("no") in command.dropped or option in command.dropped:
             continue
         if not equals and option in command.options:
-            value = next(words, "")
+            value = next(arguments, "")
         yield option, value

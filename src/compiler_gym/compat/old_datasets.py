@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which dataset of today has the programs that a dataset of CompilerGym 0.2.5 had."""
+"""Today's successors of the datasets of CompilerGym 0.2.5."""
 
 from collections.abc import Container
 
@@ -16,19 +16,19 @@ _LLVM_10 = {
     "opencv-v0": "opencv-llvm10-v0",
     "tensorflow-v0": "tensorflow-llvm10-v0",
 }
-"""Sets of bitcode: they name the LLVM that wrote them."""
+"""Sets of bitcode, named after the LLVM that wrote them."""
 _NEWER = {"anghabench-v0": "anghabench-v1", "poj104-v0": "poj104-v1"}
 
 
 def advice_for(name: str, known: Container[str]) -> str:
-    """Return which of the `known` datasets stands for 0.2.5's dataset `name`; empty if none does.
+    """Return advice on the successor of 0.2.5's dataset `name` among `known`; empty if none exists.
 
     >>> advice_for("benchmark://poj104-v0", ["benchmark://poj104-v1"])
-    ' benchmark://poj104-v1 stands for it: a later version of the same programs'
+    ' use benchmark://poj104-v1 instead: a later version of the same programs'
     """
     scheme, _, plain = name.rpartition("://")
-    today = f"{scheme}://{_LLVM_10.get(plain) or _NEWER.get(plain)}"
-    if today not in known:
+    successor = f"{scheme}://{_LLVM_10.get(plain) or _NEWER.get(plain)}"
+    if successor not in known:
         return ""
-    why = "the bitcode that LLVM 10 wrote" if plain in _LLVM_10 else "a later version"
-    return f" {today} stands for it: {why} of the same programs"
+    contents = "the bitcode that LLVM 10 wrote" if plain in _LLVM_10 else "a later version"
+    return f" use {successor} instead: {contents} of the same programs"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The flags that example scripts of CompilerGym 0.2.5 share, and the environment they choose.
+"""The flags that example scripts of CompilerGym 0.2.5 share, and the environment they select.
 
 ``absl`` is imported here, and only by scripts that import it themselves. Each old module defines
-its own flags, since scripts define the others.
+only its own flags, because scripts define others.
 """
 
 from os import cpu_count
@@ -58,7 +58,7 @@ def env_from_flags(benchmark: Any = None) -> LegacyGym:
         print("\n".join(sorted(COMPILER_GYM_ENVS)))
         raise SystemExit(0)
     if not values.env:
-        raise InvalidParameterError("no environment is chosen: give --env, as --env=llvm-v0")
+        raise InvalidParameterError("no environment is chosen: use --env, such as --env=llvm-v0")
     env = make(values.env)
     if benchmark:
         env.benchmark = benchmark

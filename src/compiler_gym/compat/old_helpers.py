@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The small helpers that scripts for CompilerGym 0.2.5 import: a timer, text, and means."""
+"""Small helpers that scripts for CompilerGym 0.2.5 import: a timer, text, and means."""
 
 import shlex
 import statistics
@@ -58,7 +58,7 @@ class Timer:
 
     @property
     def time(self) -> float:
-        """The seconds of the block, or so far."""
+        """The duration of the block, in seconds, or the time so far."""
         return (monotonic() if self._end is None else self._end) - self._start
 
     def reset(self) -> "Timer":
@@ -99,7 +99,7 @@ def arithmetic_mean(values: Sequence[float]) -> float:
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """Return the geometric mean, or 0 for no values or where one is 0.
+    """Return the geometric mean, or 0 if there are no values or one is 0.
 
     Raises `ValueError` for a negative value.
     """
@@ -107,5 +107,5 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 
 def stdev(values: Sequence[float]) -> float:
-    """Return the standard deviation of a whole population, or 0 for no values."""
+    """Return the standard deviation of a population, or 0 for no values."""
     return statistics.pstdev(values) if len(values) else 0.0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Modules of CompilerGym 0.2.5 under their old paths: each import says where its names are now.
+"""Modules of CompilerGym 0.2.5 under their old paths: each import reports where its names are now.
 
-One table says where; nothing behind it is loaded before a name is asked for. A module that has no
-equivalent is not found, and the error says what to write instead. Real modules come first.
+A table has the new places; they are loaded only when a name is used. A module without an
+equivalent is not found, and the error names a replacement. Real modules take precedence.
 """
 
 import importlib
@@ -122,10 +122,10 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "envs.mlir.datasets.matmul": {"envs.mlir.datasets": "MatmulBenchmark MatmulDataset"},
     "wrappers.validation": {"wrappers": "ValidateBenchmarkAfterEveryStep"},
 }  # fmt: skip
-"""What an old module held, by the door that has it now; nothing where it only held modules."""
+"""The names of an old module, by the package that has them now; empty for a mere package."""
 
 _DOCUMENTED = {"views"}
-"""Old modules that are the documented place of their names, so importing them gives no warning."""
+"""Old modules that are the documented home of their names: importing them gives no warning."""
 
 _RENAMED = {
     "ClientServiceCompilerEnv": "CompilerEnv",
@@ -133,7 +133,7 @@ _RENAMED = {
     "UnableToParseHostCompilerOutput": "BenchmarkInitError",
     "environment_validation_fails": "validation_fails",
 }
-"""Old names of what a module in the table holds under another name."""
+"""Old names of objects that have another name today."""
 
 _COMMANDS = ("manual_env", "random_eval", "random_replay", "random_search", "service", "validate")
 
@@ -169,10 +169,10 @@ _MOVED = {
     "timing": "validation.timing",
     "tuning": "tools.tune",
 }
-"""The packages and modules that have moved: an import of the old path gives the new module."""
+"""The packages and modules that have moved: importing the old path gives the new module."""
 
 _GONE = {
-    "config": "compiler_gym.COMPILER_GYM_ENVS: what is installed is there",
+    "config": "compiler_gym.COMPILER_GYM_ENVS, which lists the installed environments",
     "envs.gcc.gcc_rewards": 'a reward by its name: env.reward[NAME]',
     "envs.gcc.service": "gymnasium.make or compiler_gym.make: there is no server",
     "envs.llvm.lexed_ir": 'an observation by its name: env.observation[NAME]',
@@ -180,12 +180,12 @@ _GONE = {
     "envs.llvm.service": "gymnasium.make or compiler_gym.make: there is no server",
     "envs.loop_tool.service": "gymnasium.make or compiler_gym.make: there is no server",
     "random_replay": "the command compiler-gym replay",
-    "service.connection_pool": "compiler_gym.make: an environment has a worker of its own",
+    "service.connection_pool": "compiler_gym.make: each environment has its own worker",
     "service.proto": "plain records of compiler_gym.session: there is no protocol buffer",
     "service.runtime": "an entry point and a CompilerSession: docs/guide/add-a-compiler.md",
     "service.service_cache": "compiler_gym.transient_cache_path",
     "spaces.common": "numpy.issubdtype",
-    "third_party": "nothing: programs and tools come with the package or the system",
+    "third_party": "the programs and tools of the package or of the system",
     "util.capture_output": "contextlib.redirect_stdout",
     "util.commands": "subprocess.run",
     "util.decorators": "functools.cached_property",
@@ -199,21 +199,21 @@ _GONE = {
     "util.thread_pool": "concurrent.futures.ThreadPoolExecutor",
     "util.truncate": "textwrap.shorten",
 }  # fmt: skip
-"""What to write instead of an old module that has no equivalent."""
+"""Replacements for old modules that have no equivalent."""
 
 
 class _OldModule(ModuleType):
-    """A module that fetches each name from its door of today."""
+    """A module that fetches each name from its present package."""
 
     def __getattr__(self, name: str) -> Any:
         doors = _list_doors(self.__name__)
-        known = {each: door for door, names in doors.items() for each in names.split()}
-        today = _RENAMED.get(name, name)
-        if today not in known:
+        door_by_name = {key: door for door, names in doors.items() for key in names.split()}
+        new_name = _RENAMED.get(name, name)
+        if new_name not in door_by_name:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}: {_GUIDE}")
-        found = getattr(importlib.import_module(_find_path(known[today])), today)
-        setattr(self, name, found)
-        return found
+        value = getattr(importlib.import_module(_find_path(door_by_name[new_name])), new_name)
+        setattr(self, name, value)
+        return value
 
     def __dir__(self) -> list[str]:
         return sorted(
@@ -222,7 +222,7 @@ class _OldModule(ModuleType):
 
 
 class _Parent(ModuleType):
-    """A package that keeps a name of its own when a module of the same name was imported.
+    """A package that keeps its own name when a module of the same name is imported.
 
     ``compiler_gym.random_search`` is a function, and was a module too.
     """
@@ -250,26 +250,26 @@ class _Loader:
                 f"from {_find_path(d)} import {', '.join(n.split()) or 'define_flags'}"
                 for d, n in doors.items()
             ]
-            expected = f"expected {'; '.join(lines)}"
+            advice = f"use {'; '.join(lines)}"
         elif name.rpartition(".")[2] in _COMMANDS:
-            expected = f"expected the command compiler-gym; {_GUIDE}"
+            advice = f"use the command compiler-gym; {_GUIDE}"
         else:
             return
         warnings.warn(
-            f"{name} is where CompilerGym 0.2.5 had it: {expected}",
+            f"{name} is the path of CompilerGym 0.2.5: {advice}",
             DeprecationWarning,
             stacklevel=2,  # the frames of an import do not count
         )
 
     def get_code(self, fullname: str) -> CodeType:
-        """Return what ``python -m`` runs: today's command, or a line that says it."""
+        """Return the code for ``python -m``: it runs today's command, or reports it."""
         command = fullname.rpartition(".")[2]
         text = f"from compiler_gym.compat.old_commands import run\nrun({command!r})\n"
         return compile(text, f"<{fullname}>", "exec")
 
 
 class _Alias:
-    """Loads a module under an old path: the module of today itself."""
+    """A loader that returns the present module for an old path."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -283,7 +283,7 @@ class _Alias:
         module.__spec__ = self._spec  # the import has replaced it
 
     def get_code(self, fullname: str) -> CodeType:
-        """Return what ``python -m`` runs."""
+        """Return the code for ``python -m``."""
         text = (
             f"import runpy\nrunpy.run_module({self._path!r}, run_name='__main__', alter_sys=True)\n"
         )
@@ -291,15 +291,15 @@ class _Alias:
 
 
 def _find_new_path(old: str) -> str | None:
-    """Return where the module `old` is now, or None if it has not moved."""
-    place = next((place for place in _MOVED if f"{old}.".startswith(f"{place}.")), None)
-    return None if place is None else f"{_PACKAGE}.{_MOVED[place]}{old.removeprefix(place)}"
+    """Return the present path of the module `old`, or None if it has not moved."""
+    moved = next((moved for moved in _MOVED if f"{old}.".startswith(f"{moved}.")), None)
+    return None if moved is None else f"{_PACKAGE}.{_MOVED[moved]}{old.removeprefix(moved)}"
 
 
 def find_old_module(fullname: str) -> ModuleSpec | None:
-    """Return how to make the old module `fullname`, or None if 0.2.5 had none of that name.
+    """Return the spec of the old module `fullname`, or None if 0.2.5 did not have it.
 
-    Raises `ModuleNotFoundError` that says what to write for a module without an equivalent.
+    Raises `ModuleNotFoundError` with a replacement for a module without an equivalent.
     """
     old = fullname.removeprefix(f"{_PACKAGE}.")
     if old in _NAMES or old in {f"bin.{command}" for command in _COMMANDS}:
@@ -307,9 +307,9 @@ def find_old_module(fullname: str) -> ModuleSpec | None:
         loader: Any = _Loader()
         return ModuleSpec(fullname, loader, is_package=is_package)
     path = _find_new_path(old)
-    if path is not None and (today := importlib.util.find_spec(path)) is not None:
+    if path is not None and (new_spec := importlib.util.find_spec(path)) is not None:
         aliased: Any = _Alias(path)
-        is_package = today.submodule_search_locations is not None
+        is_package = new_spec.submodule_search_locations is not None
         return ModuleSpec(fullname, aliased, is_package=is_package)
     advice = next((_GONE[gone] for gone in _GONE if f"{old}.".startswith(f"{gone}.")), None)
     if advice is None and old.startswith("util."):
@@ -317,20 +317,20 @@ def find_old_module(fullname: str) -> ModuleSpec | None:
     if advice is None:
         return None
     raise ModuleNotFoundError(
-        f"No module named {fullname!r}: CompilerGym 0.2.5 had it, expected {advice}; {_GUIDE}",
+        f"No module named {fullname!r}: it was in CompilerGym 0.2.5; use {advice}; {_GUIDE}",
         name=fullname,
     )
 
 
 def refuse_old_package(folder: str) -> NoReturn:
-    """Raise `ImportError`: CompilerGym 0.2.5 was installed into `folder`, this package's own.
+    """Raise `ImportError`: CompilerGym 0.2.5 was installed into `folder`, this package's folder.
 
-    Both share its files then: modules of one would import those of the other.
+    They share the folder then: modules of one package would import those of the other.
     """
     raise ImportError(
-        f"{folder} holds files of CompilerGym 0.2.5 (Facebook's, `compiler_gym` on the index) "
-        f"beside those of {DISTRIBUTION}, and neither works so: expected one of them. To keep "
-        "this one: `pip uninstall -y compiler_gym`, then "
+        f"{folder} has files of CompilerGym 0.2.5 (Facebook's, `compiler_gym` on the index) "
+        f"and of {DISTRIBUTION}, so neither works: keep only one. To keep this one, run "
+        "`pip uninstall -y compiler_gym`, then "
         f"`pip install --force-reinstall --no-deps {DISTRIBUTION}`"
     )
 

@@ -36,17 +36,17 @@ def random_search(
 ) -> tuple[float, list[Any]]:
     """Return the best reward and the actions that earn it, after a random search.
 
-    Searches the environment's own program on `nproc` threads for `total_runtime`
-    seconds (None or 0: until interrupted). `patience` ends the search after that
-    many sequences without a gain; 0 means never. Writes ``results.json`` and
-    ``progress.jsonl`` to `outdir` (default: a new directory below
-    ``$COMPILER_GYM_LOGS/random_search``, or ``~/logs/compiler_gym/random_search``). With
-    `skip_done`, results that are there already are returned instead.
+    Searches the environment's own program on `nproc` threads for `total_runtime` seconds (None
+    or 0: until interrupted). `patience` ends the search after that many sequences without an
+    improvement; 0 means never. Writes ``results.json`` and ``progress.jsonl`` to `outdir`
+    (default: a new directory in ``$COMPILER_GYM_LOGS/random_search``, or
+    ``~/logs/compiler_gym/random_search``). With `skip_done`, existing results are returned
+    instead.
     """
     directory = Path(outdir) if outdir else create_user_logs_dir("random_search")
     if skip_done and (directory / _RESULTS).is_file():
-        found = json.loads((directory / _RESULTS).read_text(encoding="utf-8"))["results"][0]
-        return found["reward"], found["actions"]
+        result = json.loads((directory / _RESULTS).read_text(encoding="utf-8"))["results"][0]
+        return result["reward"], result["actions"]
     with ProgressLog(directory / _PROGRESS) as log:
         results = run_search(
             make_env,
@@ -61,7 +61,7 @@ def random_search(
 
 
 class _Patience:
-    """Writes improvements down, and ends the search when there are none for long."""
+    """Logs improvements, and ends the search after too many sequences without one."""
 
     def __init__(self, patience: int, log: ProgressLog) -> None:
         self._patience = patience

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The names that CompilerGym 0.2.5 had for types of Gymnasium's values."""
+"""The names in CompilerGym 0.2.5 for types of Gymnasium's values."""
 
 from typing import Any
 
 __all__ = ["ActionType", "ObservationType", "RewardType", "StepType"]
 
 ActionType = Any
-"""An action: which type it has is the action space's."""
+"""An action; its type depends on the action space."""
 ObservationType = Any
-"""An observation: which type it has is the observation space's."""
+"""An observation; its type depends on the observation space."""
 RewardType = float | None
-"""What a step earns; None without a reward space."""
+"""The reward of a step; None without a reward space."""
 StepType = tuple[Any, Any, bool, bool, dict[str, Any]]
-"""What a step returns: five values, as Gymnasium's."""
+"""The five values of a step, as in Gymnasium."""

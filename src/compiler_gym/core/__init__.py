@@ -10,8 +10,9 @@ descriptions into Gymnasium's spaces. ``programs`` chooses the program of the ne
 ``arguments`` are those of resets and steps, as records for wrappers. ``replaying`` applies a
 ``state``, the record of an episode, and ``state_files`` reads and writes files of states.
 ``repeated_runs`` is an environment that runs programs. ``forking`` forks wrappers of Gymnasium,
+``repeated_runs`` is an environment that runs programs. ``forking`` forks wrappers of Gymnasium,
 and ``kept_forks`` keeps forks to continue from. ``rendering`` shows programs, ``panes`` describes
-what the explorer shows, and ``description`` lists what an environment offers. ``garbage`` is for
+the panes of the explorer, and ``description`` lists the spaces of an environment. ``garbage`` is
 building large values.
 """
 

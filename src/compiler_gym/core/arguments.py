@@ -36,43 +36,43 @@ class ResetArguments:
     action_space: Any = None
     """The action space or its name; None keeps the current one."""
     observation_space: Any = _UNCHANGED
-    """What `CompilerEnv.observation_space` is to be set to."""
+    """The new value of `CompilerEnv.observation_space`."""
     reward_space: Any = _UNCHANGED
-    """What `CompilerEnv.reward_space` is to be set to."""
+    """The new value of `CompilerEnv.reward_space`."""
     timeout: float | None = None
-    """The seconds until the worker is given up; None is the environment's limit."""
+    """Seconds until the worker is given up; None is the environment's limit."""
     further: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Arguments of one environment or wrapper below, by name."""
 
     def list_given(self) -> dict[str, Any]:
         """Return the arguments that were given, without `seed`, `options` and `further`."""
-        named = {
+        arguments = {
             "benchmark": self.benchmark,
             "action_space": self.action_space,
             "timeout": self.timeout,
         }
         spaces = {"observation_space": self.observation_space, "reward_space": self.reward_space}
-        return {name: value for name, value in named.items() if value is not None} | {
+        return {name: value for name, value in arguments.items() if value is not None} | {
             name: value for name, value in spaces.items() if value is not _UNCHANGED
         }
 
     def settle(self) -> "ResetArguments":
         """Return the same arguments with the options in their fields.
 
-        >>> ResetArguments(options={"benchmark": "cbench-v1/sha"}).settled().benchmark
+        >>> ResetArguments(options={"benchmark": "cbench-v1/sha"}).settle().benchmark
         'cbench-v1/sha'
         """
         if not self.options:
             return self
-        known = {name: value for name, value in (self.options or {}).items() if name in _OPTIONS}
+        values = {name: value for name, value in (self.options or {}).items() if name in _OPTIONS}
         return ResetArguments(
-            self.seed, None, **{**self.list_given(), **known}, further=self.further
+            self.seed, None, **{**self.list_given(), **values}, further=self.further
         )
 
     def unknown_options(self) -> list[str]:
-        """Return the options that only a wrapper above can have read.
+        """Return the options that must be meant for a wrapper.
 
-        Raises `InvalidParameterError` for one that is a misspelt argument of a reset.
+        Raises `InvalidParameterError` for a misspelt argument of a reset.
         """
         unknown = [name for name in self.options or {} if name not in _OPTIONS]
         for name in unknown:
@@ -91,11 +91,11 @@ class StepArguments:
     actions: list[Any]
     """The actions, in order; without any, the program is only observed."""
     observation_spaces: Any = None
-    """What to observe instead of the environment's space: a name or a list of names."""
+    """Observations instead of the environment's space: a name or a list of names."""
     reward_spaces: Any = None
-    """What to earn instead of the environment's reward: a name or a list of names."""
+    """Rewards instead of the environment's reward: a name or a list of names."""
     timeout: float | None = None
-    """The seconds until the worker is given up; None is the environment's limit."""
+    """Seconds until the worker is given up; None is the environment's limit."""
 
 
 def require_seconds(timeout: object) -> None:
@@ -108,6 +108,6 @@ def require_seconds(timeout: object) -> None:
         seconds = math.nan
     if not seconds >= 0:
         raise InvalidParameterError(
-            f"timeout is {timeout!r:.80}: expected seconds from 0, or None for the limit of the "
-            "environment"
+            f"timeout must be a number of seconds >= 0, or None for the limit of the environment "
+            f"(got {timeout!r:.80})"
         )

@@ -56,7 +56,7 @@ __all__ = ["CompilerEnv"]
 _log = logging.getLogger(__name__)
 _UNCHANGED = OptionalArgumentValue.UNCHANGED
 _PICKLED = ("spec", "_np_random", "_np_random_seed", "renders_unasked")
-"""Attributes that a pickle keeps, besides the program that was chosen and the episode."""
+"""Attributes that a pickle keeps, besides the chosen program and the episode."""
 
 
 class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
@@ -74,16 +74,16 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         benchmark: The program of the first reset, or its address.
         observation_space: The observation that `step` returns: a name, a list of names, or None.
         reward_space: The reward that `step` returns: a name, a `Reward`, a list, or None. A
-            `Reward` is copied, here and among `rewards`, because it remembers its episode: several
-            environments may be made with one.
+            `Reward` is copied, here and in `rewards`, because it stores state of its episode;
+            several environments can use the same object.
         action_space: The name of the action space; None is the first one.
         derived_observation_spaces: Observations that are functions of the session's.
         rewards: The rewards that are offered.
-        datasets: The datasets that programs are looked up in.
+        datasets: The datasets in which programs are looked up.
         isolation: ``"process"`` runs the session in a worker process, ``"in-process"`` here.
         limits: The limits of time and memory of the worker.
-        cache: Remembers results of actions; None remembers nothing.
-        render_mode: The mode that `render` uses if it is given none.
+        cache: Stores the results of actions; None stores nothing.
+        render_mode: The default mode of `render`.
         connection_settings: Not supported: raises an error that explains what replaced it.
         **unknown: Anything else: raises an error that names the nearest argument.
 
@@ -94,7 +94,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012 - Gymnasium's own type
     command_line_styles: ClassVar[Mapping[str, Callable[..., gymnasium.Space[Any]]]] = {}
-    """The action spaces that write command lines, by the style that the session names."""
+    """Makes the action spaces that write command lines, by the style that the session names."""
     listing: ClassVar[Listing] = Listing()
     """The syntax of the text that `render` shows."""
     default_benchmark: ClassVar[str | None] = None
@@ -110,7 +110,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
     """The keys that an address may have after its ``?``, besides those of its dataset; None
     allows any."""
     _made_with: tuple[tuple[Any, ...], dict[str, Any]]
-    """What the constructor was called with."""
+    """The arguments of the constructor."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Remember the arguments of the constructor, for pickles."""
@@ -137,9 +137,9 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         **unknown: Any,
     ) -> None:
         if unknown:
-            name, known = next(iter(unknown)), _constructor_arguments(type(self))
-            where = type(self).__name__
-            raise InvalidParameterError(unknown_name("argument", name, known, where=where))
+            name, names = next(iter(unknown)), _constructor_arguments(type(self))
+            owner = type(self).__name__
+            raise InvalidParameterError(unknown_name("argument", name, names, where=owner))
         if connection_settings is not None:
             load_named("compiler_gym.compat.connection_opts:explain")(connection_settings)
         if render_mode is not None:
@@ -162,7 +162,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         self._episode = Episode(sessions, select, self.commandline)
         if cache is not None and self.state_observation not in self.observation:
             raise InvalidParameterError(
-                f"{type(self).__name__} cannot use a cache: it names no hash of its program"
+                f"{type(self).__name__} cannot use a cache: no observation identifies its state"
             )
         selection = self._episode.selection
         selection.choose_actions(action_space)
@@ -170,7 +170,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
 
     @property
     def episode(self) -> Episode:
-        """The session, what was done in it, and the spaces that are chosen."""
+        """The session, its history, and the chosen spaces."""
         return self._episode
 
     @property
@@ -195,7 +195,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
 
     @property
     def isolation(self) -> Isolation:
-        """Whether the session has a process of its own: ``"process"`` or ``"in-process"``."""
+        """``"process"`` if the session runs in a separate process, otherwise ``"in-process"``."""
         return self.episode.sessions.isolation
 
     @property
@@ -219,7 +219,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
 
     @property
     def observation(self) -> ObservationView:
-        """Every observation, computed when asked for: ``env.observation["Autophase"]``."""
+        """Every observation, computed when read: ``env.observation["Autophase"]``."""
         return self.episode.selection.observation
 
     @property
@@ -230,7 +230,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
 
     @property
     def reward(self) -> RewardView:
-        """Every reward, earned since it was last asked for: ``env.reward["..."]``."""
+        """Every reward, earned since it was last read: ``env.reward["..."]``."""
         return self.episode.selection.reward
 
     @property
@@ -240,7 +240,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         return [selection.action_space_named(name) for name in selection.action_specs]
 
     @property
-    def action_space(self) -> Any:  # which space it is, and what it can do, is the compiler's
+    def action_space(self) -> Any:  # the type depends on the compiler
         """The actions that `step` takes. Setting it takes effect at the next reset."""
         return self.episode.selection.action_space
 
@@ -249,7 +249,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         self.episode.selection.choose_actions(value)
 
     @property
-    def observation_space(self) -> gymnasium.Space[Any] | None:  # type: ignore[override]  # None: none is set
+    def observation_space(self) -> gymnasium.Space[Any] | None:  # type: ignore[override]  # or None
         """The space of the observation that `step` returns, or None.
 
         Set it to a name, to a list of names for a dictionary of observations, or to None.
@@ -312,7 +312,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         self._programs.upcoming = self._programs.find(value)
         if self.in_episode:
             warn_of_the_caller(
-                "Changing the benchmark has no effect until reset() is called: expected "
+                "Changing the benchmark has no effect until reset() is called: use "
                 "reset(benchmark=...) to change it now",
                 CompilerGymWarning,
             )
@@ -337,7 +337,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
     def episode_reward(self, value: float | None) -> None:
         history = self.episode.history
         if history is None:
-            raise SessionNotFound("there is no episode whose reward can be set: call reset() first")
+            raise SessionNotFound("there is no episode to set the reward of: call reset() first")
         history.reward = None if value is None else float(value)
 
     @property
@@ -370,7 +370,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         return self.action_space.to_string(self.actions)  # type: ignore[attr-defined]  # ours has it
 
     def commandline_to_actions(self, commandline: str) -> list[Any]:
-        """Return the actions that `commandline` stands for."""
+        """Return the actions in `commandline`."""
         return self.action_space.from_string(commandline)  # type: ignore[attr-defined]  # ours has it
 
     def reset(
@@ -391,10 +391,10 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
             options: Any of the other arguments by name, as Gymnasium passes them on.
             benchmark: The program or its address; None takes the program that was set for the
                 next reset, or the last one again.
-            action_space: The action space to choose; None leaves it.
-            observation_space: What `observation_space` is set to.
-            reward_space: What `reward_space` is set to.
-            timeout: The seconds after which the worker is given up; None is ``limits``'.
+            action_space: The action space to choose; None keeps the current one.
+            observation_space: The new `observation_space`.
+            reward_space: The new `reward_space`.
+            timeout: Seconds after which the worker is given up; None is the limit in `limits`.
 
         Returns:
             The observation and a dictionary with the ``benchmark``.
@@ -418,7 +418,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
     def begin_reset(self, asked: ResetArguments) -> ResetPending:
         """Choose the spaces and the program of the next episode and return its pending reset."""
         for name in asked.unknown_options():
-            _say_once(f"reset() ignores the option {name!r}: only a wrapper can have read it")
+            _say_once(f"reset() ignores the option {name!r}; it is meant for a wrapper")
         super().reset(seed=asked.seed)
         asked = asked.settle()
         self.datasets.generator = self.np_random
@@ -442,10 +442,10 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
 
         Args:
             action: One of `action_space`.
-            observation_spaces: What to observe at this step instead of `observation_space`: a
-                name gives a value, a list of names a list of values.
-            reward_spaces: What to earn at this step instead of `reward_space`, likewise.
-            timeout: The seconds after which the worker is given up; None is ``limits``'.
+            observation_spaces: Observations of this step instead of `observation_space`: a name
+                gives a value, a list of names a list of values.
+            reward_spaces: Rewards of this step instead of `reward_space`, likewise.
+            timeout: Seconds after which the worker is given up; None is the limit in `limits`.
 
         Returns:
             The five values, as a tuple and by name: ``observation``, ``reward``, ``terminated``,
@@ -460,7 +460,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
             _say_once(
                 "this step earned no reward (None), because no reward space is set: set "
                 'env.reward_space = "NAME" or call make(..., reward_space="NAME"); '
-                "`compiler-gym describe` lists them. This is said once."
+                "`compiler-gym describe` lists the names. This message appears once."
             )
         return result
 
@@ -475,16 +475,16 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         """Apply several actions in one request.
 
         Returns:
-            What `step` returns for the last one, with the reward of all together. With no
-            actions, the observation of the program as it is.
+            The result of `step` for the last action, with the reward of all together. With no
+            actions, the observation of the current program.
 
         Raises:
             InvalidActionError, SessionNotFound: As in `step`; then no action was applied.
         """
         if isinstance(actions, str) or not isinstance(actions, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
             raise InvalidActionError(
-                f"{actions!r} is not a list of actions: expected multistep([...]), or step(...) "
-                "for a single one"
+                f"{actions!r} is not a list of actions: use multistep([...]), or step(...) "
+                "for a single action"
             )
         return self._episode.begin(
             list(actions), observation_spaces, reward_spaces, timeout
@@ -493,7 +493,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
     def render(self, mode: str | None = None) -> str | None:
         """Print the program as it is now, or return it as text.
 
-        Made by `gymnasium.make` without a mode, it does nothing, as Gymnasium's convention says.
+        If `gymnasium.make` made the environment without a mode, it does nothing, as Gymnasium asks.
 
         Args:
             mode: ``human`` prints the program; in a terminal it is coloured, and functions are
@@ -520,7 +520,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         return None
 
     def close(self) -> None:
-        """End the session and its process. Calling it twice is fine.
+        """End the session and its process. Safe to call twice.
 
         Another thread may call it during a step, which then raises `ServiceIsClosed`.
         """
@@ -565,16 +565,16 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         """Send parameters to the session, in order, and return its replies.
 
         Raises:
-            InvalidParameterError: The session does not know one of the keys.
+            InvalidParameterError: The session does not have one of the parameters.
         """
         return [self.episode.send_parameter(str(key), str(value)) for key, value in parameters]
 
     def fork(self) -> Self:
         """Return an independent environment in exactly the same state.
 
-        Its worker is a copy of this one's process, and its random generators continue as these
-        would. If there is no episode, one is begun here first; if `close` ended it, with the
-        actions before.
+        Its worker is a copy of this one's process, and its random generators continue like these.
+        If there is no episode, this begins one first; if `close` ended the last one, with the same
+        actions.
 
         Raises:
             ServiceError: The worker was lost; the next step reports the end of the episode.
@@ -619,7 +619,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
     def _copy(self, copy_episode: Callable[[Callable[[], str]], Episode]) -> Self:
         """Return a copy with the episode that `copy_episode` returns.
 
-        Both share what the plug-in added to this environment.
+        The twin shares everything that the plug-in added to this environment.
         """
         twin = object.__new__(type(self))
         vars(twin).update(vars(self))
@@ -632,11 +632,11 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         return twin
 
     def _goal(self) -> str | None:
-        """Return what the program is optimised for; plug-ins that know goals override this."""
+        """Return the optimisation goal; plug-ins with goals override this."""
         return None
 
     def _state_hash(self) -> str | None:
-        """Return a hash of the program as it is now; plug-ins that have one override this."""
+        """Return a hash of the current program; plug-ins that have one override this."""
         return None
 
     def _render_text(self) -> str:
@@ -656,23 +656,23 @@ def _say_once(text: str) -> None:
 
 
 def _copies(rewards: Any) -> Any:
-    """Return `rewards`, whatever names them, with objects of their own: they keep an episode."""
+    """Return `rewards` with deep copies of `Reward` objects, which keep state of an episode."""
     try:
         return copy.deepcopy(rewards)
     except Exception as error:
         raise InvalidParameterError(
-            f"a reward cannot be copied: {error}; expected one that copy.deepcopy can copy, "
-            "because each environment has its own, and each fork"
+            f"cannot copy a reward: {error}; it must support copy.deepcopy, because each "
+            "environment and each fork needs its own copy"
         ) from error
 
 
 def _constructor_arguments(cls: type[CompilerEnv]) -> list[str]:
-    """Return the names of the arguments by keyword of `cls` and of the classes below it."""
+    """Return the names of the keyword arguments of `cls` and of its base classes."""
     parameters = (
         parameter
         for base in cls.__mro__
         if CompilerEnv in base.__mro__ and "__init__" in vars(base)
         for parameter in inspect.signature(base.__init__).parameters.values()
     )
-    named = (one.name for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY)
-    return list(dict.fromkeys(named))
+    names = (p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY)
+    return list(dict.fromkeys(names))

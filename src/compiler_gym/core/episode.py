@@ -53,13 +53,13 @@ class EpisodeSnapshot:
 
     program: Benchmark | None
     history: History | None
-    """None where no episode is under way."""
+    """The history; None if no episode is under way."""
     run_settings: Mapping[str, float]
     action_space: str
     observation_space: Any
-    """What `Selection.choose_spaces` takes."""
+    """The argument of `Selection.choose_spaces`."""
     reward_space: Any
-    """What `Selection.choose_spaces` takes."""
+    """The argument of `Selection.choose_spaces`."""
     rewards: Mapping[str, Reward]
     """Every reward by its name, with the numbers it has."""
 
@@ -71,8 +71,8 @@ class Episode:
     connection, and closes it when the episode is garbage collected.
 
     Args:
-        sessions: How sessions are opened.
-        select: Makes the spaces, given the function that asks the session for observations.
+        sessions: Opens sessions.
+        select: Makes the spaces, given the function that gets observations from the session.
         commandline: Returns the command that repeats the episode outside this library; it is
             reported when a step fails.
     """
@@ -84,14 +84,14 @@ class Episode:
         commandline: Callable[[], str],
     ) -> None:
         self.sessions = sessions
-        """How the next session is opened."""
+        """Opens the next session."""
         self.selection = select(self.ask)
         """The spaces that exist, and those that are chosen."""
         self.selection.reward.is_at_reset = self._is_at_reset
         self.program: Benchmark | None = None
         """The program of the last reset."""
         self.history: History | None = None
-        """The actions and the reward since; None before the first reset and after `close`."""
+        """The actions and the reward so far; None before the first reset and after `close`."""
         self.connection: Connection | None = None
         """The connection to the session; None before the first reset and after `close`."""
         self.closed_actions: tuple[Any, ...] = ()
@@ -114,7 +114,7 @@ class Episode:
 
     @property
     def has_program(self) -> bool:
-        """True if there is a program to observe: also after the compiler ended the episode."""
+        """True if there is a program to observe, even after the compiler ended the episode."""
         history, connection = self.history, self.connection
         return (
             history is not None
@@ -134,19 +134,19 @@ class Episode:
         """Choose the rewards of a step. Another choice restarts the episode's sum at 0.
 
         Raises:
-            UnknownNameError: There is no such reward.
+            UnknownNameError: A reward does not exist.
         """
         selection, history = self.selection, self.history
         before = selection.rewards.rewards
         selection.choose_spaces(rewards=value)
-        chosen = selection.rewards.rewards
-        if history is not None and not _same_objects(before, chosen):
-            history.reward = 0.0 if chosen else None
+        rewards = selection.rewards.rewards
+        if history is not None and not _same_objects(before, rewards):
+            history.reward = 0.0 if rewards else None
 
     def can_enter(self, action: Any) -> bool:
-        """Return whether `action` can begin a step without being looked at any further.
+        """Return whether `action` can begin a step without further checks.
 
-        That is so if the episode is under way and `action` is a plain number of the action space.
+        True if the episode is under way and `action` is a plain number of the action space.
         """
         history = self.history
         return (
@@ -172,7 +172,7 @@ class Episode:
         ):
             # In this process, with nothing to observe: a request, its reply and a `StepPending`
             # would take longer than some passes.
-            self.history.actions.append(action)  # type: ignore[union-attr]  # `can_enter` saw it
+            self.history.actions.append(action)  # type: ignore[union-attr]  # as in `begin`
             try:
                 reply = apply(action)
             except (CompilerError, ServiceError) as error:
@@ -191,9 +191,9 @@ class Episode:
 
         Args:
             actions: The actions, in order. Without any, the program is only observed.
-            observation_spaces: What to observe instead of the chosen space; None observes that.
-            reward_spaces: What to earn instead of the chosen rewards; None earns those.
-            timeout: The seconds after which the worker is given up; None is the limit.
+            observation_spaces: Observations instead of the chosen space; None keeps the choice.
+            reward_spaces: Rewards instead of the chosen ones; None keeps the choice.
+            timeout: Seconds after which the worker is given up; None is the limit.
 
         Returns:
             The pending step; its result is that of all actions together.
@@ -205,8 +205,8 @@ class Episode:
         """
         require_seconds(timeout)
         history, connection, selection = self.history, self.connection, self.selection
-        is_looked_at = history is not None and history.concluded and not actions
-        if history is None or connection is None or not (history.running or is_looked_at):
+        only_observes = history is not None and history.concluded and not actions
+        if history is None or connection is None or not (history.running or only_observes):
             raise self._refusal()
         plain = selection.plain(actions)
         plan = selection.plan
@@ -220,7 +220,7 @@ class Episode:
 
         Args:
             program: The program of the next episode.
-            timeout: The seconds after which the worker is given up; None is the limit.
+            timeout: Seconds after which the worker is given up; None is the limit.
 
         Returns:
             The pending reset; its result is the observation and the info.
@@ -238,7 +238,7 @@ class Episode:
             return connection, False
         lost, connection = connection, self.sessions.open()
         self._hold(connection)
-        if lost is not None:  # errors may hold it for long
+        if lost is not None:  # a stored exception may keep it alive for long
             lost.close()
         return connection, True
 
@@ -268,9 +268,9 @@ class Episode:
         """Return the result of a step, given the session's reply to it.
 
         Args:
-            reply: The reply. True or False says only whether the actions had no effect.
+            reply: The reply. True or False means only that the actions had no effect, or some.
             actions: The actions of the step, which are in the history.
-            plan: What the step was asked to observe and to earn.
+            plan: The observations and rewards of the step.
         """
         if reply is True or reply is False:
             info = {"action_had_no_effect": reply, "new_action_space": False}
@@ -278,8 +278,8 @@ class Episode:
         if type(reply) is not Stepped:
             assert isinstance(reply, Failed)
             if self.history is not None:
-                taken = self.history.actions
-                del taken[len(taken) - len(actions) + reply.applied + 1 :]
+                history = self.history.actions
+                del history[len(history) - len(actions) + reply.applied + 1 :]
             return self.fail(error_from_name(reply.kind, reply.message), plan)
         if reply.failure is not None:
             return self.fail(error_from_name(*reply.failure), plan)
@@ -331,12 +331,12 @@ class Episode:
         """Send a parameter to the session and return its reply.
 
         Raises:
-            InvalidParameterError: The session knows no parameter called `key`.
+            InvalidParameterError: The session has no parameter called `key`.
         """
         reply = self._call(Parameter(key, value))
         assert isinstance(reply, ParameterReply)
         if reply.value is None:
-            raise InvalidParameterError(f"the session knows no parameter {key!r}")
+            raise InvalidParameterError(f"the session has no parameter {key!r}")
         return reply.value
 
     def fork(self, commandline: Callable[[], str]) -> "Episode":
@@ -345,7 +345,7 @@ class Episode:
         A session that cannot be copied is replaced by a new one, which replays the actions.
 
         Args:
-            commandline: As for the constructor.
+            commandline: The same as for the constructor.
 
         Raises:
             ServiceError: The worker was lost; the next step reports the end of the episode.
@@ -370,7 +370,7 @@ class Episode:
         return twin
 
     def snapshot(self) -> EpisodeSnapshot:
-        """Return what another process needs to continue this episode."""
+        """Return a record with which another process can continue this episode."""
         selection = self.selection
         return EpisodeSnapshot(
             program=self.program,
@@ -392,12 +392,12 @@ class Episode:
         self.run_settings = dict(snapshot.run_settings)
         selection.choose_actions(snapshot.action_space)
         selection.choose_spaces(observations=snapshot.observation_space)
-        chosen = snapshot.reward_space
-        in_use = {chosen} if isinstance(chosen, str) else set(chosen or ())
+        rewards = snapshot.reward_space
+        in_use = {rewards} if isinstance(rewards, str) else set(rewards or ())
         for name, reward in snapshot.rewards.items():
             if name in selection.reward or name in in_use:
                 selection.reward.add_space(reward)
-        selection.choose_spaces(rewards=chosen)
+        selection.choose_spaces(rewards=rewards)
         self.history = snapshot.history
         if self.history is not None:
             self._replay()
@@ -423,12 +423,12 @@ class Episode:
             str(program.uri), program.contents, dict(program.parameters), program.encode_run()
         )
         limits = self.sessions.limits
-        told = {"growth": limits.growth, "growth_floor": float(limits.growth_floor)}
+        settings = {"growth": limits.growth, "growth_floor": float(limits.growth_floor)}
         sandbox = find_requested(limits.sandbox)
         if sandbox is not None:
-            told["sandbox"] = float(sandbox.strength)
-        told |= {key: float(number) for key, number in self.run_settings.items()}
-        request = Start(benchmark, action_space, names, told)
+            settings["sandbox"] = float(sandbox.strength)
+        settings |= {key: float(number) for key, number in self.run_settings.items()}
+        request = Start(benchmark, action_space, names, settings)
         return ResetPending(self, program, request, timeout)
 
     def _require_started(self, reply: Reply, uri: str) -> None:
@@ -450,7 +450,7 @@ class Episode:
         if history.actions:
             replayed = self._call(Step(list(history.actions), []))
             assert isinstance(replayed, Stepped)
-            # A session says nothing where what it listed at the start is still true.
+            # The session sends no action space if the one it listed at the start is still valid.
             listed = replayed.action_space or listed
         if listed is not None:
             self.selection.replace_actions(listed)
@@ -511,9 +511,9 @@ class Episode:
             return None
 
 
-def _same_objects(one: Sequence[object], other: Sequence[object]) -> bool:
+def _same_objects(first: Sequence[object], second: Sequence[object]) -> bool:
     """Return whether two lists hold the same objects in the same order."""
-    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+    return len(first) == len(second) and all(a is b for a, b in zip(first, second, strict=True))
 
 
 def _close_if_owner(connection: Connection, owner: int) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Forks of environments that have wrappers of Gymnasium around them, which cannot fork."""
+"""Forks of environments inside wrappers of Gymnasium, which cannot fork themselves."""
 
 import copy
 from typing import Any, cast
@@ -13,14 +13,14 @@ __all__ = ["fork_wrapped"]
 
 
 def fork_wrapped(env: Any) -> Any:
-    """Return a fork of `env`: copies of the wrappers of Gymnasium, around a fork of what is below.
+    """Return a fork of `env`: copies of Gymnasium's wrappers around a fork of the environment.
 
     Raises:
         InvalidParameterError: `env` is neither a `CompilerEnv` nor a wrapper around one.
         ServiceError: The worker was lost.
     """
     if isinstance(env, CompilerEnv):
-        return cast("CompilerEnv", env).fork()  # `isinstance` leaves its types unknown
+        return cast("CompilerEnv", env).fork()  # `isinstance` loses the type parameters
     if not isinstance(env, gymnasium.Wrapper):
         raise InvalidParameterError(f"{type(env).__name__} cannot be forked")
     wrapper = cast("gymnasium.Wrapper[Any, Any, Any, Any]", env)
@@ -35,8 +35,8 @@ def fork_wrapped(env: Any) -> Any:
 def _map_copies(env: Any, fork: Any) -> dict[int, Any]:
     """Return the memo for `copy.deepcopy` in which `fork`, and each layer below it, is the copy of
     the same layer of `env`."""
-    known = {id(env): fork}
+    copies = {id(env): fork}
     if isinstance(env, gymnasium.Wrapper):
         wrapper = cast("gymnasium.Wrapper[Any, Any, Any, Any]", env)
-        known |= _map_copies(wrapper.env, fork.env)
-    return known
+        copies |= _map_copies(wrapper.env, fork.env)
+    return copies

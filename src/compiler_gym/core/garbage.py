@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Switch the cyclic garbage collector off while large values are built.
 
-The collector runs whenever a number of new objects are alive. While a graph of a hundred thousand
-dictionaries is built none of it is garbage, and the collector takes longer than the building.
+The collector runs after every so many allocations. While a graph of a hundred thousand
+dictionaries is built, none of it is garbage, and collecting takes longer than building.
 """
 
 import gc

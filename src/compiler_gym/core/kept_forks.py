@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Environments that are kept at states to continue from, each with a process of its own.
+"""Environments that are kept at states to continue from, each in a separate process.
 
 A kept environment is observed and forked, and never stepped. If there are too many, or they use
 too much memory, the least recently used is closed. One whose process was lost is dropped; its
-state can be reached by a replay from the nearest ancestor that is kept.
+state can be reached by a replay from the nearest kept ancestor.
 """
 
 import threading
@@ -51,7 +51,7 @@ class KeptForks(Mapping[_K, Any]):
 
     Args:
         capacity: The most environments that are kept.
-        memory_bytes: About how much memory they may use that no other process shares.
+        memory_bytes: Approximate bound of their memory that is not shared with other processes.
 
     Raises:
         InvalidParameterError: A bound is below 0.
@@ -61,7 +61,7 @@ class KeptForks(Mapping[_K, Any]):
         for name, bound in (("capacity", capacity), ("memory", memory_bytes)):
             if not bound >= 0:
                 raise InvalidParameterError(
-                    f"the {name} for kept processes is {bound}: expected a number of at least 0"
+                    f"the {name} for kept processes must be at least 0 (got {bound})"
                 )
         self._capacity = capacity
         self._memory_bytes = memory_bytes
@@ -83,11 +83,11 @@ class KeptForks(Mapping[_K, Any]):
 
     @property
     def has_room(self) -> bool:
-        """True if anything can be kept at all."""
+        """True if at least one environment may be kept."""
         return self._capacity > 0 and self._memory_bytes > 0
 
     def keep(self, state: _K, env: Any, weight: Weight | None = None) -> None:
-        """Keep `env`, which is at `state`, and close it when it has to go."""
+        """Keep `env`, which is at `state`, and close it when it is dropped."""
         weight = weight or Weight()
         superfluous: list[_Kept] = []
         with self._lock:
@@ -103,7 +103,7 @@ class KeptForks(Mapping[_K, Any]):
             _close(extra)
 
     def used(self, state: _K) -> Any | None:
-        """Return the environment at `state`, to be observed; None if it is not kept any more."""
+        """Return the environment at `state`, to be observed; None if it is no longer kept."""
         entry = self._use(state)
         if entry is not None and not entry.env.episode.has_program:
             self.drop(state)
@@ -112,8 +112,8 @@ class KeptForks(Mapping[_K, Any]):
 
     def fork_nearest(self, states: Iterable[_K]) -> tuple[_K, Any] | None:
         """Return the first of `states` that is kept and alive, with a fork of its environment."""
-        found = ((state, env) for state in states if (env := self.fork(state)) is not None)
-        return next(found, None)
+        forks = ((state, env) for state in states if (env := self.fork(state)) is not None)
+        return next(forks, None)
 
     def fork(self, state: _K) -> Any | None:
         """Return a fork of the environment at `state`; None if it is not kept or was lost."""
@@ -141,9 +141,9 @@ class KeptForks(Mapping[_K, Any]):
         """Close every kept environment, and from now on every one that is given to `keep`."""
         with self._lock:
             self._closed = True
-            kept = list(self._kept.values())
+            entries = list(self._kept.values())
             self._kept.clear()
-        for entry in kept:
+        for entry in entries:
             _close(entry)
 
     def _use(self, state: _K) -> _Kept | None:
@@ -154,20 +154,20 @@ class KeptForks(Mapping[_K, Any]):
             return entry
 
     def _weigh(self, weight: Weight) -> None:
-        """Measure an environment that was kept before: a new process still shares its memory."""
-        older = next((kept for kept in self._kept.values() if kept.weight is weight), None)
+        """Measure an environment kept earlier: a new process still shares its memory."""
+        older = next((entry for entry in self._kept.values() if entry.weight is weight), None)
         if older is not None:
             weight.note(older.env)
 
     def _is_too_much(self) -> bool:
         if len(self._kept) > self._capacity:
             return True
-        return sum(kept.weight.bytes for kept in self._kept.values()) > self._memory_bytes
+        return sum(entry.weight.bytes for entry in self._kept.values()) > self._memory_bytes
 
 
-def _close(kept: _Kept) -> None:
-    with kept.lock:
-        kept.env.close()
+def _close(entry: _Kept) -> None:
+    with entry.lock:
+        entry.env.close()
 
 
 def _own_bytes(env: Any) -> int:
@@ -177,6 +177,6 @@ def _own_bytes(env: Any) -> int:
         return 0
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
-    except OSError:  # it has ended
+    except OSError:  # the worker has ended
         return 0
     return sum(int(line.split()[1]) for line in lines if line.startswith("Private_Dirty:")) << 10

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Steps several episodes together, if each observes one array, earns one reward and has a worker.
 
-As little as possible is called for each episode. After a pass little of the interpreter is in
-the caches, and all workers wait while this runs: what takes 2 µs by itself takes 10 here.
+As few functions as possible are called for each episode. After a pass, little of the interpreter
+is in the caches, and all workers wait while this runs: a function of 2 µs takes 10 µs here.
 """
 
 from collections.abc import Sequence
@@ -22,15 +22,15 @@ from compiler_gym.service.messages import Step, encode
 __all__ = ["Lockstep"]
 
 _MOST_PAYLOADS = 1 << 12
-"""How many encoded requests are kept; some action spaces have more actions."""
+"""The most encoded requests that are kept; some action spaces have more actions."""
 
 
 class Lockstep:
     """Steps `episodes` together.
 
     Args:
-        episodes: The episodes, each with a worker of its own.
-        observations: The array that observations are written to, with a row for each episode.
+        episodes: The episodes, each with its own worker.
+        observations: The array for the observations, with a row for each episode.
     """
 
     def __init__(self, episodes: Sequence[Episode], observations: NDArray[Any]) -> None:
@@ -54,7 +54,7 @@ class Lockstep:
     def begin(self, actions: Any) -> list[Channel] | None:
         """Begin a step of all episodes and return the channels that hold the requests.
 
-        Returns None, and begins nothing, if the episodes have to be stepped one by one.
+        Returns None, and begins nothing, if the episodes must be stepped one by one.
         """
         numbers = cast("list[Any]", actions)
         if type(actions) is not list or len(numbers) != len(self._episodes):
@@ -68,7 +68,7 @@ class Lockstep:
         if not hold_all(self._channels, payloads, self._seconds):
             return None
         for episode, action in zip(self._episodes, numbers, strict=True):
-            episode.history.actions.append(action)  # type: ignore[union-attr]  # seen above
+            episode.history.actions.append(action)  # type: ignore[union-attr]  # see `_encode`
         self._actions = numbers
         return self._channels
 
@@ -79,7 +79,7 @@ class Lockstep:
             or len(self._payloads) > _MOST_PAYLOADS
         ):
             self._stay_awake, self._payloads = busy_workers.worker_may_look, {}
-        known, payloads = self._payloads, list[bytes]()
+        encoded, payloads = self._payloads, list[bytes]()
         for episode, action, plan, connection, channel in zip(
             self._episodes,
             numbers,
@@ -95,9 +95,9 @@ class Lockstep:
                 or not episode.can_enter(action)
             ):
                 break
-            payload = known.get(action)
+            payload = encoded.get(action)
             if payload is None:
-                payload = known[action] = encode(Step([action], plan.names, self._stay_awake))
+                payload = encoded[action] = encode(Step([action], plan.names, self._stay_awake))
             payloads.append(payload)
         return payloads if len(payloads) == len(numbers) else None
 
@@ -115,8 +115,8 @@ class Lockstep:
         """Read the replies, and write observations and `rewards`.
 
         Args:
-            rewards: Takes the reward of each episode, float64[rows].
-            failures: Takes what a reward of the user's raised, by row.
+            rewards: Receives the reward of each episode, float64[rows].
+            failures: Receives the exceptions of the user's rewards, by row.
 
         Returns:
             The results of the rows whose step failed, ended the episode or changed its actions.
@@ -132,25 +132,25 @@ class Lockstep:
             cost_is_float,
             count=len(self._plans[0].names),
         )
-        others: dict[int, StepTuple] = {}
+        exceptional: dict[int, StepTuple] = {}
         for number, episode in enumerate(self._episodes):
             cost, action = costs[number], actions[number]
             try:
                 if cost is None:
-                    others[number] = self._read_long_reply(number, action)
+                    exceptional[number] = self._read_long_reply(number, action)
                     continue
                 update = values[number].reward.update
                 reward = float(update([action], [cost], episode.selection.observation))
                 rewards[number] = reward
                 episode.history.earn(reward)  # type: ignore[union-attr]  # it was under way
             except (CompilerError, ServiceError) as error:
-                others[number] = episode.fail(error, self._plans[number])
+                exceptional[number] = episode.fail(error, self._plans[number])
             except Exception as error:
                 failures[number] = error
-        return others
+        return exceptional
 
     def results(self, rewards: NDArray[np.float64]) -> dict[int, StepTuple]:
-        """Return the result of each row, on the assumption that it is not among those that `end`
+        """Return the result of each row, for rows that are not among those that `end`
         returned."""
         return {
             number: (

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Panes: the texts, costs, vectors and graphs of a program that the explorer shows.
 
-A pane names the observations it needs and a function that reads them, so that what draws an
-environment knows no compiler. Nothing is drawn here.
+A pane names its observations and a function that reads them, so that drawing an environment
+does not depend on the compiler. Nothing is drawn here.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -118,7 +118,7 @@ class GraphPane:
     observations: tuple[str, ...] = ()
     """The observations that `read` takes; if empty, it takes the text of the function."""
     of_function: bool = False
-    """True if a graph is of one function, not of the whole program."""
+    """True if a graph shows one function, not the whole program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +137,9 @@ class Panes:
     running: frozenset[str] = frozenset()
     """Observations that run the program."""
     changes: str = ""
-    """The observation that tells what the last action did, in the compiler's own words."""
+    """The observation that describes the effect of the last action, in the compiler's terms."""
     question: str = ""
-    """The observation that tells what the next action decides, if the compiler asks."""
+    """The observation that describes the next decision, if the compiler requests decisions."""
     paste: Callable[[str, str, str], Benchmark] | None = None
     """Makes a program from untrusted text, the name of its format and a name for it, in a sandbox.
     None reads the text as a file."""
@@ -169,24 +169,24 @@ def runs_program(env: "CompilerEnv", name: str) -> bool:
 
 
 def panes_from_spaces(observations: ObservationView, rewards: Iterable[Reward]) -> Panes:
-    """Return the panes of an environment that lists none, derived from its spaces.
+    """Return panes derived from the spaces, for an environment that lists none.
 
-    The first text is the program, the numbers that rewards need are costs, and boxes of few
-    numbers are vectors. What differs from time to time is taken for something that runs it.
+    The first text is the program, numbers that rewards need are costs, and short boxes are
+    vectors. Observations that are not deterministic are assumed to run the program.
     """
     needed = dict.fromkeys(name for reward in rewards for name in reward.observation_spaces)
-    known = observations.spaces
-    numbers = [name for name in needed if name in known and isinstance(known[name].space, Scalar)]
-    texts = [name for name, spec in known.items() if _is_text(spec.space)]
+    specs = observations.spaces
+    numbers = [name for name in needed if name in specs and isinstance(specs[name].space, Scalar)]
+    texts = [name for name, spec in specs.items() if _is_text(spec.space)]
     return Panes(
         text=TextPane(texts[0]) if texts else None,
-        costs=tuple(CostPane(name, name, at_once=known[name].deterministic) for name in numbers),
+        costs=tuple(CostPane(name, name, at_once=specs[name].deterministic) for name in numbers),
         vectors={
             name: ()
-            for name, spec in known.items()
+            for name, spec in specs.items()
             if spec.deterministic and _is_vector(spec.space)
         },
-        running=frozenset(name for name, spec in known.items() if not spec.deterministic),
+        running=frozenset(name for name, spec in specs.items() if not spec.deterministic),
     )
 
 

@@ -2,7 +2,7 @@
 """A step or a reset that has begun and has no result yet.
 
 A single environment sends the request and waits; a vector sends many together; a pool takes the
-result of whichever is done first. They all use the protocol `Pending`.
+first result that is ready. They all use the protocol `Pending`.
 """
 
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol
@@ -76,13 +76,13 @@ class Pending(Protocol[_Result]):
         Failures of the compiler and of its worker are reported by `result`.
 
         Args:
-            later: Whether the request may be held in `channel`, to be sent with others.
+            later: True if the request may be held in `channel`, to be sent with others.
         """
         ...
 
     @property
     def channel(self) -> Channel | None:
-        """The channel that holds the request; None if nothing is to be sent."""
+        """The channel that holds the request; None if there is nothing to send."""
         ...
 
     def fileno(self) -> int | None:
@@ -91,13 +91,13 @@ class Pending(Protocol[_Result]):
         ...
 
     def advance(self) -> bool:
-        """Read what has arrived; return whether `result` can be called without waiting."""
+        """Read available replies; return whether `result` can be called without waiting."""
         ...
 
     def result(self) -> _Result:
-        """Wait for the reply and return the result; send the request first if it was not sent.
+        """Wait for the reply and return the result; send the request first if necessary.
 
-        To be called once.
+        Call it once.
         """
         ...
 
@@ -125,7 +125,7 @@ class StepPending:
         self._error: CompilerGymError | None = None
 
     def send(self, *, later: bool = False) -> None:
-        """Ask the session, as `Pending` says."""
+        """Send the request to the session."""
         request, self._request = self._request, None
         assert request is not None
         try:
@@ -135,19 +135,19 @@ class StepPending:
 
     @property
     def channel(self) -> Channel | None:
-        """What holds the request, if it was kept back."""
+        """The channel that holds the request, if it was held back."""
         return self._connection.channel if self._error is None else None
 
     def fileno(self) -> int | None:
-        """What becomes readable when `advance` need not wait."""
+        """Return the descriptor that becomes readable when `advance` will not block."""
         return self._connection.fileno() if self._error is None else None
 
     def advance(self) -> bool:
-        """Do what can be done before `result`."""
+        """Do the work that must precede `result`."""
         return self._error is not None or self._connection.advance()
 
     def result(self, timeout: float | None = None) -> StepResult:
-        """Wait for the reply and return the result of the step, also of one that failed.
+        """Wait for the reply and return the result of the step, even if it failed.
 
         Args:
             timeout: The seconds to wait from now on; None waits until the request's deadline.
@@ -181,7 +181,7 @@ class ResetPending:
         self._error: ServiceError | None = None
 
     def send(self, *, later: bool = False) -> None:
-        """Send the request, as `Pending` says. Raises `ServiceError` if no session opens."""
+        """Send the request to the session. Raises `ServiceError` if no session opens."""
         self._is_sent, self._error = True, None
         connection, self._was_fresh = self._episode.connect()
         try:
@@ -191,17 +191,17 @@ class ResetPending:
 
     @property
     def channel(self) -> Channel | None:
-        """What holds the request, if it was kept back."""
+        """The channel that holds the request, if it was held back."""
         connection = self._connection
         return None if connection is None else connection.channel
 
     def fileno(self) -> int | None:
-        """What becomes readable when `advance` need not wait."""
+        """Return the descriptor that becomes readable when `advance` will not block."""
         connection = self._connection
         return None if connection is None else connection.fileno()
 
     def advance(self) -> bool:
-        """Do what can be done before `result`."""
+        """Do the work that must precede `result`."""
         connection = self._connection
         return connection is None or connection.advance()
 
@@ -238,5 +238,5 @@ class ResetPending:
                 f"cannot start on {self._program.uri}: {error}", limit_bytes=error.limit_bytes
             ) from error
         if self._was_fresh or timed_out:
-            kind = BenchmarkTimeoutError if timed_out else BenchmarkInitError
-            raise kind(f"cannot start on {self._program.uri}: {error}") from error
+            error_class = BenchmarkTimeoutError if timed_out else BenchmarkInitError
+            raise error_class(f"cannot start on {self._program.uri}: {error}") from error

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which observations a request asks for, given the chosen observations and rewards.
+"""The observations that a request needs for the chosen observations and rewards.
 
 A plan is made once and used on every step: it lists the session's observations, each once, and
-how the values in the reply become those that the user gets.
+converts the values in the reply to the values for the user.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,9 +27,9 @@ class Shape(Enum):
     ONE = auto()
     """The value of one space."""
     LIST = auto()
-    """A list of values, for a list of names that one step names."""
+    """A list of values, for the list of names of a single step."""
     DICT = auto()
-    """A dictionary of values by name, for a list of names that is chosen as the space."""
+    """A dictionary of values by name, for a list of names chosen as the space."""
 
     def name_spaces(self, names: list[str]) -> Any:
         """Return the argument from which a choice of the spaces `names` was made."""
@@ -72,11 +72,11 @@ class ObservationChoice:
 
     @property
     def names(self) -> Any:
-        """The argument that `named` makes this choice from."""
+        """The argument of `for_names` for this choice."""
         return self.shape.name_spaces([spec.id for spec in self.specs])
 
     def space(self) -> gymnasium.Space[Any] | None:
-        """Return the Gymnasium space of what `collect` returns."""
+        """Return the Gymnasium space of the result of `collect`."""
         if self.shape is Shape.NONE:
             return None
         if self.shape is Shape.ONE:
@@ -114,12 +114,12 @@ class RewardChoice:
         return cls([find(_read_name(names))], Shape.ONE)
 
     def among(self, find: Callable[[str], Reward]) -> "RewardChoice":
-        """Return the same choice of other reward objects, which `find` returns by name."""
+        """Return the same choice with other reward objects, which `find` returns by name."""
         return RewardChoice([find(reward.name) for reward in self.rewards], self.shape)
 
     @property
     def names(self) -> Any:
-        """The argument that `named` makes this choice from."""
+        """The argument of `for_names` for this choice."""
         return self.shape.name_spaces([reward.name for reward in self.rewards])
 
     def collect(self, values: list[float]) -> Any:
@@ -130,7 +130,7 @@ class RewardChoice:
 
 
 class RawValues(NamedTuple):
-    """Where a reply has the bytes of the observed array and the number that the reward needs."""
+    """The positions in a reply of the observed array and of the number that the reward needs."""
 
     seen_at: int
     """The index of the observation in the reply."""
@@ -144,7 +144,7 @@ class RawValues(NamedTuple):
 
 
 class ObservationPlan:
-    """The observations that a choice of spaces needs, and what their values become."""
+    """The observations that a choice of spaces needs, and the conversion of their values."""
 
     def __init__(
         self, observations: ObservationChoice, rewards: RewardChoice, view: ObservationView
@@ -152,7 +152,7 @@ class ObservationPlan:
         self.observations = observations
         self.rewards = rewards
         self.names: list[str] = []
-        """The names of the session's observations to ask for."""
+        """The names of the session's observations to request."""
         self._observed = [(self._slot(spec), spec.translate) for spec in observations.specs]
         self._rewarded = [
             (reward, [self._input(view.spec(name)) for name in reward.observation_spaces])
@@ -162,13 +162,13 @@ class ObservationPlan:
         is_lone = rewards.shape is Shape.ONE and len(self._rewarded[0][1]) == 1
         self._lone_rewarded = self._rewarded[0] if is_lone else None
         self.raw = self._raw(view)
-        """Where native code finds the values; None unless they are one array and one number."""
+        """The positions for native code; None unless the values are one array and one number."""
         self.is_bare = not self.names and not rewards.rewards
-        """True if nothing is asked for."""
+        """True if nothing is requested."""
 
     def observe(self, plain: Sequence[Any]) -> Any:
         """Return the observation, given the values in the reply."""
-        if self._lone_observed is not None:  # what most steps ask for
+        if self._lone_observed is not None:  # the most frequent case
             slot, translate = self._lone_observed
             return translate(plain[slot])
         return self.observations.collect([f(plain[slot]) for slot, f in self._observed])
@@ -186,7 +186,7 @@ class ObservationPlan:
         )
 
     def start(self, plain: Sequence[Any], view: ObservationView) -> None:
-        """Give each reward the observations of the program before any action."""
+        """Pass the observations of the unchanged program to each reward."""
         for reward, inputs in self._rewarded:
             reward.start([f(plain[slot]) for slot, f in inputs], view)
 
@@ -200,14 +200,14 @@ class ObservationPlan:
         if self._lone_observed is None or self._lone_rewarded is None:
             return None
         reward, ((cost_at, _),) = self._lone_rewarded
-        seen = self.observations.specs[0].sent_as
+        observed = self.observations.specs[0].sent_as
         cost = view.spec(reward.observation_spaces[0]).sent_as
-        if not isinstance(seen, BoxSpec) or -1 in seen.shape:
+        if not isinstance(observed, BoxSpec) or -1 in observed.shape:
             return None
         if not isinstance(cost, ScalarSpec) or cost.dtype not in ("int", "float"):
             return None
         seen_at, is_float = self._lone_observed[0], cost.dtype == "float"
-        return RawValues(seen_at, cost_at, is_float, seen.dtype, tuple(seen.shape), reward)
+        return RawValues(seen_at, cost_at, is_float, observed.dtype, tuple(observed.shape), reward)
 
     def _input(self, spec: ObservationSpaceSpec) -> tuple[int, Callable[[Any], Any]]:
         return self._slot(spec), spec.translate
@@ -218,18 +218,18 @@ class ObservationPlan:
         return self.names.index(spec.base_id)
 
 
-def _find_spec(given: Any, view: ObservationView) -> ObservationSpaceSpec:
-    """Return the spec called `given`, or `given` itself if it was derived from one of `view`."""
-    if isinstance(given, ObservationSpaceSpec) and given.sent_as is None:
-        view.spec(given.base_id)
-        return given
-    return view.spec(_read_name(given))
+def _find_spec(name: Any, view: ObservationView) -> ObservationSpaceSpec:
+    """Return the spec called `name`, or `name` itself if it was derived from one of `view`."""
+    if isinstance(name, ObservationSpaceSpec) and name.sent_as is None:
+        view.spec(name.base_id)
+        return name
+    return view.spec(_read_name(name))
 
 
 def _read_name(name: Any) -> Any:
-    """Return the name of a space given by name, by enum member or as the space itself."""
+    """Return the name of a space, given as a name, an enum member or the space itself."""
     for attribute in ("id", "name"):
-        found = getattr(name, attribute, None)
-        if isinstance(found, str):
-            return found
+        text = getattr(name, attribute, None)
+        if isinstance(text, str):
+            return text
     return name

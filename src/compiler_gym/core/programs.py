@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which program an environment's next episode runs on, and where programs are found."""
+"""The program of an environment's next episode, and the datasets that have programs."""
 
 import copy
 from typing import Any
@@ -11,14 +11,14 @@ __all__ = ["Programs"]
 
 
 class Programs:
-    """The datasets of an environment, and the program that was chosen for its next reset.
+    """The datasets of an environment, and the program chosen for its next reset.
 
     Args:
         datasets: The datasets in which addresses are looked up.
-        upcoming: The program of the first reset, or its address; None if none is chosen.
+        upcoming: The program of the first reset, or its address; None if none is chosen yet.
 
     Raises:
-        ValueError: `upcoming` is text that is not the address of a program.
+        ValueError: `upcoming` is not the address of a program.
     """
 
     def __init__(self, datasets: Datasets, upcoming: str | Benchmark | None) -> None:
@@ -41,23 +41,23 @@ class Programs:
         if isinstance(benchmark, (str, BenchmarkUri)):
             return self.datasets.benchmark(str(benchmark))
         raise BenchmarkTypeError(
-            f"a benchmark is a URI or a Benchmark, found {type(benchmark).__name__}"
+            f"a benchmark must be a URI or a Benchmark (got {type(benchmark).__name__})"
         )
 
-    def take(self, asked: str | Benchmark | None, last: Benchmark | None) -> Benchmark:
+    def take(self, requested: str | Benchmark | None, last: Benchmark | None) -> Benchmark:
         """Return the program of an episode that begins now.
 
         Args:
-            asked: The program that the reset names; it takes precedence.
+            requested: The program in the arguments of the reset; it takes precedence.
             last: The program of the last episode, used if none was chosen since.
 
         Raises:
-            BenchmarkTypeError: There is no program at all.
+            BenchmarkTypeError: No program was ever chosen.
         """
-        benchmark = self.upcoming if asked is None else asked
+        benchmark = self.upcoming if requested is None else requested
         if benchmark is None and last is None:
             raise BenchmarkTypeError(
-                "no benchmark is set: expected reset(benchmark=...) with a URI or a Benchmark"
+                "no benchmark is set: call reset(benchmark=...) with a URI or a Benchmark"
             )
         if benchmark is None:
             assert last is not None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Shows programs: in colour, folded to the screen, or as what the last action changed.
+"""Shows programs: in colour, folded to the screen, or as the changes of the last action.
 
-It knows no compiler: the `Listing` of an environment describes the syntax of its text. Output
-that is not a terminal gets the text unchanged.
+It is independent of the compiler: the `Listing` of an environment describes the syntax of its
+text. The text is printed unchanged if the output is not a terminal.
 """
 
 import difflib
@@ -67,7 +67,7 @@ class _Part:
     """Lines of a text: a function, or the lines between two functions."""
 
     name: str
-    """The function's; empty outside functions."""
+    """The name of the function; empty outside functions."""
     lines: list[str]
 
 
@@ -81,7 +81,7 @@ def show(text: str, listing: Listing) -> None:
     from rich.style import Style
     from rich.syntax import ANSI_DARK, ANSISyntaxTheme, Syntax
 
-    # A word that is newer than the lexer is no error of the program.
+    # Keywords newer than the lexer must not look like errors.
     theme = ANSISyntaxTheme({**ANSI_DARK, Error: Style()})
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
     shown = fold(text, listing, console.height)
@@ -91,7 +91,7 @@ def show(text: str, listing: Listing) -> None:
 
 
 def show_difference(text: str, listing: Listing) -> None:
-    """Print what `last_change` returned: in a terminal in colour and cut to a few screens."""
+    """Print the result of `last_change`: in colour and cut to a few screens in a terminal."""
     if not sys.stdout.isatty():
         print(text)
         return
@@ -104,15 +104,15 @@ def show_difference(text: str, listing: Listing) -> None:
     for line in lines[:most]:
         console.print(Text(line, style=_COLOURS.get(line[:1], "")), soft_wrap=True)
     if len(lines) > most:
-        rest = f'{listing.comment} {len(lines) - most:,} more lines: render("ansi_diff")'
-        console.print(Text(rest, style="dim"), soft_wrap=True)
+        footer = f'{listing.comment} {len(lines) - most:,} more lines: render("ansi_diff")'
+        console.print(Text(footer, style="dim"), soft_wrap=True)
 
 
 def fold(text: str, listing: Listing, height: int) -> str:
-    """Return `text` with the bodies of its functions left out if it has more than `height` lines.
+    """Return `text` without the bodies of its functions if it has more than `height` lines.
 
-    What stands between functions is cut to a few lines, and functions beyond some screens
-    are counted. The last line says how to see it all.
+    Text between functions is cut to a few lines, and functions beyond some screens are only
+    counted. The last line explains how to see everything.
     """
     count = text.count("\n") + 1
     if count <= height:
@@ -121,8 +121,8 @@ def fold(text: str, listing: Listing, height: int) -> str:
     parts = list(_parts(text, listing))
     for number, part in enumerate(parts):
         if len(folded) >= _SCREENS * height:
-            rest = sum(1 for later in parts[number:] if later.name)
-            folded.append(f"{listing.comment} ... {rest:,} more functions")
+            remaining = sum(1 for later in parts[number:] if later.name)
+            folded.append(f"{listing.comment} ... {remaining:,} more functions")
             break
         folded.extend(_fold(part, listing))
     folded.append(f'{listing.comment} {count:,} lines in all: render("ansi") returns them')
@@ -132,8 +132,8 @@ def fold(text: str, listing: Listing, height: int) -> str:
 def require_mode(mode: str) -> None:
     """Raise `RenderModeError` unless `mode` is one of `RENDER_MODES`."""
     if mode not in RENDER_MODES:
-        *others, last = RENDER_MODES
-        raise RenderModeError(f"render mode is {mode!r}: expected {', '.join(others)} or {last}")
+        *modes, last = RENDER_MODES
+        raise RenderModeError(f"render mode must be {', '.join(modes)} or {last} (got {mode!r})")
 
 
 def last_change(now: "CompilerEnv", twin: "CompilerEnv") -> str:
@@ -144,20 +144,20 @@ def last_change(now: "CompilerEnv", twin: "CompilerEnv") -> str:
         twin: Another environment with the same spaces, in which the actions are replayed.
     """
     text, actions, note = now.render("ansi") or "", now.actions, now.listing.comment
-    where = now.episode.require().benchmark
+    uri = now.episode.require().benchmark
     if not actions:
-        return f"{note} {where}: no action yet"
+        return f"{note} {uri}: no action yet"
     twin.reset(benchmark=now.episode.program, observation_space=None)
     if actions[:-1]:
         twin.multistep(actions[:-1])
     before, cost = twin.render("ansi") or "", _cost(twin)
     name = _action_text(twin.action_space, actions[-1])  # in the space of that step
     earned = twin.multistep(actions[-1:])[1]
-    # The first line says how many actions there were: it is not part of the program.
+    # The first line counts the actions: it is not part of the program.
     lines, added, removed = difference(
         before.partition("\n")[2], text.partition("\n")[2], now.listing
     )
-    head = [f"{note} {where}: action {len(actions):,}, {name}"]
+    head = [f"{note} {uri}: action {len(actions):,}, {name}"]
     rewards = now.episode.selection.rewards.rewards
     values: list[Any] = earned if isinstance(earned, list) else [earned]  # pyright: ignore[reportUnknownVariableType]  # as a step gives it
     for space, value in zip(rewards, values, strict=bool(rewards)):
@@ -177,10 +177,10 @@ def difference(before: str, after: str, listing: Listing) -> tuple[list[str], in
     new = {part.name: part for part in _merge(_parts(after, listing))}
     lines: list[str] = []
     for name in dict.fromkeys([*new, *old]):
-        one, other = (side[name].lines if name in side else [] for side in (old, new))
-        if one != other:
+        first, second = (side[name].lines if name in side else [] for side in (old, new))
+        if first != second:
             title = name or "outside functions"
-            changed = difflib.unified_diff(one, other, title, title, lineterm="")
+            changed = difflib.unified_diff(first, second, title, title, lineterm="")
             lines.extend(changed)
     added = sum(1 for line in lines if line[:1] == "+" and not line.startswith("+++ "))
     removed = sum(1 for line in lines if line[:1] == "-" and not line.startswith("--- "))
@@ -197,7 +197,7 @@ def comparable(text: str) -> str:
 
 
 def parts_by_function(text: str, listing: Listing) -> dict[str, str]:
-    """Return the text of each function by its name; the name of what is outside them is empty.
+    """Return the text of each function by its name; the text outside functions has an empty name.
 
     >>> listing = Listing(begin=r"def (\\w+)", end=r"end")
     >>> parts_by_function("x = 1\\ndef f\\nend\\ny = 2", listing)
@@ -206,13 +206,13 @@ def parts_by_function(text: str, listing: Listing) -> dict[str, str]:
     return {part.name: "\n".join(part.lines) for part in _merge(_parts(text, listing))}
 
 
-def count_noun(number: int, what: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """Return a number and a noun, with an s if it is not 1.
 
-    >>> counted(1, "action"), counted(1200, "line")
+    >>> count_noun(1, "action"), count_noun(1200, "line")
     ('1 action', '1,200 lines')
     """
-    return f"{number:,} {what}{'s' * (number != 1)}"
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _action_text(space: Any, action: Any) -> str:
@@ -233,10 +233,10 @@ def _parts(text: str, listing: Listing) -> Iterator[_Part]:
     begin, end = re.compile(listing.begin), re.compile(listing.end)
     part = _Part("", [])
     for line in text.split("\n"):
-        if not part.name and (found := begin.match(line)):
+        if not part.name and (match := begin.match(line)):
             if part.lines:
                 yield part
-            part = _Part(found[1], [])
+            part = _Part(match[1], [])
         part.lines.append(line)
         if part.name and end.match(line):
             yield part
@@ -262,7 +262,7 @@ def _fold(part: _Part, listing: Listing) -> Iterator[str]:
         yield f"  {listing.comment} ... {count_noun(len(part.lines) - 2, 'line')}"
         yield part.lines[-1]
         return
-    kept = part.lines if part.name else [line for line in part.lines if line.strip()]
-    yield from kept[:_TOP]
-    if len(kept) > _TOP:
-        yield f"{listing.comment} ... {count_noun(len(kept) - _TOP, 'line')}"
+    lines = part.lines if part.name else [line for line in part.lines if line.strip()]
+    yield from lines[:_TOP]
+    if len(lines) > _TOP:
+        yield f"{listing.comment} ... {count_noun(len(lines) - _TOP, 'line')}"

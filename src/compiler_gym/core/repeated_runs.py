@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An environment whose observations run the program, with the numbers of runs."""
+"""An environment whose observations run the program a number of times."""
 
 import operator
 from typing import SupportsIndex
@@ -19,7 +19,7 @@ class RunnableEnv(CompilerEnv):
 
     @property
     def runtime_observation_count(self) -> int:
-        """Number of runs that an observation of the run time has. Resets keep it."""
+        """Number of runs for each observation of the run time. Resets keep it."""
         return int(self.episode.run_settings.get("runtime_observation_count", 1))
 
     @runtime_observation_count.setter
@@ -28,7 +28,7 @@ class RunnableEnv(CompilerEnv):
 
     @property
     def runtime_warmup_runs_count(self) -> int:
-        """Number of runs that come before those that are measured. Resets keep it."""
+        """Number of runs before the measured ones. Resets keep it."""
         return int(self.episode.run_settings.get("runtime_warmup_runs_count", 0))
 
     @runtime_warmup_runs_count.setter
@@ -38,7 +38,7 @@ class RunnableEnv(CompilerEnv):
     def _set_run(self, setting: str, value: object, *, least: int) -> None:
         if not isinstance(value, SupportsIndex) or operator.index(value) < least:
             raise InvalidParameterError(
-                f"{setting} is {value!r}: expected a whole number of at least {least}"
+                f"{setting} must be a whole number of at least {least} (got {value!r})"
             )
         self.episode.run_settings[setting] = operator.index(value)
         if self.in_episode:

@@ -24,7 +24,7 @@ def apply(env: "CompilerEnv", state: CompilerEnvState, programs: Programs) -> No
     if state.compiler_version not in (None, env.compiler_version):
         warn_of_the_caller(
             f"this state was recorded with version {state.compiler_version} of the compiler and is "
-            f"replayed with {env.compiler_version}: expect another program and another reward",
+            f"replayed with {env.compiler_version}: the program and the reward may differ",
             StateVersionWarning,
         )
     actions = env.actions_from(state)
@@ -52,22 +52,22 @@ def read_actions(
     Raises:
         InvalidActionError, UnknownNameError: The command line belongs to no action space.
     """
-    chosen = selection.action_space_name
+    initial = selection.action_space_name
     if state.action_space is not None:
-        if state.action_space != chosen:
+        if state.action_space != initial:
             selection.choose_actions(state.action_space)
         return read(state.commandline)
     try:
         return read(state.commandline)
-    except (InvalidActionError, UnknownNameError) as refused:
+    except (InvalidActionError, UnknownNameError) as error:
         for name in selection.action_specs:
             selection.choose_actions(name)
             try:
                 return read(state.commandline)
             except (AttributeError, InvalidActionError, UnknownNameError):
                 continue
-        selection.choose_actions(chosen)
-        raise refused
+        selection.choose_actions(initial)
+        raise error
 
 
 def resume(env: "CompilerEnv") -> None:
@@ -78,6 +78,6 @@ def resume(env: "CompilerEnv") -> None:
     if env.episode.history is not None or env.benchmark is None:
         return
     actions = env.actions if env.episode.closed_actions else []
-    env.reset(benchmark=env.benchmark)  # named, so that wrappers that choose programs do not
+    env.reset(benchmark=env.benchmark)  # explicit, so that wrappers do not choose another program
     if actions:
         env.multistep(actions)

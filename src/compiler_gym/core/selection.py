@@ -48,11 +48,11 @@ class Selection:
     """The spaces of an environment, and those that are chosen: at first an action space alone.
 
     Args:
-        description: What the session offers.
+        description: The spaces of the session.
         derived: Observations that are functions of the session's.
         rewards: The rewards that are offered.
-        styles: Makes the action spaces that write command lines, by the style the session names.
-        ask: Asks the session for observations.
+        styles: Makes the action spaces that write command lines, by the style in the session.
+        ask: Requests observations from the session.
     """
 
     def __init__(
@@ -70,17 +70,17 @@ class Selection:
         self.observation = ObservationView(
             ask, map(ObservationSpaceSpec.from_plain, description.observation_spaces)
         )
-        """Every observation, computed when asked for."""
+        """Every observation, computed when read."""
         for item in derived:
             self.observation.spaces[item.id] = self.observation.spec(item.base_id).derive(item)
         self.reward = RewardView(rewards, self.observation)
-        """Every reward, computed when asked for."""
+        """Every reward, computed when read."""
         self.observations = ObservationChoice.for_names(None, self.observation)
         """The observations that a step returns."""
         self.rewards = RewardChoice.for_names(None, self.reward.spec)
         """The rewards that a step returns."""
         self.plan = ObservationPlan(self.observations, self.rewards, self.observation)
-        """Which observations a step asks for."""
+        """The observations that a step requests."""
         self.choose_actions(None)
 
     def choose_actions(self, value: Any) -> None:
@@ -99,43 +99,43 @@ class Selection:
     def varying_among(self, actions: Iterable[Any]) -> tuple[str, ...]:
         """Return the names of those of `actions` whose results vary from run to run, each once."""
         varying = frozenset(self.action_spec.varying)
-        found = [action for action in actions if varying and int(action) in varying]
-        return tuple(dict.fromkeys(action_name(self.action_space, action) for action in found))
+        matches = [action for action in actions if varying and int(action) in varying]
+        return tuple(dict.fromkeys(action_name(self.action_space, action) for action in matches))
 
-    def choose(self, asked: ResetArguments) -> None:
-        """Choose the spaces of the next episode, as a reset asks for them.
+    def choose(self, arguments: ResetArguments) -> None:
+        """Choose the spaces of the next episode, from the arguments of a reset.
 
         A seed seeds the action space.
         """
-        if asked.seed is not None:
-            self.action_space.seed(asked.seed)
-        if asked.action_space is not None:
-            self.choose_actions(asked.action_space)
-            if asked.seed is not None:
-                self.action_space.seed(asked.seed)
-        observations, rewards = asked.observation_space, asked.reward_space
+        if arguments.seed is not None:
+            self.action_space.seed(arguments.seed)
+        if arguments.action_space is not None:
+            self.choose_actions(arguments.action_space)
+            if arguments.seed is not None:
+                self.action_space.seed(arguments.seed)
+        observations, rewards = arguments.observation_space, arguments.reward_space
         if observations is not _UNCHANGED or rewards is not _UNCHANGED:
             self.choose_spaces(observations, rewards)
         self.restore_actions()
 
     def choose_spaces(self, observations: Any = _UNCHANGED, rewards: Any = _UNCHANGED) -> None:
-        """Choose what a step returns and what it earns, both or neither.
+        """Choose the observations and the rewards of a step; if one is invalid, change neither.
 
         Args:
-            observations: A name, a list of names (a dictionary of them) or None.
+            observations: A name, a list of names (for a dictionary) or None.
             rewards: A name, a `Reward`, a list of names or None.
         """
-        chosen, earned = self.observations, self.rewards
+        observed, earned = self.observations, self.rewards
         if observations is not _UNCHANGED:
-            chosen = ObservationChoice.for_names(observations, self.observation)
-            for spec in chosen.specs:  # one that was derived by hand gets its name
+            observed = ObservationChoice.for_names(observations, self.observation)
+            for spec in observed.specs:  # makes a manually derived spec available by name
                 self.observation.spaces[spec.id] = spec
         if rewards is not _UNCHANGED:
             if isinstance(rewards, Reward):
                 self.reward.add_space(rewards)
             earned = RewardChoice.for_names(rewards, self.reward.spec)
-        self.plan = ObservationPlan(chosen, earned, self.observation)
-        self.observations, self.rewards = chosen, earned
+        self.plan = ObservationPlan(observed, earned, self.observation)
+        self.observations, self.rewards = observed, earned
 
     def action_space_named(self, name: Any) -> _Space:
         """Return the action space `name`, or raise `UnknownNameError`."""
@@ -146,25 +146,25 @@ class Selection:
         return self._built[name]
 
     def replace_actions(self, spec: ActionSpaceSpec) -> None:
-        """Use the actions of `spec` for the rest of the episode, as the session asks."""
+        """Use the actions of `spec`, sent by the session, for the rest of the episode."""
         self._use(_drawing_on(self._build(spec), self.action_space), spec)
 
     def restore_actions(self) -> None:
-        """Undo what `replace_actions` did in the last episode."""
-        chosen = self._built[self.action_space_name]
-        if self.action_space is not chosen:
-            _drawing_on(chosen, self.action_space)
-            self._use(chosen, self.action_specs[self.action_space_name])
+        """Undo the effect of `replace_actions` in the last episode."""
+        original = self._built[self.action_space_name]
+        if self.action_space is not original:
+            _drawing_on(original, self.action_space)
+            self._use(original, self.action_specs[self.action_space_name])
 
     @contextmanager
     def use_actions(self, name: str) -> Generator[None]:
         """Use the action space `name` inside the ``with`` block."""
-        kept = self.action_space, self.action_spec
+        saved = self.action_space, self.action_spec
         self._use(self.action_space_named(name), self.action_specs[name])
         try:
             yield
         finally:
-            self._use(*kept)
+            self._use(*saved)
 
     def takes(self, action: Any) -> bool:
         """Return whether `action` is one of the actions."""
@@ -181,7 +181,7 @@ class Selection:
                 break
         else:
             return actions
-        if check is not None:  # what its first actions do decides what can follow
+        if check is not None:  # the first actions determine which others can follow
             check(actions)
             return list(map(int, actions))
         for action in actions:
@@ -195,13 +195,13 @@ class Selection:
         """Return advice for a message about `action`, if it is a list of actions."""
         if isinstance(action, np.ndarray):
             action = cast("NDArray[Any]", action).tolist()
-        several = cast("list[Any]", action) if isinstance(action, (list, tuple)) else []
-        if several and all(map(self.action_space.contains, several)):
-            return f": several actions are for multistep({list(several)!r})"
+        actions = cast("list[Any]", action) if isinstance(action, (list, tuple)) else []
+        if actions and all(map(self.action_space.contains, actions)):
+            return f": use multistep({list(actions)!r}) for several actions"
         return ""
 
     def plan_for(self, observation_spaces: Any, reward_spaces: Any) -> ObservationPlan:
-        """Return the plan of a step that asks for other spaces; None keeps the chosen ones."""
+        """Return the plan of a step that requests other spaces; None keeps the chosen ones."""
         observations, rewards = self.observations, self.rewards
         if observation_spaces is not None:
             observations = ObservationChoice.for_step(observation_spaces, self.observation)
@@ -212,7 +212,7 @@ class Selection:
     def copy(self, ask: Ask) -> "Selection":
         """Return a copy with its own random generators and its own copies of the rewards."""
         twin = copy.copy(self)
-        # Together: the space in use is one of those built, unless an action replaced it.
+        # In one call: `action_space` is usually one of `_built`, and must stay the same object.
         twin._built, twin.action_space = copy.deepcopy((self._built, self.action_space))
         twin.observation = self.observation.copy(ask)
         twin.reward = self.reward.copy(twin.observation)
@@ -228,7 +228,7 @@ class Selection:
         numbers = space if isinstance(space, gymnasium.spaces.Discrete) else None
         count = 0 if numbers is None else int(getattr(numbers, "dense", numbers.n))
         self.action_count = count if numbers is not None and numbers.start == 0 else 0
-        """How many integers, from 0 on, are always actions; 0 in a space of other actions."""
+        """The integers from 0 to this number are always actions; 0 in a space of other actions."""
 
     def _build(self, spec: ActionSpaceSpec) -> _Space:
         space = space_from_spec(spec.space, spec.name, styles=self._styles)
@@ -251,19 +251,19 @@ def _drawing_on(space: _Space, before: _Space) -> _Space:
 
 
 def _why_refused(space: _Space, action: Any) -> str:
-    """Return why `action` was refused, with the number to write for an action given by name."""
+    """Return why `action` was refused, with the number of an action given by name."""
     explain: Callable[[Any], str] | None = getattr(space, "why_refused", None)
     if explain is not None:
         return explain(action)
-    refused = f"{action!r} ({type(action).__name__}) is not an action of {space!r}"
+    message = f"{action!r} ({type(action).__name__}) is not an action of {space!r}"
     if not isinstance(action, str):
         is_number = isinstance(action, (int, np.integer)) and not isinstance(action, bool)
-        return f"{refused}: expected {describe_range(space)}" if is_number else refused
+        return f"{message}: it must be {describe_range(space)}" if is_number else message
     names, flags = list(action_names(space)), list(action_flags(space))
-    for known in (names, flags):
-        if action and action in known:
-            number = known.index(action)
-            return f"{refused}: expected its number, env.action_space[{names[number]!r}] ({number})"
+    for choices in (names, flags):
+        if action and action in choices:
+            number = choices.index(action)
+            return f"{message}: use its number, env.action_space[{names[number]!r}] ({number})"
     if hint := did_you_mean(action, names or filter(None, flags)):
-        return f"{refused}: {hint} Write env.action_space[NAME] for the number of a name"
-    return refused
+        return f"{message}: {hint} Use env.action_space[NAME] to get the number of a name"
+    return message

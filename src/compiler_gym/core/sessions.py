@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How an environment opens its sessions: in which process, with which limits and cache."""
+"""The settings for opening sessions: the process, the limits and the cache."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,9 +32,9 @@ class Sessions:
     """
 
     source: SessionSource
-    """Where the class of the sessions is."""
+    """The class of the sessions, or the program."""
     isolation: Isolation
-    """True if each session has a process of its own."""
+    """``"process"`` to run each session in a separate process."""
     limits: Limits
     """The limits of a worker."""
     cache: TranspositionCache | None = None
@@ -45,26 +45,26 @@ class Sessions:
     def __post_init__(self) -> None:
         if self.isolation not in ("process", "in-process"):
             raise InvalidParameterError(
-                f"isolation is {self.isolation!r}: expected 'process' or 'in-process'"
+                f"isolation must be 'process' or 'in-process' (got {self.isolation!r})"
             )
         if self.source.command and self.isolation != "process":
             raise InvalidParameterError(
-                f"isolation is {self.isolation!r}: expected 'process', as {self.source.session} "
-                "is a program"
+                f"isolation must be 'process', because {self.source.session} is a program (got "
+                f"{self.isolation!r})"
             )
 
     @cached_property
     def description(self) -> Description:
-        """What the sessions offer."""
+        """The description of the sessions."""
         return describe_source(self.source, in_process=self.isolation == "in-process")
 
     def open(self) -> Connection:
-        """Return a connection to a new session; with a cache it is opened when it is needed."""
+        """Return a connection to a new session; with a cache, it opens only when necessary."""
         if self.cache is None:
             return self._opener()()
         if self.key is None:
             raise InvalidParameterError(
-                "a cache needs the name of an observation that tells states apart, found None"
+                "a cache needs the name of an observation that identifies states (got None)"
             )
         return CachingConnection(
             self._opener(),

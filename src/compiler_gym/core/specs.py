@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Converts a session's plain descriptions to Gymnasium's spaces, and values both ways.
 
-A session knows nothing of Gymnasium and sends plain values. `_KINDS` has a row for each
-record of `compiler_gym.session` that describes a space: what space it becomes, and what
-its plain values become. Decoders are built once for each space and run on every step. They
-check types, shapes and sizes, because workers in other languages get those wrong; they
-leave bounds alone, and never hand out memory that somebody else holds.
+A session does not depend on Gymnasium and sends plain values. `_KINDS` has a row for each record
+of `compiler_gym.session` that describes a space: a function that makes the space, and one that
+makes a decoder of plain values. Decoders are built once for each space and run on every step.
+They check types, shapes and sizes, because workers in other languages get those wrong; they do
+not check bounds, and never return memory that is used elsewhere.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -52,9 +52,9 @@ _WORDS: Styles = {"words": spaces.Commandline}
 def space_from_spec(spec: SpaceSpec, name: str, *, styles: Styles | None = None) -> Space:
     """Return the space that `spec` describes.
 
-    `styles` adds to the styles of command line, of which ``"words"`` is always
-    there. Raises `UnknownNameError` for a style that nobody registered,
-    and `SessionError` for a space that cannot be made.
+    `styles` adds to the styles of command lines, which always include ``"words"``. Raises
+    `UnknownNameError` for an unregistered style, and `SessionError` for a space that cannot be
+    made.
 
     >>> space_from_spec(ScalarSpec(0, None, "int"), "size").contains(12)
     True
@@ -66,15 +66,15 @@ def space_from_spec(spec: SpaceSpec, name: str, *, styles: Styles | None = None)
     except CompilerGymError:
         raise
     except (ArithmeticError, AssertionError, MemoryError, ValueError) as error:
-        raise SessionError(f"the description of {name!r} makes no space: {error}") from error
+        raise SessionError(f"invalid description of the space {name!r}: {error}") from error
 
 
 def value_from_plain(spec: SpaceSpec) -> Decoder:
     """Return a function from the plain value that a session sends to the space's value.
 
-    What it returns belongs to the caller; arrays can be written to. It raises
-    `SessionError` for a value of the wrong type, shape or size. Bounds are not
-    checked, because every step would pay for it.
+    The result belongs to the caller; arrays are writable. The function raises `SessionError`
+    for a value of the wrong type, shape or size. Bounds are not checked, because that would
+    slow down every step.
 
     >>> decode = value_from_plain(BoxSpec(0, 255, (2, 2), "uint8"))
     >>> decode(bytes([1, 2, 3, 4]))
@@ -93,15 +93,15 @@ def plain_from_value(space: Space, value: Any) -> Any:
     """
     if isinstance(space, gymnasium.spaces.Discrete):
         return int(value)
-    # A space may have a plain form of its own.
+    # A space may have its own plain form.
     return getattr(space, "to_plain", spaces.to_plain)(value)
 
 
 class _Kind(NamedTuple):
-    """What one kind of record becomes."""
+    """The conversions for one kind of record."""
 
     space: Callable[[Any, str, Styles], Space]
-    """From a record, a name and the styles of command lines."""
+    """Makes the space, from a record, a name and the styles of command lines."""
     decoder: Callable[[Any], Decoder]
 
 
@@ -119,7 +119,7 @@ def _row(
 def _find_kind(spec: SpaceSpec) -> _Kind:
     kind = _KINDS.get(type(spec))
     if kind is None:
-        raise TypeError(f"expected the description of a space, found {spec!r}")
+        raise TypeError(f"expected the description of a space, got {spec!r}")
     return kind
 
 
@@ -136,8 +136,8 @@ def _command_line(spec: CommandlineSpec, name: str, styles: Styles) -> Space:
 def _apply_style(style: str, name: str, styles: Styles) -> Callable[..., Space]:
     if style not in styles:
         raise UnknownNameError(
-            f"the command line {name!r} has the style {style!r}; "
-            f"expected one of {', '.join(sorted(styles))}"
+            f"the command line {name!r} has the unknown style {style!r}; "
+            f"the styles are {', '.join(sorted(styles))}"
         )
     return styles[style]
 
@@ -242,12 +242,12 @@ def _array_decoder(shape: tuple[int, ...], dtype_name: str) -> Decoder:
 
 
 def _free_array(plain: bytes, shape: tuple[int, ...], wire: np.dtype[Any]) -> NDArray[Any]:
-    """Return the bytes as an array whose one free axis is as long as they need."""
+    """Return the bytes as an array; the length of the one free axis follows from their number."""
     try:
         return np.frombuffer(plain, wire).reshape(shape)
     except ValueError as error:
         raise SessionError(
-            f"expected bytes of {wire.name}{list(shape)}, found {len(plain)} bytes: {error}"
+            f"expected bytes of {wire.name}{list(shape)}, got {len(plain)} bytes: {error}"
         ) from error
 
 
@@ -264,7 +264,7 @@ def _array_of_type(plain: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     try:
         return np.array(plain, dtype)
     except OverflowError as error:
-        raise SessionError(f"expected {dtype.name}, found {_short(plain)}: {error}") from error
+        raise SessionError(f"expected {dtype.name}, got {_short(plain)}: {error}") from error
 
 
 def _as_is(plain: Any) -> Any:
@@ -307,15 +307,15 @@ def _json(plain: Any) -> Any:
         with pause_collection():
             return msgspec.json.decode(plain)
     except (RecursionError, TypeError, ValueError, msgspec.DecodeError) as error:
-        raise SessionError(f"expected JSON text, found {_short(plain)}: {error}") from error
+        raise SessionError(f"expected JSON text, got {_short(plain)}: {error}") from error
 
 
 def _refuse(plain: Any, expected: str) -> NoReturn:
-    raise SessionError(f"expected {expected}, found {_short(plain)}")
+    raise SessionError(f"expected {expected}, got {_short(plain)}")
 
 
 def _short(plain: Any) -> str:
-    """Return text about a value, for a message: its type, and its size or its beginning."""
+    """Return a short description of a value for a message: its type, and its size or beginning."""
     kind = type(plain).__name__
     if isinstance(plain, (bytes, bytearray, memoryview)):
         return f"{len(_bytes(plain))} bytes"
@@ -370,4 +370,4 @@ _KINDS = dict(
         _row(SpaceSequenceSpec, _space_sequence, _space_sequence_decoder),
     ]
 )
-"""What each record becomes."""
+"""The conversions of each record."""

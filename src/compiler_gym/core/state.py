@@ -27,8 +27,8 @@ class CompilerEnvState(Record):
     """One episode so far.
 
     Two are equal if they are the same point of the search: program, command line and
-    reward, to 1e-5 as in CompilerGym 0.2.5. The reward counts where both have one. How long it
-    took to get there does not count. Raises `ValueError` for fields that do not fit.
+    reward, to 1e-5 as in CompilerGym 0.2.5. The reward counts if both have one. The time
+    does not count. Raises `ValueError` for invalid fields.
 
     >>> CompilerEnvState(benchmark="cbench-v1/qsort").benchmark
     'benchmark://cbench-v1/qsort'
@@ -49,7 +49,7 @@ class CompilerEnvState(Record):
     environment: str | None = None
     """The id that makes the environment, for example ``llvm-v0``."""
     goal: str | None = None
-    """What the program was optimised for, if the compiler has goals."""
+    """The optimisation goal, if the compiler has goals."""
     version: str | None = None
     """The version of this library."""
     compiler_version: str | None = None
@@ -64,16 +64,16 @@ class CompilerEnvState(Record):
         from compiler_gym.datasets import BenchmarkUri
 
         if not self.benchmark:
-            raise ValueError("a state names its benchmark: found an empty URI")
+            raise ValueError("a state needs a benchmark: its URI is empty")
         _require("benchmark", self.benchmark, (str, BenchmarkUri), "the URI of a program")
         _require("commandline", self.commandline, str, "text")
-        _require("walltime", self.walltime, Real, "a number >= 0 that is finite")
+        _require("walltime", self.walltime, Real, "a finite number >= 0")
         _require("reward", self.reward, (Real, type(None)), "a number or None")
         object.__setattr__(self, "benchmark", BenchmarkUri.canonicalize(self.benchmark))
         if self.varying_actions is not None:  # JSON has lists
             object.__setattr__(self, "varying_actions", tuple(self.varying_actions))
         if not 0 <= self.walltime < math.inf:
-            raise ValueError(f"walltime is {self.walltime}: expected a number >= 0 that is finite")
+            raise ValueError(f"walltime must be a finite number >= 0 (got {self.walltime})")
 
     @property
     def has_reward(self) -> bool:
@@ -102,11 +102,11 @@ def require_state(value: object) -> None:
     """Raise `InvalidParameterError` unless `value` is a `CompilerEnvState`."""
     if not isinstance(value, CompilerEnvState):
         raise InvalidParameterError(
-            f"{value!r:.80} is no state: expected a CompilerEnvState, as env.state is and "
-            "CompilerEnvState.parse_raw(text) or CompilerEnvStateReader reads"
+            f"{value!r:.80} is not a state: pass a CompilerEnvState, such as env.state or "
+            "the result of CompilerEnvState.parse_raw(text) or CompilerEnvStateReader"
         )
 
 
 def _require(name: str, value: object, kinds: type | tuple[type, ...], expected: str) -> None:
     if not isinstance(value, kinds):
-        raise ValueError(f"{name} is {value!r:.80}: expected {expected}")
+        raise ValueError(f"{name} must be {expected} (got {value!r:.80})")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Files of states: CSV as CompilerGym 0.2.5 has it, and JSON lines with every field.
+"""Files of states: CSV in the format of CompilerGym 0.2.5, and JSON lines with every field.
 
-CSV holds the program, the reward, the time and the command line alone, so that tools for 0.2.5
-read it. A reader takes either, and names the line at which a file is damaged or cut short, after
-it has yielded the states before that line. It also reads the results that
-``compiler-gym search --output`` writes.
+CSV has only the program, the reward, the time and the command line, so that tools for 0.2.5 can
+read it. A reader accepts both. It yields the states before a damaged or missing line, and then
+reports the number of that line. It also reads the results of
+``compiler-gym search --output``.
 """
 
 import csv
@@ -55,17 +55,17 @@ class CompilerEnvStateWriter:
         self.f = f
         self.header = header
         """True if the line with the names of the columns is still to be written."""
-        named = str(getattr(f, "name", "")).lower()
-        self.format = format or ("jsonl" if named.endswith(_JSON_SUFFIXES) else "csv")
+        name = str(getattr(f, "name", "")).lower()
+        self.format = format or ("jsonl" if name.endswith(_JSON_SUFFIXES) else "csv")
         """``csv`` or ``jsonl``."""
         if self.format not in ("csv", "jsonl"):
-            raise StateFileError(f"format is {format!r}: expected csv or jsonl")
+            raise StateFileError(f"format must be csv or jsonl (got {format!r})")
 
     def write_state(self, state: CompilerEnvState, flush: bool = False) -> None:
-        """Write one state; with `flush`, at once."""
+        """Write one state, and flush the file if `flush`."""
         if self.format == "jsonl":
-            known = {key: value for key, value in asdict(state).items() if value is not None}
-            self.f.write(json.dumps(known) + "\n")
+            values = {key: value for key, value in asdict(state).items() if value is not None}
+            self.f.write(json.dumps(values) + "\n")
         else:
             writer = csv.writer(self.f, lineterminator="\n")
             if self.header:
@@ -85,7 +85,7 @@ class CompilerEnvStateWriter:
 class CompilerEnvStateReader:
     """Read states from an open file: CSV, JSON lines, or the results of a search.
 
-    Raises `StateFileError` at the first line that holds no state.
+    Raises `StateFileError` at the first line that is not a state.
 
         >>> import io
         >>> [state.reward for state in CompilerEnvStateReader(io.StringIO(
@@ -103,15 +103,15 @@ class CompilerEnvStateReader:
         try:
             text = self.f.read()
         except UnicodeError as error:
-            raise StateFileError(f"{name} is no text: expected CSV or JSON lines") from error
+            raise StateFileError(f"{name} is not text: CSV or JSON lines are needed") from error
         except OSError as error:
             raise StateFileError(f"cannot read {name}: {error.strerror}") from error
         if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may
-            raise StateFileError(f"{name} gives bytes: expected a file that is opened as text")
+            raise StateFileError(f"{name} returns bytes: open the file as text")
         text = text.removeprefix("\ufeff")
         begin = text.lstrip()
         parse = _json_lines if begin.startswith("{") else _csv_rows
-        if begin.partition("\n")[0].rstrip() == "{":  # a document that is laid out over lines
+        if begin.partition("\n")[0].rstrip() == "{":  # one JSON document over several lines
             parse = _search_results
         yield from parse(text, name)
 
@@ -148,7 +148,7 @@ def _read(path: str) -> Iterator[CompilerEnvState]:
             missing = isinstance(error, FileNotFoundError)
             kind = StateFileNotFoundError if missing else StateFileError
             raise kind(f"cannot read {path}: {error.strerror}") from error
-        except (RuntimeError, ValueError) as error:  # no such home, a name that none can have
+        except (RuntimeError, ValueError) as error:  # an unknown home, or an invalid file name
             raise StateFileError(f"cannot read {path[:_SHOWN]!r}: {error}") from error
         yield from CompilerEnvStateReader(_open_text(data, path))
 
@@ -171,7 +171,7 @@ def _json_lines(text: str, name: str) -> Iterator[CompilerEnvState]:
             reason = getattr(error, "msg", error)
             raise StateFileError(f"{where} is damaged or cut short: {reason}") from error
         if not isinstance(document, dict):
-            raise StateFileError(f"{where} is no state: expected a JSON object")
+            raise StateFileError(f"{where} is not a state: it must be a JSON object")
         fields = cast("dict[str, Any]", document)
         yield _state({key: value for key, value in fields.items() if key in _FIELDS}, where)
 
@@ -186,18 +186,18 @@ def _search_results(text: str, name: str) -> Iterator[CompilerEnvState]:
         raise StateFileError(f"{name}, line {line} is damaged or cut short: {reason}") from error
     results = document.get("results")
     if not isinstance(results, list):
-        found = ", ".join(document)[:_SHOWN] or "nothing"
+        keys = ", ".join(document)[:_SHOWN] or "nothing"
         raise StateFileError(
-            f"{name} is no file of states: expected CSV, JSON lines, or what `compiler-gym search "
-            f"--output` writes; found a JSON object with {found}"
+            f"{name} is not a file of states: use CSV, JSON lines, or the output of "
+            f"`compiler-gym search --output` (got a JSON object with {keys})"
         )
     for number, result in enumerate(cast("list[Any]", results), start=1):
         where = f"{name}, result {number}"
         if not isinstance(result, dict):
-            raise StateFileError(f"{where} is no state: expected a JSON object")
+            raise StateFileError(f"{where} is not a state: it must be a JSON object")
         fields = cast("dict[str, Any]", result)
-        known = {key: value for key, value in fields.items() if key in _FIELDS}
-        yield _state({"environment": document.get("env"), **known}, where)
+        values = {key: value for key, value in fields.items() if key in _FIELDS}
+        yield _state({"environment": document.get("env"), **values}, where)
 
 
 def _csv_rows(text: str, name: str) -> Iterator[CompilerEnvState]:
@@ -219,34 +219,34 @@ def _csv_rows(text: str, name: str) -> Iterator[CompilerEnvState]:
                 continue
         if len(row) != len(columns):
             raise StateFileError(
-                f"{where} is damaged or cut short: expected {len(columns)} columns "
-                f"({', '.join(columns)}), found {len(row)}"
+                f"{where} is damaged or cut short: it has {len(row)} columns instead of "
+                f"{len(columns)} ({', '.join(columns)})"
             )
         values: dict[str, Any] = dict(zip(columns, row, strict=True))
         yield _state({key: values[key] for key in values if key in _FIELDS}, where)
 
 
 def _next_row(rows: Iterator[list[str]]) -> list[str] | None:
-    usual = csv.field_size_limit(_MOST_CSV_BYTES)  # it is the process's, not the reader's
+    default = csv.field_size_limit(_MOST_CSV_BYTES)  # a global setting: restore it
     try:
         return next(rows, None)
     finally:
-        csv.field_size_limit(usual)
+        csv.field_size_limit(default)
 
 
 def _read_columns(row: list[str], where: str) -> tuple[str, ...]:
-    """Return the columns that the first line names; the usual ones if it is a state."""
+    """Return the columns in the first line; the default ones if that is a state."""
     if "benchmark" in row:
         if "commandline" not in row:
-            raise StateFileError(f"{where} names no column commandline: found {', '.join(row)}")
+            raise StateFileError(f"{where} has no column commandline: {', '.join(row)}")
         if len(set(row)) < len(row):
-            raise StateFileError(f"{where} names a column twice: found {', '.join(row)[:_SHOWN]}")
+            raise StateFileError(f"{where} has a column twice: {', '.join(row)[:_SHOWN]}")
         return tuple(row)
     if len(row) == len(COLUMNS) and "/" in row[0]:
         return COLUMNS
     raise StateFileError(
-        f"{where} is no file of states: expected the columns {', '.join(COLUMNS)}, "
-        f"found {len(row)} of other names"
+        f"{where} is not a file of states: its columns must be {', '.join(COLUMNS)} "
+        f"(got {len(row)} other columns)"
     )
 
 
@@ -254,14 +254,14 @@ def _state(values: dict[str, Any], where: str) -> CompilerEnvState:
     try:
         return state_from_fields(values)
     except ValueError as error:
-        raise StateFileError(f"{where} is no state: {str(error)[:_SHOWN]}") from error
+        raise StateFileError(f"{where} is not a state: {str(error)[:_SHOWN]}") from error
 
 
 def state_from_fields(values: Mapping[str, Any]) -> CompilerEnvState:
     """Return the state with the given fields, which come from a file.
 
-    Numbers may be text, as in CSV, and an empty value counts as missing. Raises `ValueError` for a
-    field that a state does not have, or that has a wrong value, and without a benchmark.
+    Numbers may be text, as in CSV, and an empty value counts as missing. Raises `ValueError` for
+    an unknown field, for a wrong value, and without a benchmark.
 
         >>> state_from_fields({"benchmark": "cbench-v1/qsort", "reward": "0.5"}).reward
         0.5
@@ -272,37 +272,37 @@ def state_from_fields(values: Mapping[str, Any]) -> CompilerEnvState:
         if value is not None and value not in ("", "None")
     }
     if unknown := sorted(plain.keys() - _FIELDS):
-        raise ValueError(f"{', '.join(unknown)[:_SHOWN]} is no field of a state")
+        raise ValueError(f"{', '.join(unknown)[:_SHOWN]} is not a field of a state")
     if "benchmark" not in plain:
-        raise ValueError("a state names its benchmark: found none")
+        raise ValueError("a state needs a benchmark: it has none")
     return CompilerEnvState(**plain)
 
 
 def _number(key: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError(f"{key} is {value!r:.80}: expected a number")
+        raise ValueError(f"{key} must be a number (got {value!r:.80})")
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
-    # Some rewards are infinite and say so; a number that is only too long is damaged.
+    # Some rewards are infinite and written as inf; other overflows are damage.
     if math.isinf(number) and not (isinstance(value, float) or "inf" in str(value).lower()[:5]):
-        raise ValueError(f"{key} is too large: expected a number that fits 64 bits")
+        raise ValueError(f"{key} is too large: it must fit 64 bits")
     return number
 
 
 def _names(key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)):
-        raise ValueError(f"{key} is {value!r:.80}: expected a list of names")
+        raise ValueError(f"{key} must be a list of names (got {value!r:.80})")
     return tuple(_text(key, name) for name in cast("Sequence[Any]", value))
 
 
 def _text(key: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{key} is {value!r:.80}: expected text")
-    value.encode()  # a lone surrogate could not be written again
+        raise ValueError(f"{key} must be text (got {value!r:.80})")
+    value.encode()  # raises for a lone surrogate, which could not be written again
     return value
 
 
 _READERS = {"reward": _number, "walltime": _number, "varying_actions": _names}
-"""Reads a field that is not text."""
+"""Readers of fields that are not text."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """``env.observation`` and ``env.reward``: observations and rewards that are computed when read.
 
-A view knows the names, and asks the session through the environment. A derived observation is
-a function of another one, computed by the client.
+A view has the names, and requests values from the session through the environment. A derived
+observation is a function of another one, computed by the client.
 """
 
 import copy
@@ -48,7 +48,7 @@ class DerivedObservation:
 
     @classmethod
     def of(cls, given: "DerivedObservation | Mapping[str, Any]") -> "DerivedObservation":
-        """Return `given`, or the record of a dictionary such as CompilerGym 0.2.5 takes.
+        """Return `given`, or convert a dictionary as in CompilerGym 0.2.5.
 
         Its keys are the fields here, and ``space``. Raises `InvalidParameterError` for others.
 
@@ -58,19 +58,19 @@ class DerivedObservation:
         """
         if isinstance(given, DerivedObservation):
             return given
-        named = dict(given)
-        space = named.pop("space", None)
+        properties = dict(given)
+        space = properties.pop("space", None)
         if space is not None:
-            named["make_space"] = lambda: space
-        known = {field.name for field in fields(cls)}
-        missing = {"id", "base_id", "translate"} - named.keys()
-        if missing or not named.keys() <= known:
+            properties["make_space"] = lambda: space
+        names = {field.name for field in fields(cls)}
+        missing = {"id", "base_id", "translate"} - properties.keys()
+        if missing or not properties.keys() <= names:
             raise InvalidParameterError(
-                "a derived observation has id, base_id and translate, and may have space, "
-                f"{', '.join(sorted(known - {'id', 'base_id', 'translate', 'make_space'}))}: "
-                f"found {', '.join(map(str, given))}"
+                "a derived observation needs id, base_id and translate, and may have space, "
+                f"{', '.join(sorted(names - {'id', 'base_id', 'translate', 'make_space'}))} "
+                f"(got {', '.join(map(str, given))})"
             )
-        return cls(**named)
+        return cls(**properties)
 
 
 class ObservationSpaceSpec:
@@ -97,7 +97,7 @@ class ObservationSpaceSpec:
         self.base_id = base_id
         """The name of the observation that the session computes."""
         self.translate = translate
-        """Turns what the session sends into the value the user sees."""
+        """Converts the session's value to the user's."""
         self.deterministic = deterministic
         self.platform_dependent = platform_dependent
         self.description = description
@@ -170,7 +170,7 @@ class ObservationSpaceSpec:
         return self.derive(DerivedObservation(id, self.id, translate, make_space, **properties))
 
     def zero(self) -> Any:
-        """Return the simplest value of the space, for a session that names no default."""
+        """Return the simplest value of the space, for a session without a default."""
         space = self.space
         if isinstance(space, gymnasium.spaces.Box):
             box = cast("gymnasium.spaces.Box[Any]", space)
@@ -202,7 +202,7 @@ class _View(Mapping[str, Any], Generic[_Spec]):
     """Values by the name of their space, as items and as methods, computed when read."""
 
     kind: ClassVar[str]
-    """What the spaces are called in messages."""
+    """The name of the spaces in messages."""
     spaces: dict[str, _Spec]
     """Every space by its name."""
 
@@ -231,8 +231,8 @@ class _View(Mapping[str, Any], Generic[_Spec]):
         try:
             return self.spaces[name]
         except (KeyError, TypeError):
-            known = unknown_name(f"{self.kind} space", name, self.spaces)
-            raise UnknownNameError(known) from None
+            message = unknown_name(f"{self.kind} space", name, self.spaces)
+            raise UnknownNameError(message) from None
 
 
 class ObservationView(_View[ObservationSpaceSpec]):
@@ -247,7 +247,7 @@ class ObservationView(_View[ObservationSpaceSpec]):
         self.spaces = {spec.id: spec for spec in specs}
 
     def copy(self, ask: Callable[[list[str]], list[Any]]) -> "ObservationView":
-        """Return a view of the same observations, with another session to `ask`."""
+        """Return a view of the same observations that requests values through `ask`."""
         return ObservationView(ask, self.spaces.values())
 
     def __getitem__(self, name: str) -> Any:
@@ -272,7 +272,7 @@ class ObservationView(_View[ObservationSpaceSpec]):
 
 
 class RewardView(_View[Reward]):
-    """``env.reward["IrInstructionCountOz"]``: the reward since the last time it was asked."""
+    """``env.reward["IrInstructionCountOz"]``: the reward earned since it was last read."""
 
     kind = "reward"
 
@@ -281,7 +281,7 @@ class RewardView(_View[Reward]):
         self._view = observation_view
         self._actions: list[Any] = []
         self.is_at_reset: Callable[[], bool] = lambda: False
-        """Returns whether no action has been applied since the reset."""
+        """Returns True if no action has been applied since the reset."""
 
     def __getitem__(self, name: str) -> float:
         reward = self.spec(name)
@@ -291,7 +291,7 @@ class RewardView(_View[Reward]):
         return float(reward.update(self._actions, values, self._view))
 
     def reset(self, benchmark: Any, observation_view: ObservationView) -> None:
-        """Tell every reward that an episode begins."""
+        """Notify every reward that an episode begins."""
         self._view = observation_view
         for reward in self.spaces.values():
             reward.reset(benchmark, observation_view)

@@ -1,71 +1,71 @@
 # SPDX-License-Identifier: MIT
 """Every error this library raises on purpose.
 
-Three branches tell the reader whom to ask::
+Three branches tell where the problem is::
 
     CompilerGymError
-    ├── RequestError                     the caller: the request cannot be served
+    ├── RequestError                     in the call: the request cannot be served
     │   ├── BenchmarkInitError           a program cannot be read or built
-    │   │   ├── BenchmarkNotFoundError   a file of it does not exist
+    │   │   ├── BenchmarkNotFoundError   a file of the program does not exist
     │   │   ├── BenchmarkTimeoutError    it took too long
-    │   │   ├── BenchmarkOutOfMemoryError  its worker passed its memory limit at the start
+    │   │   ├── BenchmarkOutOfMemoryError  its worker exceeded the memory limit at the start
     │   │   └── BenchmarkTypeError       a value of that type cannot be a program
     │   ├── DatasetInitError             a dataset cannot be installed or opened
     │   ├── DownloadFailed               a file cannot be fetched
     │   │   └── TooManyRequests
     │   ├── InvalidActionError           an action outside the action space
-    │   ├── PipelineError                a pass pipeline the compiler refuses
+    │   ├── PipelineError                a pass pipeline that the compiler rejects
     │   ├── PluginError                  a plug-in is missing, or a compiler cannot load it
     │   ├── UnknownNameError             no such benchmark, dataset, space or environment
-    │   ├── InvalidParameterError        a session parameter that does not exist or fit
+    │   ├── InvalidParameterError        an unknown session parameter, or an invalid value
     │   │   └── RenderModeError          a render mode that an environment does not have
     │   ├── SandboxError                 this machine cannot make the sandbox, or it is too weak
     │   ├── ValidationUnavailableError   the program cannot be run here, so it cannot be validated
-    │   ├── MinimizationError            the hypothesis is false of the whole episode
+    │   ├── MinimizationError            the hypothesis does not hold for the whole episode
     │   ├── StateFileError               a file of states that cannot be read
     │   │   └── StateFileNotFoundError   it does not exist
     │   ├── CacheError                   a cache that cannot be written
-    │   ├── ProjectError                 a project that cannot be built, linked or tested as asked
+    │   ├── ProjectError                 a project that cannot be built, linked or tested
     │   ├── PlanError                    a plan of a tuned build that cannot be read or applied
-    │   ├── PolicyError                  a policy failed, or did what cannot be recorded
+    │   ├── PolicyError                  a policy failed, or did something that cannot be recorded
     │   │   ├── PolicyLoadError          it cannot be read, compiled or found in its file
     │   │   ├── PolicyCrashedError       it raised, or its process ended
     │   │   ├── PolicyTimeoutError       it took too long for one decision
-    │   │   └── PolicyAnswerError        it answered what is no decision
-    │   ├── ExplorerError                a request of the web explorer that is refused
+    │   │   └── PolicyAnswerError        its answer is not a decision
+    │   ├── ExplorerError                a request that the web explorer refuses
     │   └── RecordingError               a record of episodes that cannot be written
-    ├── CompilerError                    the compiler: it ran and said no
-    │   ├── CompilerFatalError           it gave up with a fatal error
+    ├── CompilerError                    in the compiler: it ran and failed
+    │   ├── CompilerFatalError           it stopped with a fatal error
     │   ├── CompilerDiagnosticError      it reported errors
     │   ├── InvalidIrError               the IR no longer verifies
-    │   ├── ModuleTooLargeError          the program outgrew its limit
+    │   ├── ModuleTooLargeError          the program exceeded its size limit
     │   ├── ObservationError             an observation cannot be computed on this program
-    │   ├── SessionError                 a session's own code raised
-    │   ├── TableError                   its plug-in's tables contradict themselves
-    │   └── WrongResultError             compiled code computes something else
-    └── ServiceError                     the worker: the process that holds the compiler
+    │   ├── SessionError                 the code of a session raised an exception
+    │   ├── TableError                   the tables of a plug-in contradict each other
+    │   └── WrongResultError             compiled code computes a different result
+    └── ServiceError                     in the worker: the process that runs the compiler
         ├── ServiceInitError             it did not start
         │   └── EnvironmentNotSupported
         ├── ServiceIsClosed              it was closed, or belongs to another process
-        ├── ServiceOSError               the operating system refused
+        ├── ServiceOSError               the operating system refused a request
         ├── ServiceTransportError        messages were lost or malformed
         ├── SessionNotFound              no episode is running
-        └── WorkerDied                   it ended in mid-request
+        └── WorkerDied                   it ended in the middle of a request
             ├── WorkerCrashedError       by a signal or an exit
-            ├── WorkerTimeoutError       it passed its deadline and was ended
-            └── WorkerOutOfMemoryError   it passed its memory limit
+            ├── WorkerTimeoutError       it exceeded its deadline and was ended
+            └── WorkerOutOfMemoryError   it exceeded its memory limit
 
-Warnings report what was not done although the result is valid::
+Warnings report omissions that leave the result valid::
 
     CompilerGymWarning
-    └── CacheWarning                     a result could not be kept for the next time
+    └── CacheWarning                     a result could not be stored for the next time
 
 ``nearest`` suggests known names for an unknown one. ``finding`` is a finding of a validation, and
 ``records`` writes records as JSON.
 
-Names that CompilerGym 0.2.5 documents keep the bases they had there. During an
-episode the compiler and worker branches are never raised by ``step()``: the
-episode is truncated and ``info["error"]`` holds the instance.
+Names that CompilerGym 0.2.5 documents keep the bases they had there. During an episode,
+``step()`` never raises errors of the compiler and worker branches: it truncates the
+episode, and ``info["error"]`` holds the instance.
 """
 
 import signal as _signal
@@ -150,11 +150,11 @@ class CompilerGymError(Exception):
     """The root of every error raised on purpose."""
 
     reproducer: str | None = None
-    """The command that shows the failure outside this library, where one exists."""
+    """The command that reproduces the failure outside this library, if there is one."""
 
 
 class RequestError(CompilerGymError):
-    """The caller asked for something that cannot be served."""
+    """The request cannot be served."""
 
 
 class BenchmarkInitError(RequestError, OSError, ValueError):
@@ -162,19 +162,19 @@ class BenchmarkInitError(RequestError, OSError, ValueError):
 
 
 class BenchmarkNotFoundError(BenchmarkInitError, FileNotFoundError):
-    """A file that a program is to be made of does not exist."""
+    """A file that a program needs does not exist."""
 
 
 class BenchmarkTimeoutError(BenchmarkInitError, TimeoutError):
-    """A program was not read, compiled or started within its time."""
+    """A program was not read, compiled or started in time."""
 
 
 class BenchmarkTypeError(BenchmarkInitError, TypeError):
-    """A value given as a program, or as a part of one, has the wrong type."""
+    """A value passed as a program, or as a part of one, has the wrong type."""
 
 
 class SandboxError(RequestError):
-    """This machine cannot make the sandbox, or it is too weak for the program to be run."""
+    """This machine cannot make the sandbox, or it is too weak for the program."""
 
 
 class DatasetInitError(RequestError, OSError):
@@ -186,7 +186,7 @@ class DownloadFailed(RequestError, OSError):
 
 
 class TooManyRequests(DownloadFailed):
-    """A server asked for fewer requests (HTTP 429)."""
+    """A server rejected a request because there were too many (HTTP 429)."""
 
 
 class InvalidActionError(RequestError, ValueError):
@@ -202,32 +202,32 @@ class PluginError(RequestError, ValueError):
 
 
 class UnknownNameError(RequestError, KeyError):
-    """There is no benchmark, dataset, space or environment of that name."""
+    """A benchmark, dataset, space or environment of that name does not exist."""
 
     __str__ = Exception.__str__  # a KeyError shows its message as a quoted key
 
 
 class InvalidParameterError(RequestError, ValueError):
-    """A session parameter does not exist or its value does not fit."""
+    """A session parameter does not exist, or its value is invalid."""
 
 
 class RenderModeError(InvalidParameterError, TypeError):
     """The environment does not have this render mode.
 
-    Also a `TypeError`: libraries that try a mode, as Stable-Baselines3 does, expect one.
+    Also a `TypeError`, which libraries that try out modes, like Stable-Baselines3, expect.
     """
 
 
 class ValidationUnavailableError(RequestError):
-    """A program declares how it is run, but the environment cannot run what it compiles."""
+    """A program declares how to run it, but the environment cannot run its output."""
 
 
 class MinimizationError(RequestError, ValueError):
-    """An episode cannot be shortened: the hypothesis is false of the whole of it."""
+    """An episode cannot be shortened: the hypothesis does not hold for the whole episode."""
 
 
 class StateFileError(RequestError, ValueError):
-    """A file of states cannot be read: it has another format, is damaged or cut short."""
+    """A file of states cannot be read: wrong format, damaged or cut short."""
 
 
 class StateFileNotFoundError(StateFileError, FileNotFoundError):
@@ -239,7 +239,7 @@ class CacheError(RequestError, OSError):
 
 
 class ProjectError(RequestError, ValueError):
-    """A project cannot be built, linked, tested or measured as asked."""
+    """A project cannot be built, linked, tested or measured."""
 
 
 class PlanError(RequestError, ValueError):
@@ -247,7 +247,7 @@ class PlanError(RequestError, ValueError):
 
 
 class PolicyError(RequestError):
-    """A policy failed, or did what a collection cannot record."""
+    """A policy failed, or did something that a collection cannot record."""
 
 
 class PolicyLoadError(PolicyError, ValueError):
@@ -255,15 +255,15 @@ class PolicyLoadError(PolicyError, ValueError):
 
 
 class PolicyCrashedError(PolicyError):
-    """A policy raised an exception, or the process it ran in ended."""
+    """A policy raised an exception, or its process ended."""
 
 
 class PolicyTimeoutError(PolicyError, TimeoutError):
-    """A policy took longer for one decision than it may."""
+    """A policy exceeded the time limit of a decision."""
 
 
 class PolicyAnswerError(PolicyError, ValueError):
-    """A policy answered what is no decision."""
+    """The answer of a policy is not a decision."""
 
 
 class ExplorerError(RequestError):
@@ -274,7 +274,7 @@ class ExplorerError(RequestError):
         self.status = status
         """The HTTP status code."""
         self.next = next
-        """What to do about it."""
+        """The suggested remedy."""
 
 
 class RecordingError(RequestError, OSError):
@@ -282,11 +282,11 @@ class RecordingError(RequestError, OSError):
 
 
 class CompilerError(CompilerGymError):
-    """The compiler ran and said no."""
+    """The compiler ran and failed."""
 
 
 class CompilerFatalError(CompilerError):
-    """The compiler stopped with an internal or usage error of its own."""
+    """The compiler stopped with an internal error or a usage error."""
 
 
 class CompilerDiagnosticError(CompilerError):
@@ -298,19 +298,19 @@ class InvalidIrError(CompilerError, ValueError):
 
 
 class ModuleTooLargeError(CompilerError):
-    """An action grew the program beyond its limit."""
+    """An action grew the program beyond its size limit."""
 
 
 class ObservationError(CompilerError, ValueError):
-    """An observation has no value on this program."""
+    """An observation has no value for this program."""
 
 
 class SessionError(CompilerError):
-    """The code of a compiler session raised an exception of its own."""
+    """The code of a compiler session raised an exception."""
 
 
 class WrongResultError(CompilerError):
-    """The compiled code computes another result than the program."""
+    """The compiled code computes a different result than the program."""
 
 
 class TableError(CompilerError, ValueError):
@@ -318,15 +318,15 @@ class TableError(CompilerError, ValueError):
 
 
 class ServiceError(CompilerGymError):
-    """The process that holds the compiler failed or was lost."""
+    """The process that runs the compiler failed or was lost."""
 
 
 class ServiceInitError(ServiceError, OSError):
-    """The process that holds the compiler did not start."""
+    """The process that runs the compiler did not start."""
 
 
 class EnvironmentNotSupported(ServiceInitError):
-    """This environment cannot run on this machine; the message says what is missing."""
+    """This environment cannot run on this machine; the message names the missing part."""
 
 
 class ServiceIsClosed(ServiceError, TypeError):
@@ -334,7 +334,7 @@ class ServiceIsClosed(ServiceError, TypeError):
 
 
 class ServiceOSError(ServiceError, OSError):
-    """The operating system refused something the service needs."""
+    """The operating system refused a resource that the service needs."""
 
 
 class ServiceTransportError(ServiceError, OSError):
@@ -346,11 +346,11 @@ class SessionNotFound(ServiceError):
 
 
 class WorkerDied(ServiceError):
-    """A worker process ended while a request was under way."""
+    """A worker process ended during a request."""
 
 
 class WorkerCrashedError(WorkerDied):
-    """A worker process ended by a signal or an unexpected exit."""
+    """A worker process ended with a signal or an unexpected exit."""
 
     def __init__(self, message: str, *, signal: int | None = None, exit_status: int | None = None):
         super().__init__(message)
@@ -366,33 +366,33 @@ class WorkerCrashedError(WorkerDied):
 
 
 class WorkerTimeoutError(WorkerDied, TimeoutError):
-    """A request passed its deadline, so its worker was ended."""
+    """A request exceeded its deadline, so its worker was ended."""
 
     def __init__(self, message: str, *, seconds: float | None = None):
         super().__init__(message)
         self.seconds = seconds
-        """The deadline that passed."""
+        """The deadline, in seconds."""
 
 
 class WorkerOutOfMemoryError(WorkerDied, MemoryError):
-    """A request needed more memory than its worker may have."""
+    """A request needed more memory than its worker may use."""
 
     def __init__(self, message: str, *, limit_bytes: int | None = None):
         super().__init__(message)
         self.limit_bytes = limit_bytes
-        """The limit that was passed, where one is set."""
+        """The limit, if one is set."""
 
 
 class BenchmarkOutOfMemoryError(BenchmarkInitError, WorkerOutOfMemoryError):
-    """A program was not started because its worker needs more memory than it may have."""
+    """A program was not started because its worker needs more memory than it may use."""
 
 
 class CompilerGymWarning(UserWarning):
-    """Something was not done although the result is valid."""
+    """An omission that leaves the result valid."""
 
 
 class CacheWarning(CompilerGymWarning):
-    """A result could not be kept for the next time: it will be computed again."""
+    """A result could not be stored: it will be computed again next time."""
 
 
 def program_unreadable(path: object, error: OSError) -> BenchmarkInitError:
@@ -403,7 +403,7 @@ def program_unreadable(path: object, error: OSError) -> BenchmarkInitError:
 
 
 def warn_of_the_caller(message: str, category: type[Warning]) -> None:
-    """Warn at the innermost line outside this library, however many wrappers are between."""
+    """Warn at the innermost line outside this library, across any number of wrappers."""
     frame, level = _sys._getframe(1), 2  # pyright: ignore[reportPrivateUsage]  # as `warnings` does
     while frame is not None and str(frame.f_globals.get("__name__")).startswith("compiler_gym."):
         frame, level = frame.f_back, level + 1

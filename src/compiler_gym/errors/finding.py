@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A validation's finding, as a record that every layer may use.
+"""A finding of a validation, as a record for every layer.
 
-It stands below the errors because CompilerGym 0.2.5 documents it among them.
+It is in this package because CompilerGym 0.2.5 documents it with the errors.
 """
 
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ __all__ = ["ValidationError"]
 
 @dataclass(frozen=True, slots=True)
 class ValidationError(Record):
-    """One finding; the name is CompilerGym 0.2.5's, it is a record and never raised."""
+    """One finding; in spite of its name, from CompilerGym 0.2.5, it is never raised."""
 
     type: str
-    """A sentence that names the kind of finding."""
+    """A sentence for the kind of finding."""
     data: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Its facts."""
+    """Details of the finding."""
 
     def __str__(self) -> str:
         return self.type + "".join(f", {key}={value!r}" for key, value in self.data.items())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The known names that are nearest to an unknown one: one search for every kind of name.
+"""Suggestions for unknown names, computed the same way for every kind of name.
 
-A name is near if it is misspelt (``srao``), written with other letter case, a part of the
-known one (``autoph``), or the known one's but for the version (``npb-v0`` for
+A known name is near if the unknown one is a misspelling (``srao``), differs only in letter case,
+is a part of it (``autoph``), or matches except for the version (``npb-v0`` for
 ``npb-llvm10-v0``).
 """
 
@@ -15,46 +15,46 @@ __all__ = ["did_you_mean", "nearest", "unknown_name"]
 _MOST_NAMES = 3
 _MOST_LISTED = 40
 _LEAST_PART = 3
-"""The shortest part of a name that counts as a match; at its start one letter fewer is enough."""
+"""The shortest part of a name that counts as a match; one letter less suffices at its start."""
 _CUTOFF = 0.7
 _SHORT, _SHORT_CUTOFF = 3, 0.6
-"""Two swapped letters of three (``gnv``) are a third of the name."""
+"""Lower cutoff for short names: two swapped letters (``gnv``) are a third of the name."""
 _VERSION = re.compile(r"-v\d+$")
 
 
 def nearest(
     name: object, known: Iterable[str], *, most: int = _MOST_NAMES, cutoff: float = _CUTOFF
 ) -> list[str]:
-    """Return up to `most` of the `known` names that `name` may stand for, nearest first.
+    """Return up to `most` of the `known` names that resemble `name`, nearest first.
 
-    `cutoff` is how alike they must be, from 0 to 1.
+    `cutoff` is the required similarity, from 0 to 1.
 
     >>> nearest("autofase", ["Ir", "Autophase"]), nearest("irsha", ["IrSha1", "Ir"])
     (['Autophase'], ['IrSha1'])
     """
-    wanted = str(name).lower()
+    target = str(name).lower()
     by_lower: dict[str, list[str]] = {}
-    for one in known:
-        by_lower.setdefault(one.lower(), []).append(one)
-    if len(wanted) <= _SHORT:
+    for candidate in known:
+        by_lower.setdefault(candidate.lower(), []).append(candidate)
+    if len(target) <= _SHORT:
         cutoff = min(cutoff, _SHORT_CUTOFF)
-    close = difflib.get_close_matches(wanted, by_lower, n=most, cutoff=cutoff)
+    close = difflib.get_close_matches(target, by_lower, n=most, cutoff=cutoff)
     holding = sorted(
-        (one for one in by_lower if _holds(one, wanted)),
-        key=lambda one: (not one.startswith(wanted), len(one)),
+        (candidate for candidate in by_lower if _holds(candidate, target)),
+        key=lambda candidate: (not candidate.startswith(target), len(candidate)),
     )
-    found = [one for lower in dict.fromkeys([*close, *holding]) for one in by_lower[lower]]
-    return found[:most]
+    names = [name for lower in dict.fromkeys([*close, *holding]) for name in by_lower[lower]]
+    return names[:most]
 
 
 def did_you_mean(name: object, known: Iterable[str], *, cutoff: float = _CUTOFF) -> str:
-    """Return the question that ends an error, or nothing if no known name is near.
+    """Return a question to end an error message, or an empty text if no known name is near.
 
     >>> did_you_mean("Autophas", ["Autophase", "Ir"])
     'did you mean Autophase?'
     """
-    found = nearest(name, known, cutoff=cutoff)
-    return f"did you mean {', '.join(found)}?" if found else ""
+    candidates = nearest(name, known, cutoff=cutoff)
+    return f"did you mean {', '.join(candidates)}?" if candidates else ""
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str], *, where: str = "") -> str:
@@ -68,15 +68,15 @@ def unknown_name(kind: str, name: object, known: Iterable[str], *, where: str = 
     known = list(known)
     hint = did_you_mean(name, known) if isinstance(name, str) else ""
     unknown = f"no {kind} {name!r}{where and f' in {where}'}"
-    rest = len(known) - _MOST_LISTED
-    shown = known if rest <= 0 else [*known[:_MOST_LISTED], f"{rest:,} more"]
-    return f"{unknown}: {hint}" if hint else f"{unknown}; there are {', '.join(shown)}"
+    hidden = len(known) - _MOST_LISTED
+    listed = known if hidden <= 0 else [*known[:_MOST_LISTED], f"{hidden:,} more"]
+    return f"{unknown}: {hint}" if hint else f"{unknown}; there are {', '.join(listed)}"
 
 
-def _holds(known: str, wanted: str) -> bool:
-    stem = _VERSION.sub("", wanted)
+def _holds(known: str, target: str) -> bool:
+    stem = _VERSION.sub("", target)
     if len(stem) < _LEAST_PART:
         return len(stem) == _LEAST_PART - 1 and known.startswith(stem)
     if len(stem) == _LEAST_PART:  # three letters are inside many names by chance
         return re.search(rf"^{re.escape(stem)}|\b{re.escape(stem)}\b", known) is not None
-    return wanted in known or (stem != wanted and known.startswith(stem))
+    return target in known or (stem != target and known.startswith(stem))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Records as JSON and as dictionaries, with the methods that CompilerGym 0.2.5's records have.
+"""Records as JSON and as dictionaries, with the methods of CompilerGym 0.2.5's records.
 
-Each record declares which of its fields are records, or tuples of them.
+Each record declares which of its fields are records, or tuples of records.
 """
 
 import copy
@@ -17,7 +17,7 @@ _Fields = dict[str, Any]
 
 
 class Record:
-    """Base of a dataclass that is written and read as JSON.
+    """Base class of dataclasses that are written and read as JSON.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -30,16 +30,16 @@ class Record:
 
     __slots__ = ()
     parts: ClassVar[Mapping[str, "type[Record]"]] = {}
-    """The class of each field that holds a record, or a tuple of them."""
+    """The class of each field that is a record, or a tuple of records."""
     derived: ClassVar[frozenset[str]] = frozenset()
-    """Derived values that are written but ignored when a record is read."""
+    """Derived values that are written but not read."""
 
     def dict(
         self, *, include: Container[str] | None = None, exclude: Container[str] = ()
     ) -> _Fields:
         """Return every field by its name, or only those in `include` and not in `exclude`.
 
-        Records inside become dictionaries, tuples lists.
+        Records inside become dictionaries, and tuples become lists.
         """
         return {
             name: _json_value(getattr(self, name))
@@ -54,44 +54,44 @@ class Record:
         exclude: Container[str] = (),
         **options: Any,
     ) -> str:
-        """Return the same as a JSON object, which `parse_raw` reads; `options` of `json.dumps`."""
+        """Return the same as a JSON object for `parse_raw`; `options` are those of `json.dumps`."""
         return json.dumps(self.dict(include=include, exclude=exclude), default=str, **options)
 
     def copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy with the fields of `update`; with `deep` nothing inside is shared."""
-        given = {**{name: getattr(self, name) for name in _field_names(self)}, **(update or {})}
-        return type(self)(**(copy.deepcopy(given) if deep else given))
+        """Return a copy with the fields of `update`; with `deep` it shares no values."""
+        values = {**{name: getattr(self, name) for name in _field_names(self)}, **(update or {})}
+        return type(self)(**(copy.deepcopy(values) if deep else values))
 
     @classmethod
     def parse_obj(cls, fields: Mapping[str, Any]) -> Self:
-        """Return the record of a dictionary; raise `ValueError` if the fields do not fit."""
-        given = dict(fields) if isinstance(fields, Mapping) else None  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
-        if given is None:
+        """Return the record for a dictionary; raise `ValueError` for invalid fields."""
+        values = dict(fields) if isinstance(fields, Mapping) else None  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+        if values is None:
             raise ValueError(
-                f"expected the fields of a {cls.__name__}, found {type(fields).__name__}"
+                f"expected the fields of a {cls.__name__}, got {type(fields).__name__}"
             )
-        known = {name: value for name, value in given.items() if name not in cls.derived}
+        stored = {name: value for name, value in values.items() if name not in cls.derived}
         try:
-            return cls(**{name: cls._field(name, value) for name, value in known.items()})
+            return cls(**{name: cls._field(name, value) for name, value in stored.items()})
         except (TypeError, AttributeError) as error:
             raise ValueError(f"expected the fields of a {cls.__name__}: {error}") from error
 
     @classmethod
     def parse_raw(cls, b: str | bytes) -> Self:
-        """Return the record of a JSON object; raise `ValueError` for other text."""
+        """Return the record for a JSON object; raise `ValueError` for other text."""
         try:
             return cls.parse_obj(json.loads(b))
         except (TypeError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
             raise ValueError(f"expected the JSON of a {cls.__name__}: {error}") from error
 
     def _read_parts(self) -> None:
-        """Make records of what a JSON object has in their place; for ``__post_init__``."""
+        """Convert values from a JSON object to records; for ``__post_init__``."""
         for name in self.parts:
             object.__setattr__(self, name, self._field(name, getattr(self, name)))
 
     @classmethod
     def _field(cls, name: str, value: Any) -> Any:
-        """Return the value of the field `name` that was written as `value`."""
+        """Return the value of the field `name` for the stored `value`."""
         part = cls.parts.get(name)
         if part is None or isinstance(value, part):
             return value
@@ -106,7 +106,7 @@ def _field_names(record: Record) -> list[str]:
 
 
 def _json_value(value: Any) -> Any:
-    """Return `value` as JSON has it: no records, tuples or members of an enum."""
+    """Return `value` for JSON: without records, tuples or members of an enum."""
     if isinstance(value, Record):
         return value.dict()
     if isinstance(value, Enum):

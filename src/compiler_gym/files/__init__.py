@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Files that survive a kill and a full disk, locks between processes, and temporary directories.
 
-``appending`` adds lines to a file, ``replacing`` writes a file or a folder whole, ``reading``
-reads files with untrusted names, ``sealing`` notices damage to a record, ``locks`` excludes other
-processes, ``temporary`` makes directories that are removed with their process, and ``paths`` says
-where lasting files and caches go. All raise the `OSError` of the system; callers turn it into a
-typed error with advice, with ``writing`` where a place could not be written.
+``appending`` adds lines to a file, ``replacing`` writes a file or a folder atomically, ``reading``
+reads files with untrusted names, ``sealing`` detects damage to a record, ``locks`` excludes other
+processes, ``temporary`` makes directories that are removed with their process, and ``paths``
+returns the places of lasting files and caches. All raise the `OSError` of the system; callers turn
+it into a typed error with advice, using ``writing`` if a path could not be written.
 """
 
 from compiler_gym.files.appending import (

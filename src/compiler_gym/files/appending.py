@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Files that grow by whole lines: a line is there whole, or nothing of it is.
+"""Files that grow by whole lines: each line is written completely or not at all.
 
-What a full disk cuts short is taken back at once, and what a kill cuts short by whoever
-appends next. Several processes and threads may append to one file.
+If the disk is full, a partial line is removed at once; after a kill, the next writer removes
+it. Several processes and threads may append to one file.
 """
 
 import errno
@@ -29,25 +29,25 @@ __all__ = [
 
 
 def append_line(path: Path, document: Mapping[str, Any], *, sync: bool = True) -> None:
-    """Append one line of JSON; with `sync` it is on the disk when this returns. See `append`."""
+    """Append one line of JSON; with `sync`, return only once it is on the disk. See `append`."""
     append(path, (json.dumps(document) + "\n").encode(), sync=sync)
 
 
 def append(path: Path, data: bytes, *, sync: bool = False) -> None:
-    """Append whole lines to the file `path`, which is made with its folder where there is none.
+    """Append whole lines to the file `path`; create it and its folder if necessary.
 
-    They are there when this returns, and nothing of them when this raises `OSError`, which
-    names the file: a full disk takes the beginning of a line.
+    Either all lines are written, or none and this raises `OSError` with the name of the file: a
+    full disk may accept only the beginning of a line.
     """
     try:
         descriptor = open_appending(path)
         try:
             is_new = False
             if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                with suppress(OSError):  # a file system without locks
+                with suppress(OSError):  # the file system may not support locks
                     fcntl.flock(descriptor, fcntl.LOCK_EX)
                 is_new = not os.fstat(descriptor).st_size
-                with suppress(PermissionError):  # a file that may be written and not read
+                with suppress(PermissionError):  # the file may be writable but not readable
                     _mend(str(path))
             write_all(descriptor, data, sync=sync)
         finally:
@@ -59,7 +59,7 @@ def append(path: Path, data: bytes, *, sync: bool = False) -> None:
 
 
 def open_appending(path: Path) -> int:
-    """Open the file `path` to append to it, and make it and its folder where there is none."""
+    """Open the file `path` for appending; create it and its folder if necessary."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
     try:
         return os.open(path, flags, 0o666)
@@ -69,27 +69,27 @@ def open_appending(path: Path) -> int:
 
 
 def write_all(descriptor: int, data: bytes, *, sync: bool = False) -> None:
-    """Write `data` at the end of an open file: all of it, or nothing where that can be undone."""
+    """Write all of `data` at the end of an open file, or nothing if the file can be truncated."""
     before = os.fstat(descriptor).st_size
-    left = memoryview(data)
+    remaining = memoryview(data)
     try:
-        while left:
-            written = os.write(descriptor, left)
+        while remaining:
+            written = os.write(descriptor, remaining)
             if not written:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            left = left[written:]
+            remaining = remaining[written:]
         if sync:
             os.fsync(descriptor)
     except BaseException:
-        with suppress(OSError):  # a pipe or a device
+        with suppress(OSError):  # a pipe or a device cannot be truncated
             os.ftruncate(descriptor, before)
         raise
 
 
 def drop_cut_line(path: Path) -> None:
-    """Remove the end of a file that a kill cut off in mid-line; no file is no harm.
+    """Remove an incomplete last line that a kill left; do nothing if there is no file.
 
-    A last line that lacks nothing but its end gets one, and so does one that is no JSON.
+    A last line without a newline gets one if it is complete, or not JSON.
     """
     if path.is_file():
         _mend(str(path))
@@ -105,39 +105,39 @@ def _mend(path: str) -> None:
         os.close(descriptor)
     with open(path, "rb+") as file:
         data = file.read()
-        whole = data.rfind(b"\n") + 1
-        if _is_cut(data[whole:]):
-            file.truncate(whole)  # a full disk allows it
+        end = data.rfind(b"\n") + 1
+        if _is_cut(data[end:]):
+            file.truncate(end)  # works on a full disk
         else:
             file.write(b"\n")
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield every line; no file has none.
+    """Yield every line; none if there is no file.
 
-    Raises `ValueError` that names the file and the line where one is no object of JSON.
+    Raises `ValueError` with the file and the line number if a line is not a JSON object.
     """
     for number, line in _number_lines(path):
         if not line.strip():
             continue
         try:
-            found: Any = json.loads(line)
+            document: Any = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}, line {number} is damaged: {error}") from error
-        if not isinstance(found, dict):
-            raise ValueError(f"{path}, line {number} is damaged: expected an object of JSON")
-        yield cast("dict[str, Any]", found)
+        if not isinstance(document, dict):
+            raise ValueError(f"{path}, line {number} is damaged: it must be a JSON object")
+        yield cast("dict[str, Any]", document)
 
 
 def whole_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield every line that is an object, and pass over what is damaged."""
+    """Yield every line that is a JSON object, and skip damaged lines."""
     for _, line in _number_lines(path):
         try:
-            found = json.loads(line)
+            document = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(found, dict):
-            yield found
+        if isinstance(document, dict):
+            yield document
 
 
 def _number_lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -146,7 +146,7 @@ def _number_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _is_cut(line: bytes) -> bool:
-    """Return whether `line` is the beginning of an object of JSON."""
+    """Return whether `line` is the beginning of a JSON object."""
     try:
         json.loads(line)
     except (ValueError, RecursionError):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Locks between processes and threads, which end with their process however that ends.
+"""Locks between processes and threads that end with their process, even if it is killed.
 
-The kernel's own (``flock``), so a kill leaves none behind. A lock is a file that names its
-holder and is there only while it is held. A forked process holds none of its parent's locks.
+They are kernel locks (``flock``), so a kill releases them. A lock is a file with the name of its
+holder, and exists only while it is held. A forked process does not hold its parent's locks.
 """
 
 import fcntl
@@ -19,24 +19,24 @@ from compiler_gym.errors import CacheError
 __all__ = ["FolderLock", "Lock", "lock_path"]
 
 _TRIES, _WAIT_SECONDS = 20, 0.05
-"""Who has just taken a lock writes its name a moment later."""
+"""A process that has just taken a lock writes its name a moment later."""
 
 
 class Lock:
     """A lock that is held until `release`, the end of a block, or the end of the process."""
 
     def __init__(self, path: Path, *, wait: bool = True) -> None:
-        """Make and lock the file `path`; `wait` until others have released it, or raise.
+        """Create and lock the file `path`; with `wait`, wait until it is free.
 
-        Raises `BlockingIOError`, of which ``strerror`` names the holder, where another has it,
-        and `OSError` where the file cannot be made.
+        Raises `BlockingIOError`, whose ``strerror`` names the holder, if it is locked, and
+        `OSError` if the file cannot be created.
         """
         self.owner = os.getpid()
-        """The process that holds it."""
+        """The id of the process that holds it."""
         self._descriptor = _take(path, wait)
         _held.add(self)
         self._release = weakref.finalize(self, _release, path, self._descriptor, self.owner)
-        with suppress(OSError):  # a full disk: others are refused, without a name
+        with suppress(OSError):  # on a full disk, others are refused without the holder's name
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, f"{self.owner} {socket.gethostname()}\n".encode(), 0)
 
@@ -46,11 +46,11 @@ class Lock:
         return self._release.alive and self.owner == os.getpid()
 
     def release(self) -> None:
-        """Let others write. Calling it twice is fine."""
+        """Release the lock. Safe to call twice."""
         self._release()
 
     def forget(self) -> None:
-        """Close what a forked process inherited: it would hold the lock for its parent."""
+        """Close the inherited descriptor in a forked process, so that it does not keep the lock."""
         if self._release.detach() is not None:
             os.close(self._descriptor)
 
@@ -66,31 +66,31 @@ class FolderLock(Lock):
 
     @classmethod
     def take(cls, folder: Path) -> Self:
-        """Lock `folder`; raise `CacheError` that names the process which holds it.
+        """Lock `folder`; raise `CacheError` with the name of the process that holds it.
 
-        Raises `OSError` where the folder cannot be written.
+        Raises `OSError` if the folder cannot be written.
         """
         try:
             return cls(folder / "lock", wait=False)
-        except BlockingIOError as held:
+        except BlockingIOError as holder:
             raise CacheError(
-                f"{folder} is written by {held.strerror}: wait until that has ended, or name "
+                f"{folder} is in use by {holder.strerror}: wait until that ends, or choose "
                 "another folder"
             ) from None
 
 
 def lock_path(path: Path, *, wait: bool = True) -> Lock:
-    """Return the lock of `path`, taken: it is the file ``.NAME.lock`` beside it, see `Lock`."""
+    """Take and return the lock of `path`: the file ``.NAME.lock`` in its folder, see `Lock`."""
     return Lock(path.parent / f".{path.name}.lock", wait=wait)
 
 
 def _take(path: Path, wait: bool) -> int:
-    """Return the file `path`, open and locked."""
+    """Return the descriptor of the file `path`, opened and locked."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            if _is_at(path, descriptor):  # else who held it has removed it meanwhile
+            if _is_at(path, descriptor):  # otherwise the holder has removed it meanwhile
                 return descriptor
         except BlockingIOError as error:
             os.close(descriptor)
@@ -104,12 +104,12 @@ def _take(path: Path, wait: bool) -> int:
 def _holder(path: Path) -> str:
     for _ in range(_TRIES):
         with suppress(OSError):
-            words = path.read_text(errors="replace").split()
-            if len(words) == 2 and (
-                words[1] != socket.gethostname() or Path("/proc", words[0]).exists()
+            holder = path.read_text(errors="replace").split()
+            if len(holder) == 2 and (
+                holder[1] != socket.gethostname() or Path("/proc", holder[0]).exists()
             ):
-                ours = " (this one)" if words[0] == str(os.getpid()) else ""
-                return f"process {words[0]}{ours} on {words[1]}"
+                suffix = " (this one)" if holder[0] == str(os.getpid()) else ""
+                return f"process {holder[0]}{suffix} on {holder[1]}"
         time.sleep(_WAIT_SECONDS)
     return "another process"
 
@@ -125,7 +125,7 @@ def _release(path: Path, descriptor: int, owner: int) -> None:
         with suppress(OSError):
             if _is_at(path, descriptor):
                 path.unlink()
-        # Closing is not enough while a process forked just now has not forgotten it yet.
+        # Closing is not enough while a process that was just forked still has it open.
         fcntl.flock(descriptor, fcntl.LOCK_UN)
     os.close(descriptor)
 

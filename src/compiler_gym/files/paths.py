@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The directories for lasting files, caches and temporary files.
 
-Honours ``COMPILER_GYM_SITE_DATA``, ``COMPILER_GYM_CACHE`` and
-``COMPILER_GYM_TRANSIENT_CACHE``; otherwise the platform's own directories. ``COMPILER_GYM_LOGS``
-is the directory for the logs of searches. Apart from `create_user_logs_dir` nothing is created
-here: the writer of a file makes its directory.
+They come from ``COMPILER_GYM_SITE_DATA``, ``COMPILER_GYM_CACHE`` and
+``COMPILER_GYM_TRANSIENT_CACHE``, or else from the platform. ``COMPILER_GYM_LOGS``
+is the directory for the logs of searches. Only `create_user_logs_dir` creates a directory here;
+otherwise the writer of a file does.
 """
 
 import os
@@ -34,7 +34,7 @@ def cache_path(relpath: str = ".") -> Path:
 
 
 def transient_cache_path(relpath: str = ".") -> Path:
-    """Return a path below a directory, in memory if possible, that need not outlive a process."""
+    """Return a path in a directory, in memory if possible, for files of running processes."""
     memory = Path("/dev/shm")
     base = memory if os.access(memory, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
     return _below("COMPILER_GYM_TRANSIENT_CACHE", base / f"compiler_gym-{os.getuid()}", relpath)
@@ -46,10 +46,10 @@ def logs_path(relpath: str = ".") -> Path:
 
 
 def create_user_logs_dir(name: str, dir: Path | None = None) -> Path:
-    """Create and return a directory for a run of `name`, named after the time.
+    """Create and return a directory for a run of `name`, named after the current time.
 
-    It is below ``COMPILER_GYM_LOGS``, or else `dir`, or ``~/logs/compiler_gym``; the link
-    ``latest`` beside it points to it.
+    It is in ``COMPILER_GYM_LOGS``, `dir` or ``~/logs/compiler_gym``; the link ``latest`` in the
+    same place points to it.
     """
     default = Path(dir or "~/logs/compiler_gym")
     group = _below("COMPILER_GYM_LOGS", default, name)
@@ -66,7 +66,7 @@ def create_user_logs_dir(name: str, dir: Path | None = None) -> Path:
 
 
 def _link(link: Path, target: str) -> None:
-    """Point `link` to `target`, safely against other processes that do the same."""
+    """Point `link` to `target`, atomically with respect to other processes."""
     fresh = link.with_name(f".latest-{target}")
     fresh.symlink_to(target)
     fresh.replace(link)

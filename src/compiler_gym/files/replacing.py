@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Files and folders that are written whole or not at all.
+"""Files and folders that are written completely or not at all.
 
-New contents are written beside the old ones and renamed over them at the end, so that a
-crash, a full disk or an exception leaves what was there. A link stays a link, and a file
+New contents are written to a temporary name in the same folder and renamed at the end, so that a
+crash, a full disk or an exception keeps the old contents. A link stays a link, and a file
 keeps its permissions.
 """
 
@@ -33,26 +33,26 @@ __all__ = [
 
 
 def write_whole(path: Path, contents: bytes, *, sync: bool = False) -> None:
-    """Write the file `path`, with its directory, so that nobody ever sees a part of it.
+    """Write the file `path` and its directory; other processes never see a part of the file.
 
-    With `sync` it is on the disk when this returns.
+    With `sync`, return only once it is on the disk.
     """
     with replace_file(path, sync=sync) as partial:
         partial.write_bytes(contents)
 
 
 def keep(path: Path, contents: bytes) -> None:
-    """Write the file `path` of the cache whole, or give a `CacheWarning` if it cannot be.
+    """Write the file `path` of the cache, or raise a `CacheWarning` if that is impossible.
 
-    What is kept can be computed again, so nothing is lost but time.
+    Cached results can be computed again, so only time is lost.
     """
     try:
         write_whole(path, contents)
     except OSError as error:
         warnings.warn(
-            f"the cache {cache_path('.').resolve()} cannot be written: expected a directory with "
-            f"space that this user may write, found: {error.strerror or error}. Results are "
-            "computed again each time; set COMPILER_GYM_CACHE to a directory that can be written",
+            f"cannot write the cache {cache_path('.').resolve()}: {error.strerror or error}. "
+            "Results are computed again each time; set COMPILER_GYM_CACHE to a writable "
+            "directory with free space",
             CacheWarning,
             stacklevel=2,
         )
@@ -60,9 +60,9 @@ def keep(path: Path, contents: bytes) -> None:
 
 @contextmanager
 def replace_file(path: Path, *, sync: bool = True) -> Generator[Path]:
-    """Yield the name of a file that takes the place of `path` when the block ends well.
+    """Yield the name of a file that replaces `path` when the block ends without an error.
 
-    A device or a pipe is yielded itself.
+    If `path` is a device or a pipe, yield it instead.
     """
     target = Path(os.path.realpath(path))
     before = _status(path)
@@ -89,9 +89,9 @@ def replace_file(path: Path, *, sync: bool = True) -> Generator[Path]:
 
 @contextmanager
 def replace_directory(path: Path) -> Generator[Path]:
-    """Yield an empty directory that takes the place of `path` when the block ends well.
+    """Yield an empty directory that replaces `path` when the block ends without an error.
 
-    Call it with `path` locked: what was left by processes that died is removed.
+    Call it with `path` locked: it removes leftovers of processes that died.
     """
     aside = path.parent / f".{path.name}.replaced"
     if aside.exists() and not path.exists():
@@ -120,20 +120,20 @@ def replace_directory(path: Path) -> Generator[Path]:
 
 @contextmanager
 def make_folder(folder: Path) -> Generator[None]:
-    """Make `folder` and what is above it; where the block fails, remove what is empty of that."""
-    missing = list(takewhile(lambda each: not os.path.lexists(each), (folder, *folder.parents)))
+    """Create `folder` and its parents; if the block fails, remove the new ones that are empty."""
+    missing = list(takewhile(lambda parent: not os.path.lexists(parent), (folder, *folder.parents)))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
     except BaseException:
-        for each in missing:
+        for parent in missing:
             with suppress(OSError):
-                each.rmdir()
+                parent.rmdir()
         raise
 
 
 def sync_path(path: Path) -> None:
-    """Wait until a file, or which files a directory has, is on the disk."""
+    """Wait until a file, or the list of files in a directory, is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -144,15 +144,15 @@ def sync_path(path: Path) -> None:
 def tool_identity(path: str) -> str:
     """Return a text that changes when the program at `path` is replaced.
 
-    Asking a compiler for its version takes longer than many programs take to compile.
+    Running a compiler for its version takes longer than compiling many programs.
     """
     real = os.path.realpath(path)
-    found = os.stat(real)
-    return f"{real} {found.st_size} {found.st_mtime_ns}"
+    status = os.stat(real)
+    return f"{real} {status.st_size} {status.st_mtime_ns}"
 
 
 def _partial(path: Path) -> str:
-    return f".{path.name[:40]}.partial"  # a name has 255 bytes
+    return f".{path.name[:40]}.partial"  # a name has at most 255 bytes
 
 
 def _status(path: Path) -> os.stat_result | None:
@@ -162,7 +162,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _sync_all_below(directory: Path) -> None:
-    # One syncfs instead of an fsync for each of perhaps a million files.
+    # A single syncfs is faster than an fsync for each of perhaps a million files.
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         if ctypes.CDLL(None, use_errno=True).syncfs(descriptor) != 0:

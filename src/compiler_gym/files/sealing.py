@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Records of JSON that carry a digest of themselves, so that a damaged one is noticed."""
+"""JSON records with a digest of themselves, so that damage can be detected."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ _SEAL = "seal"
 
 
 def seal(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `record` with its digest, in place of the one that it may have.
+    """Return `record` with its digest, replacing an old one.
 
     >>> is_intact(seal({"rows": 3})), is_intact({**seal({"rows": 3}), "rows": 2})
     (True, False)
@@ -23,5 +23,5 @@ def seal(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_intact(record: Mapping[str, Any]) -> bool:
-    """Return whether `record` is as it was sealed, or was written by a version without seals."""
+    """Return whether `record` matches its digest, or has none because an old version wrote it."""
     return _SEAL not in record or record == seal(record)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Directories that outlive nobody: a process that is killed leaves them, and the next removes them.
+"""Directories that end with their process: if it is killed, a later process removes them.
 
-Their names say whose they are. A zygote's and its workers' are in memory, all others in the
-temporary directory of the system.
+Their names contain the process. Directories of zygotes and workers are in memory, all others in
+the system's temporary directory.
 """
 
 import itertools
@@ -30,30 +30,30 @@ __all__ = [
 ]
 
 _swept: dict[tuple[Path, str], int] = {}
-"""The process that has swept each kind, so that one which was forked does it again."""
+"""The process that has swept each kind, so that a forked process sweeps again."""
 _KIND = "compiler_gym-"
 _serial = itertools.count()
 _START_FIELD = 19
-"""Of ``/proc/PID/stat``, after the name: when the process began, in clock ticks."""
+"""The index in ``/proc/PID/stat``, after the name, of the start time in clock ticks."""
 _CLOCK_SECONDS = 2.0
-"""How far the clocks of processes and of files may be apart."""
+"""The largest difference between the clocks of processes and of files."""
 
 
 def process_prefix(kind: str) -> str:
-    """Return how names of `kind` begin that no other running process gives."""
+    """Return a prefix for names of `kind` that no other running process uses."""
     return f"{kind}-{_namespace()}-{os.getpid()}-"
 
 
 def remove_left(base: Path, pattern: str) -> None:
-    """Remove what was named with `process_prefix` in `base` by processes that are no more."""
-    for left in base.glob(f"{pattern}-{_namespace()}-*-*"):
-        pid = left.name.split("-")[-2]
-        if pid.isdigit() and not _may_belong_to(left, int(pid)):
-            remove_tree(left)
+    """Remove paths in `base` named with `process_prefix` by processes that have ended."""
+    for path in base.glob(f"{pattern}-{_namespace()}-*-*"):
+        pid = path.name.split("-")[-2]
+        if pid.isdigit() and not _may_belong_to(path, int(pid)):
+            remove_tree(path)
 
 
 def _sweep(base: Path, pattern: str) -> None:
-    """Remove what the dead left, once in each process."""
+    """Remove leftovers of dead processes, once in each process."""
     if _swept.get((base, pattern)) != os.getpid():
         _swept[base, pattern] = os.getpid()
         remove_left(base, pattern)
@@ -65,23 +65,23 @@ def sweep_temporary(base: Path | None = None) -> None:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a directory with all that is in it, or a file, as far as this user may."""
+    """Remove a directory and its contents, or a file, as far as permissions allow."""
     with suppress(FileNotFoundError):
         if not stat.S_ISDIR(path.lstat().st_mode):
             path.unlink()
             return
         try:
             shutil.rmtree(path)
-        except (OSError, RecursionError):  # closed to its owner, or nested too deeply for Python
+        except (OSError, RecursionError):  # not readable by its owner, or nested too deeply
             with suppress(OSError):
                 _remove_flattened(path)
 
 
 def _remove_flattened(path: Path) -> None:
-    """Remove a directory: those in it are moved to its top first, so that no path is too long."""
-    left = [str(path)]
-    while left:
-        folder = left.pop()
+    """Remove a directory after moving nested ones to its top, so that no path is too long."""
+    pending = [str(path)]
+    while pending:
+        folder = pending.pop()
         os.chmod(folder, stat.S_IRWXU)
         with os.scandir(folder) as entries:
             for entry in list(entries):
@@ -89,8 +89,8 @@ def _remove_flattened(path: Path) -> None:
                     os.unlink(entry.path)
                     continue
                 os.chmod(entry.path, stat.S_IRWXU)  # moving it changes its entry `..`
-                left.append(tempfile.mkdtemp(dir=path))
-                os.rename(entry.path, left[-1])
+                pending.append(tempfile.mkdtemp(dir=path))
+                os.rename(entry.path, pending[-1])
         if folder != str(path):
             os.rmdir(folder)
     os.rmdir(path)
@@ -99,8 +99,8 @@ def _remove_flattened(path: Path) -> None:
 def new_scratch(kind: str) -> Path:
     """Return the path of a directory in memory that no other process has; nothing is created.
 
-    Whoever uses it removes it. Only where a process and what watches over it are killed at
-    once does one stay, and the next process that asks for a directory removes it.
+    The caller removes it. It stays only if a process and its supervisor are killed together; then
+    the next process that needs such a directory removes it.
     """
     base = transient_cache_path()
     _sweep(base, "*")
@@ -111,7 +111,7 @@ def new_scratch(kind: str) -> Path:
 def new_directory(kind: str, base: Path | None = None) -> Path:
     """Make a temporary directory that a later process removes if this one is killed.
 
-    It lies in `base`, or where the system keeps them.
+    It is in `base`, or in the system's directory for temporary files.
     """
     sweep_temporary(base)
     return Path(tempfile.mkdtemp(prefix=process_prefix(_KIND + kind), dir=base))
@@ -119,7 +119,7 @@ def new_directory(kind: str, base: Path | None = None) -> Path:
 
 @contextmanager
 def scratch_directory(kind: str, base: Path | None = None) -> Generator[str]:
-    """Make a temporary directory and remove it at the end; the next process does if killed."""
+    """Make a temporary directory and remove it at the end; if killed, the next process does."""
     directory = new_directory(kind, base)
     try:
         yield str(directory)
@@ -128,13 +128,13 @@ def scratch_directory(kind: str, base: Path | None = None) -> Generator[str]:
 
 
 def _may_belong_to(path: Path, pid: int) -> bool:
-    """Return whether process `pid` runs and may have made `path`: its number comes again."""
+    """Return whether process `pid` runs and may have made `path`; process ids are reused."""
     began = _began(pid)
     if began is None:
         return Path("/proc", str(pid)).exists()
-    ours = _began(os.getpid())
-    if ours is None or ours > time.time() + _CLOCK_SECONDS:
-        return True  # the clock of processes is not one that files are compared with
+    own_start = _began(os.getpid())
+    if own_start is None or own_start > time.time() + _CLOCK_SECONDS:
+        return True  # the clocks of processes and of files cannot be compared
     try:
         return began <= path.lstat().st_mtime + _CLOCK_SECONDS
     except OSError:
@@ -142,7 +142,7 @@ def _may_belong_to(path: Path, pid: int) -> bool:
 
 
 def _began(pid: int) -> float | None:
-    """Return when process `pid` began, in seconds of `time.time`, or None if it cannot be told."""
+    """Return the start of process `pid`, in seconds of `time.time`, or None if it is unknown."""
     try:
         words = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
         up = time.clock_gettime(time.CLOCK_BOOTTIME)
@@ -152,7 +152,7 @@ def _began(pid: int) -> float | None:
 
 
 def _namespace() -> int:
-    """Return what tells apart processes of one number in containers that share a disk."""
+    """Return a number that identifies the PID namespace, for containers that share a disk."""
     try:
         return os.stat("/proc/self/ns/pid").st_ino
     except OSError:
@@ -160,9 +160,9 @@ def _namespace() -> int:
 
 
 class KeptDirectory:
-    """A new directory that is there for as long as this object, of no use to anybody else.
+    """A new private directory that exists as long as this object.
 
-    A forked process that ends leaves it alone.
+    The end of a forked process does not remove it.
     """
 
     def __init__(self, kind: str) -> None:

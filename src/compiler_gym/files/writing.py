@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a user is told of a place that cannot be written."""
+"""A typed error for paths that cannot be written."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -12,14 +12,14 @@ __all__ = ["writing"]
 
 @contextmanager
 def writing(path: str | Path, kind: type[CompilerGymError]) -> Generator[None]:
-    """Raise an error of the class `kind` where the system refuses what the block does at `path`.
+    """Raise an error of the class `kind` if the block cannot write to `path`.
 
-    Errors of our own pass as they are.
+    Errors of this library pass through.
     """
     try:
         yield
     except CompilerGymError:
         raise
     except OSError as error:
-        why = error.strerror or error
-        raise kind(f"cannot write {path}: {why}: name another place") from error
+        reason = error.strerror or error
+        raise kind(f"cannot write {path}: {reason}: choose another path") from error

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Options are records: each is declared once, with its type, default, range and help.
+"""Options as records: each is declared once, with its type, default, range and help.
 
-``declaring`` is how a field says so; ``collecting``, ``limits``, ``packaging``, ``reading`` and
-``searching`` are the records.
-The command line makes its options from the fields, Python takes the record, and a run folder
-keeps every field of it.
+``declaring`` is the declaration of a field; ``collecting``, ``limits``, ``packaging``,
+``reading`` and ``searching`` are the records. The command line makes its options from the fields,
+Python passes the record, and a run folder stores
+every field.
 """
 
 from compiler_gym.options.collecting import CollectOptions

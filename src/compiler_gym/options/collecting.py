@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Everything that can be chosen of a collection of transitions, beside its folder."""
+"""All options of a collection of transitions, except its folder."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ from compiler_gym.options.limits import Limits
 __all__ = ["CollectOptions"]
 
 _SHARDS = 64
-"""A kill costs at most one shard of each process, so a small collection has this many."""
+"""A kill costs at most one shard of each process, so small collections have this many shards."""
 _LEAST_SHARD_STEPS, _MOST_SHARD_STEPS = 1_000, 100_000
-"""What one shard of a small collection holds, and of a large one."""
+"""Bounds of the number of steps in a shard."""
 
 
 def _repeatable(flag: str = "") -> Spelling:
@@ -27,11 +27,11 @@ def _repeatable(flag: str = "") -> Spelling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectOptions:
-    """What a collection is told.
+    """The options of a collection.
 
-    A field is an option of ``compiler-gym collect``, a keyword of `collect`, and part of what
-    the folder keeps, from its declaration here alone. Raises `InvalidParameterError` for a
-    number out of its range.
+    A single declaration of a field makes it an option of ``compiler-gym collect``, a keyword of
+    `collect`, and part of the record in the folder. Raises `InvalidParameterError` for a number
+    out of its range.
 
         >>> CollectOptions(env="llvm-v0", steps=1000, length=50).runs
         20
@@ -80,27 +80,27 @@ class CollectOptions:
 
     @property
     def steps_of_a_shard(self) -> int:
-        """Number of steps that a shard holds, unless they fail: it depends on nothing that
-        may change."""
+        """Number of steps in a shard, unless they fail; independent of settings that may
+        change."""
         return self.shard_steps or min(
             max(-(-self.steps // _SHARDS), _LEAST_SHARD_STEPS), _MOST_SHARD_STEPS
         )
 
     @property
     def runs_of_a_shard(self) -> int:
-        """Number of runs that a shard holds."""
+        """Number of runs in a shard."""
         return -(-self.steps_of_a_shard // self.length)
 
     @property
     def shards(self) -> int:
-        """Number of shards that the collection has."""
+        """Number of shards in the collection."""
         return -(-self.runs // self.runs_of_a_shard)
 
     def runs_in(self, shard: int) -> range:
-        """Return the numbers of the runs of a shard."""
+        """Return the numbers of the runs in a shard."""
         begin = shard * self.runs_of_a_shard
         return range(begin, min(begin + self.runs_of_a_shard, self.runs))
 
     def count_steps(self, run: int) -> int:
-        """Return how many steps a run may take: the last one takes what is left."""
+        """Return the most steps of a run: the last run takes the remaining ones."""
         return min(self.length, self.steps - run * self.length)

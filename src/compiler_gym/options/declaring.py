@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How the field of a record says what kind of option it is.
+"""Declarations of options in the fields of a record.
 
-It knows neither the command line nor run folders: both read `declared`.
+They are independent of the command line and of run folders, which both read `list_options`.
 """
 
 import json
@@ -35,18 +35,18 @@ _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The numbers that an option takes."""
+    """The valid numbers of an option."""
 
     expected: str
-    """What an error says was expected."""
+    """The end of an error message: "NAME must be ..."."""
     allows: Callable[[Any], bool]
     whole: bool = False
-    """True if the numbers are whole."""
+    """True if only whole numbers are valid."""
 
     def check(self, name: str, value: object) -> None:
-        """Raise `InvalidParameterError`, which calls the option `name`, for another value."""
+        """Raise `InvalidParameterError` for an invalid value of the option `name`."""
         if not self._is_number(value) or not self.allows(value):
-            raise InvalidParameterError(f"{name} is {_text(value)}: expected {self.expected}")
+            raise InvalidParameterError(f"{name} must be {self.expected} (got {_text(value)})")
 
     def _is_number(self, value: object) -> bool:
         if isinstance(value, bool) or not isinstance(value, SupportsFloat):
@@ -66,9 +66,9 @@ def _text(value: object) -> str:
 
 
 def seconds_in(text: str) -> float:
-    """Return the seconds that ``90``, ``90s``, ``30m`` or ``2h`` are.
+    """Return the seconds in ``90``, ``90s``, ``30m`` or ``2h``.
 
-    Raises `InvalidParameterError` for another text, and for no time at all.
+    Raises `InvalidParameterError` for any other text, and for 0.
 
     >>> seconds_in("30m")
     1800.0
@@ -76,37 +76,37 @@ def seconds_in(text: str) -> float:
     match = _DURATION.fullmatch(text)
     if match is None or not float(match[1]):
         raise InvalidParameterError(
-            f"--time is {text}: expected seconds, or a time such as 90s, 10m or 2h"
+            f"--time must be a number of seconds, or a time such as 90s, 10m or 2h (got {text})"
         )
     return float(match[1]) * _UNITS[match[2] or "s"]
 
 
 ABOVE_0 = Range("a number above 0", lambda value: 0 < value < math.inf)
-"""Seconds and their like."""
+"""Positive numbers, such as seconds."""
 FROM_0 = Range("a number of at least 0", lambda value: value >= 0)
-"""Seconds of which none are allowed too."""
-WHOLE_ABOVE_0 = Range("a whole number above 0", lambda value: value > 0, whole=True)
-"""Counts of which there is at least one."""
+"""Numbers that may be 0, such as seconds."""
+WHOLE_ABOVE_0 = Range("a whole number of at least 1", lambda value: value > 0, whole=True)
+"""Counts of at least 1."""
 WHOLE_FROM_0 = Range(
     "a whole number from 0 that fits 64 bits", lambda value: 0 <= value < 1 << 63, whole=True
 )
-"""Counts that may be none, and seeds."""
+"""Counts that may be 0, and seeds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How the command line writes an option, where it does not write the field as it is."""
+    """The form of an option on the command line, if it differs from the field."""
 
     name: str = ""
-    """The name, where it is not the field's: ``memory_gib`` becomes ``--memory-gib``."""
+    """The name, if it is not the field's: ``memory_gib`` becomes ``--memory-gib``."""
     unit: float = 1
-    """How much one of the command line's units is of the field's."""
+    """The size of the command line's unit, in the field's unit."""
     range: Range | None = None
-    """The numbers that the command line takes, where these are others."""
+    """The valid numbers on the command line, if they differ."""
     type: Any = None
-    """The type, where it is not the field's."""
+    """The type, if it is not the field's."""
     read: Callable[[Any], Any] | None = None
-    """Makes the field's value of the command line's, where they differ."""
+    """Converts the command line's value to the field's, if they differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +114,18 @@ class DeclaredOption:
     """One option, as its field declares it."""
 
     help: str
-    """What it does, in a phrase without a full stop; nothing: it is for Python alone."""
+    """The effect, as a phrase without a full stop; empty for options that only Python has."""
     range: Range | None
     may_change: bool
-    """True if a run that is taken up may go on with another value."""
+    """True if a resumed run may use another value."""
     spelling: Spelling
 
     def flag(self, name: str) -> str:
-        """Return what the command line calls the option whose field is `name`."""
+        """Return the name on the command line of the option with the field `name`."""
         return f"--{(self.spelling.name or name).rstrip('_').replace('_', '-')}"
 
     def format_default(self, default: object) -> str:
-        """Return a default in the command line's unit; nothing where there is none to tell."""
+        """Return a default in the command line's unit, or an empty text if none is shown."""
         if default is None or default is False or isinstance(default, tuple):
             return ""
         if isinstance(default, (int, float)):
@@ -141,9 +141,9 @@ def option(
     may_change: bool = False,
     spelling: Spelling | None = None,
 ) -> Any:
-    """Return a field that is an option; a record whose `__post_init__` calls `check` is checked.
+    """Return a field that is an option; `check` in `__post_init__` validates the record.
 
-    An option of a run stays what it was when the run was begun, unless it `may_change`.
+    An option of a run keeps its value when the run is resumed, unless it `may_change`.
     """
     return field(
         default=default,
@@ -153,20 +153,20 @@ def option(
 
 def list_options(record: Any) -> Mapping[str, DeclaredOption]:
     """Return the options of a record or of its class, by the names of their fields."""
-    return {one.name: one.metadata[_KEY] for one in fields(record) if _KEY in one.metadata}
+    return {item.name: item.metadata[_KEY] for item in fields(record) if _KEY in item.metadata}
 
 
 def check(record: Any) -> None:
-    """Raise `InvalidParameterError` for an option out of its range; None is no number's default."""
-    defaults = {one.name: one.default for one in fields(record)}
-    for name, one in list_options(record).items():
+    """Raise `InvalidParameterError` for an option out of its range; None is valid as a default."""
+    defaults = {declared.name: declared.default for declared in fields(record)}
+    for name, declared in list_options(record).items():
         value = getattr(record, name)
-        if one.range is not None and not (value is None and defaults[name] is None):
-            one.range.check(name, value)
+        if declared.range is not None and not (value is None and defaults[name] is None):
+            declared.range.check(name, value)
 
 
 def to_plain(record: Any) -> dict[str, Any]:
-    """Return every option as JSON would give it back."""
+    """Return the value of every option, as it would come back from JSON."""
     return json.loads(
         json.dumps({name: getattr(record, name) for name in list_options(record)}, default=str)
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the worker of an environment may use. ``service`` keeps to it."""
+"""The limits of an environment's worker, which ``service`` enforces."""
 
 from dataclasses import dataclass
 
@@ -17,15 +17,15 @@ __all__ = ["Limits"]
 
 _MOST_SECONDS = 100 * 366 * 86400.0
 """The clock of a deadline counts nanoseconds in 64 bits."""
-_DEADLINE = Range("a number above 0, in a century", lambda value: 0 < value < _MOST_SECONDS)
+_DEADLINE = Range("a number above 0, up to a century", lambda value: 0 < value < _MOST_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds of one environment's worker.
 
-    Raises `InvalidParameterError` for what is no bound: text, NaN, a negative number; and
-    `UnknownNameError` for a sandbox that there is not.
+    Raises `InvalidParameterError` for an invalid limit (text, NaN, a negative number) and
+    `UnknownNameError` for an unknown sandbox.
 
         >>> Limits(memory_bytes=1 << 30).memory_bytes
         1073741824
@@ -34,7 +34,7 @@ class Limits:
     step_seconds: float = option(
         300.0, "Time limit in seconds for one action or observation", _DEADLINE
     )
-    """The deadline of a request that names none."""
+    """The deadline of a request without its own."""
     memory_bytes: int = option(
         8 << 30,
         "Memory limit in GiB for the compiler",
@@ -42,19 +42,19 @@ class Limits:
         may_change=True,
         spelling=Spelling("memory_gib", 1 << 30, ABOVE_0),
     )
-    """Address space of the worker (RLIMIT_AS); 0 leaves it unbounded."""
+    """Address space of the worker (RLIMIT_AS); 0 is unlimited."""
     growth: float = option(64.0, range=FROM_0)
-    """An action may grow the program to this multiple of its size at reset; 0: unbounded."""
+    """An action may grow the program to this multiple of its size at reset; 0 is unlimited."""
     growth_floor: int = option(100_000, range=WHOLE_FROM_0)
     """Programs below this size (in the compiler's own unit) may always grow to it."""
     kept_programs: int = option(32, range=WHOLE_FROM_0)
-    """Number of programs that stay loaded that were opened repeatedly, each in a process that all
-    environments of this one share: a reset to such a program is a fork of it. 0: none."""
+    """Number of repeatedly opened programs that stay loaded, each in a process for all environments
+    of this process: a reset to such a program forks that process. 0 keeps none."""
     kept_bytes: int = option(2 << 30, range=WHOLE_FROM_0)
-    """About how much memory these may take together. Whichever was used longest ago makes room."""
+    """Approximate bound of their total memory. The least recently used ones are dropped first."""
     sandbox: str | None = option(None)
-    """What the program is run in by observations that run it: the name of a `Sandbox`, or None
-    for ``COMPILER_GYM_SANDBOX`` and otherwise the strongest that this machine offers."""
+    """The name of the `Sandbox` for observations that run the program, or None for
+    ``COMPILER_GYM_SANDBOX`` and otherwise the strongest that this machine offers."""
 
     def __post_init__(self) -> None:
         if self.sandbox is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which packages of others are built, and what the build of one may use."""
+"""The packages to build, and the limits of each build."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ __all__ = ["PackageChoice", "PackageLimits"]
 
 @dataclass(frozen=True, slots=True)
 class PackageChoice:
-    """Which packages are built: those of a lock, of a list of names, or some at random.
+    """The packages to build: from a lock, from a list of names, or random ones.
 
     Raises `InvalidParameterError` for a number out of its range.
     """
@@ -33,23 +33,23 @@ class PackageChoice:
         check(self)
 
     def require_one(self) -> None:
-        """Raise `InvalidParameterError` where it is not one of the three."""
+        """Raise `InvalidParameterError` unless exactly one of the three is set."""
         if [self.lock, self.packages, self.count].count(None) != 2:
             raise InvalidParameterError(
-                "expected one of --lock FILE, --packages FILE and --count N, which say what to "
-                "build"
+                "choose the packages to build with exactly one of --lock FILE, --packages FILE and "
+                "--count N"
             )
 
 
 @dataclass(frozen=True, slots=True)
 class PackageLimits:
-    """Bounds of each package; what passes one is a row that says so.
+    """Limits of each package; exceeding one is reported in its row.
 
-    Raises `InvalidParameterError` for what is no bound.
+    Raises `InvalidParameterError` for an invalid limit.
     """
 
     seconds: float = option(1800.0, "Time limit in seconds for building a package", ABOVE_0)
-    """Of wall time, its configure step and what makes its bitcode included."""
+    """Wall time, including the configure step and the compilation to bitcode."""
     test_seconds: float = option(
         120.0, "Time limit in seconds for its own tests; 0 skips them", FROM_0
     )
@@ -59,14 +59,14 @@ class PackageLimits:
         WHOLE_ABOVE_0,
         spelling=Spelling("memory_gib", 1 << 30, ABOVE_0),
     )
-    """All its processes together."""
+    """The total of all processes."""
     disk_bytes: int = option(
         4 << 30,
         "Disk limit in GiB for a build",
         WHOLE_ABOVE_0,
         spelling=Spelling("disk_gib", 1 << 30, ABOVE_0),
     )
-    """Looked at every second: what is written until then is on the disk."""
+    """Checked every second; more may be written in between."""
     processes: int = option(512, "Maximum number of processes of a build", WHOLE_ABOVE_0)
     tree_bytes: int = option(
         16 << 20,
@@ -74,7 +74,7 @@ class PackageLimits:
         WHOLE_FROM_0,
         spelling=Spelling("tree_mib", 1 << 20, FROM_0),
     )
-    """Packed."""
+    """Size of the packed tree."""
 
     def __post_init__(self) -> None:
         check(self)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Everything that can be chosen of a search, beside its programs and their environment."""
+"""All options of a search, except its programs and their environment."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ _SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
-    """What a search is told.
+    """The options of a search.
 
-    A field is an option of ``compiler-gym search``, a keyword of `run_search`, and part of
-    what a run folder keeps, from its declaration here alone. Raises `InvalidParameterError`
-    for a number out of its range.
+    A single declaration of a field makes it an option of ``compiler-gym search``, a keyword of
+    `run_search`, and part of the record in a run folder. Raises `InvalidParameterError` for a
+    number out of its range.
 
         >>> SearchOptions(steps=150, jobs=2).algorithm
         'portfolio'
@@ -51,9 +51,9 @@ class SearchOptions:
         "Starting sequence: actions separated by spaces, or 'recipe small'; can be repeated",
         spelling=Spelling("start", type=list[str]),
     )
-    """Sequences to begin with, as names separated by blanks or as numbers from zero. By default
-    the standard levels and known sequences; levels follow those that are given, and an empty
-    list starts from nothing."""
+    """Initial sequences, as names separated by blanks or as numbers from zero. The default is the
+    standard levels and known sequences; standard levels are added after given sequences, and an
+    empty list means no initial sequences."""
     step_seconds: float = option(
         10.0, "Time limit in seconds for one action; a slower one counts as failed", ABOVE_0
     )
@@ -80,5 +80,5 @@ class SearchOptions:
 
     @property
     def seconds_allowed(self) -> float | None:
-        """The bound in seconds: a default where nothing else ends the search."""
+        """The time limit in seconds: a default if nothing else ends the search."""
         return _SECONDS if self.seconds is None and self.steps is None else self.seconds

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Compilers that are programs of their own, and need no Python.
+"""Compilers that are separate programs, and need no Python.
 
-``declaration`` reads the TOML file that declares one, and finds such files; ``environment`` is the
-environment over any of them. ``interactive`` is the protocol over pipes in which a compiler asks
-for decisions, and ``model_runner`` makes an environment of such a compiler.
+``declaration`` reads the TOML file that declares such a program, and finds these files;
+``environment`` is the environment for all of them. ``interactive`` is the protocol in which a
+decisions over pipes, and ``model_runner`` makes an environment from it.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A TOML file that declares a compiler: which program it is, its programs and its rewards.
+"""A TOML file that declares a compiler: the program to run, its benchmarks and its rewards.
 
-Reading one starts nothing. Paths in it are relative to the folder of the file.
+Reading one starts nothing. Paths in the file are relative to its folder.
 """
 
 import os
@@ -32,16 +32,16 @@ _FOLDER = "{folder}"
 
 
 class Dialect(Enum):
-    """What a program speaks."""
+    """The protocol of a program."""
 
     SESSION = "session"
     """The session protocol."""
     MODEL_RUNNER = "model-runner"
-    """LLVM's ``InteractiveModelRunner``: the program is a compiler that asks over two pipes."""
+    """LLVM's ``InteractiveModelRunner``: a compiler that requests decisions over two pipes."""
 
 
 class EnvironmentRow(Struct, frozen=True, forbid_unknown_fields=True):
-    """One id, and the spaces that it begins with."""
+    """An environment id, and its initial spaces."""
 
     id: str
     action_space: str | None = None
@@ -65,11 +65,11 @@ class RewardRow(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     cost: str
     initial: str | None = None
-    """The observation of the cost at reset; None is what it was when it was first seen."""
+    """The observation of the cost at reset; None uses the first value that is observed."""
 
 
 class Plugin(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a file declares."""
+    """The contents of a declaration."""
 
     name: str
     """The name of the compiler."""
@@ -78,27 +78,27 @@ class Plugin(Struct, frozen=True, forbid_unknown_fields=True):
     environments: tuple[EnvironmentRow, ...]
     description: str = ""
     dialect: Dialect = Dialect.SESSION
-    """What the program speaks."""
+    """The protocol of the program."""
     choices: int = 2
-    """Number of answers that a question of a model runner has, if an answer is a whole number."""
+    """Number of possible answers to a model runner's question, if answers are whole numbers."""
     carrier: str = "descriptor"
-    """What carries the messages: ``descriptor``, ``stdio`` or ``socket``."""
+    """The transport of the messages: ``descriptor``, ``stdio`` or ``socket``."""
     benchmark: str | None = None
     """The program of the first reset if none is given."""
     state: str | None = None
     """An observation that identifies the state of the program, such as a hash."""
     datasets: tuple[DatasetRow, ...] = ()
     rewards: tuple[RewardRow, ...] = ()
-    """If there are none, every number that is observed is a cost to lower."""
+    """If there are none, every numeric observation is a cost to lower."""
     folder: str = field(default="")
-    """Where the file is."""
+    """The folder of the file."""
 
 
 def read_plugin(file: str | Path) -> Plugin:
-    """Return what `file` declares, with paths that hold everywhere.
+    """Return the declaration in `file`, with absolute paths.
 
     Raises:
-        PluginError: It cannot be read, or declares something else.
+        PluginError: The file cannot be read, or is invalid.
     """
     path = Path(file).absolute()
     try:
@@ -106,24 +106,24 @@ def read_plugin(file: str | Path) -> Plugin:
     except OSError as error:
         raise PluginError(f"cannot read {file}: {error.strerror}") from error
     except ValueError as error:
-        raise PluginError(f"{file} declares no compiler: {error}") from error
+        raise PluginError(f"{file} is not a valid plug-in declaration: {error}") from error
     if not plugin.service or not plugin.environments:
-        raise PluginError(f"{file}: expected the words of `service`, and an [[environments]]")
+        raise PluginError(f"{file} needs a `service` with arguments, and an [[environments]]")
     folder = str(path.parent)
-    words = [word.replace(_FOLDER, folder) for word in plugin.service]
-    if os.sep in words[0]:
-        words[0] = os.path.join(folder, words[0])
-    return msgspec.structs.replace(plugin, service=tuple(words), folder=folder)
+    arguments = [argument.replace(_FOLDER, folder) for argument in plugin.service]
+    if os.sep in arguments[0]:
+        arguments[0] = os.path.join(folder, arguments[0])
+    return msgspec.structs.replace(plugin, service=tuple(arguments), folder=folder)
 
 
 def plugin_files() -> Iterator[Path]:
-    """Yield the declarations that are installed.
+    """Yield the installed declarations.
 
-    They lie in the files and folders of ``COMPILER_GYM_PLUGINS``, and in ``plugins`` below the
+    They are in the files and folders of ``COMPILER_GYM_PLUGINS``, and in ``plugins`` in the
     directory of installed data.
     """
-    asked = [Path(place) for place in os.environ.get(VARIABLE, "").split(os.pathsep) if place]
-    for place in [*asked, site_data_path("plugins")]:
-        yield from sorted(place.glob("*.toml")) if place.is_dir() else ()
-        if place.is_file():
-            yield place
+    paths = [Path(path) for path in os.environ.get(VARIABLE, "").split(os.pathsep) if path]
+    for path in [*paths, site_data_path("plugins")]:
+        yield from sorted(path.glob("*.toml")) if path.is_dir() else ()
+        if path.is_file():
+            yield path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The environment over a session that is a program: it adds nothing but what was declared."""
+"""The environment for a session that is a program: it adds only the declared parts."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,18 +20,18 @@ __all__ = ["ServiceEnv"]
 class ServiceEnv(CompilerEnv):
     """Optimise a program in a compiler that speaks the session protocol.
 
-    Actions and observations are those of the program, rewards and datasets those that `plugin`
-    declares. Without a declaration every number that is observed is a cost to lower.
+    Actions and observations come from the program, rewards and datasets from the declaration in
+    `plugin`. Without a declaration, every numeric observation is a cost to lower.
 
     Args:
-        service: The program and its arguments, in the place of those declared.
+        service: The program and its arguments, instead of the declared ones.
         plugin: The TOML file that declares the compiler.
-        carrier: What carries the messages: ``descriptor``, ``stdio`` or ``socket``.
+        carrier: The transport of the messages: ``descriptor``, ``stdio`` or ``socket``.
         **options: The arguments of `CompilerEnv`.
 
     Raises:
         InvalidParameterError: There is neither a program nor a declaration.
-        PluginError: The declaration does not fit the program.
+        PluginError: The declaration does not match the program.
         ServiceInitError: The program does not start.
     """
 
@@ -45,17 +45,17 @@ class ServiceEnv(CompilerEnv):
     ) -> None:
         declared = None if plugin is None else read_plugin(plugin)
         if service is None and declared is None:
-            raise InvalidParameterError("expected service=[...] or plugin=FILE, found neither")
-        words = service or (() if declared is None else declared.service)
-        over = carrier or ("descriptor" if declared is None else declared.carrier)
+            raise InvalidParameterError("no compiler is given: pass service=[...] or plugin=FILE")
+        command = service or (() if declared is None else declared.service)
+        transport = carrier or ("descriptor" if declared is None else declared.carrier)
         if declared is not None and declared.dialect is Dialect.MODEL_RUNNER:
-            source = runner_source(list(words), declared.choices)
+            source = runner_source(list(command), declared.choices)
         else:
-            source = SessionSource.of_program(words, over)
+            source = SessionSource.of_program(command, transport)
         observed = {spec.name: spec for spec in _specs_of_program(source, options)}
         rows = () if declared is None else declared.rewards
         if declared is not None:
-            # Of this object, as another declaration is another environment.
+            # On this object, because another declaration is another environment.
             self.default_benchmark = declared.benchmark  # pyright: ignore[reportAttributeAccessIssue]
             self.state_observation = declared.state  # pyright: ignore[reportAttributeAccessIssue]
         super().__init__(
@@ -68,7 +68,7 @@ class ServiceEnv(CompilerEnv):
 
 def _specs_of_program(source: SessionSource, options: dict[str, Any]) -> list[ObservationSpec]:
     if options.get("isolation", "process") != "process":
-        return []  # for the constructor to refuse
+        return []  # the constructor reports the error
     return describe_source(source, in_process=False).observation_spaces
 
 
@@ -99,7 +99,7 @@ def _reward_of_row(row: RewardRow, observed: dict[str, ObservationSpec]) -> Cost
     for name in (row.cost, row.initial or row.cost):
         if name not in observed:
             raise PluginError(
-                f"the reward {row.name} needs the observation {name!r}: found {list(observed)}"
+                f"the reward {row.name} needs the observation {name!r}; there are {list(observed)}"
             )
     cost = observed[row.cost]
     return CostReward(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A compiler that asks for its decisions over two pipes, as an environment without code.
+"""A compiler that requests its decisions over two pipes, as an environment without code.
 
-LLVM's ``InteractiveModelRunner`` is one: ``opt`` and ``clang`` about inlining, ``llc`` about
-register allocation. An episode is one run of the command, and a step answers one question. What
-the questions are about is not known here.
+LLVM's ``InteractiveModelRunner`` does so: ``opt`` and ``clang`` for inlining, ``llc`` for register
+allocation. An episode is one run of the command, and a step answers one question. The module is
+independent of the kind of question.
 """
 
 import os
@@ -46,39 +46,39 @@ _LAST_LINES = 8
 
 def runner_source(command: list[str], choices: int) -> SessionSource:
     """Return the source of sessions that are runs of `command`."""
-    words = msgspec.json.encode(command).decode()
-    options = (("command", words), ("choices", str(choices)))
+    arguments = msgspec.json.encode(command).decode()
+    options = (("command", arguments), ("choices", str(choices)))
     return SessionSource(f"{__name__}:ModelRunnerSession", options)
 
 
 class ModelRunnerSession(CompilerSession):
     """One run of a compiler, stopped at a question.
 
-    Options: ``command`` is the words of the command as JSON, in which ``{channel}``, ``{program}``
-    and ``{output}`` are paths; ``choices`` is how many answers there are where an answer is a whole
-    number.
+    Options: ``command`` is the list of arguments of the command as JSON, in which ``{channel}``,
+    ``{program}`` and ``{output}`` are paths; ``choices`` is the number of possible answers if an
+    answer is a whole number.
     """
 
     forkable: ClassVar[bool] = False
     command: ClassVar[tuple[str, ...]] = ()
-    """The words of the command."""
+    """The command and its arguments."""
     observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = (
         ObservationSpec(
             "Features",
             BoxSpec(float("-inf"), float("inf"), (-1,), "float64"),
-            "The numbers of the question, one tensor after the other; none after the last.",
+            "The numbers of the question, tensor by tensor; empty after the last question.",
         ),
         ObservationSpec(
             "FeatureNames", OpaqueSpec("json"), "Name and shape of each tensor.", default="[]"
         ),
-        ObservationSpec("Context", TextSpec(), "What the question is about.", default=""),
+        ObservationSpec("Context", TextSpec(), "The subject of the question.", default=""),
         ObservationSpec(
-            "Questions", ScalarSpec(0, None, "int"), "How many were answered.", default=0
+            "Questions", ScalarSpec(0, None, "int"), "Number of answered questions.", default=0
         ),
         ObservationSpec(
             "Bytes",
             ScalarSpec(0, None, "int"),
-            "The size of what was written; before the end, of the program that is read.",
+            "The size of the output file; before the end, of the input program.",
             default=0,
         ),
     )
@@ -89,14 +89,14 @@ class ModelRunnerSession(CompilerSession):
         command = msgspec.json.decode(options["command"], type=tuple[str, ...])
         space = DiscreteSpec(int(options.get("choices", "2")))
         try:
-            done = subprocess.run([command[0], "--version"], capture_output=True, check=False)
+            result = subprocess.run([command[0], "--version"], capture_output=True, check=False)
         except OSError as error:
             raise EnvironmentNotSupported(f"cannot run {command[0]}: {error.strerror}") from error
-        lines = [line.strip() for line in done.stdout.decode(errors="replace").splitlines()]
+        lines = [line.strip() for line in result.stdout.decode(errors="replace").splitlines()]
         version = next((line for line in lines if "version" in line), command[0])
         spaces = (ActionSpaceSpec("Advice", space, "The answer to the question"),)
-        found = {"command": command, "compiler_version": version, "action_spaces": spaces}
-        return type(cls.__name__, (cls,), found)
+        attributes = {"command": command, "compiler_version": version, "action_spaces": spaces}
+        return type(cls.__name__, (cls,), attributes)
 
     def __init__(
         self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
@@ -131,7 +131,7 @@ class ModelRunnerSession(CompilerSession):
         try:
             advice = self._header.advice.pack(action)
         except (ServiceTransportError, TypeError, ValueError) as error:
-            raise InvalidActionError(f"{action!r} is no advice: {error}") from error
+            raise InvalidActionError(f"{action!r} is not valid advice: {error}") from error
         self._pipes.answer(advice)
         self._answered += 1
         return not self._go_on(), None, False
@@ -143,8 +143,8 @@ class ModelRunnerSession(CompilerSession):
             tensors = question.tensors if question else ()
             return [float(number) for tensor in tensors for number in tensor.ravel()]
         if name == "FeatureNames":
-            named = [[one.name, one.shape] for one in header.features] if header else []
-            return msgspec.json.encode(named).decode()
+            names_and_shapes = [[f.name, f.shape] for f in header.features] if header else []
+            return msgspec.json.encode(names_and_shapes).decode()
         if name == "Context":
             return question.context if question else ""
         if name == "Questions":
@@ -153,11 +153,11 @@ class ModelRunnerSession(CompilerSession):
         try:
             return path.stat().st_size
         except OSError as error:
-            raise ObservationError(f"nothing was written: {error.strerror}") from error
+            raise ObservationError(f"the compiler wrote no output: {error.strerror}") from error
 
     def close(self) -> None:
-        """End the compiler and all that it started."""
-        with suppress(OSError):  # it could not be started
+        """End the compiler and all processes that it started."""
+        with suppress(OSError):  # the command may not have started
             self._ending.close()
         self._pipes.close()
 
@@ -167,20 +167,20 @@ class ModelRunnerSession(CompilerSession):
             "{program}": self._program,
             "{output}": self._output,
         }
-        words: list[str] = []
-        for word in self.command:
+        arguments: list[str] = []
+        for argument in self.command:
             for name, path in paths.items():
-                word = word.replace(name, str(path))
-            words.append(word)
+                argument = argument.replace(name, str(path))
+            arguments.append(argument)
         try:
-            with self._said.open("wb") as said:
-                return self._ending.enter_context(in_own_session(words, stdout=said, stderr=said))
+            with self._said.open("wb") as log:
+                return self._ending.enter_context(in_own_session(arguments, stdout=log, stderr=log))
         except OSError as error:
             self._pipes.close()
-            raise BenchmarkInitError(f"cannot run {words[0]}: {error.strerror}") from error
+            raise BenchmarkInitError(f"cannot run {arguments[0]}: {error.strerror}") from error
 
     def _go_on(self) -> bool:
-        """Wait for the next question, and return whether there is one.
+        """Wait for the next question; return False if the compiler ended instead.
 
         Raises:
             CompilerDiagnosticError: The compiler failed.
@@ -205,11 +205,11 @@ class ModelRunnerSession(CompilerSession):
             status = self._process.wait(max(until - time.monotonic(), 0.0))
         except subprocess.TimeoutExpired as error:
             raise CompilerDiagnosticError(
-                f"{self.command[0]} neither asked nor ended within {_SECONDS:g} s"
+                f"{self.command[0]} neither sent a question nor ended within {_SECONDS:g} s"
             ) from error
         if status != 0:
-            said = self._said.read_text(errors="replace").splitlines()[-_LAST_LINES:]
+            lines = self._said.read_text(errors="replace").splitlines()[-_LAST_LINES:]
             raise CompilerDiagnosticError(
-                f"{self.command[0]} ended with status {status}: " + "\n".join(said)
+                f"{self.command[0]} ended with status {status}: " + "\n".join(lines)
             )
         return False

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Folders that say how a result came about, and from which a killed run goes on.
+"""Folders that record how a result was computed, and from which a killed run can be resumed.
 
-``folder`` is one run's folder, ``facts`` what is noted of the machine and the versions,
-``listing`` finds and compares runs, ``tensorboard`` writes the same numbers for TensorBoard
-where it is installed.
+``folder`` is the folder of one run, ``facts`` describes the machine and the versions, ``listing``
+finds and compares runs, and ``tensorboard`` writes the same numbers for TensorBoard if it is
+installed.
 """
 
 from compiler_gym.files import FolderLock

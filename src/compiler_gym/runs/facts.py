@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a result depends on besides its configuration: versions, host, revision."""
+"""The facts on which a result depends besides its configuration: versions, host, revision."""
 
 import os
 import platform
@@ -18,7 +18,7 @@ _PACKAGES = ("gymnasium", "numpy", "torch", "stable-baselines3")
 
 
 def facts() -> dict[str, Any]:
-    """Return plain values that describe this machine, its software and the moment."""
+    """Return plain values that describe this machine, its software and the current time."""
     return {
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "command": sys.argv,
@@ -46,12 +46,12 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return platform.processor()
-    found = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(found, platform.processor())
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(models, platform.processor())
 
 
 def _revision() -> dict[str, Any] | None:
-    """Return the revision of the working directory and whether it was changed, if git knows it."""
+    """Return the revision of the working directory and whether it has changes; None without git."""
     revision = _git("rev-parse", "HEAD")
     if revision is None:
         return None
@@ -60,9 +60,9 @@ def _revision() -> dict[str, Any] | None:
 
 def _git(*arguments: str) -> str | None:
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             ["git", *arguments], capture_output=True, text=True, timeout=10, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return result.stdout.strip() if result.returncode == 0 else None

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""One run's folder: configuration, episodes that ended, and a log of progress.
+"""One run's folder: configuration, finished episodes, and a log of progress.
 
     run.json         configuration, seeds, versions, host, git revision; written once
-    episodes.jsonl   one line for every episode that ended, on the disk when `record` returns
-    states.jsonl     the states of those episodes, as every other tool reads them
-    progress.jsonl   numbers along the way
-    done             there when the run ended by itself
-    lock             names the process that writes here, while one does
+    episodes.jsonl   one line for every finished episode, on the disk when `record` returns
+    states.jsonl     the states of those episodes, in the format of every other tool
+    progress.jsonl   numbers logged during the run
+    done             exists if the run ended by itself
+    lock             names the process that writes here; exists while it does
 
-A run that was killed is opened again and told what it has done already. A line that
-was cut by the kill is dropped; its episode is played again. An episode is there once,
-with one state: what `episodes.jsonl` does not know of `states.jsonl` is dropped too.
+A killed run can be opened again and continues from its recorded episodes. A line that the kill
+cut off is dropped, and its episode is played again. Each episode is recorded once, with one
+state: states in `states.jsonl` that have no line in `episodes.jsonl` are dropped too.
 """
 
 import errno
@@ -42,15 +42,15 @@ __all__ = ["Change", "RunFolder"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A setting with which a run goes on differently."""
+    """A setting that is different in a resumed run."""
 
     before: Any
     now: Any
     was_unknown: bool
-    """True if the folder did not say it, because an older version wrote it."""
+    """True if the folder does not have the setting, because an older version wrote it."""
 
     def __str__(self) -> str:
-        return f"{self.now} (it {'does not say' if self.was_unknown else f'had {self.before}'})"
+        return f"{self.now} (before: {'unknown' if self.was_unknown else self.before})"
 
 
 class RunFolder:
@@ -61,9 +61,9 @@ class RunFolder:
     ) -> None:
         self.path = path
         self.document = document
-        """What ``run.json`` holds."""
+        """The contents of ``run.json``."""
         self.changes: dict[str, Change] = {}
-        """The settings with which the run goes on differently."""
+        """The settings that differ from those at the start of the run."""
         self._scalars = scalars
         self._lock = lock
         for name in ("episodes", "states", "progress"):
@@ -83,23 +83,27 @@ class RunFolder:
         may_change: Container[str] = (),
         may_lack: Container[str] = (),
     ) -> "RunFolder":
-        """Return the folder at `path`, made anew or taken up where it was left.
+        """Create the folder at `path`, or open it to resume its run.
 
-        `kind` is ``search``, ``training`` or ``evaluation``. A setting of `may_change` may
-        have another value than the run was begun with, and one of `may_lack` need not be in
-        a folder that an older version wrote, and is added to it: `changes` names them. Raises
-        `InvalidParameterError` where the folder holds a run of another configuration else,
-        and `CacheError` where it cannot be written, is damaged, or is written by
-        somebody else: until this is closed, nobody but this process may.
+        `kind` is ``search``, ``training`` or ``evaluation``. A setting in `may_change` may have
+        another value than at the start of the run; one in `may_lack` is added if the folder was
+        written by an older version without it: `changes` lists both. Raises `InvalidParameterError`
+        if the folder has a run of another configuration, and `CacheError` if it cannot be
+        written, is damaged, or is in use by another process. Only this process may write to it
+        until it is closed.
         """
         folder = Path(path)
-        asked = {"kind": kind, "config": _json_document(dict(config)), "seeds": dict(seeds or {})}
+        requested = {
+            "kind": kind,
+            "config": _json_document(dict(config)),
+            "seeds": dict(seeds or {}),
+        }
         file = folder / "run.json"
         try:
             with make_folder(folder), ExitStack() as undone:
                 lock = undone.enter_context(FolderLock.take(folder))
-                document = _document(file, asked)
-                changes = _changes(asked, document, folder, may_change, may_lack)
+                document = _document(file, requested)
+                changes = _changes(requested, document, folder, may_change, may_lack)
                 _add_what_it_lacks(file, document, changes)
                 scalars = open_scalars(folder) if tensorboard else None
                 run = cls(folder, document, scalars, lock)
@@ -117,7 +121,7 @@ class RunFolder:
         return (self.path / "done").is_file()
 
     def find_result(self, key: str) -> dict[str, Any] | None:
-        """Return what was recorded of episode `key`, or None if it has to be played."""
+        """Return the recorded result of episode `key`, or None if it must be played."""
         line = self._done.get(key)
         return None if line is None else line["result"]
 
@@ -127,64 +131,64 @@ class RunFolder:
     def record(
         self, key: str, result: Mapping[str, Any], state: CompilerEnvState | None = None
     ) -> None:
-        """Keep the result of episode `key`: it is on the disk when this returns.
+        """Record the result of episode `key`: it is on the disk when this returns.
 
-        A key is there once: what was kept of it before is replaced. Raises `CacheError`
-        where it cannot be kept, and then nothing of it is.
+        An earlier result of the same key is replaced. Raises `CacheError` if it cannot be written;
+        then nothing changes.
         """
         line: dict[str, Any] = {"key": key, "result": _json_document(dict(result))}
-        known = self._done.get(key)
-        if known is not None and known["result"] == line["result"]:
+        previous = self._done.get(key)
+        if previous is not None and previous["result"] == line["result"]:
             return
         with self._writing():
             if state is not None:
                 fields = {name: value for name, value in asdict(state).items() if value is not None}
                 append_line(self._states, fields)
             line["states"] = self._states.stat().st_size if self._states.is_file() else 0
-            if known is None:
+            if previous is None:
                 append_line(self._episodes, line)
             else:
-                others = [other for name, other in self._done.items() if name != key]
-                text = "".join(json.dumps(each) + "\n" for each in [*others, line])
+                entries = [entry for name, entry in self._done.items() if name != key]
+                text = "".join(json.dumps(entry) + "\n" for entry in [*entries, line])
                 write_whole(self._episodes, text.encode(), sync=True)
         self._done.pop(key, None)
         self._done[key] = line
 
     def progress(self, step: int, **numbers: float) -> None:
-        """Note numbers along the way, in the log and for TensorBoard if it was asked for."""
+        """Log numbers during the run, also for TensorBoard if that is enabled."""
         with self._writing():
             append_line(self.path / "progress.jsonl", {"step": step, **numbers}, sync=False)
         if self._scalars is not None:
             self._scalars.add(step, numbers)
 
     def episodes(self) -> Iterator[dict[str, Any]]:
-        """Yield what was recorded, in order, each key once; `CacheError` where it is damaged."""
+        """Yield the recorded episodes in order, each key once; raise `CacheError` if damaged."""
         try:
-            found = list(lines(self._episodes))
-            last = {line["key"]: line for line in found if line["result"] is not None}
+            recorded = list(lines(self._episodes))
+            last = {line["key"]: line for line in recorded if line["result"] is not None}
         except (KeyError, TypeError) as error:
             raise CacheError(
-                f"{self._episodes} is damaged: expected lines with key and result ({error!r}): "
-                "name another folder"
+                f"{self._episodes} is damaged: its lines need key and result ({error!r}): choose "
+                "another folder"
             ) from error
         except ValueError as error:
-            raise CacheError(f"{error}: name another folder") from error
+            raise CacheError(f"{error}: choose another folder") from error
         yield from last.values()
 
     def numbers(self) -> Iterator[dict[str, Any]]:
-        """Yield the numbers noted along the way, in order."""
+        """Yield the logged numbers in order."""
         try:
             yield from lines(self.path / "progress.jsonl")
         except ValueError as error:
-            raise CacheError(f"{error}: name another folder") from error
+            raise CacheError(f"{error}: choose another folder") from error
 
     def finish(self) -> None:
-        """Note that nothing is left to do."""
+        """Mark the run as complete."""
         with self._writing():
             write_whole(self.path / "done", b"")
 
     def close(self) -> None:
-        """Let others write here; what is kept can still be read."""
+        """Release the lock; recorded data can still be read."""
         if self._scalars is not None:
             self._scalars.close()
             self._scalars = None
@@ -210,22 +214,22 @@ class RunFolder:
 
     @property
     def _last(self) -> dict[str, Any]:
-        """The line that was recorded last."""
+        """The last recorded line."""
         return self._done[next(reversed(self._done))] if self._done else {}
 
     def _drop_states_without_an_episode(self) -> None:
-        """Remove states of which a kill kept the episode from being recorded."""
+        """Remove states whose episode was not recorded because of a kill."""
         size = self._last.get("states", None if self._done else 0)
         if isinstance(size, int) and self._states.is_file() and self._states.stat().st_size > size:
             os.truncate(self._states, size)
 
     @contextmanager
     def _writing(self) -> Generator[None]:
-        """Raise `CacheError` for a folder that is not ours, and for what the disk refuses."""
+        """Raise `CacheError` if another process holds the lock, or if the disk refuses a write."""
         if not self._lock.is_held:
             raise CacheError(
-                f"{self.path} is not written by process {os.getpid()}: expected the process "
-                f"{self._lock.owner} that opened it and has not closed it"
+                f"process {os.getpid()} may not write {self.path}: only process "
+                f"{self._lock.owner}, which opened it, may, until it is closed"
             )
         try:
             yield
@@ -234,36 +238,36 @@ class RunFolder:
             raise _cannot_write(Path(error.filename or self.path), error) from error
 
 
-def _document(file: Path, asked: dict[str, Any]) -> dict[str, Any]:
-    """Return what ``run.json`` holds; it is written where it is not there."""
+def _document(file: Path, requested: dict[str, Any]) -> dict[str, Any]:
+    """Return the contents of ``run.json``; write the file if it does not exist."""
     if not file.is_file():
-        document = seal({**asked, **facts()})
+        document = seal({**requested, **facts()})
         write_whole(file, (json.dumps(document, indent=2) + "\n").encode(), sync=True)
         return document
     try:
-        found: Any = json.loads(file.read_bytes())
+        stored: Any = json.loads(file.read_bytes())
     except (ValueError, RecursionError) as error:
-        raise CacheError(f"{file} is damaged: {error}: name another folder") from error
-    if not isinstance(found, dict) or not is_intact(cast("dict[str, Any]", found)):
-        raise CacheError(f"{file} is damaged: its settings are not those of its run: name another")
-    return cast("dict[str, Any]", found)
+        raise CacheError(f"{file} is damaged: {error}: choose another folder") from error
+    if not isinstance(stored, dict) or not is_intact(cast("dict[str, Any]", stored)):
+        raise CacheError(f"{file} is damaged or was edited: choose another folder")
+    return cast("dict[str, Any]", stored)
 
 
 def _cannot_write(path: Path, error: OSError) -> CacheError:
-    then = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "name another"
-    return CacheError(f"cannot write {path}: {error.strerror}: {then}; what was kept before stays")
+    remedy = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "choose another"
+    return CacheError(f"cannot write {path}: {error.strerror}: {remedy}; recorded data is kept")
 
 
 def _changes(
-    asked: dict[str, Any],
-    found: dict[str, Any],
+    requested: dict[str, Any],
+    stored: dict[str, Any],
     folder: Path,
     may_change: Container[str],
     may_lack: Container[str],
 ) -> dict[str, "Change"]:
-    """Return the settings that differ and may; raise `InvalidParameterError` for another."""
+    """Return the settings that differ and may; raise `InvalidParameterError` for others."""
     changes: dict[str, Change] = {}
-    before, now = _settings(found), _settings(asked)
+    before, now = _settings(stored), _settings(requested)
     for name in dict.fromkeys([*now, *before]):
         old, new = before.get(name), now.get(name)
         own = name.removeprefix("config.")
@@ -272,14 +276,14 @@ def _changes(
             changes[own] = Change(old, new, is_lacking)
         elif old != new or (name in before) != (name in now):
             raise InvalidParameterError(
-                f"{folder} holds a run whose {name} is {_describe_setting(before, name)}, not "
+                f"{folder} has a run whose {name} is {_describe_setting(before, name)}, not "
                 f"{_describe_setting(now, name)}: choose another folder"
             )
     return changes
 
 
 def _settings(document: dict[str, Any]) -> dict[str, Any]:
-    """Return what decides whether a run is the same; each setting of its own by its name."""
+    """Return the settings that make runs equal, with each setting of the configuration by name."""
     config: Any = document.get("config")
     plain = cast("dict[str, Any]", config) if isinstance(config, dict) else {"": config}
     settings = {f"config.{name}": value for name, value in plain.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Find run folders, sum them up and tell how they differ."""
+"""Finds run folders, summarises and compares them."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """One run at a glance."""
+    """The summary of one run."""
 
     path: Path
     kind: str
@@ -25,28 +25,28 @@ class RunSummary:
     is_done: bool
     episodes: int
     reward: float | None
-    """The mean of the rewards recorded."""
+    """The mean of the recorded rewards."""
     seconds: float
-    """The sum of the times recorded."""
+    """The sum of the recorded times."""
     settings: dict[str, Any]
-    """Configuration, seeds, versions, host and revision, as ``a.b`` to value."""
+    """Configuration, seeds, versions, host and revision; keys like ``a.b``."""
     curve: tuple[tuple[float, float], ...]
-    """Steps and rewards along the way."""
+    """Pairs of step and reward during the run."""
 
 
 def runs_path() -> Path:
-    """Return where runs go that were given no folder."""
+    """Return the default folder of runs."""
     return cache_path("runs")
 
 
 def find_runs(roots: Sequence[Path]) -> Iterator[Path]:
-    """Yield the run folders in and below `roots`, the oldest first."""
-    found = {file.parent for root in roots for file in root.rglob("run.json")}
-    yield from sorted(found, key=lambda path: (path / "run.json").stat().st_mtime)
+    """Yield the run folders in `roots` and their subfolders, the oldest first."""
+    folders = {file.parent for root in roots for file in root.rglob("run.json")}
+    yield from sorted(folders, key=lambda path: (path / "run.json").stat().st_mtime)
 
 
 def summarise(path: Path) -> RunSummary:
-    """Return the run in `path` at a glance; a damaged line counts as none."""
+    """Return the summary of the run in `path`; damaged lines are ignored."""
     document = _document(path / "run.json")
     lines = enumerate(whole_lines(path / "episodes.jsonl"))
     last = {str(line["key"]) if "key" in line else number: line for number, line in lines}
@@ -72,27 +72,27 @@ def summarise(path: Path) -> RunSummary:
 
 
 def differences(runs: Sequence[RunSummary]) -> dict[str, list[Any]]:
-    """Return the settings in which runs differ, with the value of each."""
+    """Return the settings in which runs differ, with the value in each run."""
     names = dict.fromkeys(name for run in runs for name in run.settings)
     values = {name: [run.settings.get(name) for run in runs] for name in names}
     return {
-        name: found
-        for name, found in values.items()
-        if name not in ("started", "command", "seal") and any(value != found[0] for value in found)
+        name: row
+        for name, row in values.items()
+        if name not in ("started", "command", "seal") and any(value != row[0] for value in row)
     }
 
 
 def distinct_names(paths: Sequence[Path]) -> list[str]:
-    """Return the end of each path, as short as tells it from the others."""
-    whole = [path.absolute().parts for path in paths]
+    """Return the shortest end of each path that distinguishes it from the others."""
+    parts_of_paths = [path.absolute().parts for path in paths]
 
     def shortest(parts: tuple[str, ...]) -> str:
         for length in range(1, len(parts)):
-            if sum(other[-length:] == parts[-length:] for other in whole) == 1:
+            if sum(candidate[-length:] == parts[-length:] for candidate in parts_of_paths) == 1:
                 return "/".join(parts[-length:])
         return str(Path(*parts))
 
-    return [shortest(parts) for parts in whole]
+    return [shortest(parts) for parts in parts_of_paths]
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -105,14 +105,14 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    """Return the object in a file, or nothing where it is damaged."""
+    """Return the JSON object in a file, or an empty one if it is damaged."""
     try:
-        found: Any = json.loads(path.read_text(encoding="utf-8"))
+        document: Any = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         return {}
-    return _object(found)
+    return _object(document)
 
 
-def _object(found: Any) -> dict[str, Any]:
-    """Return what was read if it is an object of JSON, or nothing."""
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+def _object(document: Any) -> dict[str, Any]:
+    """Return `document` if it is a JSON object, or an empty one."""
+    return cast("dict[str, Any]", document) if isinstance(document, dict) else {}

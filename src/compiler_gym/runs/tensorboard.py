@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numbers for TensorBoard, where it is installed."""
+"""Numbers for TensorBoard, if it is installed."""
 
 import importlib
 import time
@@ -30,7 +30,7 @@ class Scalars:
         self._writer.add_event(self._event(wall_time=time.time(), step=step, summary=summary))
 
     def close(self) -> None:
-        """Write everything to the disk."""
+        """Write everything to the disk and close the file."""
         self._writer.close()
 
 
@@ -42,7 +42,7 @@ def open_scalars(folder: Path) -> Scalars:
         summary = importlib.import_module("tensorboard.compat.proto.summary_pb2")
     except ImportError as error:
         raise InvalidParameterError(
-            "TensorBoard is not installed: `pip install tensorboard`, or leave it out"
+            "TensorBoard is not installed: `pip install tensorboard`, or omit this option"
         ) from error
     writer = file_writer.EventFileWriter(str(folder))
     return Scalars(writer, event.Event, summary.Summary)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 """A sandbox for untrusted programs and for programs that a broken compiler produced.
 
-``tiers`` chooses how strong a sandbox is, among those that this machine offers; ``box`` runs one
+``tiers`` chooses the strength of a sandbox, among those that this machine offers; ``box`` runs one
 command in a sandbox; ``groups`` bounds the memory and the processes of a whole sandbox with a
-control group, where the kernel permits it; ``tools`` runs a compiler in a sandbox, and ``own``
-tells the user's own programs, which are compiled without one; ``ways`` holds the two commands that
-make a sandbox, our helper and bubblewrap; ``rooted`` runs a step of a build in a system of its own.
-``keeper`` ends all that a command has started, ``sessions`` keeps Ctrl-C from a command of a build,
-``paths`` lists the files that a program may read, and ``reasons`` explains why the kernel refuses.
+control group, if the kernel permits it; ``tools`` runs a compiler in a sandbox, and ``own``
+recognises the user's own programs, which are compiled without one; ``ways`` has the two commands
+that make a sandbox, our helper and bubblewrap; ``rooted`` runs a step of a build in a separate
+system. ``keeper`` ends all processes that a command started, ``sessions`` protects a build from
+Ctrl-C, ``paths`` lists the files that a program may read, and ``reasons`` explains refusals.
 
 A small helper program (``native/src/box``) applies the restrictions, never the calling process.
-Whether a program is correct is not judged here.
+Whether a program is correct is checked elsewhere.
 """
 
 from compiler_gym.sandbox.box import FOLDER, BoxReport, RunLimits, Workplace, run_boxed

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Run one command in a sandbox and report how it ended.
 
-The helper (``native/src/box``) makes the sandbox, supervises it and writes one line at the end.
-It ends with this process, and every process in the sandbox ends with the helper. Input files are
-copied into the program's folder and output files are copied out of it, so that the program
-never has access to a folder of the host.
+The helper (``native/src/box``) makes the sandbox, supervises it and writes one line at the end. It
+ends with this process, and every process in the sandbox ends with the helper. Input files are
+copied into the program's folder and output files are copied out, so that the program never has
+access to a folder of the host.
 """
 
 import os
@@ -64,18 +64,18 @@ class RunLimits:
     memory_bytes: int = 2 << 30
     """Address space of each process; 0 leaves it unbounded, as sanitizers need it."""
     output_bytes: int = 64 << 20
-    """The largest file, and the most standard output, in bytes; all files together: four times."""
+    """Limit in bytes of each file and of standard output; four times this for all files."""
     processes: int = 64
     """Processes and threads alive at a time."""
     total_memory_bytes: int = 4 << 30
-    """Memory in use by all processes and the files of the scratch folder; 0: unbounded."""
+    """Memory of all processes and the files of the scratch folder; 0 is unlimited."""
     open_files: int = 256
     """Open file descriptors of each process, pipes included."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoxReport:
-    """How a command ended."""
+    """The end of a command."""
 
     exit_status: int
     """The status it exited with, or minus the signal that ended it."""
@@ -86,18 +86,18 @@ class BoxReport:
     peak_bytes: int
     """The peak resident memory of any one process."""
     stopped_by: str | None
-    """The limit that it passed: ``time``, ``output``, ``memory`` or ``processes``; ``sandbox`` if
+    """The limit that it exceeded: ``time``, ``output``, ``memory`` or ``processes``; ``sandbox`` if
     it ended the sandbox itself; None if it ended by itself."""
     sandbox: Sandbox
-    """The tier that it ran in."""
+    """The tier in which it ran."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """Which files of the host a sandboxed program is given.
+    """The files of the host that a sandboxed program gets.
 
-    In namespaces it works on copies of them, in `FOLDER`. In other tiers, or with `in_place`, it
-    works in `folder` itself.
+    In namespaces it works on copies, in `FOLDER`. In other tiers, or with `in_place`, it works in
+    `folder` itself.
     """
 
     folder: Path
@@ -107,12 +107,12 @@ class Workplace:
     collect: Sequence[str] = ()
     """The names of output files, relative to the program's folder."""
     visible: Sequence[str | os.PathLike[str]] = ()
-    """Paths of the host that the program may read beside the system's, such as the program itself.
-    Words of the command are not among them: they may come from an untrusted source."""
+    """Paths of the host that the program may read besides the system's, such as the program itself.
+    Arguments of the command are not included: they may come from an untrusted source."""
     in_place: bool = False
     """True to work in `folder` itself, as the calling user."""
     directory: Path | None = None
-    """Where to start the program; None for its folder."""
+    """The initial working directory; None for the program's folder."""
 
 
 def run_boxed(
@@ -131,13 +131,13 @@ def run_boxed(
     Args:
         command: The program and its arguments. A path among them does not become readable:
             arguments may come from an untrusted source.
-        place: The files that the program is given and leaves.
+        place: The input and output files of the program.
         sandbox: The tier to run in.
         limits: The resources that the run may use.
         environment: The program's environment variables, all of them.
         streams: The descriptors of standard input, output and error.
-        way_to: How to make namespaces; None for the way that works here.
-        stop: A descriptor; the run is ended when something can be read from it.
+        way_to: The way to make namespaces; None for the one that works here.
+        stop: A descriptor; the run is ended when it becomes readable.
 
     Raises:
         SandboxError: The sandbox cannot be made.
@@ -183,12 +183,12 @@ def run_boxed(
             raise SandboxError(f"cannot start the sandbox: {error}") from error
         finally:
             os.close(writing)
-        said = read_report(process, reading, limits.seconds, stop, is_apart=is_apart)
-        return box_report(said, sandbox, group)
+        report = read_report(process, reading, limits.seconds, stop, is_apart=is_apart)
+        return box_report(report, sandbox, group)
 
 
-def try_way(one: Way) -> str:
-    """Return why no program runs in namespaces made this way; empty if one does.
+def try_way(way_to_try: Way) -> str:
+    """Return why no program runs in namespaces made this way; an empty text if one does.
 
     Raises `SandboxError` if the trial run takes too long.
     """
@@ -200,18 +200,18 @@ def try_way(one: Way) -> str:
             open(os.devnull, "r+b") as nothing,
             tempfile.TemporaryFile() as errors,
         ):
-            at = nothing.fileno()
+            null = nothing.fileno()
             report = run_boxed(
                 [helper, "nothing"],
                 Workplace(Path(directory), visible=[helper]),
                 sandbox=Sandbox.NAMESPACES,
                 limits=RunLimits(seconds=_PROBE_SECONDS),
                 environment={},
-                streams=(at, at, errors.fileno()),
-                way_to=one,
+                streams=(null, null, errors.fileno()),
+                way_to=way_to_try,
             )
             errors.seek(0)
-            said = errors.read().decode(errors="replace").strip().splitlines()
+            messages = errors.read().decode(errors="replace").strip().splitlines()
     except (SandboxError, OSError) as error:
         return str(error).removeprefix(_NOT_MADE)
     if report.exit_status == 0:
@@ -222,7 +222,7 @@ def try_way(one: Way) -> str:
             f"{_PROBE_SECONDS:g} s because the machine is busy: try again, or "
             "name the tier with COMPILER_GYM_SANDBOX"
         )
-    last = said[-1].removeprefix("bwrap: ") if said else ""
+    last = messages[-1].removeprefix("bwrap: ") if messages else ""
     return explain_failure(last) or f"a program ended with status {report.exit_status}"
 
 
@@ -242,14 +242,14 @@ class _Order:
 
     def show(self, visible: Sequence[str | os.PathLike[str]]) -> None:
         """Let the program read `visible` and the paths in the user's environment variable."""
-        named = [
+        paths = [
             *(os.fspath(path) for path in visible),
             *os.environ.get(_VISIBLE, "").split(os.pathsep),
         ]
-        for path in filter(None, named):
-            for one in (os.path.abspath(path), os.path.realpath(path)):
-                if not is_system(one) and one not in self._shown and os.path.exists(one):
-                    self._shown.append(one)
+        for path in filter(None, paths):
+            for name in (os.path.abspath(path), os.path.realpath(path)):
+                if not is_system(name) and name not in self._shown and os.path.exists(name):
+                    self._shown.append(name)
         self.words += [f"--show={path}" for path in self._shown]
 
     def work_in(self, folder: Path) -> None:
@@ -266,17 +266,17 @@ class _Order:
             self.words += [f"--collect={name}" for name in collect]
 
     def join_group(self) -> ControlGroup | None:
-        """Bound the sandbox by a control group, if one can be made."""
+        """Bound the sandbox with a control group, if one can be made."""
         limits = self._limits
-        made = group_for(limits.total_memory_bytes, limits.processes)
-        group = self._stack.enter_context(made)
+        bounded = group_for(limits.total_memory_bytes, limits.processes)
+        group = self._stack.enter_context(bounded)
         if group is not None:
             self.kept.append(group.descriptor)
             self.words.append(f"--group={group.descriptor}")
         return group
 
     def for_way(self, chosen_way: Way, sandbox: Sandbox, command: Sequence[str]) -> list[str]:
-        """Return the whole command."""
+        """Return the complete command."""
         words = [*self.words, f"--scratch={self._scratch_bytes}"]
         if sandbox is not Sandbox.NAMESPACES or chosen_way == OWN:
             return [*words, f"--tier={sandbox.value}", "--", *command]
@@ -288,9 +288,9 @@ class _Order:
         )
 
     def user(self, chosen_way: Way, in_place: bool) -> int | None:
-        """Return the user that starts the sandbox, None for the caller, and give it the folders.
+        """Return the user that starts the sandbox, or None for the caller; give it the folders.
 
-        Bubblewrap started by root cannot run a program as the user nobody.
+        Bubblewrap started by root cannot run a program as an unprivileged user.
         """
         if chosen_way == OWN or in_place or os.geteuid() != 0:
             return None
@@ -311,7 +311,7 @@ class _Order:
 
 
 def bounds(limits: RunLimits) -> list[str]:
-    """Return what tells the helper of `limits`, and of the files of the system."""
+    """Return the helper's arguments for `limits` and for the files of the system."""
     return [
         f"--seconds={limits.seconds}",
         f"--cpu={int(limits.seconds) + 1}",
@@ -334,21 +334,22 @@ def read_report(
     is_apart: bool,
     look: Callable[[], None] | None = None,
 ) -> bytes:
-    """Return the helper's report line; end the helper if it writes none in time, or at `stop`.
+    """Return the helper's report line; end the helper after the time limit, or at `stop`.
 
-    `look` is called about twice a second, and may raise: then the helper is ended, too.
+    `look` is called about twice a second, and may raise; then the helper is ended, too.
     """
-    said = b""
+    report = b""
     end = time.monotonic() + seconds + _HELPER_GRACE_SECONDS
     try:
         poll = select.poll()
         poll.register(reading, select.POLLIN)
         if stop is not None:
             poll.register(stop, select.POLLIN)
-        while (left := end - time.monotonic()) > 0:
+        while (remaining := end - time.monotonic()) > 0:
             if look is not None:
                 look()
-            events = dict(poll.poll(1000 * (left if look is None else min(left, _LOOK_SECONDS))))
+            patience = remaining if look is None else min(remaining, _LOOK_SECONDS)
+            events = dict(poll.poll(1000 * patience))
             if not events:
                 continue
             if reading not in events:
@@ -356,18 +357,18 @@ def read_report(
             part = os.read(reading, 1 << 12)
             if not part:
                 break
-            said += part
+            report += part
     finally:
-        if not said.endswith(b"\n"):
+        if not report.endswith(b"\n"):
             _end(process, is_apart=is_apart)
         process.wait()
-    return said
+    return report
 
 
 def _end(process: "subprocess.Popen[bytes]", *, is_apart: bool) -> None:
-    """End the helper: by a signal that lets it end its processes, and if need be by killing it.
+    """End the helper with a signal, so that it ends its processes; kill it if necessary.
 
-    In namespaces they end with it, and it waits for no signal.
+    In namespaces its processes end with it, so it is killed at once.
     """
     if is_apart:
         process.kill()
@@ -379,20 +380,20 @@ def _end(process: "subprocess.Popen[bytes]", *, is_apart: bool) -> None:
         process.kill()
 
 
-def box_report(said: bytes, sandbox: Sandbox, group: ControlGroup | None) -> BoxReport:
-    """Return what the helper's report line says."""
-    kind, *words = said.decode(errors="replace").split() or [""]
+def box_report(report: bytes, sandbox: Sandbox, group: ControlGroup | None) -> BoxReport:
+    """Return the report for the helper's report line."""
+    kind, *fields = report.decode(errors="replace").split() or [""]
     if kind == "ended":
-        status, seconds, cpu, peak, stopped_by = words
+        status, seconds, cpu, peak, stopped_by = fields
         passed = None if stopped_by == "-" else stopped_by
         if passed is None and group is not None:
             passed = group.find_passed_limit()
         return BoxReport(int(status), float(seconds), float(cpu), int(peak) * 1024, passed, sandbox)
     if kind == "failed":
-        number, why = int(words[0]), " ".join(words[1:])
-        if why.startswith("execute the program"):
+        number, reason = int(fields[0]), " ".join(fields[1:])
+        if reason.startswith("execute the program"):
             raise OSError(number, os.strerror(number))
-        raise SandboxError(f"{_NOT_MADE}{explain_failure(why)}")
+        raise SandboxError(f"{_NOT_MADE}{explain_failure(reason)}")
     return BoxReport(-signal.SIGKILL, 0.0, 0.0, 0, "sandbox", sandbox)
 
 

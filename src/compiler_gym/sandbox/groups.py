@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A control group (cgroup v2) for one sandbox: the kernel bounds its memory and processes.
 
-This process may make one as root, or below a group that was delegated to the user. Without
-one the helper checks the sandbox every 50 ms.
+This process may make one as root, or in a group that was delegated to the user. Without one, the
+helper checks the sandbox every 50 ms.
 """
 
 import itertools
@@ -46,7 +46,7 @@ def group_for(memory_bytes: int, processes: int) -> Generator[ControlGroup | Non
             os.close(group.descriptor)
             try:
                 group.path.rmdir()
-            except OSError:  # a process in it has not ended yet; the next group has another name
+            except OSError:  # a process has not ended yet; the next group has another name
                 pass
 
 
@@ -59,7 +59,7 @@ def _new_group(parent: Path, memory_bytes: int, processes: int) -> ControlGroup 
     try:
         if memory_bytes:
             (path / "memory.max").write_text(str(memory_bytes))
-        (path / "pids.max").write_text(str(processes + 1))  # and the first one, which is ours
+        (path / "pids.max").write_text(str(processes + 1))  # one more for the helper
         for name, text in (("memory.swap.max", "0"), ("memory.oom.group", "0")):
             if (path / name).exists():
                 (path / name).write_text(text)
@@ -91,16 +91,16 @@ def _own_group(mount: Path) -> Path | None:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
         return None
-    found = next((line.partition("::")[2] for line in lines if line.startswith("0::")), None)
-    return None if found is None else mount / found.strip("/")
+    group = next((line.partition("::")[2] for line in lines if line.startswith("0::")), None)
+    return None if group is None else mount / group.strip("/")
 
 
 def _may_hold_boxes(folder: Path) -> bool:
     try:
-        given = set((folder / "cgroup.subtree_control").read_text().split())
+        controllers = set((folder / "cgroup.subtree_control").read_text().split())
     except OSError:
         return False
-    return given >= _NEEDED and all(
+    return controllers >= _NEEDED and all(
         os.access(path, os.W_OK) for path in (folder, folder / "cgroup.procs")
     )
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Runs a command, and ends all that it started: at its end, or when whoever asked is no more.
+"""Runs a command, and ends all processes that it started when it ends or its caller does.
 
-A script for ``python -I -S``: it loads nothing of this package. Its arguments are a pipe that
-closes when whoever asked has ended, however that was, a pipe for what there is to say, the number
-of that process, and the command. Orphans among what the command starts come to this process.
+A script for ``python -I -S``: it loads nothing from this package. Its arguments are a pipe that
+closes when the caller ends for any reason, a pipe for the report, the caller's process id, and the
+command. Orphans of the command's processes become children of this process.
 """
 
 import ctypes
@@ -19,8 +19,8 @@ _LOOK_EVERY = 1.0
 
 
 def children() -> "list[int]":
-    """Return the processes whose parent is this one."""
-    found = list[int]()
+    """Return the ids of the children of this process."""
+    processes = list[int]()
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
@@ -29,12 +29,12 @@ def children() -> "list[int]":
             except (OSError, IndexError):
                 continue
             if int(parent) == os.getpid():
-                found.append(int(name))
-    return found
+                processes.append(int(name))
+    return processes
 
 
 def end_all() -> None:
-    """Kill every child, and every orphan that comes to us then, until there is none."""
+    """Kill every child, including new orphans, until there are none."""
     while True:
         for process in children():
             try:
@@ -48,15 +48,15 @@ def end_all() -> None:
 
 
 def reap(process: int) -> "int | None":
-    """Return the status of `process` if it has ended, and reap what else has."""
+    """Return the status of `process` if it has ended, and reap other processes that have."""
     while True:
         try:
-            found, status = os.waitpid(-1, os.WNOHANG)
+            ended, status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return None
-        if found == 0:
+        if ended == 0:
             return None
-        if found == process:
+        if ended == process:
             code = os.waitstatus_to_exitcode(status)
             return code if code >= 0 else 128 - code
 
@@ -75,7 +75,7 @@ def main() -> int:
         os.write(report, f"failed {error.errno}".encode())
         return 127
     for stream in (0, 1, 2):
-        os.close(stream)  # a reader waits for the command, not for us
+        os.close(stream)  # a reader waits for the command, not for this process
     status = None
     while status is None and os.getppid() == parent:
         ready, _, _ = select.select([life, woken], [], [], _LOOK_EVERY)

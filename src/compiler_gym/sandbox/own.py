@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tells the user's own programs, which are compiled without a sandbox."""
+"""Recognises the user's own programs, which are compiled without a sandbox."""
 
 __all__ = ["is_own"]
 
@@ -7,7 +7,7 @@ _USER_URIS = ("benchmark://user-v0/", "file:")
 
 
 def is_own(uri: str) -> bool:
-    """Return whether the program at `uri` was given to this process as a path, bytes or source.
+    """Return whether the program at `uri` was passed to this process as a path, bytes or source.
 
     Programs of datasets and of submissions are untrusted.
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The files of the host that every program may read: no home, socket, account or key.
 
-The only such list: the helper, its Landlock rules and bubblewrap are all given it.
+The only such list: the helper, its Landlock rules and bubblewrap all use it.
 """
 
 __all__ = ["DEVICES", "SYSTEM", "is_system"]
@@ -20,9 +20,9 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
 def is_system(path: str) -> bool:
-    """Return whether `path`, which is absolute and holds no ``..``, is readable in every sandbox.
+    """Return whether `path`, which is absolute and without ``..``, is readable in every sandbox.
 
     >>> is_system("/usr/bin/true"), is_system("/usrlocal"), is_system("/gnu/store/x")
     (True, False, True)
     """
-    return any(path == one or path.startswith(f"{one}/") for one in SYSTEM)
+    return any(path == folder or path.startswith(f"{folder}/") for folder in SYSTEM)

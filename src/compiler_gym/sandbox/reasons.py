@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Explains why the kernel refused to make namespaces, and who can change that.
+"""Explains why the kernel refused to make namespaces, and how to change that.
 
-The kernel reports all reasons with a handful of error numbers: "No space left on device" means
-a limit on namespaces, not a full disk. This machine's settings tell the reasons apart.
+The kernel reports all reasons with a handful of error numbers: "No space left on device" means a
+limit of namespaces, not a full disk. The settings of this machine distinguish the reasons.
 """
 
 import errno
@@ -21,51 +21,51 @@ _ERROR_NUMBERS = (*_FORBIDDEN, errno.ENOSPC, errno.EUSERS, errno.EINVAL, errno.E
 
 
 def explain_failure(
-    said: str, *, settings: Path = Path("/proc/sys"), status: str | None = None
+    message: str, *, settings: Path = Path("/proc/sys"), status: str | None = None
 ) -> str:
     """Return the message of a tool that could not make namespaces, with its cause and remedy.
 
-    `settings` holds the kernel's settings, and `status` this process's ``/proc`` status.
+    `settings` is the folder of the kernel's settings, and `status` this process's ``/proc`` status.
 
-    >>> explained("mount tmpfs: Disk quota exceeded")
+    >>> explain_failure("mount tmpfs: Disk quota exceeded")
     'mount tmpfs: Disk quota exceeded'
     """
-    step, _, error = said.rpartition(": ")
-    number = next((one for one in _ERROR_NUMBERS if os.strerror(one) == error), None)
+    step, _, error = message.rpartition(": ")
+    number = next((n for n in _ERROR_NUMBERS if os.strerror(n) == error), None)
     if number is None:
-        return said
+        return message
     if status is None:
         status = _setting(Path("/proc/self/status"))
     meaning = _meaning(step, number, settings, status)
-    if number == errno.ENOSPC:  # the kernel's message misleads, so it is left out
+    if number == errno.ENOSPC:  # omit the kernel's misleading message
         return f"{step}: {meaning}"
-    return f"{said}: {meaning}" if meaning else said
+    return f"{message}: {meaning}" if meaning else message
 
 
 def _meaning(step: str, number: int, settings: Path, status: str) -> str:
     if number == errno.ENOSPC:
         return _of_counts(settings)
     if number == errno.EUSERS:
-        return "namespaces are nested too deeply: run it outside of a container"
+        return "namespaces are nested too deeply: run this outside a container"
     if step == "become nobody":
         return (
-            "root needs the capabilities SETUID, SETGID and CHOWN, and a user 65534, to make the "
-            "program nobody: give them to the container, or start it as a plain user"
+            "root needs the capabilities SETUID, SETGID and CHOWN, and a user 65534, to run "
+            "programs unprivileged: give them to the container, or start it as an ordinary user"
         )
     if number == errno.EINVAL:
-        return "this kernel has no namespaces of users (CONFIG_USER_NS)"
+        return "this kernel has no user namespaces (CONFIG_USER_NS)"
     if step == "mount /proc":
         return (
             "parts of /proc are covered, as in most containers: start the container with "
             "`--security-opt systempaths=unconfined`"
         )
     if number in _FORBIDDEN and _setting(settings / _DEBIAN).strip() == "0":
-        return _switch(_DEBIAN, 1, "namespaces of plain users are switched off")
+        return _switch(_DEBIAN, 1, "namespaces are disabled for ordinary users")
     if number in _FORBIDDEN and _setting(settings / _APPARMOR).strip() == "1":
-        return _switch(_APPARMOR, 0, "AppArmor takes their use from plain users")
+        return _switch(_APPARMOR, 0, "AppArmor denies namespaces to ordinary users")
     if "\nSeccomp:\t2" in status:
         return (
-            "a filter of system calls forbids it, as in most containers: start the container with "
+            "a system call filter forbids it, as in most containers: start the container with "
             "`--security-opt seccomp=unconfined`"
         )
     if number == errno.ENOSYS:
@@ -74,20 +74,20 @@ def _meaning(step: str, number: int, settings: Path, status: str) -> str:
 
 
 def _of_counts(settings: Path) -> str:
-    spent = [name for name in _NAMESPACE_LIMITS if _setting(settings / name).strip() == "0"] or [
+    full = [name for name in _NAMESPACE_LIMITS if _setting(settings / name).strip() == "0"] or [
         _NAMESPACE_LIMITS[0]
     ]
-    allowed = _setting(settings / spent[0]).strip()
+    allowed = _setting(settings / full[0]).strip()
     if allowed == "0":
-        return _switch(spent[0], 10000, "this machine allows none")
+        return _switch(full[0], 10000, "this machine allows none")
     return _switch(
-        spent[0], 10000, f"as many as are allowed are in use, here or further out ({allowed})"
+        full[0], 10000, f"all allowed namespaces are in use, here or further out ({allowed})"
     )
 
 
-def _switch(name: str, value: int, what: str) -> str:
+def _switch(name: str, value: int, problem: str) -> str:
     setting = name.replace("/", ".")
-    return f"{what} ({setting}): an administrator can change it: `sysctl {setting}={value}`"
+    return f"{problem} ({setting}): an administrator can change it: `sysctl {setting}={value}`"
 
 
 def _setting(path: Path) -> str:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Run a step of somebody's build in a system of its own, where a build can do what builds do.
+"""Run a step of an untrusted build in a separate system, with the freedom that builds need.
 
-Bubblewrap makes the namespaces: the step sees a tree of a system that it cannot write, one folder
-that it can, a scratch folder in memory and no network. The helper bounds its time, memory and
-processes. No system call is refused, as they are for a measured program: a build locks files,
-changes their times and asks the kernel what it has.
+Bubblewrap makes the namespaces: the step has a read-only tree of a system, one writable folder, a
+scratch folder in memory and no network. The helper bounds its time, memory and processes. System
+calls are not filtered, as they are for a measured program: a build locks files, changes their
+times and queries the kernel.
 """
 
 import os
@@ -22,7 +22,7 @@ from compiler_gym.sandbox.ways import BUBBLEWRAP, find_helper
 __all__ = ["BUILD_FOLDER", "RootedPlace", "require_rooted", "run_rooted"]
 
 BUILD_FOLDER = "/run/build"
-"""Where a step finds the folder that it can write, whatever that is called outside."""
+"""The path of the writable folder in the namespaces."""
 _HELPER_PLACE = "/run/box"
 _SCRATCH_BYTES = 1 << 30
 _USER = "1000"
@@ -30,34 +30,34 @@ _USER = "1000"
 
 @dataclass(frozen=True, slots=True)
 class RootedPlace:
-    """What a step sees of the host's files."""
+    """The files of the host that a step may use."""
 
     root: Path
-    """The tree of a system; ``/`` is the machine's own."""
+    """The tree of a system; ``/`` is that of this machine."""
     folder: Path
-    """What it may write, as `BUILD_FOLDER`."""
+    """The writable folder, mounted at `BUILD_FOLDER`."""
     directory: str = BUILD_FOLDER
-    """Where it starts, as it sees it."""
+    """The initial working directory, in the namespaces."""
     also: Mapping[str, Path] = field(default_factory=dict[str, Path])
-    """Other folders that it may write, by the place where it sees them, below ``/run``."""
+    """Other writable folders by their path in the namespaces, which is below ``/run``."""
 
 
 def require_rooted() -> str:
-    """Return bubblewrap's path; raise `SandboxError` with what to do where it cannot be used."""
-    found = shutil.which(BUBBLEWRAP.tool or "")
-    if found is None:
+    """Return bubblewrap's path; raise `SandboxError` with a remedy if it cannot be used."""
+    path = shutil.which(BUBBLEWRAP.tool or "")
+    if path is None:
         raise SandboxError(
-            "expected bubblewrap to build packages of others in, found no `bwrap` on PATH: "
+            "bubblewrap is needed to build other packages, but there is no `bwrap` on PATH: "
             "`apt install bubblewrap`"
         )
-    words = [found, "--unshare-all", "--unshare-user", "--ro-bind", "/", "/", "--", "/bin/true"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:
+    arguments = [path, "--unshare-all", "--unshare-user", "--ro-bind", "/", "/", "--", "/bin/true"]
+    result = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    if result.returncode:
         raise SandboxError(
-            f"bubblewrap cannot make namespaces here: {done.stderr.strip()[-200:]}: let users make "
-            "them (sysctl kernel.unprivileged_userns_clone=1), or run as root"
+            f"bubblewrap cannot make namespaces here: {result.stderr.strip()[-200:]}: allow users "
+            "to make them (sysctl kernel.unprivileged_userns_clone=1), or run as root"
         )
-    return found
+    return path
 
 
 def run_rooted(
@@ -69,15 +69,15 @@ def run_rooted(
     output: int,
     look: Callable[[], None] = lambda: None,
 ) -> BoxReport:
-    """Run `command` in a system of its own and return how it ended.
+    """Run `command` in a separate system and return how it ended.
 
     Args:
-        command: A program of the place's system, by its whole path, and its arguments.
-        place: What it sees.
-        limits: What it may use; of `output_bytes` the size of one file.
-        environment: Its environment variables, all of them.
-        output: The descriptor of what it prints.
-        look: Called about twice a second; what it raises ends the step and is raised here.
+        command: A program of that system, with its absolute path, and its arguments.
+        place: The files that it may use.
+        limits: Its limits; `output_bytes` is the size of one file.
+        environment: All of its environment variables.
+        output: The descriptor for its output.
+        look: Called about twice a second; its exception ends the step and is raised here.
 
     Raises:
         SandboxError: Bubblewrap cannot be used.
@@ -85,16 +85,16 @@ def run_rooted(
     """
     helper = find_helper()
     reading, writing = os.pipe()
-    words = [_HELPER_PLACE, "--parent=0", *bounds(limits)]
-    words += [f"--report={writing}", f"--scratch={_SCRATCH_BYTES}", "--folder=/tmp"]
-    words += [f"--directory={place.directory}", f"--tier={Sandbox.NONE.value}", "--", *command]
+    arguments = [_HELPER_PLACE, "--parent=0", *bounds(limits)]
+    arguments += [f"--report={writing}", f"--scratch={_SCRATCH_BYTES}", "--folder=/tmp"]
+    arguments += [f"--directory={place.directory}", f"--tier={Sandbox.NONE.value}", "--", *command]
     binds = ["--ro-bind", helper, _HELPER_PLACE, "--bind", str(place.folder), BUILD_FOLDER]
     for name, folder in place.also.items():
         binds += ["--bind", str(folder), name]
     try:
         try:
             process = subprocess.Popen(
-                [*_apart(place.root), *binds, "--", *words],
+                [*_apart(place.root), *binds, "--", *arguments],
                 env=dict(environment),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -104,20 +104,20 @@ def run_rooted(
             )
         finally:
             os.close(writing)
-        said = read_report(process, reading, limits.seconds, is_apart=True, look=look)
+        report = read_report(process, reading, limits.seconds, is_apart=True, look=look)
     except FileNotFoundError:
         require_rooted()
         raise
     finally:
         os.close(reading)
-    return box_report(said, Sandbox.NAMESPACES, None)
+    return box_report(report, Sandbox.NAMESPACES, None)
 
 
 def _apart(root: Path) -> list[str]:
-    """Return the beginning of a command of bubblewrap: new namespaces, and the tree `root`."""
-    words = [BUBBLEWRAP.tool or "", "--unshare-all", "--die-with-parent", "--as-pid-1"]
-    words += ["--unshare-user", "--uid", _USER, "--gid", _USER, "--hostname", "box"]
-    words += ["--ro-bind", str(root), "/", "--proc", "/proc", "--dev", "/dev"]
+    """Return the first arguments of bubblewrap: new namespaces, and the tree `root`."""
+    arguments = [BUBBLEWRAP.tool or "", "--unshare-all", "--die-with-parent", "--as-pid-1"]
+    arguments += ["--unshare-user", "--uid", _USER, "--gid", _USER, "--hostname", "box"]
+    arguments += ["--ro-bind", str(root), "/", "--proc", "/proc", "--dev", "/dev"]
     for path in ("/tmp", "/run", "/sys", "/var/tmp", "/dev/shm"):
-        words += ["--size", str(_SCRATCH_BYTES), "--tmpfs", path]
-    return words
+        arguments += ["--size", str(_SCRATCH_BYTES), "--tmpfs", path]
+    return arguments

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Run a command of a build so that a Ctrl-C is not for it, and nothing of it outlives us.
+"""Run a command of a build that Ctrl-C does not reach, and whose processes end with this one.
 
-However long it prints, a little is kept: the beginning and the end.
+Of its output, the beginning and the end are kept.
 """
 
 import os
@@ -21,20 +21,20 @@ _PATIENCE = 20.0
 _CHUNK = 1 << 16
 _POLL_EVERY = 0.2
 _DATE, _DEFAULT_DATE = "SOURCE_DATE_EPOCH", "315532800"
-"""What ``__DATE__`` and ``__TIME__`` are for compilers: 1980, the first year that archives know."""
+"""The date of ``__DATE__`` and ``__TIME__`` in compilers: 1980, the first year in archives."""
 
 
 def build_variables(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the `environment` of a build: the date in it is the same at any time.
+    """Return the `environment` of a build, with a fixed date.
 
-    It is the user's own where SOURCE_DATE_EPOCH says one.
+    The user's SOURCE_DATE_EPOCH takes precedence.
     """
     return {_DATE: _DEFAULT_DATE, **environment}
 
 
 @dataclass(slots=True)
 class Printed:
-    """What a command prints: all of a little, the beginning and the end of much.
+    """The output of a command: all of it if it is short, otherwise its beginning and its end.
 
     >>> printed = Printed(most=4)
     >>> for part in (b"abcdef", b"ghijkl"):
@@ -44,14 +44,14 @@ class Printed:
     """
 
     most: int = 1 << 20
-    """Bytes that are kept of the beginning, and as many of the end."""
+    """Bytes to keep of the beginning, and as many of the end."""
     count: int = 0
-    """Bytes in all."""
+    """Total number of bytes."""
     _head: bytearray = field(default_factory=bytearray)
     _tail: bytearray = field(default_factory=bytearray)
 
     def add(self, part: bytes) -> None:
-        """Take what was printed next."""
+        """Add the next part of the output."""
         self.count += len(part)
         room = self.most - len(self._head)
         self._head += part[:room]
@@ -60,11 +60,11 @@ class Printed:
             del self._tail[: -self.most]
 
     def last_lines(self, count: int = 10) -> str:
-        """Return the last lines, without blank ones at the end: a failure says there what it is."""
+        """Return the last lines without trailing blank ones: they usually explain a failure."""
         return "\n".join(self.text().rstrip().splitlines()[-count:])
 
     def text(self) -> str:
-        """Return what is kept."""
+        """Return the stored output."""
         tail = self._tail[-self.most :]
         left_out = self.count - len(self._head) - len(tail)
         middle = f"\n[{left_out:,} bytes left out]\n".encode() if left_out else b""
@@ -73,25 +73,25 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class EndedCommand:
-    """How a command ended."""
+    """The end of a command."""
 
     status: int
-    """128 and the number of the signal where one ended it."""
+    """The exit status, or 128 plus the number of the signal that ended it."""
     cpu_seconds: float
-    """Processor time, of the command and all that it started."""
+    """Processor time of the command and all of its processes."""
 
 
 class _Kept(subprocess.Popen[Any]):
-    """A command that ends with us, and all that it started with it."""
+    """A command that ends with this process, together with all processes that it started."""
 
     def __init__(self, words: Sequence[str], **options: Any) -> None:
         life, self._life = os.pipe()
         self._said, report = os.pipe()
         keeper = str(Path(__file__).with_name("keeper.py"))
-        ours = [sys.executable, "-I", "-S", keeper, str(life), str(report), str(os.getpid())]
+        launcher = [sys.executable, "-I", "-S", keeper, str(life), str(report), str(os.getpid())]
         try:
             super().__init__(
-                [*ours, *words],
+                [*launcher, *words],
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
                 pass_fds=(life, report),
@@ -106,27 +106,27 @@ class _Kept(subprocess.Popen[Any]):
             os.close(report)
 
     def let_go(self) -> EndedCommand:
-        """End what is still there; raise `OSError` where the command could not be started."""
+        """End the remaining processes; raise `OSError` if the command could not be started."""
         os.close(self._life)
         try:
             with suppress(subprocess.TimeoutExpired):
                 self.wait(_PATIENCE)
             self.kill()
             self.wait()
-            kind, _, said = os.read(self._said, _CHUNK).decode().partition(" ")
+            kind, _, detail = os.read(self._said, _CHUNK).decode().partition(" ")
         finally:
             os.close(self._said)
         if kind == "failed":
-            raise OSError(int(said), os.strerror(int(said)))
-        return EndedCommand(self.returncode, float(said) if kind == "ended" else 0.0)
+            raise OSError(int(detail), os.strerror(int(detail)))
+        return EndedCommand(self.returncode, float(detail) if kind == "ended" else 0.0)
 
 
 @contextmanager
 def in_own_session(words: Sequence[str], **options: Any) -> Generator[subprocess.Popen[Any]]:
-    """Start `words` without input, in a session of its own; `options` are those of `Popen`.
+    """Start the command `words` without input, in a new session; `options` are those of `Popen`.
 
-    When the block ends, however it does, or this process, so do the command and all that it
-    started. Raises `OSError` then where the command could not be started.
+    At the end of the block or of this process, the command and all of its processes are ended.
+    Raises `OSError` at the end of the block if the command could not be started.
     """
     with _Kept(words, **options) as command:
         try:
@@ -148,10 +148,10 @@ def run_in_own_session(
     seconds: float | None = None,
     poll: Callable[[], None] = lambda: None,
 ) -> EndedCommand:
-    """Run `words` to the end of the command, and hand over what it prints as it comes.
+    """Run the command `words` to its end, and pass on its output as it comes.
 
-    Without `takes_errors` both streams are one. `poll` is called now and then, and may raise.
-    Raises `subprocess.TimeoutExpired` after `seconds`, and `OSError` where it cannot be started.
+    Without `takes_errors` both streams are joined. `poll` is called regularly, and may raise.
+    Raises `subprocess.TimeoutExpired` after `seconds`, and `OSError` if it cannot be started.
     """
     errors = subprocess.STDOUT if takes_errors is None else subprocess.PIPE
     with _Kept(
@@ -191,7 +191,7 @@ def _read(
 
 
 def _take_from(streams: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
-    stream: IO[bytes] = key.fileobj  # pyright: ignore[reportAssignmentType]  # what we registered
+    stream: IO[bytes] = key.fileobj  # pyright: ignore[reportAssignmentType]  # as registered
     part = os.read(stream.fileno(), _CHUNK)
     if part:
         key.data(part)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The three strengths of a sandbox, and how one of them is chosen.
+"""The three strengths of a sandbox, and the choice between them.
 
-A tier is chosen by, in this order: an argument, ``sandboxed`` around the call, the environment
+The tier comes from, in this order: an argument, `use_sandbox` around the call, the environment
 variable ``COMPILER_GYM_SANDBOX``, or the strongest tier that works on this machine. Each process
-finds out once whether a tier works, by running a program in it.
+tests once whether a tier works, by running a program in it.
 """
 
 import os
@@ -43,7 +43,7 @@ class Sandbox(Enum):
     LIMITS = "limits"
     """The user's machine, with every restriction a plain process can have; the guide lists gaps."""
     NONE = "none"
-    """No restriction but bounds of time, output and memory."""
+    """No restrictions except limits of time, output and memory."""
 
     @classmethod
     def find(cls, name: "str | Sandbox") -> "Sandbox":
@@ -61,7 +61,7 @@ class Sandbox(Enum):
 
     @property
     def strength(self) -> int:
-        """How much it restricts: 0 is nothing."""
+        """The number of the tier; 0 restricts nothing."""
         return len(Sandbox) - 1 - list(Sandbox).index(self)
 
     @classmethod
@@ -84,34 +84,35 @@ def choose_tier(sandbox: str | Sandbox | None = None) -> Sandbox:
 
 
 def find_requested(sandbox: str | Sandbox | None = None) -> Sandbox | None:
-    """Return the tier that was named, or None for the strongest; raise as `chosen` does."""
-    named = sandbox if sandbox is not None else _around.get()
-    if named is None:
-        named = os.environ.get(ENVIRONMENT_VARIABLE) or None
-    if named is None:
+    """Return the requested tier, or None for the strongest; raise like `choose_tier`."""
+    name = sandbox if sandbox is not None else _around.get()
+    if name is None:
+        name = os.environ.get(ENVIRONMENT_VARIABLE) or None
+    if name is None:
         return None
-    tier = Sandbox.find(named)
+    tier = Sandbox.find(name)
     reason = why_not(tier)
     if reason:
         raise SandboxError(
-            f"the sandbox {tier.value!r} does not work on this machine: {reason}: name a weaker "
-            f"one ({', '.join(t.value for t in available())}), or none for the strongest"
+            f"the sandbox {tier.value!r} does not work on this machine: {reason}: use a weaker "
+            f"one ({', '.join(t.value for t in available())}), or none to get the strongest"
         )
     return tier
 
 
 def require(sandbox: str | Sandbox | None = None, *, what: str) -> Sandbox:
-    """Return the tier in which to run the untrusted `what`.
+    """Return the tier for running the untrusted `what`.
 
-    Only an argument may choose to run it without a sandbox. Raises `SandboxError` if
-    ``COMPILER_GYM_SANDBOX`` or ``sandboxed`` chooses that.
+    Only an argument may select no sandbox. Raises `SandboxError` if ``COMPILER_GYM_SANDBOX`` or
+    `use_sandbox` does.
     """
     tier = choose_tier(sandbox)
     if tier is Sandbox.NONE and sandbox is None:
         raise SandboxError(
-            f"{what} is untrusted and would be run without a sandbox: expected the sandbox "
-            f"{' or '.join(t.value for t in available() if t is not Sandbox.NONE)}, found 'none' "
-            f"in {ENVIRONMENT_VARIABLE}: name sandbox='none' in the call if you trust it"
+            f"{what} is untrusted, but {ENVIRONMENT_VARIABLE} is 'none', so it would be run "
+            "without a sandbox: set it to "
+            f"{' or '.join(t.value for t in available() if t is not Sandbox.NONE)}, "
+            "or pass sandbox='none' in the call if you trust it"
         )
     return tier
 
@@ -120,7 +121,7 @@ def require(sandbox: str | Sandbox | None = None, *, what: str) -> Sandbox:
 def use_sandbox(sandbox: str | Sandbox | None) -> Generator[Sandbox]:
     """Run programs in this tier within the context, in this thread; None changes nothing.
 
-    Raises as `chosen` does.
+    Raises like `choose_tier`.
     """
     tier = choose_tier(sandbox)
     token = _around.set(tier if sandbox is not None else _around.get())
@@ -141,7 +142,7 @@ def available() -> list[Sandbox]:
 
 
 def why_not(tier: Sandbox) -> str:
-    """Return why a tier does not work on this machine; empty if it does."""
+    """Return why a tier does not work on this machine; an empty text if it does."""
     if tier is not Sandbox.NAMESPACES:
         return ""
     _, reason = _way()
@@ -149,29 +150,29 @@ def why_not(tier: Sandbox) -> str:
 
 
 def way() -> Way:
-    """Return how namespaces are made here; raise `SandboxError` if they cannot be."""
-    found, reason = _way()
-    if found is None:
+    """Return the way to make namespaces here; raise `SandboxError` if they cannot be made."""
+    working_way, reason = _way()
+    if working_way is None:
         raise SandboxError(f"the sandbox 'namespaces' does not work on this machine: {reason}")
-    return found
+    return working_way
 
 
 @cache
 def _way() -> tuple[Way | None, str]:
     """Return the first way of making namespaces that works, or why none does."""
     reasons: list[str] = []
-    for one in (OWN, BUBBLEWRAP):
-        reason = _try_way(one)
+    for candidate in (OWN, BUBBLEWRAP):
+        reason = _try_way(candidate)
         if not reason:
-            return one, ""
-        reasons.append(f"{one.name}: {reason}")
+            return candidate, ""
+        reasons.append(f"{candidate.name}: {reason}")
     return None, "; ".join(reasons)
 
 
-def _try_way(one: Way) -> str:
-    """Return why a program does not run in namespaces made this way; empty if it does."""
+def _try_way(candidate: Way) -> str:
+    """Return why a program does not run in namespaces made this way; an empty text if it does."""
     from compiler_gym.sandbox.box import try_way
 
     if not sys.platform.startswith("linux"):
         return f"{sys.platform} has no namespaces"
-    return try_way(one)
+    return try_way(candidate)

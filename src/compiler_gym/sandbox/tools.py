@@ -36,7 +36,7 @@ def run_tool_boxed(
 
     It starts in `cwd`, by default in `folder`, and may also read `visible`. In the tier ``none``
     it runs as a plain child process. Raises `subprocess.TimeoutExpired` after `seconds`,
-    `OSError` if it cannot be started, and as `compiler_gym.sandbox.chosen` does.
+    `OSError` if it cannot be started, and like `compiler_gym.sandbox.choose_tier`.
     """
     tier = choose_tier()
     if tier is Sandbox.NONE:
@@ -77,7 +77,7 @@ def run_tool_boxed(
 
 
 def _find_home(program: str) -> list[Path]:
-    """Return the folder that a compiler is installed in, unless it is a folder of the system."""
+    """Return the folder in which a compiler is installed, unless it belongs to the system."""
     real = Path(program).resolve()
     is_below_a_prefix = real.parent.name == "bin" and len(real.parents) > 3
     if is_system(str(real)):

@@ -15,7 +15,7 @@ from compiler_gym.sandbox.paths import DEVICES, SYSTEM
 __all__ = ["BUBBLEWRAP", "NOBODY", "OWN", "Way", "find_helper", "wrap_command"]
 
 NOBODY = 65534
-"""The user and group id of the unprivileged user nobody."""
+"""The user and group id of the system's unprivileged user."""
 
 _HELPER = "_box"
 
@@ -43,13 +43,13 @@ def find_helper() -> str:
         if os.access(helper, os.X_OK) or _make_executable(helper):
             return str(helper)
     raise SandboxError(
-        f"no program can be run: expected the helper {_HELPER} beside {folders or 'the package'}: "
+        f"the helper {_HELPER}, which runs programs, is not in {folders or 'the package'}: "
         "install compiler_gym again, in a checkout with `make setup`"
     )
 
 
 def _make_executable(helper: Path) -> bool:
-    """Return whether the helper can be run, after setting a mode bit that an installer lost."""
+    """Return whether the helper can be run, after restoring a mode bit that an installer lost."""
     try:
         helper.chmod(0o755)
     except OSError:
@@ -64,27 +64,27 @@ def wrap_command(
 
     Raises `SandboxError` if bubblewrap is not installed.
     """
-    found = shutil.which(BUBBLEWRAP.tool or "")
-    if found is None:
+    bubblewrap = shutil.which(BUBBLEWRAP.tool or "")
+    if bubblewrap is None:
         raise SandboxError("bubblewrap is not installed: `apt install bubblewrap`")
-    # The program runs as nobody, whoever the caller is, and keeps no capabilities. A setuid
-    # bubblewrap could not be told which to keep.
-    words = [found, "--unshare-all", "--die-with-parent", "--as-pid-1", "--hostname", "box"]
-    words += ["--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
+    # The program runs as an unprivileged user, for any caller, and keeps no capabilities. A
+    # setuid bubblewrap could not be given a list to keep.
+    args = [bubblewrap, "--unshare-all", "--die-with-parent", "--as-pid-1", "--hostname", "box"]
+    args += ["--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
     for path in SYSTEM:
         if path.count("/") == 1 and os.path.islink(path):
-            words += ["--symlink", os.readlink(path), path]
+            args += ["--symlink", os.readlink(path), path]
         elif os.path.exists(path):
-            words += ["--ro-bind", path, path]
+            args += ["--ro-bind", path, path]
     for path in DEVICES:
-        words += ["--dev-bind", path, path]
+        args += ["--dev-bind", path, path]
     for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
-        words += ["--symlink", f"/proc/self/fd{target}", f"/dev/{name}"]
+        args += ["--symlink", f"/proc/self/fd{target}", f"/dev/{name}"]
     for path in ("/box", "/tmp", "/dev/shm"):
-        words += ["--size", str(scratch_bytes), "--tmpfs", path]
-    words += ["--proc", "/proc", "--remount-ro", "/proc"]
+        args += ["--size", str(scratch_bytes), "--tmpfs", path]
+    args += ["--proc", "/proc", "--remount-ro", "/proc"]
     for path in (helper[0], *shown):
-        words += ["--ro-bind", path, path]
+        args += ["--ro-bind", path, path]
     if work is not None:
-        words += ["--bind", work, work]
-    return [*words, "--remount-ro", "/", "--", *helper]
+        args += ["--bind", work, work]
+    return [*args, "--remount-ro", "/", "--", *helper]

@@ -2,10 +2,10 @@
 """Sessions in isolated processes.
 
 ``messages`` defines requests and replies, ``transport`` carries them, ``servicer`` answers them
-with a session, ``worker`` is the process that does so, ``zygote`` forks workers, ``supervisor``
-owns the zygotes of this process, ``kept_programs`` what they keep loaded for resets, ``limits``
-holds a worker to what it may use, ``connection`` is the one side an environment sees, ``client``
-and ``local`` are it with a process and without, and ``dispatch`` is for several at once.
+from a session, ``worker`` is the process that runs the servicer, ``zygote`` forks workers, and
+``supervisor`` owns the zygotes. ``kept_programs`` lists the programs that zygotes keep loaded for
+resets, and ``limits`` enforces the limits of a worker. Environments use ``connection``: ``client``
+implements it with a process, ``local`` without one, and ``dispatch`` serves several at once.
 ``caching`` remembers results, and ``sdk`` is for compilers in other languages.
 """
 
@@ -33,7 +33,7 @@ from compiler_gym.service.transport import Channel
 from compiler_gym.session import CompilerSession as CompilationSession
 
 if TYPE_CHECKING:
-    ConnectionOpts: type[Any]  # of 0.2.5, which `compat` holds
+    ConnectionOpts: type[Any]  # from CompilerGym 0.2.5; defined in `compat`
 
 __all__ = [
     "Channel",

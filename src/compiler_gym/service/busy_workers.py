@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""How many workers of this process are busy at once, and who may stay awake for it.
+"""The number of workers of this process that are busy at once, and which processes may spin.
 
-Looking for a message saves the time that waking a sleeper takes, and holds a core
-meanwhile. That is a gain only while nobody else of ours could use the core.
+Polling for a message saves the time it takes to wake a sleeping process, but occupies a core
+meanwhile. It pays off only while no other process of ours could use that core.
 """
 
 import os
@@ -10,18 +10,18 @@ import os
 __all__ = ["CLIENT_AWAKE_SECONDS", "BusyWorkers", "busy_workers"]
 
 CLIENT_AWAKE_SECONDS = 5e-3
-"""How long a client looks for a reply before it sleeps: longer than most passes take. It sleeps
-at once while as many workers are busy as there are cores: they use its core better."""
+"""Seconds that a client polls for a reply before it sleeps: longer than most passes. It sleeps
+at once while there are as many busy workers as cores, because they make better use of its core."""
 _LEAST_RELUCTANT, _MOST_RELUCTANT = 2, 256
-"""Number of waves that are made at once after one in turn was late."""
+"""Bounds of the number of waves sent all at once after a wave whose replies were late."""
 
 
 class BusyWorkers:
-    """The requests that wait for their replies: of a connection, or of a wave of several.
+    """The requests that wait for their replies, of one connection or of a wave of several.
 
-    They come in waves: a vector environment sends all of them before it reads a reply.
-    The size of a wave is that of the one before until it is larger, so that its first
-    requests are known to be of many.
+    Requests come in waves: a vector environment sends all of them before it reads a reply. Each
+    wave is assumed to be as large as the previous one until it grows larger, so that its first
+    requests are already known to belong to a large wave.
 
     >>> busy_workers = BusyWorkers(cores=2)
     >>> for worker in "abc":
@@ -32,20 +32,20 @@ class BusyWorkers:
 
     def __init__(self, cores: int) -> None:
         self.cores = cores
-        """How many workers can compute at once."""
+        """The number of workers that can compute at once."""
         self._waiting: dict[object, int] = {}
         self._most = 0
         self._before = 0
         self.worker_may_look = True
-        """True if every worker has a core of its own."""
+        """True if there is a core for every worker."""
         self._at_once_for = 0
         self._reluctance = _LEAST_RELUCTANT
         self._judge()
 
     def takes_turns(self, count: int) -> bool:
-        """Return whether each core had better get its own of the next `count` requests.
+        """Return whether to pin each of the next `count` requests to a core, one after the other.
 
-        To ask counts, after replies that were late.
+        Each call counts as a wave after replies that were late.
         """
         if count <= self.cores:
             return False
@@ -55,11 +55,11 @@ class BusyWorkers:
         return True
 
     def took_turns(self, *, was_late: bool) -> None:
-        """Note whether replies to requests in turn were late, though they were computed in time.
+        """Note whether replies to requests sent one per core were late, though computed in time.
 
-        Then others want the cores too. A worker that was put on one waits for it while the
-        kernel could find it another, and is one against each of them where all at once are
-        many. The next requests are made at once, the more of them the more often it happens.
+        If so, other processes want the cores too. A worker pinned to a busy core waits for it
+        although the kernel could move the worker elsewhere. The next requests are therefore sent
+        all at once, for more waves each time that this happens.
         """
         if was_late:
             self._reluctance = min(2 * self._reluctance, _MOST_RELUCTANT)
@@ -69,13 +69,13 @@ class BusyWorkers:
 
     @property
     def client_may_look(self) -> bool:
-        """True if a core is left for who waits for a reply."""
+        """True if there is a free core for a process that waits for a reply."""
         return sum(self._waiting.values()) < self.cores
 
     def enter(self, key: object, count: int = 1) -> int:
-        """Note that `count` requests are made under this key, in place of those before.
+        """Note that `count` requests are made under this key, replacing earlier ones.
 
-        Returns how many wait in all.
+        Returns the total number of waiting requests.
         """
         self._waiting[key] = count
         total = sum(self._waiting.values())
@@ -86,7 +86,7 @@ class BusyWorkers:
         return total
 
     def leave(self, key: object) -> None:
-        """Note that its replies have come, or never will."""
+        """Note that the replies to the requests of `key` have come, or never will."""
         self._waiting.pop(key, None)
         if not self._waiting and self._most:
             changes = self._most < self._before
@@ -95,7 +95,7 @@ class BusyWorkers:
                 self._judge()
 
     def clear(self) -> None:
-        """Forget everything: the requests are another process's."""
+        """Forget everything: the requests belong to another process."""
         self._waiting.clear()
         self._most = self._before = self._at_once_for = 0
         self._reluctance = _LEAST_RELUCTANT

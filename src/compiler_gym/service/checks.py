@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Checks of replies: that each answers its request, describes spaces that exist and prints safely.
+"""Checks of replies: each must answer its request, describe valid spaces and print safely.
 
-A program in any language may send anything. What passes here can be used without another look,
-but for the values of observations, which their spaces decode.
+A worker in any language may send anything. Replies that pass these checks need no further
+validation, except for the values of observations, which their spaces decode.
 """
 
 import math
@@ -81,7 +81,7 @@ def require_answer(reply: Reply, request: Request) -> None:
         and 0.0 <= reply.seconds < math.inf
         and -1 <= reply.core < _MOST_CORES
     ):
-        return  # every step comes by here
+        return  # the fast path: every step takes it
     try:
         fault = next(_faults(reply, request), None)
         if fault is None:
@@ -93,7 +93,7 @@ def require_answer(reply: Reply, request: Request) -> None:
 
 
 def printable(text: str) -> str:
-    """Return `text` with control characters escaped, except tabs and line breaks, and not too long.
+    """Return `text` shortened if very long, with control characters except tab and newline escaped.
 
     >>> printable("red: \\x1b[31m")
     'red: \\\\x1b[31m'
@@ -105,49 +105,49 @@ def printable(text: str) -> str:
 
 
 def _make_refusal(fault: str) -> ServiceTransportError:
-    return ServiceTransportError(f"the worker sent what is no message: {fault}")
+    return ServiceTransportError(f"the worker sent a malformed message: {fault}")
 
 
 def _faults(reply: Reply, request: Request) -> Iterator[str]:
     expected, kind = _ANSWERS[type(request)], type(reply)
     if kind not in (expected, Failed):
-        yield f"expected {expected.__name__}, found {kind.__name__}"
-    asked = len(request.actions) if isinstance(request, Step) else 0
+        yield f"expected {expected.__name__}, got {kind.__name__}"
+    requested = len(request.actions) if isinstance(request, Step) else 0
     applied = reply.applied if isinstance(reply, (Stepped, Failed)) else 0
-    if not 0 <= applied <= asked:
-        yield f"{applied} of {asked} actions applied"
+    if not 0 <= applied <= requested:
+        yield f"{applied} of {requested} actions applied"
     if isinstance(reply, Description):
         yield from _faults_of_description(reply)
     elif isinstance(reply, Forked) and not 0 < reply.pid < 1 << 22:
-        yield f"a process with the number {reply.pid}"
+        yield f"process id {reply.pid}"
     elif isinstance(reply, (Started, Stepped)):
         failure = reply.failure if isinstance(reply, Stepped) else None
         names = cast("Start | Step | Resume", request).observations
         count = 0 if failure is not None else len(names)
         if len(reply.observations) != count:
-            yield f"expected {count} observations, found {len(reply.observations)}"
+            yield f"expected {count} observations, got {len(reply.observations)}"
         if failure is not None and len(failure) != 2:
-            yield f"expected the class and the message of a failure, found {len(failure)} texts"
+            yield f"expected the class and the message of a failure, got {len(failure)} texts"
         if not 0.0 <= reply.seconds < math.inf:
             yield f"{reply.seconds} seconds"
         if reply.action_space is not None:
             yield from _faults_of_actions(reply.action_space)
     if isinstance(reply, Stepped):
-        if applied < asked and not reply.end:
-            yield f"{applied} of {asked} actions applied without an end of the episode"
+        if applied < requested and not reply.end:
+            yield f"{applied} of {requested} actions applied without an end of the episode"
         if not -1 <= reply.core < _MOST_CORES:
-            yield f"a core with the number {reply.core}"
+            yield f"core number {reply.core}"
 
 
 def _faults_of_description(description: Description) -> Iterator[str]:
-    actions, seen = description.action_spaces, description.observation_spaces
+    actions, observations = description.action_spaces, description.observation_spaces
     if not actions:
         yield "expected at least one action space"
     yield from _faults_of_names("action spaces", [spec.name for spec in actions])
-    yield from _faults_of_names("observation spaces", [spec.name for spec in seen])
+    yield from _faults_of_names("observation spaces", [spec.name for spec in observations])
     for spec in actions:
         yield from _faults_of_actions(spec)
-    for spec in seen:
+    for spec in observations:
         for fault in _faults_of_space(spec.space):
             yield f"the observation space {spec.name!r}: {fault}"
 
@@ -162,10 +162,10 @@ def _faults_of_actions(spec: session.ActionSpaceSpec) -> Iterator[str]:
             yield f"the action space {spec.name!r}: `sets` or `varying` do not fit {count} actions"
 
 
-def _faults_of_names(what: str, names: Sequence[str]) -> Iterator[str]:
-    words = {tuple(name.split()) for name in names}  # a name of blanks cannot be written
-    if () in words or len(words) != len(names):
-        yield f"expected {what} of different names, found {names[:20]}"
+def _faults_of_names(kind: str, names: Sequence[str]) -> Iterator[str]:
+    parts = {tuple(name.split()) for name in names}  # a blank name cannot be written
+    if () in parts or len(parts) != len(names):
+        yield f"expected {kind} with distinct names, got {names[:20]}"
 
 
 def _faults_of_space(spec: session.SpaceSpec, depth: int = 1) -> Iterator[str]:
@@ -213,9 +213,9 @@ def _faults_of_space(spec: session.SpaceSpec, depth: int = 1) -> Iterator[str]:
             pass
     if not is_good:
         text = repr(spec)
-        yield f"there is no space {text[:200] + '...' if len(text) > 200 else text}"
+        yield f"invalid space {text[:200] + '...' if len(text) > 200 else text}"
     if parts and depth >= _DEEPEST:
-        yield f"a space in more than {_DEEPEST} others"
+        yield f"spaces are nested more than {_DEEPEST} deep"
     else:
         for part in parts:
             yield from _faults_of_space(part, depth + 1)
@@ -227,8 +227,8 @@ def _is_range(low: float | None, high: float | None) -> bool:
 
 
 def _fits(spec: session.BoxSpec) -> bool:
-    """Return whether the bounds are numbers of the type."""
-    import numpy as np  # not at the start: a worker needs none of this
+    """Return whether the bounds are representable in the dtype."""
+    import numpy as np  # imported late: a worker does not need it
 
     from compiler_gym import spaces
 
@@ -247,7 +247,7 @@ def _fits(spec: session.BoxSpec) -> bool:
 
 
 def _escape(reply: Reply) -> None:
-    """Escape what would control a terminal, wherever the reply may be printed."""
+    """Escape characters that control a terminal in every text that may be printed."""
     if isinstance(reply, Failed):
         reply.kind, reply.message = printable(reply.kind), printable(reply.message)
     elif isinstance(reply, Description):

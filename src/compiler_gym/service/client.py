@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The connection of one environment to a worker process: requests, replies, typed errors.
 
-`LocalConnection` gives the same replies without a process. A connection that failed is
-closed: its owner opens another at the next reset.
+`LocalConnection` gives the same replies without a process. A failed connection is closed; its
+owner opens another at the next reset.
 """
 
 import errno
@@ -54,30 +54,30 @@ from compiler_gym.service.zygote import Ended, prepare_session_class
 __all__ = ["WorkerConnection", "describe_source"]
 
 _SPARE_BYTES = 128 << 20
-"""A worker that crashed with less than this left of its address space was refused memory, as far
-as anybody can tell: libraries reserve as much at once, and say in no way that they got none."""
+"""A worker that crashed with less than this left of its address space probably ran out of memory:
+libraries reserve this much at once, and do not report that the allocation failed."""
 _AWAKE_FOR_FORK_SECONDS = 1e-3
-"""As `CLIENT_AWAKE_SECONDS`, for a fork: two workers are busy with one."""
+"""Like `CLIENT_AWAKE_SECONDS`, but for a fork, which keeps two workers busy."""
 _live: "weakref.WeakSet[WorkerConnection]" = weakref.WeakSet()
 
 
 @dataclass(slots=True)
 class _Opening:
-    """A start that was asked for."""
+    """A start that was requested."""
 
     start: Start
     key: Hashable
-    """What sets it apart from the starts of other sessions."""
+    """Sets it apart from the starts of other sessions."""
     worked: float
-    """The seconds that the worker computed in the episode before."""
+    """Seconds that the worker computed in the previous episode."""
     replaced: "tuple[Channel, int] | None" = None
-    """The worker that a copy of another stands in for, until the copy has answered."""
+    """The original worker, kept until the copy that replaces it has answered."""
 
 
 class WorkerConnection:
-    """A session in a process of its own.
+    """A session in a worker process.
 
-    The process may change at a start, for a copy of one that has the program loaded.
+    A start may switch to another process: a copy of a worker that already has the program loaded.
     """
 
     apply = None
@@ -86,19 +86,19 @@ class WorkerConnection:
     def __init__(self, zygote: ZygoteHandle, limits: Limits, channel: Channel, pid: int) -> None:
         self._zygote = zygote
         self.limits = limits
-        """What the worker may use."""
+        """The limits of the worker."""
         self.channel: Channel | None = channel
-        """What the worker is asked through; None after `close`."""
+        """The channel to the worker; None after `close`."""
         self.pid = pid
         """The number of the worker process."""
         channel.pid = pid
         self.asked: Request = Stop()
-        """The last request, which the next reply has to answer."""
+        """The last request, which the next reply must answer."""
         self._opening: _Opening | None = None
         self._opened_at: float | None = None
-        """The processor time of the worker when its last episode began."""
+        """The worker's processor time at the beginning of its last episode."""
         _live.add(self)
-        # Nobody may be left to gather the reply to its last request.
+        # The connection may be collected before the reply to its last request is read.
         weakref.finalize(self, _forget, id(self), zygote.programs).atexit = False
 
     @classmethod
@@ -121,7 +121,7 @@ class WorkerConnection:
     def submit(
         self, request: Request, timeout: float | None = None, *, later: bool = False
     ) -> None:
-        """Send `request` without waiting, or keep it back; `gather` fetches the reply."""
+        """Send `request` without waiting, or hold it back; `gather` returns the reply."""
         channel = self._require_rest()
         if type(request) is Step:
             request.stay_awake = busy_workers.worker_may_look
@@ -136,7 +136,7 @@ class WorkerConnection:
             self._send(channel)
 
     def _send(self, channel: Channel) -> None:
-        """Send what was kept back. What goes wrong is for `gather`."""
+        """Send a request that was held back. Errors are raised by `gather`."""
         busy_workers.enter(id(self))
         try:
             if channel.is_placed:
@@ -174,7 +174,7 @@ class WorkerConnection:
         return reply
 
     def fileno(self) -> int | None:
-        """The descriptor that becomes readable when a reply has come; None if none will."""
+        """Return the descriptor that becomes readable when a reply has come, if one is expected."""
         return None if self.channel is None else self.channel.descriptor
 
     def advance(self) -> bool:
@@ -194,10 +194,10 @@ class WorkerConnection:
             busy_workers.leave(id(self))
 
     def begin_fork(self, observations: Sequence[str] = (), *, stays: bool = False) -> None:
-        """Ask for a copy, which `end_fork` returns; what goes wrong is for that.
+        """Request a copy, which `end_fork` returns; errors are raised there.
 
-        `observations` are what both are to know already. A copy that `stays` will only be
-        forked from.
+        Both workers compute `observations` in advance. A copy that `stays` will only be forked
+        from.
         """
         channel = self._require_rest()
         if channel.is_placed:
@@ -207,7 +207,7 @@ class WorkerConnection:
         channel.send_held()
 
     def is_forked(self, seconds: float) -> bool:
-        """Return whether `end_fork` need not wait, after at most `seconds`."""
+        """Return whether `end_fork` will not block, after waiting at most `seconds`."""
         channel = self.channel
         if channel is None:
             return True
@@ -220,7 +220,7 @@ class WorkerConnection:
         return True
 
     def end_fork(self) -> "WorkerConnection":
-        """Return a connection to the copy that was asked for."""
+        """Return a connection to the copy that `begin_fork` requested."""
         channel = self.channel
         if channel is None:
             raise ServiceIsClosed("the connection to the worker is closed: call reset()")
@@ -237,7 +237,7 @@ class WorkerConnection:
             reply = read_reply(payload, self.asked)
             channel.awaits = False
             if isinstance(reply, Forked) and descriptor is not None:
-                self._zygote.require_new(reply.pid, {one.pid for one in _live if one.is_open})
+                self._zygote.require_new(reply.pid, {live.pid for live in _live if live.is_open})
                 copy, descriptor = Channel.from_descriptor(descriptor), None
                 return WorkerConnection(self._zygote, self.limits, copy, reply.pid)
         except ServiceTransportError:
@@ -248,11 +248,11 @@ class WorkerConnection:
                 os.close(descriptor)
         if isinstance(reply, Failed):
             raise error_from_name(reply.kind, reply.message)
-        # The copy leaves by itself: nobody can reach it.
+        # The copy exits by itself, because it is unreachable.
         raise ServiceOSError("the fork's socket did not arrive: too many open files")
 
     def close(self) -> None:
-        """End the worker by closing its socket. Calling it twice is fine."""
+        """End the worker by closing its socket. Safe to call twice."""
         self._end()
         self._zygote.programs.leave(id(self))
 
@@ -260,13 +260,13 @@ class WorkerConnection:
         """End the worker even in the middle of a request."""
         channel = self.channel
         if channel is not None:
-            channel.cut()  # nothing can be sent from now on: either it was or it will not be
+            channel.cut()  # nothing can be sent from now on: a request was sent or never will be
         if channel is not None and channel.awaits:
             self._discard()
         self.close()
 
     def _used(self) -> "WorkerConnection":
-        """Count as a user of the zygote, for which it keeps programs loaded."""
+        """Count as a user of the zygote, so that it keeps programs loaded."""
         self._zygote.programs.enter(id(self))
         return self
 
@@ -277,17 +277,17 @@ class WorkerConnection:
         return description.forkable
 
     def _require_rest(self) -> Channel:
-        """Return what a request can be sent through, or raise `ServiceIsClosed`."""
+        """Return the channel if it can take a request, or raise `ServiceIsClosed`."""
         channel = self.channel
         if channel is None:
             raise ServiceIsClosed("the connection to the worker is closed: call reset()")
-        if channel.awaits or channel.is_held:  # an interrupt came in between
+        if channel.awaits or channel.is_held:  # an interrupt came before the reply
             self._discard()
             raise ServiceIsClosed("the last request was interrupted: call reset()")
         return channel
 
     def _begin_opening(self, start: Start) -> Request:
-        """Return what to ask, which may be of the copy of a worker that has the program loaded."""
+        """Return the request to start an episode, perhaps in a copy that has the program loaded."""
         self._opening = None
         if not self._is_forkable or self.limits.kept_programs == 0:
             return start
@@ -303,7 +303,7 @@ class WorkerConnection:
         return Resume(start.observations)
 
     def _end_opening(self, opening: _Opening, reply: Reply) -> None:
-        """Let the worker go that was replaced, and see that the next start is as quick."""
+        """Release a replaced worker, and keep the program loaded for the next start."""
         self._opening = None
         programs, names = self._zygote.programs, opening.start.observations
         if opening.replaced is not None:
@@ -320,7 +320,7 @@ class WorkerConnection:
         return max(read_processor_seconds(self.pid) - self._opened_at, 0.0)
 
     def _takes_back(self) -> bool:
-        """Return whether the worker that was replaced was asked, as the copy of another is lost."""
+        """Return whether the request went back to the original worker, since the copy is lost."""
         opening, lost = self._opening, self.channel
         if opening is None or opening.replaced is None or lost is None:
             return False
@@ -332,7 +332,7 @@ class WorkerConnection:
         return True
 
     def _end(self) -> None:
-        """Close the socket of the worker, and of the one that it replaced."""
+        """Close the socket of the worker, and of the worker it replaced."""
         busy_workers.leave(id(self))
         opening, self._opening = self._opening, None
         channel, self.channel = self.channel, None
@@ -346,21 +346,21 @@ class WorkerConnection:
         self._zygote.dismiss(pid)
 
     def _discard(self) -> None:
-        """Close and make sure that a worker in mid-request ends too."""
+        """Close the connection, and kill a worker that is in the middle of a request."""
         if self.channel is None:
             return
         self._end()
         try:
             self._zygote.reap(self.pid, kill=True, seconds=0.0)
         except ServiceError:
-            pass  # with the zygote gone, so is the worker
+            pass  # the worker ended with its zygote
 
     def _raise_for(self, error: OSError | ValueError, channel: Channel) -> NoReturn:
-        """Close, and raise what `error` of the channel means."""
+        """Close the connection and raise the exception that `error` stands for."""
         if isinstance(error, ValueError) or error.errno in (errno.EPROTO, errno.ENOMEM):
             self._discard()
-            raise ServiceTransportError(f"the worker sent what is no message: {error}") from error
-        if error.errno is None:  # not the channel's: a signal's handler raised it
+            raise ServiceTransportError(f"the worker sent a malformed message: {error}") from error
+        if error.errno is None:  # not from the channel: a signal handler raised it
             self._discard()
             raise error
         if isinstance(error, ChannelClosed):
@@ -371,7 +371,7 @@ class WorkerConnection:
         raise ServiceIsClosed("the connection was closed in the middle of a request") from error
 
     def _raise_ended(self) -> NoReturn:
-        if self.channel is None:  # by another thread
+        if self.channel is None:  # closed by another thread
             raise ServiceIsClosed("the connection was closed in the middle of a request")
         self._end()
         try:
@@ -387,13 +387,13 @@ class WorkerConnection:
         except ServiceError:
             pass
         raise WorkerTimeoutError(
-            f"no answer within the deadline of {seconds:g} s; the worker was ended",
+            f"no answer within the deadline of {seconds:g} s; the worker was stopped",
             seconds=seconds,
         )
 
 
 def describe_source(source: SessionSource, *, in_process: bool) -> Description:
-    """Return what the sessions of `source` offer."""
+    """Return the description of the sessions of `source`."""
     if in_process:
         session_class = prepare_session_class(source.session, dict(source.options))
         described = describe_session(session_class)
@@ -405,7 +405,7 @@ def describe_source(source: SessionSource, *, in_process: bool) -> Description:
 
 
 def _forget(connection: int, programs: "KeptPrograms[WorkerConnection]") -> None:
-    """Note that nobody has the connection of this identity any more."""
+    """Note that the connection with this identity was collected."""
     busy_workers.leave(connection)
     programs.leave(connection)
 
@@ -417,38 +417,38 @@ def _is_poisonous(kind: str) -> bool:
 def _make_error(ended: Ended, limits: Limits, loaded_bytes: int) -> CompilerGymError:
     status = ended.status
     if status is None:
-        return WorkerCrashedError("the worker has gone and its exit status with it")
+        return WorkerCrashedError("the worker ended and its exit status is unknown")
     error = _error_of_status(status, last_words(ended))
     if error is None:
         return _out_of_memory(limits, loaded_bytes, "needed more than")
     if status != 0 and 0 < limits.memory_bytes < ended.peak_bytes + _SPARE_BYTES:
-        return _out_of_memory(limits, loaded_bytes, f"ended ({error}) with little left of")
+        return _out_of_memory(limits, loaded_bytes, f"ended ({error}) close to")
     return error
 
 
-def _out_of_memory(limits: Limits, loaded_bytes: int, did: str) -> WorkerOutOfMemoryError:
+def _out_of_memory(limits: Limits, loaded_bytes: int, event: str) -> WorkerOutOfMemoryError:
     limit = limits.memory_bytes
     more = max(2 * limit, loaded_bytes + (512 << 20))
     return WorkerOutOfMemoryError(
-        f"the compiler {did} the limit of {limit} bytes, of which it takes {loaded_bytes} before "
-        f"it has a program: give it more, for example Limits(memory_bytes={more}), or 0 for no "
-        "limit, and call reset()",
+        f"the compiler {event} its memory limit of {limit} bytes ({loaded_bytes} are in use before "
+        f"it has a program): raise the limit, for example Limits(memory_bytes={more}), or 0 for "
+        "no limit, and call reset()",
         limit_bytes=limit,
     )
 
 
-def _error_of_status(status: int, said: str) -> WorkerCrashedError | None:
-    """Return what a wait status means; None for a worker that said that it got no memory."""
+def _error_of_status(status: int, output: str) -> WorkerCrashedError | None:
+    """Return the error for a wait status; None for a worker that reported to be out of memory."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         error = WorkerCrashedError("", signal=number)
-        error.args = (f"the compiler crashed: its worker was ended by {error.signal_name}{said}",)
+        error.args = (f"the compiler crashed: its worker was ended by {error.signal_name}{output}",)
         return error
     code = os.WEXITSTATUS(status)
     if code == OUT_OF_MEMORY_STATUS:
         return None
     return WorkerCrashedError(
-        f"the compiler ended its process with exit status {code}{said}", exit_status=code
+        f"the compiler ended its process with exit status {code}{output}", exit_status=code
     )
 
 

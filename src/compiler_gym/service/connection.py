@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The interface of an environment to its session, wherever that runs."""
+"""The interface between an environment and its session, wherever that runs."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -12,7 +12,7 @@ __all__ = ["Connection"]
 
 
 class Connection(Protocol):
-    """What an environment needs of a session, wherever it runs."""
+    """The operations that an environment needs from a session, wherever it runs."""
 
     @property
     def is_open(self) -> bool:
@@ -21,10 +21,10 @@ class Connection(Protocol):
 
     @property
     def apply(self) -> Callable[[Any], bool | Reply] | None:
-        """What applies one action at once, where no process is to be reached; otherwise None.
+        """A function that applies one action directly, without a worker process; otherwise None.
 
-        It returns whether the action changed nothing, or a reply that says more. It raises
-        as `call` does.
+        It returns True if the action changed nothing, False if it did, or a reply with more
+        details. It raises like `call`.
         """
         ...
 
@@ -39,32 +39,32 @@ class Connection(Protocol):
     def submit(
         self, request: Request, timeout: float | None = None, *, later: bool = False
     ) -> None:
-        """Begin a request without waiting; `gather` returns the reply. Raises as `call` does.
+        """Begin a request without waiting; `gather` returns the reply. Raises like `call`.
 
-        With `later` it may be kept back, for `exchange` or `gather` to send.
+        With `later` it may be held back, for `exchange` or `gather` to send.
         """
         ...
 
     def gather(self, timeout: float | None = None) -> Reply:
-        """Return the reply to the last request submitted, as `call` does.
+        """Return the reply to the last request submitted, like `call`.
 
-        It is waited for until the deadline of its request; `timeout` seconds from now if given.
+        Waits until the deadline of the request, or for `timeout` seconds if given.
         """
         ...
 
     @property
     def channel(self) -> Channel | None:
-        """What a request that was kept back is sent through; None if there is nothing to send."""
+        """The channel of a request that was held back; None if there is nothing to send."""
         ...
 
     def fileno(self) -> int | None:
-        """What becomes readable when `advance` need not wait, or None if it need not now."""
+        """Return a descriptor that becomes readable when `advance` will not block, if needed."""
         ...
 
     def advance(self) -> bool:
-        """Do what can be done before `gather`; return False if that is to be called again.
+        """Do the work that must precede `gather`; return False if it must be called again.
 
-        Most requests are one of the session too, and there is nothing to do.
+        Most requests are a single request of the session, and there is nothing to do.
         """
         ...
 
@@ -77,12 +77,12 @@ class Connection(Protocol):
         ...
 
     def close(self) -> None:
-        """End the session and what holds it. Calling it twice is fine."""
+        """End the session and release its resources. Safe to call twice."""
         ...
 
 
 _OLD_ERRORS = ("ServiceError", "ServiceInitError", "ServiceIsClosed", "ServiceTransportError")
-__getattr__ = door(  # 0.2.5 had these here
+__getattr__ = door(  # CompilerGym 0.2.5 had these names here
     __name__,
     {
         "ConnectionOpts": "compiler_gym.compat",

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Several requests at once: on which core each is computed, and whose reply is awaited first.
+"""Several requests at once: the core that computes each, and the reply to await first.
 
-With as many workers as cores or fewer, all compute at once and the kernel places them. With
-more, each core gets its own: the kernel would put them all on a core at once, where the first
-few of their passes end late, with each other's data in the caches, and a core that has done
-its share would lie idle while others wait for another one.
+With at most as many workers as cores, all compute at once and the kernel places them. With
+more, each core gets a share: the kernel would put them all on a core at once, so that the first
+few passes end late, with each other's data in the caches, and a core that has finished its
+share would idle while workers wait for another core.
 """
 
 from collections.abc import Iterable
@@ -18,24 +18,24 @@ from compiler_gym.service.transport import Channel
 __all__ = ["exchange", "finish"]
 
 _LATE_SECONDS = 1e-3
-"""A reply that comes so much later than it was computed had no core: others have it."""
+"""A reply that comes this much later than it was computed had to wait for a core."""
 _MANY = 0.125
-"""The share of a wave's replies that must be late before its cores are taken to be wanted."""
+"""If this share of a wave's replies is late, other processes want the cores."""
 _SHORT_SECONDS = 100e-6
-"""Below this on average all requests are sent at once: to place them takes as long as it wins."""
+"""Below this average, requests are sent all at once: placing them costs more than it gains."""
 _LONG_SECONDS = 2e-3
-"""Above this each core gets one at a time: to be woken in between costs little of it."""
+"""Above this, each core gets one request at a time: waking up in between costs little."""
 _SHARE = 0.7
-"""How much of the work is given out at once between them; the rest corrects what was expected."""
+"""The share of the work that is assigned at once between these; the rest balances errors."""
 
 
 def exchange(channels: list[Channel], seconds: list[float] | None = None) -> None:
-    """Send what `channels` hold and wait for a reply on each; what goes wrong is for `gather`.
+    """Send the requests that `channels` hold and wait for a reply on each; `gather` raises errors.
 
-    With `seconds`, what each is expected to take, they are given to the cores in turn, the
+    With `seconds`, the expected duration of each, they are assigned to the cores in turn, the
     longest first.
     """
-    wave = "wave", get_ident()  # the next one takes the place of one that was interrupted
+    wave = "wave", get_ident()  # the next wave replaces one that was interrupted
     try:
         waiting = busy_workers.enter(wave, len(channels))
         if seconds is not None and sum(seconds) > _SHORT_SECONDS * len(channels):
@@ -52,22 +52,22 @@ def exchange(channels: list[Channel], seconds: list[float] | None = None) -> Non
 
 
 class Unfinished(Protocol):
-    """What may take several requests: a connection, or what is pending on one."""
+    """An operation that may take several requests: a connection, or a pending result."""
 
     @property
     def channel(self) -> Channel | None:
-        """What holds the next request, if one is kept back."""
+        """The channel with the next request, if one is held back."""
         ...
 
     def advance(self) -> bool:
-        """Take a reply and hold what comes next; return True when nothing does."""
+        """Read a reply and prepare the next request; return True if there is none."""
         ...
 
 
-def finish(several: Iterable[Unfinished]) -> None:
-    """Do what is left of requests side by side, so that their results need no waiting."""
-    left = [one for one in several if not one.advance()]
-    while left:
-        channels = [one.channel for one in left]
+def finish(pending: Iterable[Unfinished]) -> None:
+    """Complete pending requests concurrently, so that reading their results does not block."""
+    waiting = [request for request in pending if not request.advance()]
+    while waiting:
+        channels = [request.channel for request in waiting]
         exchange([channel for channel in channels if channel is not None])
-        left = [one for one in left if not one.advance()]
+        waiting = [request for request in waiting if not request.advance()]

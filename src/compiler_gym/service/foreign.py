@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Sessions that are programs of their own, in whatever language: how one is started and heard.
+"""Sessions that are separate programs in any language: how to start them and read their output.
 
-The program is a child of the zygote and a worker like those in Python: the same limits, the same
-end with its owner. It speaks the session protocol over what `Carrier` names.
+The program is a child of the zygote and a worker like those in Python: it has the same limits and
+ends with its owner. It speaks the session protocol over a `Carrier`.
 """
 
 import os
@@ -16,11 +16,11 @@ from compiler_gym.service.worker import stand_alone
 __all__ = ["SCRATCH", "SESSION", "Carrier", "LastLines", "become_program", "sdk_path"]
 
 SESSION = "COMPILER_GYM_SESSION"
-"""The variable that says where the program finds its client: ``fd:3``, ``stdio`` or
+"""The variable with the address of the client: ``fd:3``, ``stdio`` or
 ``unix:PATH``."""
 SCRATCH = "COMPILER_GYM_SCRATCH"
-"""The variable that names the folder for files. What is named after a process there, as
-``1234-anything``, is removed when that process ends."""
+"""The variable with the folder for files. Files with a process id in their name, like
+``1234-anything``, are removed when that process ends."""
 
 _DESCRIPTOR = 3
 _NOT_STARTED = 127
@@ -29,27 +29,27 @@ _KEPT_LINES = 12
 
 
 class Carrier(Enum):
-    """What carries the messages of a program."""
+    """The transport of a program's messages."""
 
     DESCRIPTOR = "descriptor"
-    """A socket that the program inherits: its number follows ``fd:``."""
+    """A socket that the program inherits; its number follows ``fd:``."""
     STDIO = "stdio"
     """Standard input and output. The program must print nothing else."""
     SOCKET = "socket"
-    """A Unix socket at which the client listens: its path follows ``unix:``."""
+    """A Unix socket at which the client listens; its path follows ``unix:``."""
 
 
 class LastLines:
-    """The end of what a program printed, read from a pipe."""
+    """The end of a program's output, read from a pipe."""
 
     def __init__(self, descriptor: int) -> None:
         os.set_blocking(descriptor, False)
         self.descriptor = descriptor
-        """The end of the pipe to read from."""
+        """The reading end of the pipe."""
         self._data = b""
 
     def take(self) -> bool:
-        """Read a piece of what is there; return whether there may be more."""
+        """Read available output; return False at the end of the stream."""
         try:
             data = os.read(self.descriptor, 1 << 16)
         except BlockingIOError:
@@ -76,8 +76,8 @@ def become_program(
 ) -> NoReturn:
     """Turn this process, which the zygote forked, into `command`.
 
-    `channel` is the descriptor of its socket, or the path of one. What it prints goes to the
-    descriptor `printed`, or nowhere else than before.
+    `channel` is the descriptor or the path of its socket. Output goes to the descriptor
+    `printed`, or stays as it is.
     """
     scratch.mkdir(parents=True, exist_ok=True)
     stand_alone(zygote, memory_bytes)
@@ -86,17 +86,17 @@ def become_program(
         os.dup2(printed, 2)
         os.dup2(printed, 1)
     if isinstance(channel, str):
-        where = f"unix:{channel}"
+        address = f"unix:{channel}"
     elif carrier is Carrier.STDIO:
         os.dup2(channel, 0)
         os.dup2(channel, 1)
-        where = "stdio"
+        address = "stdio"
     else:
         os.dup2(channel, _DESCRIPTOR)
         os.set_inheritable(_DESCRIPTOR, True)
-        where = f"fd:{_DESCRIPTOR}"
+        address = f"fd:{_DESCRIPTOR}"
     try:
-        os.execvpe(command[0], command, {**os.environ, SESSION: where, SCRATCH: str(scratch)})
+        os.execvpe(command[0], command, {**os.environ, SESSION: address, SCRATCH: str(scratch)})
     except OSError as error:
         os.write(2, f"cannot start {command[0]}: {error.strerror}\n".encode())
     os._exit(_NOT_STARTED)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Programs that were opened repeatedly, each loaded in a process that is only forked from.
+"""Programs that were opened repeatedly, each loaded in a process that exists only to be forked.
 
-A reset to such a program takes a copy of its process, which was made ahead if there was time.
-All environments of this process share them; what happens in an episode happens to a copy. A
-process that is lost, or slow, costs time only: the program is then opened as any other. So is it
-after a long episode, because a copy takes a page fault for whatever it touches.
+A reset to such a program uses a fork of its process, made in advance if there was time. All
+environments of this process share them; an episode changes only its copy. A process that is
+lost or slow costs only time: the program is then opened as usual. That also happens after a long
+episode, because a copy takes a page fault for every page that it touches.
 """
 
 import os
@@ -22,27 +22,27 @@ from compiler_gym.service.messages import Start
 __all__ = ["KeptPrograms", "OpeningCost", "make_key"]
 
 _SHORT_SECONDS = 1e-3
-"""What opens faster is opened again: a fork takes as long, and its first steps longer."""
+"""Programs that open faster than this are not kept: a fork takes as long, and then runs slower."""
 _PAYING_SHARE = 2.0
-"""A copy is taken where the episode before computed at most so many times as long as it takes to
-open the program: longer ones lose more to its page faults than it saves."""
+"""A copy is used if the previous episode computed at most this many times as long as it takes to
+open the program: longer episodes lose more to page faults than they save."""
 _PATIENCE_SECONDS = 0.1
-"""The longest that a copy is waited for: one that takes longer is not to be had."""
+"""The longest wait for a copy, in seconds; after that the program is opened instead."""
 _PROCESS_BYTES = 4 << 20
-"""About what a process that stays costs beside its program, and the copy that waits."""
+"""Approximate memory of a kept process besides its program, and of its waiting copy."""
 
 
 class Forkable(Protocol):
-    """What is asked of a connection to a worker."""
+    """The operations that this module needs from a connection to a worker."""
 
     pid: int
 
     def begin_fork(self, observations: Sequence[str] = (), *, stays: bool = False) -> None:
-        """Ask for a copy."""
+        """Request a copy."""
         ...
 
     def is_forked(self, seconds: float) -> bool:
-        """Return whether the copy is there within `seconds`, or nothing will come."""
+        """Return whether `end_fork` will not block, after waiting at most `seconds`."""
         ...
 
     def end_fork(self) -> Self:
@@ -59,20 +59,20 @@ _Worker = TypeVar("_Worker", bound=Forkable)
 
 @dataclass(frozen=True, slots=True)
 class OpeningCost:
-    """What a program cost its worker, in seconds of processor time."""
+    """The processor time of a worker for a program, in seconds."""
 
     seconds: float
-    """To open it."""
+    """Time to open the program."""
     worked: float = 0.0
-    """In the episode before, of this or another program."""
+    """Time of the previous episode, with this or another program."""
 
     def pays(self, worked: float) -> bool:
-        """Return whether a copy is quicker for an episode that computes for `worked` seconds."""
+        """Return whether a copy is faster for an episode that computes for `worked` seconds."""
         return self.seconds >= _SHORT_SECONDS and worked <= _PAYING_SHARE * self.seconds
 
 
 class _KeptProgram(Generic[_Worker]):
-    """One program: the worker that stays at its start, and whether a copy is under way."""
+    """A program: the worker that stays at its start, and whether a copy is being made."""
 
     def __init__(self, worker: _Worker, cost: OpeningCost, known: Sequence[str], size: int) -> None:
         self.worker = worker
@@ -83,7 +83,7 @@ class _KeptProgram(Generic[_Worker]):
         self._is_coming = False
 
     def ask(self, names: Sequence[str] = ()) -> None:
-        """Ask for the next copy, which will know the observations `names` too."""
+        """Request the next copy, which will have the observations `names` in advance."""
         if not self._is_coming:
             unknown = [name for name in names if name not in self.known]
             self.worker.begin_fork(unknown)
@@ -91,7 +91,7 @@ class _KeptProgram(Generic[_Worker]):
             self._is_coming = True
 
     def take(self) -> _Worker | None:
-        """Return a copy; None if that would take longer than to open the program."""
+        """Return a copy; None if opening the program is faster."""
         self.ask()
         if not self.worker.is_forked(min(self.cost.seconds, _PATIENCE_SECONDS)):
             return None
@@ -99,15 +99,15 @@ class _KeptProgram(Generic[_Worker]):
         return self.worker.end_fork()
 
     def end(self) -> None:
-        """End the worker; a copy that nobody took ends too: nobody can reach it."""
+        """End the worker; a copy that was not used becomes unreachable and ends too."""
         self.worker.close()
 
 
 class KeptPrograms(Generic[_Worker]):
-    """The programs that the workers of one zygote keep loaded, as long as anybody uses it.
+    """The programs that the workers of one zygote keep loaded, while the zygote has users.
 
-    What one environment does to a program never reaches another: keys hold the contents of a
-    program and all that its session is told at the start. Any thread may use it.
+    An environment never sees changes that another made to a program: keys include the program
+    and all arguments of the session's start. Thread-safe.
     """
 
     def __init__(self, zygote: int) -> None:
@@ -123,46 +123,46 @@ class KeptPrograms(Generic[_Worker]):
 
     @property
     def workers(self) -> list[_Worker]:
-        """The workers that stay, the one used longest ago first."""
-        return [kept.worker for kept in self._kept.values()]
+        """The workers that stay, the least recently used first."""
+        return [program.worker for program in self._kept.values()]
 
     def enter(self, user: int) -> None:
         """Note that the connection with this identity uses the zygote."""
         self._users.add(user)
 
     def leave(self, user: int) -> None:
-        """Note that it does no more; the last one takes everything with it."""
+        """Note that the connection no longer uses the zygote; the last user drops all programs."""
         if user in self._users:
             self._users.discard(user)
             if not self._users:
                 self.clear()
 
     def take(self, key: Hashable, worked: float = 0.0) -> _Worker | None:
-        """Return a worker that has just started as `key` says; None if it is to be started.
+        """Return a worker that has just started with `key`; None if the caller must start one.
 
-        `worked` is the processor time of the episode before: the next is taken to be like it.
+        `worked` is the processor time of the previous episode; the next is assumed to be similar.
         """
         with self._lock:
-            kept = self._kept.get(key)
-            if kept is None:
+            program = self._kept.get(key)
+            if program is None:
                 return None
             self._kept.move_to_end(key)
-            if not kept.cost.pays(worked):
+            if not program.cost.pays(worked):
                 return None
             try:
-                return kept.take()
+                return program.take()
             except ServiceError:
                 self.drop(key)
                 return None
 
     def took(self, key: Hashable, names: Sequence[str]) -> None:
-        """Make the next copy, now that one has begun and shown the observations `names`."""
+        """Request the next copy, after an episode began with the observations `names`."""
         with self._lock:
-            kept = self._kept.get(key)
-            if kept is None:
+            program = self._kept.get(key)
+            if program is None:
                 return
             try:
-                kept.ask(names)
+                program.ask(names)
             except ServiceError:
                 self.drop(key)
 
@@ -174,12 +174,12 @@ class KeptPrograms(Generic[_Worker]):
         cost: OpeningCost,
         names: Sequence[str],
     ) -> None:
-        """Note that `worker` has started as `key` says; keep what was lately, too."""
+        """Note that `worker` has started with `key`; keep programs that were opened repeatedly."""
         if not cost.pays(0.0) or limits.kept_programs == 0:
             return
         with self._lock:
-            kept = self._kept.get(key)
-            if kept is not None:  # a copy was too slow this time
+            program = self._kept.get(key)
+            if program is not None:  # a copy was too slow this time
                 return
             if not self._was_recent(hash(key), limits.kept_programs):
                 return
@@ -188,32 +188,32 @@ class KeptPrograms(Generic[_Worker]):
             try:
                 worker.begin_fork(stays=True)
                 copy = worker.end_fork()
-            except ServiceError:  # if the worker is lost its next step says so
+            except ServiceError:  # if the worker is lost, its next step reports it
                 return
-            kept = _KeptProgram(copy, cost, names, self._measure_bytes(copy.pid))
-            if kept.bytes > limits.kept_bytes:
-                kept.end()
+            program = _KeptProgram(copy, cost, names, self._measure_bytes(copy.pid))
+            if program.bytes > limits.kept_bytes:
+                program.end()
                 return
-            self._kept[key] = kept
+            self._kept[key] = program
             self._shrink(limits)
             self.took(key, ())
 
     def drop(self, key: Hashable) -> None:
-        """Keep a program no longer."""
+        """Stop keeping a program."""
         with self._lock:
-            kept = self._kept.pop(key, None)
-            if kept is not None:
-                kept.end()
+            program = self._kept.pop(key, None)
+            if program is not None:
+                program.end()
 
     def forget(self) -> None:
-        """Drop what a forked child inherited: it is the parent's."""
+        """Drop everything that a forked child inherited: it belongs to the parent."""
         self._lock = threading.RLock()
         self._kept.clear()
         self._recent.clear()
         self._users.clear()
 
     def clear(self) -> None:
-        """Keep nothing."""
+        """Drop all programs."""
         with self._lock:
             self._recent.clear()
             for key in list(self._kept):
@@ -222,7 +222,7 @@ class KeptPrograms(Generic[_Worker]):
     def _was_recent(self, mark: int, most: int) -> bool:
         """Return whether a program was among the last `most` that were opened.
 
-        Of more programs in a circle none would be found again before it had to make room.
+        Keeping more would not help: when cycling through them, each is dropped before its next use.
         """
         was_recent = mark in self._recent
         self._recent[mark] = None
@@ -234,19 +234,19 @@ class KeptPrograms(Generic[_Worker]):
     def _shrink(self, limits: Limits) -> None:
         while self._kept and (
             len(self._kept) > limits.kept_programs
-            or sum(kept.bytes for kept in self._kept.values()) > limits.kept_bytes
+            or sum(program.bytes for program in self._kept.values()) > limits.kept_bytes
         ):
             self.drop(next(iter(self._kept)))
 
     def _measure_bytes(self, pid: int) -> int:
-        """Return about how much memory the program in worker `pid` takes."""
+        """Return the approximate memory that the program in worker `pid` takes."""
         if self._loaded_bytes is None:
             self._loaded_bytes = _anonymous_bytes(self._zygote)
         return _PROCESS_BYTES + max(_anonymous_bytes(pid) - self._loaded_bytes, 0)
 
 
 def make_key(start: Start, memory_bytes: int) -> Hashable:
-    """Return what is equal for starts that lead to the same session, whatever they observe."""
+    """Return a key that is equal for starts of the same session, with any observations."""
     program = start.benchmark
     return (
         memory_bytes,
@@ -260,9 +260,9 @@ def make_key(start: Start, memory_bytes: int) -> Hashable:
 
 
 def _anonymous_bytes(pid: int) -> int:
-    """Return the memory of a process that is no file's, with what it shares with its origin."""
+    """Return the anonymous memory of a process, including pages shared with its origin."""
     try:
         _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
-    except (OSError, ValueError):  # it has ended
+    except (OSError, ValueError):  # the process has ended
         return 0
     return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")

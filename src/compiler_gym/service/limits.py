@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Holds a worker to its limits, and ties its process to its owner.
+"""Limits of a worker, and the ties of its process to its owner.
 
-Deadlines are kept by the client, which ends a worker that passes one; memory is
-kept by the kernel. Children of a worker are bound to it here, so that nothing
-outlives the program that asked for it.
+The client enforces deadlines, by ending a worker that exceeds one; the kernel enforces memory
+limits. Children of a worker are bound to it here, so that no process outlives the program
+that started it.
 """
 
 import ctypes
@@ -44,7 +44,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
 _KEPT_BYTES = 32 << 20
 _SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}
-"""The number of the system call, for which this C library has no function."""
+"""The number of the system call; this C library has no function for it."""
 _SCHED_ATTR = struct.Struct("=IIQiIQQQ")
 """Size, policy, flags, nice value, priority, runtime, deadline, period (``sched.h``)."""
 _SLICE_NS = 20_000_000
@@ -55,7 +55,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def bind_to_parent(expected_parent: int) -> None:
     """Make the kernel end this process (SIGKILL) when its parent ends.
 
-    Raises `ServiceOSError` if the parent has gone already.
+    Raises `ServiceOSError` if the parent has already ended.
     """
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != expected_parent:
@@ -65,14 +65,14 @@ def bind_to_parent(expected_parent: int) -> None:
 def wake_with_parent() -> None:
     """Make the kernel continue this process (SIGCONT) when its parent ends.
 
-    One that was stopped would not see that end otherwise, and stay for ever. The end of
-    the thread that started it counts as well, which is no harm: who runs goes on.
+    A stopped process would otherwise not notice that and stay forever. The signal also comes
+    when the thread that started this process ends, which is harmless for a running process.
     """
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
 
 
 def adopt_orphans(*, on: bool = True) -> None:
-    """Make this process the parent of descendants whose own parent has ended, or no longer."""
+    """Make this process the parent of descendants whose parent has ended; undo it unless `on`."""
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0)
 
 
@@ -83,10 +83,10 @@ def end_within(seconds: int) -> None:
 
 
 def keep_freed_memory() -> None:
-    """Let this process and its forks use again what they free, up to 32 MiB of it.
+    """Let this process and its forks reuse up to 32 MiB of the memory that they free.
 
-    A compiler frees much of its memory after every pass. Where the C library gives it
-    back at once, the next pass takes a page fault for every page of it.
+    A compiler frees much of its memory after every pass. If the C library returns it to the
+    kernel at once, the next pass takes a page fault for every page.
     """
     try:
         set_option = _libc.mallopt
@@ -98,7 +98,7 @@ def keep_freed_memory() -> None:
 
 
 def give_back_memory() -> None:
-    """Give the kernel what was freed and kept, in a process that will not use it again."""
+    """Return freed memory to the kernel, in a process that will not use it again."""
     try:
         trim = _libc.malloc_trim
     except AttributeError:  # not glibc
@@ -107,7 +107,7 @@ def give_back_memory() -> None:
 
 
 def read_processor_seconds(pid: int) -> float:
-    """Return what the process `pid` has computed, without its children; 0 if it has ended."""
+    """Return the processor time of process `pid`, without its children; 0 if it has ended."""
     try:
         return time.clock_gettime(~pid << 3 | _CPUCLOCK_SCHED)
     except OSError:
@@ -115,7 +115,7 @@ def read_processor_seconds(pid: int) -> float:
 
 
 def read_address_space(pid: int) -> tuple[int, int]:
-    """Return the bytes that the process `pid` has reserved and holds; 0 if it has ended."""
+    """Return the reserved and the resident bytes of process `pid`; 0 if it has ended."""
     try:
         reserved, held = Path(f"/proc/{pid}/statm").read_text().split()[:2]
     except (OSError, ValueError):
@@ -126,7 +126,7 @@ def read_address_space(pid: int) -> tuple[int, int]:
 def limit_memory(memory_bytes: int) -> None:
     """Bound the address space of this process and its children; 0 does nothing.
 
-    Raises `MemoryError` if it has more already: every request would fail, each in its own way.
+    Raises `MemoryError` if it uses more already: every request would fail in a different way.
     """
     if memory_bytes <= 0:
         return
@@ -139,13 +139,13 @@ def limit_memory(memory_bytes: int) -> None:
 
 
 def work_in_batches() -> None:
-    """Tell the kernel that this process computes: to be woken does not interrupt its owner.
+    """Make the kernel treat this process as a batch job: waking it does not preempt its owner.
 
-    An owner that sends to many workers has sent to all of them before the first of those
-    that share its core begins, and of these each computes for up to 20 ms before another
-    does: most passes end with the caches they began with. Who is not one of them is not
-    kept waiting (``sched_attr`` in Linux 6.12; older kernels ignore the time). Its
-    children, compilers and programs, are like it.
+    An owner that sends to many workers finishes sending before the first worker on its core
+    starts. Each worker then computes for up to 20 ms before the next one, so that most passes
+    find their data in the caches. Other processes are not kept waiting (``sched_attr`` in
+    Linux 6.12; older kernels ignore the time). Children of this process, compilers and
+    programs, inherit it.
     """
     number = _SCHED_SETATTR.get(os.uname().machine)
     nice = os.getpriority(os.PRIO_PROCESS, 0)
@@ -154,7 +154,7 @@ def work_in_batches() -> None:
         return
     try:
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-    except OSError:  # a sandbox forbids it: it is only slower
+    except OSError:  # forbidden by a sandbox: only slower
         pass
 
 
@@ -169,9 +169,9 @@ def run_child(
     """Run `command` from a worker and return its exit status and output.
 
     The child is in the worker's process group and ends with the worker. Raises
-    `subprocess.TimeoutExpired` after `timeout` seconds, when the child and what it
-    started have been ended, and `OSError` when the command cannot be started.
-    `setup` runs in the child before the command.
+    `subprocess.TimeoutExpired` after `timeout` seconds, after ending the child and its
+    descendants, and `OSError` if the command cannot be started. `setup` runs in the child
+    before the command.
     """
     worker, began = os.getpid(), time.monotonic_ns()
 
@@ -202,7 +202,7 @@ def run_child(
 
 
 def list_children(pid: int) -> list[int]:
-    """Return the processes that process `pid` is the parent of."""
+    """Return the process ids of the children of process `pid`."""
     try:
         tasks = list(Path(f"/proc/{pid}/task").iterdir())
         return [int(child) for task in tasks for child in (task / "children").read_text().split()]
@@ -219,8 +219,8 @@ def find_parent(pid: int) -> int:
 
 
 def _end_tree(pid: int) -> None:
-    """Kill `pid`, which nobody has waited for yet, and what it started: a driver has helpers."""
-    os.kill(pid, signal.SIGSTOP)  # so that it starts no more while we look
+    """Kill `pid`, which must not have been waited for, and its descendants, such as helpers."""
+    os.kill(pid, signal.SIGSTOP)  # it must not start more processes meanwhile
     for child in list_children(pid):
         try:
             _end_tree(child)

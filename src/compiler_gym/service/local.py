@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A session in this process: for inputs that are trusted, and to look into."""
+"""A session in this process: for trusted programs and for debugging."""
 
 import os
 import shutil
@@ -19,20 +19,20 @@ __all__ = ["LocalConnection"]
 
 
 class LocalConnection:
-    """A session in this process: no isolation, no process to reach."""
+    """A session in this process, without isolation."""
 
     def __init__(self, source: SessionSource) -> None:
         session_class = prepare_session_class(source.session, dict(source.options))
         self._scratch = new_scratch("local")
         self._directories = 0
-        self._context = copy_context()  # what a session sets is not its client's
+        self._context = copy_context()  # context variables of a session do not reach its client
         self._owner = os.getpid()
         self.servicer: Servicer | None = Servicer(session_class, self._new_directory)
         self.apply: Callable[[Any], bool | Reply] = self.servicer.apply
-        """`Servicer.apply`, or what raises `ServiceIsClosed`."""
+        """`Servicer.apply`, or a function that raises `ServiceIsClosed`."""
         self._reply: Reply | None = None
         self.channel = None
-        """None: replies come as they are."""
+        """None: replies come without a channel."""
 
     @property
     def is_open(self) -> bool:
@@ -40,7 +40,7 @@ class LocalConnection:
         return self.servicer is not None
 
     def call(self, request: Request, timeout: float | None = None) -> Reply:
-        """Return the reply to `request`; no deadline is kept here."""
+        """Return the reply to `request`; deadlines are not enforced here."""
         servicer = self.servicer
         if servicer is None:
             _refuse(request)
@@ -48,7 +48,7 @@ class LocalConnection:
             if type(request) is Step:
                 return self._context.run(servicer.step, request)
             return self._context.run(servicer.handle, request)
-        except BaseException:  # an interrupt: the session may be in the middle of anything
+        except BaseException:  # an interrupt may leave the session in any state
             self.close()
             raise
 
@@ -69,7 +69,7 @@ class LocalConnection:
         """Return None: there is nothing to wait for."""
 
     def advance(self) -> bool:
-        """Return True: the reply is there."""
+        """Return True: the reply is available."""
         return True
 
     def abandon(self) -> None:
@@ -81,7 +81,7 @@ class LocalConnection:
         return None
 
     def close(self) -> None:
-        """End the session and remove its files. Calling it twice is fine."""
+        """End the session and remove its files. Safe to call twice."""
         servicer, self.servicer, self.apply = self.servicer, None, _refuse
         if servicer is not None and os.getpid() == self._owner:
             servicer.stop()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The messages between an environment and its worker, and how they become bytes.
+"""The messages between an environment and its worker, and their encoding.
 
-Each is a msgpack array whose first item is the tag. A frame is the length of
-the message as eight little-endian bytes, then the message. They are a public protocol:
-programs in other languages speak it, and ``docs/reference/session-protocol.md`` is made from
-these classes. A new field goes to the end and has a default, which readers of either side
-ignore or fill in; whatever else changes needs another `PROTOCOL`.
+Each message is a msgpack array whose first item is the tag. A frame is the length of the message
+as eight little-endian bytes, then the message. The messages are a public protocol for programs
+in other languages, and ``docs/reference/session-protocol.md`` is generated from these classes.
+A new field goes to the end and has a default: older readers ignore it, newer ones fill it in. Any
+other change needs a new `PROTOCOL`.
 """
 
 from typing import Any, cast
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 PROTOCOL = 1
-"""The version of the session protocol. Both sides say theirs in the handshake."""
+"""The version of the session protocol. Both sides send theirs in the handshake."""
 
 
 class Start(Struct, array_like=True, tag=1):
@@ -53,12 +53,12 @@ class Start(Struct, array_like=True, tag=1):
     benchmark: BenchmarkSpec
     """The program."""
     action_space: str | None
-    """The name of the action space that actions are given in; None is the first."""
+    """The name of the action space of the actions; None is the first."""
     observations: list[str]
     """The names of the observations to reply with."""
     limits: dict[str, float]
-    """Bounds that a session may keep: ``growth`` and ``growth_floor`` of the program's size, and
-    ``sandbox``, the strength of the sandbox for running it."""
+    """Bounds that a session may enforce: ``growth`` and ``growth_floor`` of the program's size, and
+    ``sandbox``, the strength of the sandbox that runs the program."""
 
 
 class Step(Struct, array_like=True, tag=2):
@@ -69,20 +69,20 @@ class Step(Struct, array_like=True, tag=2):
     observations: list[str]
     """The names of the observations to reply with."""
     stay_awake: bool = True
-    """True if the worker may look for the next request for a while before it sleeps."""
+    """True if the worker may poll for the next request for a while before it sleeps."""
 
 
 class Fork(Struct, array_like=True, tag=3):
     """Make a second worker with the same state."""
 
     observations: list[str] = []
-    """What both are to know already; what cannot be computed is left out."""
+    """Observations to compute in advance for both workers; failures are ignored."""
     stays: bool = False
-    """True if the copy will only be forked from: it gives back the memory that it does not use."""
+    """True if the copy will only be forked: it then releases unused memory."""
 
 
 class Parameter(Struct, array_like=True, tag=4):
-    """Hand a parameter to the session."""
+    """Pass a parameter to the session."""
 
     key: str
     """Its name."""
@@ -91,31 +91,31 @@ class Parameter(Struct, array_like=True, tag=4):
 
 
 class Stop(Struct, array_like=True, tag=5):
-    """End the episode and keep the worker."""
+    """End the episode but not the worker."""
 
 
 class Resume(Struct, array_like=True, tag=6):
-    """Begin an episode where this worker's began: nothing was done in it since."""
+    """Begin an episode at the state where this worker's episode began; nothing has changed it."""
 
     observations: list[str]
     """The names of the observations to reply with."""
 
 
 class Hello(Struct, array_like=True, tag=7):
-    """The handshake: ask what the compiler offers."""
+    """The handshake: request a description of the compiler."""
 
     protocols: list[int]
     """The versions of the protocol that the client speaks."""
     capabilities: list[str] = []
-    """What the client can do beside the requests: ``"descriptors"`` is to receive a descriptor,
-    without which no fork can be handed over."""
+    """Optional abilities of the client: ``"descriptors"`` means that it can receive a descriptor,
+    which forks need."""
 
 
 class Description(Struct, array_like=True, tag=17):
-    """What a compiler offers."""
+    """The description of a compiler."""
 
     protocol: int
-    """The version of the protocol that is spoken from now on, one of those offered."""
+    """The version of the protocol to use from now on, one of those offered."""
     compiler_version: str
     """The compiler's name and version, as it reports them."""
     action_spaces: list[ActionSpaceSpec]
@@ -123,7 +123,7 @@ class Description(Struct, array_like=True, tag=17):
     observation_spaces: list[ObservationSpec]
     """Every observation space."""
     capabilities: list[str] = []
-    """What the session can do beside what it must: ``"fork"`` is to answer `Fork` and `Resume`."""
+    """Optional abilities of the session: ``"fork"`` means that it answers `Fork` and `Resume`."""
 
     @property
     def forkable(self) -> bool:
@@ -135,51 +135,51 @@ class Started(Struct, array_like=True, tag=18):
     """An episode has begun."""
 
     action_space: ActionSpaceSpec | None
-    """Only where the session starts with another space than the one it declares."""
+    """The action space, only if the session starts with another than the one it declares."""
     observations: list[Any]
-    """The values that were asked for, in order."""
+    """The requested values, in order."""
     warnings: list[tuple[str, str]] | None = None
-    """What the session has to say: the class of a warning or the level of a log message (debug,
+    """Messages of the session: the class of a warning or the level of a log message (debug,
     info, warning, error), and the text."""
     seconds: float = 0.0
-    """The processor time that it took, with that of children."""
+    """The processor time of the start, including children."""
 
 
 class Stepped(Struct, array_like=True, tag=19):
-    """Actions were applied; `applied` of them if one ended the episode."""
+    """Actions were applied: all, or the first `applied` ones if the episode ended."""
 
     end: bool
     """True if the last action ended the episode."""
     action_space: ActionSpaceSpec | None
-    """The action space from now on, where it is another."""
+    """The action space from now on, if it has changed."""
     no_effect: bool
-    """True if the program is exactly what it was before."""
+    """True if the program did not change at all."""
     observations: list[Any]
-    """The values that were asked for, in order; empty where one failed."""
+    """The requested values, in order; empty if one failed."""
     applied: int
     """Number of actions that were applied."""
     failure: list[str] | None = None
     """Class name and message of an observation that could not be computed."""
     warnings: list[tuple[str, str]] | None = None
-    """As those of `Started`."""
+    """The same as in `Started`."""
     core: int = -1
     """The number of the core that the worker is on, or -1."""
     seconds: float = 0.0
-    """How long it took, without the way there and back."""
+    """The duration of the step in the worker, in seconds."""
 
 
 class Forked(Struct, array_like=True, tag=20):
-    """A fork is ready. The descriptor of its own socket comes with this message."""
+    """A fork is ready. The descriptor of its socket comes with this message."""
 
     pid: int
-    """The number of its process."""
+    """Its process id."""
 
 
 class ParameterReply(Struct, array_like=True, tag=21):
-    """What the session answered; None means that it does not know the key."""
+    """The session's answer to a parameter."""
 
     value: str | None
-    """The answer."""
+    """The answer; None if the session does not have this parameter."""
 
 
 class Stopped(Struct, array_like=True, tag=22):
@@ -192,7 +192,7 @@ class Failed(Struct, array_like=True, tag=23):
     kind: str
     """The name of a class of `compiler_gym.errors`."""
     message: str
-    """What was expected and what was found."""
+    """The text of the error."""
     applied: int = 0
     """Number of actions that had been applied before the one that failed."""
     recoverable: bool = False
@@ -201,17 +201,17 @@ class Failed(Struct, array_like=True, tag=23):
 
 def check_layout(message: type[Struct], tag: int, fields: tuple[str, ...]) -> None:
     """Raise `ImportError` unless `message` has this tag and these fields in this order."""
-    found = message.__struct_config__.tag, message.__struct_fields__
-    if found != (tag, fields):
+    layout = message.__struct_config__.tag, message.__struct_fields__
+    if layout != (tag, fields):
         raise ImportError(
             f"expected {message.__name__} with tag {tag} and fields {fields}, as in "
-            f"native/include/compiler_gym/service/reply.h, found {found[0]} and {found[1]}"
+            f"native/include/compiler_gym/service/reply.h, got {layout[0]} and {layout[1]}"
         )
 
 
 check_layout(
     Stepped, STEPPED_TAG, cast("tuple[str, ...]", STEPPED_FIELDS)
-)  # the module reads them where they lie
+)  # the native module accesses these fields directly
 
 Request = Start | Step | Fork | Parameter | Stop | Resume | Hello
 Reply = Description | Started | Stepped | Forked | ParameterReply | Stopped | Failed

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Answers requests with one compiler session; knows nothing of processes.
+"""Answers requests with one compiler session; independent of processes.
 
-The same code serves a worker process and an in-process environment, so both
-give the same answers. Exceptions never leave it: they become `Failed` replies.
+The same code serves a worker process and an in-process environment, so both give the same
+answers. Exceptions never escape: they become `Failed` replies.
 """
 
 import errno
@@ -55,9 +55,9 @@ _RECOVERABLE = (
     SessionNotFound,
     UnknownNameError,
 )
-"""What a session raises before it has changed anything."""
+"""Errors that a session raises before it has changed anything."""
 _RAISED = (Exception, SystemExit)
-"""What a session may raise: ``sys.exit()`` in it ends the session, not its process."""
+"""Errors that a session may raise: ``sys.exit()`` ends the session, not its process."""
 
 _NO_EPISODE = "no episode is running: call reset() first"
 
@@ -66,7 +66,7 @@ _REFUSED_TO_LOADER = re.compile("failed to map segment|cannot allocate memory", 
 
 
 class Servicer:
-    """Holds at most one session of `session_class` and what was observed of it."""
+    """Holds at most one session of `session_class` and its memoized observations."""
 
     def __init__(
         self, session_class: type[CompilerSession], make_working_dir: Callable[[], Path]
@@ -102,14 +102,14 @@ class Servicer:
             raise UnknownNameError(f"a servicer cannot answer {type(request).__name__}")
         except _RECOVERABLE as error:
             return report_failure(error, recoverable=True)
-        except _RAISED as error:  # the border: whatever a session raises becomes a reply
+        except _RAISED as error:  # the boundary: any error of a session becomes a reply
             self.stop()
             return report_failure(error)
 
     def stop(self, *, leaves: bool = False) -> None:
         """End the session, if there is one, and remove its directory.
 
-        `leaves` says that this process ends right after.
+        Set `leaves` if this process exits right after.
         """
         session, self.session = self.session, None
         self._memo = {}
@@ -123,7 +123,7 @@ class Servicer:
             shutil.rmtree(working_dir, ignore_errors=True)
 
     def remember(self, names: list[str]) -> None:
-        """Compute observations for the copies of this process; what fails is for who asks."""
+        """Compute observations for the copies of this process; ignore failures."""
         for name in names:
             try:
                 if self._memoable.get(name):
@@ -137,11 +137,11 @@ class Servicer:
         return self._working_dir is not None and self._working_dir.exists()
 
     def move_files(self, has_files: bool) -> None:
-        """Take a directory of its own, with a copy of the files, after a fork of the process.
+        """Create a new working directory, with a copy of the files, after a fork of the process.
 
-        `has_files` says whether there were any before it; later ones are another's.
+        `has_files` tells whether there were any before the fork; later ones belong to the parent.
         """
-        self._time("off")  # nobody has asked this one
+        self._time("off")  # timing was requested from the parent only
         before, session = self._working_dir, self.session
         if before is None or session is None:
             return
@@ -176,23 +176,23 @@ class Servicer:
         return Started(session.initial_action_space, [self._observe(name) for name in names])
 
     def step(self, request: Step) -> Reply:
-        """Return the reply to `request`, as `handle` does."""
+        """Return the reply to `request`, like `handle`."""
         session = self.session
         if session is None:
             return report_failure(SessionNotFound(_NO_EPISODE), recoverable=True)
         end, new_space, no_effect, applied = False, None, True, 0
         for action in request.actions:
-            said = self.apply(action, had_effect=not no_effect)
-            if type(said) is Failed:
-                said.applied = applied
-                return said
+            result = self.apply(action, had_effect=not no_effect)
+            if type(result) is Failed:
+                result.applied = applied
+                return result
             applied += 1
-            if type(said) is bool:
-                no_effect = no_effect and said
+            if type(result) is bool:
+                no_effect = no_effect and result
                 continue
-            assert type(said) is Stepped
-            no_effect, end = no_effect and said.no_effect, said.end
-            new_space = said.action_space or new_space
+            assert type(result) is Stepped
+            no_effect, end = no_effect and result.no_effect, result.end
+            new_space = result.action_space or new_space
             if end:
                 break
         if not request.observations:
@@ -200,19 +200,19 @@ class Servicer:
         try:
             observations = [self._observe(name) for name in request.observations]
         except (ObservationError, UnknownNameError) as error:
-            # The actions were applied: only what was to be seen is missing.
+            # The actions were applied: only the observations are missing.
             failure = [type(error).__name__, str(error)]
             return Stepped(end, new_space, no_effect, [], applied, failure)
-        except _RAISED as error:  # a compiler that works when it is looked at fails here
+        except _RAISED as error:  # a compiler that works lazily, on observation, fails here
             self.stop()
             return report_failure(error, applied=applied)
         return Stepped(end, new_space, no_effect, observations, applied)
 
     def apply(self, action: Any, *, had_effect: bool = False) -> bool | Reply:
-        """Apply one action; its reply is left out where it says one bit only.
+        """Apply one action; return a bool instead of a reply if nothing else is to report.
 
-        That bit is whether the action changed nothing; after one that `had_effect` in the same
-        request it may be False all the same.
+        True means that the action changed nothing; after one that `had_effect` in the same request
+        it may be False all the same.
         """
         session = self.session
         if session is None:
@@ -222,24 +222,24 @@ class Servicer:
             end, new_space, no_effect = apply(action)
         except InvalidActionError as error:
             return report_failure(error, recoverable=True)
-        except _RAISED as error:  # the border: whatever a session raises becomes a reply
+        except _RAISED as error:  # the boundary: any error of a session becomes a reply
             self.stop()
             return report_failure(error)
-        except BaseException:  # an interrupt: the session may be in the middle of anything
+        except BaseException:  # an interrupt may leave the session in any state
             self.stop()
             raise
         if not no_effect and self._memo:
             self._memo = {}
-        if end is not False or new_space is not None:  # a number is for the client to refuse
+        if end is not False or new_space is not None:  # the client rejects a number
             return Stepped(end, new_space, bool(no_effect), [], 1)
         return bool(no_effect)
 
     def _time(self, value: str) -> str:
-        """Begin or end to note where the time goes, or say where it went: a text for `TIMES`."""
+        """Start or stop timing, or return the times: a text for `TIMES`."""
         if value == "take":
             return "[]" if self._stopwatch is None else self._stopwatch.take()
         if value not in ("on", "off"):
-            raise InvalidParameterError(f"{TIMES} is {value!r}: expected on, off or take")
+            raise InvalidParameterError(f"{TIMES} must be on, off or take (got {value!r})")
         session = self.session
         if isinstance(session, TimedSession):
             self.session = session = session.session
@@ -271,7 +271,7 @@ class Servicer:
 
 
 def describe_session(session_class: type[CompilerSession]) -> Description:
-    """Return what `session_class` offers, after its `prepare`."""
+    """Return the description of `session_class`, after its `prepare`."""
     return Description(
         PROTOCOL,
         session_class.compiler_version,
@@ -282,18 +282,18 @@ def describe_session(session_class: type[CompilerSession]) -> Description:
 
 
 def _greet(hello: Hello, session_class: type[CompilerSession]) -> Reply:
-    """Return what `session_class` offers to a client that speaks these versions."""
+    """Return the description of `session_class` for a client that speaks these versions."""
     description = describe_session(session_class)
     if description.protocol not in hello.protocols:
-        said = f"expected version {description.protocol}, found {hello.protocols}"
-        return report_failure(EnvironmentNotSupported(said), recoverable=True)
+        message = f"the session needs version {description.protocol}, got {hello.protocols}"
+        return report_failure(EnvironmentNotSupported(message), recoverable=True)
     if "descriptors" not in hello.capabilities:
         description.capabilities = [name for name in description.capabilities if name != "fork"]
     return description
 
 
 def report_failure(error: BaseException, *, applied: int = 0, recoverable: bool = False) -> Failed:
-    """Return `error` as a reply; the class name survives if it is one of ours."""
+    """Return `error` as a reply; the class name is kept if it is one of ours."""
     if isinstance(error, MemoryError) or _is_of_refused_memory(error):
         return Failed("WorkerOutOfMemoryError", "an allocation failed", applied)
     if isinstance(error, CompilerGymError):
@@ -304,7 +304,7 @@ def report_failure(error: BaseException, *, applied: int = 0, recoverable: bool 
 
 
 def _is_of_refused_memory(error: BaseException | None) -> bool:
-    """Return whether the system refused memory, which loaders and threads say in their words."""
+    """Return whether the system refused memory; loaders and threads report it differently."""
     while error is not None:
         if isinstance(error, OSError) and error.errno == errno.ENOMEM:
             return True

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Copy this process as a child of its own parent.
+"""Forks this process so that the copy is a child of its parent.
 
-A copy made so does not depend on its origin: the parent, which outlives both,
-reaps it. The kernel can do this in one step, but only in a process without other
-threads, because the C library is not asked; elsewhere it takes two forks, of
-which the first ends at once so that the second is adopted.
+Such a copy does not depend on its origin: the parent, which outlives both, reaps it. The kernel
+can do this in one step, but only in a single-threaded process, because the C library does not
+take part; otherwise it takes two forks, the first of which ends at once so that the second is
+adopted.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ __all__ = ["fork_sibling"]
 
 _CLONE_PARENT = 0x8000
 _CLONE_NUMBERS = {"x86_64": 56, "aarch64": 220, "riscv64": 220}
-"""The number of the system call; its other arguments are all zero here, so their order is moot."""
+"""The number of the system call; all other arguments are zero, so their order does not matter."""
 _PR_SET_PDEATHSIG = 1
 
 _libc = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock, as a fork must
@@ -28,12 +28,12 @@ _PAUSE = 0.0002
 
 
 def fork_sibling(parent: int, ready: int) -> int:
-    """Return the number of the copy, or 0 in the copy.
+    """Return the process id of the copy, or 0 in the copy.
 
-    `parent` must be this process's parent and adopt the orphans among its
-    descendants. The copy leads a session of its own and ends with `parent`; once
-    both hold it writes a byte to the descriptor `ready`. Raises `OSError` when
-    the kernel refuses. A copy whose parent has ended meanwhile ends too.
+    `parent` must be this process's parent and adopt orphans among its descendants. The copy
+    leads a new session and ends with `parent`; once both are set up it writes a byte to the
+    descriptor `ready`. Raises `OSError` if the kernel refuses. A copy whose parent has ended
+    meanwhile ends too.
     """
     number = _CLONE_NUMBERS.get(platform.machine())
     if number is None or len(os.listdir("/proc/self/task")) > 1:
@@ -46,7 +46,7 @@ def _clone(number: int, parent: int, ready: int) -> int:
     python.PyOS_BeforeFork()
     child = _libc.syscall(number, _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
     if child == 0:
-        _stand_alone(parent, ready)  # first of all: our origin waits for it
+        _stand_alone(parent, ready)  # first, because our origin waits for it
         python.PyOS_AfterFork_Child()
         return 0
     error = ctypes.get_errno()
@@ -67,7 +67,7 @@ def _fork_twice(parent: int, ready: int) -> int:
                 os.close(reader)
                 os.close(writer)
                 reader = writer = -1
-                while os.getppid() == first:  # which is about to end: we are adopted then
+                while os.getppid() == first:  # it is about to end, and then we are adopted
                     time.sleep(_PAUSE)
                 _stand_alone(parent, ready)
                 return 0
@@ -94,7 +94,7 @@ def _fork_or_leave(writer: int) -> int:
 
 def _stand_alone(parent: int, ready: int) -> None:
     _libc.setsid()
-    # Not before this process is its parent's: the end of another parent would be its own.
+    # Only once it is the parent's child: the end of another parent would kill it.
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)

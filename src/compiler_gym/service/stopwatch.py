@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Records where the time of a session's calls goes, while a profile is taken.
+"""Records the times of a session's calls while a profile is taken.
 
-Nothing here runs otherwise: a session that is timed is another object in the servicer.
-Times are those of the monotonic clock, which all processes of a machine share.
+Otherwise nothing here runs: a timed session is a different object in the servicer. Times are
+from the monotonic clock, which all processes of a machine share.
 """
 
 from collections.abc import Generator, Sequence
@@ -28,10 +28,10 @@ __all__ = [
 ]
 
 TIMES = "service.times"
-"""The parameter that a servicer itself answers: ``on``, ``off``, or ``take`` for `read_times`."""
+"""The parameter that the servicer itself answers: ``on``, ``off``, or ``take`` (`read_times`)."""
 
 APPLY = "action"
-"""What the call of an action is named: the session knows its number only."""
+"""The name of the call of an action: the session knows only its number."""
 
 _children: ContextVar[list[TimedPart] | None] = ContextVar("children", default=None)
 
@@ -40,40 +40,40 @@ class TimedCall(Struct, frozen=True, array_like=True):
     """One call of a session."""
 
     began: int
-    """When, on the monotonic clock, in nanoseconds."""
+    """The start of the call on the monotonic clock, in nanoseconds."""
     part: TimedPart
 
 
 class Stopwatch:
-    """What was noted of one servicer's sessions and not taken yet."""
+    """The recorded calls of one servicer's sessions that were not taken yet."""
 
     def __init__(self) -> None:
         self._calls: list[TimedCall] = []
 
     def watch(self, session: CompilerSession, began: int | None = None) -> "TimedSession":
-        """Return `session` with its calls noted; if it just started, that began at `began`."""
+        """Return `session` with its calls timed; if it just started, that began at `began`."""
         if began is not None:
-            taken = monotonic_ns() - began
-            self.note(TimedCall(began, TimedPart(Layer.RESET, "start the session", 1, taken)))
+            elapsed = monotonic_ns() - began
+            self.note(TimedCall(began, TimedPart(Layer.RESET, "start the session", 1, elapsed)))
         session.time_parts(True)
         return TimedSession(session, self)
 
     def note(self, call: TimedCall) -> None:
-        """Keep `call` until it is taken."""
+        """Record `call` until it is taken."""
         self._calls.append(call)
 
     def take(self) -> str:
-        """Return what was noted since the last time, for `read_times`."""
+        """Return the calls recorded since the last time, for `read_times`."""
         calls, self._calls = self._calls, []
         return msgspec.json.encode(calls).decode()
 
 
 class TimedSession(CompilerSession):
-    """A session whose calls are noted."""
+    """A session whose calls are timed."""
 
     def __init__(self, session: CompilerSession, stopwatch: Stopwatch) -> None:
         self.session = session
-        """What does the work."""
+        """The session that does the work."""
         self.initial_action_space = session.initial_action_space
         self._stopwatch = stopwatch
 
@@ -88,7 +88,7 @@ class TimedSession(CompilerSession):
             return self.session.get_observation(name)
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
-        """Hand a parameter on."""
+        """Pass a parameter on."""
         with self._note_time(Layer.ACTIONS, key):
             return self.session.handle_session_parameter(key, value)
 
@@ -97,11 +97,11 @@ class TimedSession(CompilerSession):
         self.session.moved(working_dir)
 
     def close(self) -> None:
-        """Release what the session holds."""
+        """Release the resources of the session."""
         self.session.close()
 
     def leave(self) -> None:
-        """Release what the end of the process does not."""
+        """Release only resources that the end of the process does not release."""
         self.session.leave()
 
     @contextmanager
@@ -121,12 +121,12 @@ class TimedSession(CompilerSession):
     def _parts(self) -> list[TimedPart]:
         try:
             return self.session.timed_parts()
-        except Exception:  # it failed in the call, whose error counts
+        except Exception:  # the call failed too, and its error counts
             return []
 
 
 def note_child(command: Sequence[str], began: int) -> None:
-    """Note a process that ends now, if the call that started it is timed."""
+    """Record a process that ends now, if the call that started it is timed."""
     children = _children.get()
     if children is not None:
         name = PurePath(command[0]).name
@@ -134,5 +134,5 @@ def note_child(command: Sequence[str], began: int) -> None:
 
 
 def read_times(text: str) -> list[TimedCall]:
-    """Return the calls that a servicer tells of."""
+    """Return the calls in a servicer's answer."""
     return msgspec.json.decode(text, type=list[TimedCall])

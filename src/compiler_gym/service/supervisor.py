@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 START_SECONDS = 60.0
-"""The deadline of a zygote's start: loading a compiler on a busy machine."""
+"""The deadline of a zygote's start: loading a compiler on a busy machine takes time."""
 
 _decode = msgspec.msgpack.Decoder(Reply | Spawned | Ended).decode
 _zygotes: dict["SessionSource", "ZygoteHandle"] = {}
@@ -67,15 +67,15 @@ _T = TypeVar("_T", Spawned, Ended)
 
 @dataclass(frozen=True, slots=True)
 class SessionSource:
-    """Which session class to serve, and with which options."""
+    """A session class to serve and its options."""
 
     session: str
-    """``"package.module:Class"``; of a program, what it is called in messages."""
+    """``"package.module:Class"``; for a program, its name in messages."""
     options: tuple[tuple[str, str], ...] = field(default=())
     command: tuple[str, ...] = ()
-    """The program that is the session, in any language, and its arguments."""
+    """The program (in any language) that is the session, and its arguments."""
     carrier: Carrier = Carrier.DESCRIPTOR
-    """What carries the messages of that program."""
+    """The transport of that program's messages."""
 
     @classmethod
     def of_program(
@@ -83,24 +83,24 @@ class SessionSource:
     ) -> "SessionSource":
         """Return the source of sessions that are processes of the program `command`.
 
-        A path in its first word is relative to the working directory of now.
+        A path as the first argument is relative to the current working directory.
 
         Raises:
-            InvalidParameterError: `command` is no list of words, or there is no such carrier.
+            InvalidParameterError: `command` is not a list of arguments, or the carrier is unknown.
         """
-        words = [] if isinstance(command, str) else [os.fspath(word) for word in command]
-        if not words or not words[0]:
+        parts = [] if isinstance(command, str) else [os.fspath(part) for part in command]
+        if not parts or not parts[0]:
             raise InvalidParameterError(
-                f'a service is {command!r}: expected its words, such as ["./my-service"]'
+                f'a service must be a list of arguments, such as ["./my-service"] (got {command!r})'
             )
         try:
-            found = Carrier(carrier)
+            transport = Carrier(carrier)
         except ValueError:
             raise InvalidParameterError(unknown_name("carrier", str(carrier), _CARRIERS)) from None
-        called = shlex.join(words)
-        if os.sep in words[0]:
-            words[0] = os.path.abspath(words[0])
-        return cls(called, command=tuple(words), carrier=found)
+        name = shlex.join(parts)
+        if os.sep in parts[0]:
+            parts[0] = os.path.abspath(parts[0])
+        return cls(name, command=tuple(parts), carrier=transport)
 
 
 class ZygoteHandle:
@@ -121,7 +121,7 @@ class ZygoteHandle:
         self.description: Description | None = None
         self._loaded = 0
         self.programs: KeptPrograms[Any] = KeptPrograms(process.pid)
-        """What its workers keep loaded."""
+        """The programs that its workers keep loaded."""
 
     @classmethod
     def start(cls, source: SessionSource) -> "ZygoteHandle":
@@ -138,14 +138,14 @@ class ZygoteHandle:
             python_path=os.environ.get("PYTHONPATH"),
             shows=_is_debugging(),
         )
-        ours, theirs = _socket_pair()
-        with theirs:
+        client_end, zygote_end = _socket_pair()
+        with zygote_end:
             try:
-                process = _launch(job, theirs)
+                process = _launch(job, zygote_end)
             except BaseException:
-                ours.close()
+                client_end.close()
                 raise
-        zygote = cls(process, Channel(ours), scratch, source)
+        zygote = cls(process, Channel(client_end), scratch, source)
         try:
             zygote._wait_until_ready(source)
         except BaseException:
@@ -155,33 +155,33 @@ class ZygoteHandle:
 
     @property
     def is_alive(self) -> bool:
-        """True if the process runs and is ours to talk to."""
+        """True if the process runs and this process may use it."""
         return self._channel is not None and self._process.poll() is None
 
     def spawn(self, memory_bytes: int) -> tuple[Channel, int]:
         """Return a channel to a new worker and its process number."""
         if self._source.carrier is Carrier.SOCKET:
             return self._spawn_and_accept(memory_bytes)
-        ours, theirs = _socket_pair()
+        client_end, worker_end = _socket_pair()
         try:
-            with theirs:
-                reply = self._ask(Spawn(memory_bytes), Spawned, theirs.fileno())
+            with worker_end:
+                reply = self._ask(Spawn(memory_bytes), Spawned, worker_end.fileno())
         except BaseException:
-            ours.close()
+            client_end.close()
             raise
-        return Channel(ours), reply.pid
+        return Channel(client_end), reply.pid
 
     def _spawn_and_accept(self, memory_bytes: int) -> tuple[Channel, int]:
-        """Return a channel to a program that connects to us."""
+        """Return a channel to a program that connects to a socket of this process."""
         with socket.socket(socket.AF_UNIX) as listener, scratch_directory("socket") as folder:
-            address = f"{folder}/s"  # short: the kernel takes about a hundred characters
+            address = f"{folder}/s"  # short: the kernel allows about a hundred characters
             listener.bind(address)
             listener.listen(1)
             pid = self._ask(Spawn(memory_bytes, address), Spawned).pid
             if _ends_before_it_connects(pid, listener):
-                connected, theirs = _socket_pair()
-                theirs.close()  # whoever asks sees that nobody is there, and how it ended
-                return Channel(connected), pid
+                client_end, other_end = _socket_pair()
+                other_end.close()  # the next request fails, and reports how the program ended
+                return Channel(client_end), pid
             listener.setblocking(False)
             try:
                 return Channel(listener.accept()[0]), pid
@@ -193,24 +193,24 @@ class ZygoteHandle:
                 ) from None
 
     def dismiss(self, pid: int) -> None:
-        """Have a worker ended whose channel was closed, if it does not leave by itself."""
+        """End a worker whose channel was closed, unless it exits by itself."""
         if self._channel is None:
             return
-        with suppress(ServiceError):  # with the zygote gone, so is the worker
+        with suppress(ServiceError):  # the worker ended with its zygote
             self._ask(Dismiss(pid), Ended)
 
     def reap(self, pid: int, *, kill: bool, seconds: float = 2.0) -> Ended:
-        """Return how worker `pid` ended; its status is None if it has not."""
+        """Return how worker `pid` ended; the status is None if it still runs."""
         return self._ask(Reap(pid, kill, seconds), Ended)
 
     @property
     def loaded_bytes(self) -> int:
-        """The address space that the compiler takes before it has a program."""
+        """The address space that the compiler takes before it loads a program."""
         return self._loaded or read_address_space(self._process.pid)[0]
 
-    def require_new(self, pid: int, known: set[int]) -> None:
-        """Raise `ServiceTransportError` if a copy cannot be process `pid`: it is another's."""
-        if pid in known or find_parent(pid) not in (0, self._process.pid):
+    def require_new(self, pid: int, others: set[int]) -> None:
+        """Raise `ServiceTransportError` if process `pid` cannot be the new copy of a worker."""
+        if pid in others or find_parent(pid) not in (0, self._process.pid):
             raise ServiceTransportError(f"the process {pid} is not a new copy of the worker")
 
     def close(self) -> None:
@@ -225,17 +225,17 @@ class ZygoteHandle:
             self._process.kill()
             with suppress(subprocess.TimeoutExpired):  # an interrupt may have left it locked
                 self._process.wait(timeout=5)
-        if self._process.returncode != 0:  # it could not clean up after itself
+        if self._process.returncode != 0:  # it did not clean up after itself
             shutil.rmtree(self._scratch, ignore_errors=True)
 
     def forget(self) -> None:
-        """Drop what a forked child inherited, without a word to the process."""
+        """Drop everything that a forked child inherited, without using the process."""
         channel, self._channel = self._channel, None
         self._lock = threading.Lock()
         self.programs.forget()
         if channel is not None:
             channel.close()
-        self._process.returncode = 0  # it is the parent's child: never wait for it here
+        self._process.returncode = 0  # a child of the parent: never wait for it here
 
     def _ask(
         self, request: msgspec.Struct, expected: type[_T], descriptor: int | None = None
@@ -254,16 +254,16 @@ class ZygoteHandle:
             except (ChannelClosed, OSError, ValueError) as error:
                 self._channel = None
                 channel.close()
-                raise ServiceInitError(f"the compiler's process has gone: {error!r}") from error
+                raise ServiceInitError(f"the compiler's process has ended: {error!r}") from error
             except BaseException:
-                self._channel = None  # an answer may be under way: never read it as another's
+                self._channel = None  # a late answer must not be read as the next one
                 channel.close()
                 raise
         if isinstance(reply, expected):
             return reply
         if isinstance(reply, Failed):
             raise ServiceOSError(reply.message)
-        raise ServiceInitError(f"expected {expected.__name__}, found {type(reply).__name__}")
+        raise ServiceInitError(f"expected {expected.__name__}, got {type(reply).__name__}")
 
     def _wait_until_ready(self, source: SessionSource) -> None:
         channel = self._channel
@@ -282,50 +282,50 @@ class ZygoteHandle:
             ) from None
         except (OSError, ValueError) as error:
             raise ServiceTransportError(
-                f"the process for {source.session} sent what is no message: {error}"
+                f"the process for {source.session} sent a malformed message: {error}"
             ) from error
         if isinstance(reply, Failed):
             raise error_from_name(reply.kind, reply.message)
-        described = self._greet(source) if source.command else reply
-        if isinstance(described, Description):
-            protocol = described.protocol
+        description = self._greet(source) if source.command else reply
+        if isinstance(description, Description):
+            protocol = description.protocol
         else:
-            raise ServiceTransportError(f"expected Description, found {type(described).__name__}")
+            raise ServiceTransportError(f"expected Description, got {type(description).__name__}")
         if protocol != PROTOCOL:
             raise EnvironmentNotSupported(
-                f"{source.session} speaks protocol {protocol}, expected {PROTOCOL}"
+                f"{source.session} speaks protocol {protocol}, but protocol {PROTOCOL} is needed"
             )
-        require_answer(described, Hello([]))
-        self.description = described
+        require_answer(description, Hello([]))
+        self.description = description
 
     def _greet(self, source: SessionSource) -> Description:
-        """Return what the program says of itself, from a process that is ended after it."""
+        """Return the program's description of itself, from a process that is ended afterwards."""
         channel, pid = self.spawn(0)
-        expected = f"expected a reply to Hello by way of {SESSION} ({source.carrier.value})"
+        expected = f"expected a reply to Hello via {SESSION} ({source.carrier.value})"
         deadline = time.monotonic() + START_SECONDS
         try:
             channel.send(encode(Hello([PROTOCOL], ["descriptors"])), deadline)
             reply = _decode(channel.receive(deadline))
             self._loaded = read_address_space(pid)[0]
         except TimeoutError:
-            ended = self.reap(pid, kill=True)
+            end = self.reap(pid, kill=True)
             raise ServiceInitError(
                 f"{source.session} did not answer within {START_SECONDS:.0f} s: "
-                f"{expected}{last_words(ended)}"
+                f"{expected}{last_words(end)}"
             ) from None
         except (RecursionError, TypeError, ValueError) as error:
-            ended = self.reap(pid, kill=True)
+            end = self.reap(pid, kill=True)
             raise ServiceTransportError(
-                f"{source.session} sent what is no message ({error}): {expected}; does it print to "
-                f"what carries its messages?{last_words(ended)}"
+                f"{source.session} sent a malformed message ({error}): {expected}; does it print "
+                f"to the stream that carries its messages?{last_words(end)}"
             ) from error
         except OSError as error:
-            ended = self.reap(pid, kill=False)
-            if ended.status is None:
-                ended = Ended(None, said=self.reap(pid, kill=True).said)
-            how = "" if ended.status is None else f": it {describe_status(ended.status)}"
+            end = self.reap(pid, kill=False)
+            if end.status is None:
+                end = Ended(None, said=self.reap(pid, kill=True).said)
+            outcome = "" if end.status is None else f": it {describe_status(end.status)}"
             raise ServiceInitError(
-                f"{source.session} did not start{how}; {expected}{last_words(ended)}"
+                f"{source.session} did not start{outcome}; {expected}{last_words(end)}"
             ) from error
         finally:
             channel.close()
@@ -335,11 +335,11 @@ class ZygoteHandle:
         if isinstance(reply, Failed):
             require_answer(reply, Hello([]))
             raise error_from_name(reply.kind, f"{source.session}: {reply.message}")
-        raise ServiceTransportError(f"{expected}, found {type(reply).__name__}")
+        raise ServiceTransportError(f"{expected}, got {type(reply).__name__}")
 
 
 def zygote_for(source: SessionSource) -> ZygoteHandle:
-    """Return this process's zygote for `source`, starting it if need be."""
+    """Return this process's zygote for `source`; start it if necessary."""
     with _lock:
         zygote = _zygotes.get(source)
         if zygote is None or not zygote.is_alive:
@@ -359,21 +359,21 @@ def shut_down() -> None:
 
 
 def describe_status(status: int) -> str:
-    """Return what a wait status says of a process, as the end of a sentence."""
+    """Return a phrase for a wait status, to end a sentence."""
     if os.WIFSIGNALED(status):
         return f"was ended by {signal.Signals(os.WTERMSIG(status)).name}"
     return f"ended with exit status {os.WEXITSTATUS(status)}"
 
 
 def last_words(ended: Ended) -> str:
-    """Return the last lines that a program printed, as the rest of a message."""
+    """Return the last lines of a program's output, to end a message."""
     return (
         f"; its last lines:\n{textwrap.indent(printable(ended.said), '  ')}" if ended.said else ""
     )
 
 
 def _ends_before_it_connects(pid: int, listener: socket.socket) -> bool:
-    """Wait until the process `pid` connects, at most `START_SECONDS`."""
+    """Wait at most `START_SECONDS` for `pid` to connect; return True if it ended instead."""
     try:
         process = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -393,14 +393,14 @@ def _is_debugging() -> bool:
 
 
 def _search_path() -> list[str]:
-    """Return where this process looks for modules, for a process that starts elsewhere."""
-    here = _working_directory()
-    entries = (e if os.path.isabs(e) else here and os.path.join(here, e) for e in sys.path)
+    """Return the module search path of this process, for a process that starts elsewhere."""
+    folder = _working_directory()
+    entries = (e if os.path.isabs(e) else folder and os.path.join(folder, e) for e in sys.path)
     return [os.path.normpath(entry) for entry in entries if entry]
 
 
 def _working_directory() -> str:
-    """Return the working directory, or nothing where somebody has deleted it."""
+    """Return the working directory, or an empty text if it was deleted."""
     try:
         return os.getcwd()
     except FileNotFoundError:
@@ -410,7 +410,7 @@ def _working_directory() -> str:
 def _launch(job: ZygoteJob, control: socket.socket) -> subprocess.Popen[bytes]:
     output = None if _is_debugging() else subprocess.DEVNULL
     command = [sys.executable, "-c", "from compiler_gym.service.zygote import main; main()"]
-    # A thread of numpy's for each core would take the address space that a worker may have.
+    # numpy's one thread per core would use up the address space of a worker.
     environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
     environment["PYTHONPATH"] = os.pathsep.join(job.path)
     try:

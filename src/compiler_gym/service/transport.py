@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Frames over a stream socket: whole messages, or an error.
 
-A frame is an eight-byte little-endian length and that many bytes. A channel has
-one reader and one writer at a time; it does not interpret what it carries.
-A reader that expects its frame soon may look for it a while before it sleeps:
-waking a sleeper on an idle core costs more than most passes do.
+A frame is an eight-byte little-endian length followed by that many bytes. A channel has one
+reader and one writer at a time; it does not interpret payloads. A reader that expects its frame
+soon may poll for a while before it sleeps: waking a process on an idle core costs more than most
+passes do.
 """
 
 import errno
@@ -20,25 +20,25 @@ from compiler_gym.errors import ServiceTransportError
 
 __all__ = ["Channel", "ChannelClosed"]
 
-_Socket = socket.socket  # a channel has an attribute of the module's name
+_Socket = socket.socket  # a channel has an attribute named like the module
 _LENGTH = struct.Struct(FRAME_HEADER)
 _SHORT = 1 << 16
 _REST_SECONDS = 0.25
 
 ChannelClosed = ConnectionError
-"""The other side has gone."""
+"""The other side has closed."""
 
 
 class Channel(NativeChannel):
     """One end of a socket pair that carries frames.
 
-    ``send(payload, deadline)`` sends one; it raises `ChannelClosed` if nobody can read it.
-    ``receive(deadline, awake_seconds)`` returns the next one. For `awake_seconds` it is looked
-    for before the reader sleeps; every other process that wants the core has it meanwhile. It
-    raises `ChannelClosed` when the other side has gone, `TimeoutError` when `deadline`, a
-    `time.monotonic()` value, passes first, and `OSError` with ``EPROTO`` for what is no frame.
+    ``send(payload, deadline)`` sends one; it raises `ChannelClosed` if the other side has closed.
+    ``receive(deadline, awake_seconds)`` returns the next one. It polls for `awake_seconds` before
+    it sleeps, and yields the core to any other process meanwhile. It raises `ChannelClosed` when
+    the other side has closed, `TimeoutError` when `deadline`, a `time.monotonic()` value, passes
+    first, and `OSError` with ``EPROTO`` for malformed frames.
 
-    Who asks may keep a request back (``hold``) and have several sent at once.
+    A request can be held back (``hold``), to send several at once.
     """
 
     def __init__(self, sock: _Socket):
@@ -48,9 +48,9 @@ class Channel(NativeChannel):
 
     @classmethod
     def from_descriptor(cls, descriptor: int) -> "Channel":
-        """Return the channel over a socket received from another process; it owns that now.
+        """Return the channel over a socket received from another process, and take ownership.
 
-        Raises `ServiceTransportError`, and owns nothing, if it is something else.
+        Raises `ServiceTransportError`, without taking ownership, if it is not a stream socket.
         """
         sock = None
         try:
@@ -61,15 +61,15 @@ class Channel(NativeChannel):
             pass
         if sock is not None:
             sock.detach()
-        raise ServiceTransportError("a descriptor that is not a stream socket came with a fork")
+        raise ServiceTransportError("the descriptor that came with a fork is not a stream socket")
 
     def receive_with_descriptor(
         self, deadline: float = math.inf, awake_seconds: float = 0.0
     ) -> tuple[bytes, int | None]:
         """Return the next frame, which must be short, and the descriptor sent with it.
 
-        It is awaited as by `receive`. The descriptor is None if none was sent or this
-        process may not open more.
+        Waits like `receive`. The descriptor is None if none was sent or this process may not open
+        more.
         """
         self.wait(deadline, awake_seconds)
         data, descriptors, _, _ = socket.recv_fds(self.socket, _SHORT, 1, socket.MSG_DONTWAIT)
@@ -95,7 +95,7 @@ class Channel(NativeChannel):
         socket.send_fds(self.socket, [_LENGTH.pack(len(payload)) + payload], [descriptor])
 
     def cut(self) -> None:
-        """Send and receive nothing more; the other side does not see it before `close`."""
+        """Stop sending and receiving; the other side does not notice before `close`."""
         super().close()
 
     def close(self) -> None:
@@ -115,5 +115,5 @@ def _is_complete_frame(data: bytes) -> bool:
 
 
 def _error(number: int) -> OSError:
-    """Return the error of `number`; one without a number is somebody else's."""
+    """Return the `OSError` of `number`; errors of a channel always have a number."""
     return OSError(number, os.strerror(number))

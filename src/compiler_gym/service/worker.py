@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The life of a worker process: read a request, answer it, until the owner leaves.
+"""The life of a worker process: read requests and answer them until the owner closes.
 
-A worker is forked from a zygote that has the compiler loaded, or from another
-worker when an environment is forked. It never starts anything by itself.
+A worker is forked from a zygote that has the compiler loaded, or from another worker when an
+environment is forked. It never starts anything by itself.
 """
 
 import errno
@@ -46,18 +46,18 @@ from compiler_gym.session import CompilerSession
 __all__ = ["Worker", "stand_alone"]
 
 CLOSE_SECONDS = 3
-"""How long a session may take to close before the kernel ends its worker."""
+"""Seconds that a session may take to close before the kernel ends its worker."""
 
 AWAKE_SECONDS = 2e-3
-"""How long a worker that has answered looks for the next request before it sleeps, where it
-has a core to itself. On a machine that is itself a guest, a core that was idle for a third of a
-millisecond runs the next pass at two thirds of its speed."""
+"""Seconds that a worker polls for the next request before it sleeps, if it has a core alone. In a
+virtual machine, a core that was idle for a third of a millisecond runs the next pass at two thirds
+of its speed."""
 
 _READY = b"\x01"
 
 
 class Worker:
-    """Serves one session over one channel."""
+    """A process that serves one session over one channel."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Worker:
         self.serve()
 
     def serve(self) -> NoReturn:
-        """As `run`, in a process that has its limits already."""
+        """Answer requests like `run`, in a process that already has its limits."""
         self._warnings.install()
         self._serve_and_leave()
 
@@ -130,7 +130,7 @@ class Worker:
             else:
                 reply = handle(request)
             if type(reply) is Failed and reply.kind == "WorkerOutOfMemoryError":
-                raise MemoryError  # the exit status says it, and the client knows the limit
+                raise MemoryError  # the exit status reports it, and the client knows the limit
             send(self._encode(reply))
             if type(reply) is Failed and not reply.recoverable:
                 _leave_if_poisoned(reply)
@@ -145,47 +145,47 @@ class Worker:
             )
 
     def _fork(self, request: Fork) -> None:
-        """Split in two and send the client a socket to the new half.
+        """Fork this process and send the client a socket to the copy.
 
-        The copy is a child of the zygote, which reaps it and whose end ends it,
-        and not of this worker, which may close first.
+        The copy is a child of the zygote, which reaps it and ends it when it ends itself, and not
+        of this worker, which may close first.
         """
         self._servicer.remember(request.observations)
         try:
-            theirs, pid = self._split(stays=request.stays)
+            client_end, pid = self._split(stays=request.stays)
         except OSError as error:
             self._channel.send(encode(report_failure(ServiceOSError(f"cannot fork: {error}"))))
             return
-        with theirs:
-            self._channel.send_with_descriptor(encode(Forked(pid)), theirs.fileno())
+        with client_end:
+            self._channel.send_with_descriptor(encode(Forked(pid)), client_end.fileno())
 
     def _split(self, *, stays: bool) -> tuple[socket.socket, int]:
-        """Return a socket to a copy of this process that is ready to serve, and its number."""
-        # Asked before: we may make files while a slow copy is still on its way.
+        """Return a socket to a copy of this process that is ready to serve, and its process id."""
+        # Check this first: we may create files while a slow copy is still starting.
         has_files = self._servicer.has_files
-        ours, theirs = socket.socketpair()
-        with ours:
+        copy_end, client_end = socket.socketpair()
+        with copy_end:
             try:
-                pid = fork_sibling(self._zygote, ours.fileno())
+                pid = fork_sibling(self._zygote, copy_end.fileno())
                 if pid == 0:
-                    self._become(ours, theirs, has_files, stays=stays)
-                ours.close()
-                _await(theirs, 2 if has_files else 1)
+                    self._become(copy_end, client_end, has_files, stays=stays)
+                copy_end.close()
+                _await(client_end, 2 if has_files else 1)
             except BaseException:
-                theirs.close()
+                client_end.close()
                 raise
-        return theirs, pid
+        return client_end, pid
 
     def _become(
-        self, ours: socket.socket, theirs: socket.socket, has_files: bool, *, stays: bool
+        self, copy_end: socket.socket, client_end: socket.socket, has_files: bool, *, stays: bool
     ) -> NoReturn:
         try:
             self._channel.close()
-            theirs.close()
-            self._channel = Channel(ours)
+            client_end.close()
+            self._channel = Channel(copy_end)
             self._servicer.move_files(has_files)
             if has_files:
-                ours.sendall(_READY)
+                copy_end.sendall(_READY)
             if stays:
                 give_back_memory()
             self._serve_and_leave()
@@ -198,7 +198,7 @@ class Worker:
 
 
 def stand_alone(zygote: int, memory_bytes: int) -> None:
-    """Make this process, which the zygote forked, a worker: it ends with it and has limits."""
+    """Make this process, forked by the zygote, a worker: it ends with it and has limits."""
     os.setsid()
     bind_to_parent(zygote)
     try:
@@ -210,15 +210,15 @@ def stand_alone(zygote: int, memory_bytes: int) -> None:
 
 
 def _processor_seconds() -> float:
-    """Return what this process has computed, and its children that have ended."""
+    """Return the processor time of this process and its reaped children."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return process_time() + children.ru_utime + children.ru_stime
 
 
-def _await(theirs: socket.socket, count: int) -> None:
-    """Wait until the copy stands alone, and once more if it has files to copy."""
+def _await(client_end: socket.socket, count: int) -> None:
+    """Wait until the copy is detached, and then until it has copied its files, if any."""
     for _ in range(count):
-        if theirs.recv(len(_READY)) != _READY:
+        if client_end.recv(len(_READY)) != _READY:
             raise ServiceOSError("the copy of the worker ended before it was ready")
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Warnings that a session gives in its worker, heard where the environment lives.
+"""Warnings that a session raises in its worker, shown in the environment's process.
 
-A worker has no terminal of its own to warn on: it collects what its session warns
-of, the next reply carries it, and the client gives the same warning again.
+A worker has no terminal: it collects the warnings of its session, the next reply carries them,
+and the client raises the same warnings again.
 """
 
 import logging
@@ -25,19 +25,19 @@ _log = logging.getLogger("compiler_gym.service")
 
 
 class WarningCollector:
-    """Takes the warnings of this process, each text once, until a reply can carry them."""
+    """Collects the warnings of this process, each text once, until a reply can carry them."""
 
     def __init__(self) -> None:
         self._waiting: list[_Warning] = []
         self._given: set[_Warning] = set()
 
     def install(self) -> None:
-        """Collect from now on, whatever the owner's environment says of warnings."""
+        """Collect warnings from now on, regardless of the warning filters of the owner."""
         warnings.simplefilter("default")
         warnings.showwarning = self._take
 
     def load(self, reply: Reply) -> None:
-        """Put what waits on `reply`, if it is of a kind that carries warnings."""
+        """Attach pending warnings to `reply`, if it is of a kind that carries them."""
         if self._waiting and isinstance(reply, (Started, Stepped)):
             reply.warnings, self._waiting = self._waiting, []
 
@@ -48,9 +48,9 @@ class WarningCollector:
             self._waiting.append(warning)
 
 
-def give_again(given: list[_Warning]) -> None:
-    """Give each warning to the user of the environment; messages of a level are logged."""
-    for name, text in given:
+def give_again(collected: list[_Warning]) -> None:
+    """Raise each warning in the user's process; texts with a log level are logged."""
+    for name, text in collected:
         if name in _LEVELS:
             _log.log(_LEVELS[name], text)
         else:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A small process that has one compiler loaded and forks workers from itself.
 
-It belongs to one client process. When that ends, however it ends, the zygote
-ends every worker, removes their files and leaves. It never runs a session.
+It belongs to one client process. When the client ends, for any reason, the zygote ends every
+worker, removes their files and exits. It never runs a session.
 """
 
 import fcntl
@@ -51,25 +51,25 @@ __all__ = [
 
 
 class ZygoteJob(Struct):
-    """What a zygote is started with."""
+    """The arguments of a zygote."""
 
     session: str
     """``"package.module:Class"`` of the session."""
     options: dict[str, str]
     client: int
-    """The process it belongs to."""
+    """The client's process id."""
     scratch: str
-    """The directory below which workers may keep files; removed at the end."""
+    """The directory for the files of workers; removed at the end."""
     path: list[str]
     """The client's module search path."""
     command: list[str] = []
-    """The program that is the session, if it is one; there is no class then."""
+    """The program that is the session, if any; there is no class then."""
     carrier: Carrier = Carrier.DESCRIPTOR
-    """What carries the messages of that program."""
+    """The transport of that program's messages."""
     python_path: str | None = None
-    """The client's ``PYTHONPATH``, which a program gets back."""
+    """The client's ``PYTHONPATH``, which a program needs."""
     shows: bool = False
-    """True if what a program prints is shown, and not kept."""
+    """True if the output of a program is shown, and not collected."""
 
 
 class Spawn(Struct, array_like=True, tag=1):
@@ -77,11 +77,11 @@ class Spawn(Struct, array_like=True, tag=1):
 
     memory_bytes: int
     address: str = ""
-    """The path of a socket that a program connects to, in the place of the one sent."""
+    """The path of a socket that a program connects to, instead of the one sent."""
 
 
 class Reap(Struct, array_like=True, tag=2):
-    """Say how worker `pid` ended; end it first if `kill`."""
+    """Report how worker `pid` ended; end it first if `kill`."""
 
     pid: int
     kill: bool
@@ -89,7 +89,7 @@ class Reap(Struct, array_like=True, tag=2):
 
 
 class Dismiss(Struct, array_like=True, tag=5):
-    """End the worker `pid` in some seconds if it does not leave by itself."""
+    """End worker `pid` after some seconds unless it exits by itself."""
 
     pid: int
 
@@ -101,13 +101,13 @@ class Spawned(Struct, array_like=True, tag=3):
 
 
 class Ended(Struct, array_like=True, tag=4):
-    """How a worker ended, as `os.waitpid` has it; None if it still runs."""
+    """The end of a worker, as `os.waitpid` reports it; None if it still runs."""
 
     status: int | None
     peak_bytes: int = 0
-    """About the most address space that it had, without what it reserved and never used."""
+    """Approximate peak of its address space, without memory that it reserved and never used."""
     said: str = ""
-    """The last lines that a program printed."""
+    """The last lines of a program's output."""
 
 
 _LEAVE_ROUNDS = 1000
@@ -148,18 +148,18 @@ def _class_of_job(job: ZygoteJob) -> type[CompilerSession]:
 
 
 def load_session_class(path: str) -> type[CompilerSession]:
-    """Return the class that ``"package.module:Class"`` names."""
+    """Return the class at ``"package.module:Class"``."""
     module, _, name = path.partition(":")
-    found = getattr(importlib.import_module(module), name)
-    if not (isinstance(found, type) and issubclass(found, CompilerSession)):
+    session_class = getattr(importlib.import_module(module), name)
+    if not (isinstance(session_class, type) and issubclass(session_class, CompilerSession)):
         raise TypeError(f"{path} is not a CompilerSession")
-    return found
+    return session_class
 
 
 def prepare_session_class(path: str, options: dict[str, str]) -> type[CompilerSession]:
-    """Return the class that serves ``"package.module:Class"`` with `options`, prepared."""
-    named = load_session_class(path)
-    return named.prepare(options) or named
+    """Return the class for ``"package.module:Class"``, prepared with `options`."""
+    session_class = load_session_class(path)
+    return session_class.prepare(options) or session_class
 
 
 class _Zygote:
@@ -215,7 +215,7 @@ class _Zygote:
         self._channel.send(encode(self._reap(request)))
 
     def _patience(self) -> float | None:
-        """End the programs that have not left in time; return the milliseconds until the next."""
+        """End overdue programs; return the milliseconds until the next deadline."""
         now = time.monotonic()
         for pid in [pid for pid, deadline in self._dismissed.items() if deadline <= now]:
             del self._dismissed[pid]
@@ -225,7 +225,7 @@ class _Zygote:
         return None if first is None else 1000 * (first - now)
 
     def _hear(self, descriptor: int) -> None:
-        """Read what a program printed; forget the pipe when nobody can write to it any more."""
+        """Read the output of a program; close the pipe when it has no writer left."""
         if not self._pipes[descriptor].take():
             self._poll.unregister(descriptor)
             os.close(descriptor)
@@ -264,8 +264,8 @@ class _Zygote:
                 self._become_program(request, descriptor, zygote, printed)
             assert descriptor is not None
             self._channel.close()
-            for mine in (self._owner, self._signals, self._wakeup):
-                os.close(mine)
+            for descriptor_of_zygote in (self._owner, self._signals, self._wakeup):
+                os.close(descriptor_of_zygote)
             channel = Channel(socket.socket(fileno=descriptor))
             worker = Worker(channel, self._class, zygote=zygote, scratch=self._scratch)
             worker.run(request.memory_bytes)
@@ -310,14 +310,14 @@ class _Zygote:
         except BlockingIOError:
             pass
         while (pid := _next_ended()) is not None:
-            _end_group(pid)  # what the worker started; its number is ours until it is reaped
+            _end_group(pid)  # the worker's children; the id cannot be reused until it is reaped
             _, status, used = os.wait4(pid, 0)
-            for left in self._scratch.glob(f"{pid}-*"):
-                shutil.rmtree(left, ignore_errors=True)
+            for path in self._scratch.glob(f"{pid}-*"):
+                shutil.rmtree(path, ignore_errors=True)
             while len(self._ended) > 4096:
                 del self._ended[next(iter(self._ended))]
-            reserved, held = (0, 0) if self._job.command else read_address_space(os.getpid())
-            peak = reserved + max(1024 * used.ru_maxrss - held, 0)  # a worker begins as a copy
+            reserved, resident = (0, 0) if self._job.command else read_address_space(os.getpid())
+            peak = reserved + max(1024 * used.ru_maxrss - resident, 0)  # a worker begins as a copy
             self._ended[pid] = Ended(status, peak, self._last_words(pid))
 
     def _last_words(self, pid: int) -> str:
@@ -330,7 +330,7 @@ class _Zygote:
         return printed.text
 
     def _leave(self) -> NoReturn:
-        for _ in range(_LEAVE_ROUNDS):  # what a worker had started becomes ours when it ends
+        for _ in range(_LEAVE_ROUNDS):  # children of a worker become ours when it ends
             for pid in list_children(os.getpid()):
                 _end_group(pid)
             try:
@@ -346,21 +346,21 @@ class _Zygote:
 
 
 def _wake_only(number: int, frame: FrameType | None) -> None:
-    """Do nothing: that there is a handler wakes whoever polls."""
+    """Do nothing: having a handler is enough to wake the poll."""
 
 
 def _end_with_peer(control: socket.socket, *, on: bool) -> None:
-    """While `on`, the kernel ends this process when the other end of `control` closes.
+    """While `on`, make the kernel end this process when the other end of `control` closes.
 
-    Loading a compiler may take long, and nobody polls meanwhile. SIGIO ends a
-    process by default, and the client is silent until we have described ourselves.
+    Loading a compiler may take long, without polling. SIGIO ends a process by default, and the
+    client sends nothing until it has our description.
     """
     fcntl.fcntl(control, fcntl.F_SETOWN, os.getpid())
     flags = fcntl.fcntl(control, fcntl.F_GETFL)
     fcntl.fcntl(control, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
     hung_up = select.poll()
     hung_up.register(control, 0)
-    if hung_up.poll(0):  # before the kernel was asked to tell us
+    if hung_up.poll(0):  # it closed before the signal was set up
         os._exit(1)
 
 
@@ -382,14 +382,14 @@ def _close_all(*descriptors: int | None) -> None:
 
 def _next_ended() -> int | None:
     try:
-        found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        child = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
         return None
-    return None if found is None else found.si_pid
+    return None if child is None else child.si_pid
 
 
 def _is_child(pid: int) -> bool:
-    """Return whether the process `pid` is a child of this one that nobody has waited for."""
+    """Return whether process `pid` is a child of this one that was not waited for."""
     try:
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:

@@ -2,14 +2,14 @@
 """Descriptions of actions, observations and rewards, as Gymnasium spaces.
 
 ``Box``, ``Dict``, ``Discrete``, ``MultiBinary``, ``MultiDiscrete`` and ``Tuple`` are Gymnasium's
-with a name. ``NamedDiscrete`` and ``Commandline`` name their actions; ``Scalar``, ``Sequence``,
-``SpaceSequence``, ``Permutation``, ``FreeBox``, ``Opaque`` and ``NetworkxGraph`` hold what
-Gymnasium has no space for, `networkx_graph` reads node-link form; ``ActionSpace`` gives any space a
-text form. ``Reward`` is a scalar that also says how it is earned. ``action_names`` answers what any
-space says of its actions, ``action_words`` reads what a user calls one, ``kinds`` says in a few
-words what a value is, and a ``Decision`` is what a space that depends on the program lists.
-``rewards`` is arithmetic on observations. ``to_plain`` turns a value of any of them into plain
-Python, ``make_array`` lists into arrays.
+with a name. ``NamedDiscrete`` and ``Commandline`` name their actions. ``Scalar``, ``Sequence``,
+``SpaceSequence``, ``Permutation``, ``FreeBox``, ``Opaque`` and ``NetworkxGraph`` hold values for
+which Gymnasium has no space; `networkx_graph` reads the node-link form. ``ActionSpace`` gives any
+space a text form. ``Reward`` is a scalar with a function that computes it, and ``rewards`` is
+arithmetic on observations. ``action_names`` returns the names of the actions of any space,
+``action_words`` reads an action from text, ``kinds`` describes values briefly, and a ``Decision``
+is an entry in the list of a space that depends on the program. ``to_plain`` turns a value of any
+space into plain Python, and ``make_array`` turns lists into arrays.
 """
 
 from compiler_gym.spaces import (

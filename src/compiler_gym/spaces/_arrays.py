@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests of array values that never raise, and that tell numbers from booleans."""
+"""Conversion to arrays that never raises, and distinguishes numbers from booleans."""
 
 from typing import Any, cast
 
@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 __all__ = ["make_array"]
 
 _ACCEPTED_KINDS = {"f": "fiu", "i": "iu", "u": "iu", "b": "b"}
-"""For each kind of space, the kinds of number that a list of values may hold."""
+"""For each kind of space, the kinds of number that a list of values may contain."""
 
 
 def make_array(value: Any, dtype: Any, axes: tuple[int, ...]) -> NDArray[Any] | None:
     """Return `value` as an array of shape `axes` whose numbers suit `dtype`, or None.
 
-    An axis of -1 has any length. An array must already be safe to cast, which is
-    Gymnasium's rule. A list is held to its kind only: integers do for floats, and
-    nothing else mixes.
+    An axis of -1 has any length. Arrays must be safe to cast, by Gymnasium's rule. Lists
+    must have the right kind of number: integers are accepted as floats, and nothing else
+    mixes.
 
     >>> make_array([[1, 2], [3, 4]], np.dtype("int8"), (-1, 2))
     array([[1, 2],
@@ -29,19 +29,19 @@ def make_array(value: Any, dtype: Any, axes: tuple[int, ...]) -> NDArray[Any] | 
     if array is None:
         return None
     if array.size == 0 and array.ndim < len(axes):
-        # A list of no rows does not say how long its rows are.
+        # An empty list does not determine the length of its rows.
         array = array.reshape(array.shape + tuple(max(axis, 0) for axis in axes[array.ndim :]))
     fits = array.ndim == len(axes) and all(
-        wanted in (-1, found) for wanted, found in zip(axes, array.shape, strict=True)
+        expected in (-1, length) for expected, length in zip(axes, array.shape, strict=True)
     )
     return array if fits else None
 
 
 def _read_numbers(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     if isinstance(value, np.ndarray):
-        given = cast("NDArray[Any]", value)
-        is_number = dtype.kind == "b" or given.dtype.kind != "b"
-        return given if is_number and np.can_cast(given.dtype, dtype) else None
+        numbers = cast("NDArray[Any]", value)
+        is_number = dtype.kind == "b" or numbers.dtype.kind != "b"
+        return numbers if is_number and np.can_cast(numbers.dtype, dtype) else None
     if not isinstance(value, (list, tuple, int, float, np.generic)):
         return None
     try:

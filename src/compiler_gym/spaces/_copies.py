@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Deep copies that share what never changes: a fork copies every space of an environment."""
+"""Deep copies that share immutable parts: a fork copies every space of an environment."""
 
 import copy
 from typing import Any, TypeVar
@@ -13,17 +13,17 @@ _NEVER_CHANGE = frozenset((type(None), bool, int, float, str, bytes))
 
 
 def deep_copy(original: _T, memo: dict[int, Any], *, shared: frozenset[str] = frozenset()) -> _T:
-    """Return what `copy.deepcopy` does, with the attributes `shared` in common.
+    """Return a deep copy like `copy.deepcopy`, but share the attributes `shared`.
 
-    For classes that keep all they are in attributes.
+    For classes that keep all of their state in attributes.
     """
-    known = shared | _OF_GYMNASIUM
+    shareable = shared | _OF_GYMNASIUM
     twin = object.__new__(type(original))
     memo[id(original)] = twin
     twin.__dict__.update(
         {
             name: value
-            if type(value) in _NEVER_CHANGE or name in known
+            if type(value) in _NEVER_CHANGE or name in shareable
             else copy.deepcopy(value, memo)
             for name, value in vars(original).items()
         }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Registers this library's spaces with Gymnasium's functions over spaces.
 
-Spaces that derive from a class of Gymnasium mostly need nothing here. `Scalar`
-behaves as a box of one number, `ActionSpace` as what it wraps, and spaces of no
-fixed size flatten to themselves.
+Spaces that derive from a class of Gymnasium mostly need nothing here. `Scalar` behaves like a box
+of one number, `ActionSpace` like the space it wraps, and spaces without a fixed size flatten to
+themselves.
 """
 
 import multiprocessing
@@ -32,7 +32,7 @@ from compiler_gym.spaces.sequence import Sequence
 
 __all__: list[str] = []
 
-# Gymnasium types these functions for its own spaces only, and one as if it never returned.
+# Gymnasium declares these functions for its own spaces only, and one as never returning.
 flatten_space = cast(Any, utils).flatten_space
 vector = cast(Any, vector_utils)
 _PlainBox = gymnasium.spaces.Box
@@ -54,11 +54,11 @@ def _batch_box(space: Box, n: int = 1) -> gymnasium.Space[Any]:
     return _ours(vector.batch_space.dispatch(_PlainBox)(space, n), space.name)
 
 
-def _ours(box: gymnasium.Space[Any], name: str) -> gymnasium.Space[Any]:
-    if type(box) is not _PlainBox:
-        return box
-    seed = box._np_random  # pyright: ignore[reportPrivateUsage]  # `np_random` would make one
-    return Box(box.low, box.high, name, dtype=box.dtype, seed=seed)
+def _ours(flat: gymnasium.Space[Any], name: str) -> gymnasium.Space[Any]:
+    if type(flat) is not _PlainBox:
+        return flat
+    seed = flat._np_random  # pyright: ignore[reportPrivateUsage]  # `np_random` would make one
+    return Box(flat.low, flat.high, name, dtype=flat.dtype, seed=seed)
 
 
 vector.iterate.register(Box, vector.iterate.dispatch(_PlainBox))
@@ -160,7 +160,7 @@ def _is_equivalent(space_1: gymnasium.Space[Any], space_2: Any) -> bool:
 
 
 def _delegate(function: Any) -> None:
-    """Let `function` see the space inside an `ActionSpace`."""
+    """Make `function` use the space inside an `ActionSpace`."""
 
     def on_wrapped(space: ActionSpace, *args: Any, **kwargs: Any) -> Any:
         return function(space.wrapped, *args, **kwargs)
@@ -189,7 +189,7 @@ _shared = (
     vector.write_to_shared_memory,
 )
 for _function in _shared:
-    # Gymnasium's version for Box asks the space for its shape and dtype only.
+    # Gymnasium's version for Box uses only the shape and the dtype of the space.
     _function.register(Scalar, _function.dispatch(_PlainBox))
 
 
@@ -197,7 +197,7 @@ for _function in _shared:
 def _create_shared_sequences(space: Sequence, n: int = 1, ctx: Any = multiprocessing) -> Any:
     if not space.is_np_flattenable:
         raise gymnasium.error.CustomSpaceError(
-            f"{space} has no fixed number of numbers to share: expected shared_memory=False"
+            f"cannot share {space}, which has no fixed number of numbers: use shared_memory=False"
         )
     return vector.create_shared_memory(_flat_box(space), n, ctx)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The base of this library's spaces, which adds a name and a text form to Gymnasium's."""
+"""The base class of this library's spaces, which adds a name and a text form to Gymnasium's."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,7 +14,7 @@ __all__ = ["NamedSpace", "refuse_masks"]
 class NamedSpace(gymnasium.Space[Any]):
     """A space with a name, equal only to a space of the same class and name.
 
-    Like Gymnasium's spaces it has no hash.
+    Like Gymnasium's spaces it is not hashable.
     """
 
     name: str
@@ -35,9 +35,9 @@ class NamedSpace(gymnasium.Space[Any]):
 
 
 def refuse_masks(space: gymnasium.Space[Any], mask: Any, probability: Any) -> None:
-    """Raise Gymnasium's error when a mask is given to a space that has no use for one."""
+    """Raise Gymnasium's error if a mask is passed to a space that does not support one."""
     if mask is not None or probability is not None:
         raise gymnasium.error.Error(
-            f"{type(space).__name__}.sample takes no mask and no probability, "
-            f"found mask={mask!r}, probability={probability!r}"
+            f"{type(space).__name__}.sample supports neither masks nor probabilities "
+            f"(got mask={mask!r}, probability={probability!r})"
         )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Values of spaces as plain Python and as JSON, for command lines and workers.
 
-Plain means numbers, text, bytes, lists and dictionaries. The way to plain needs
-only the value; the way back needs the space, and each space that Gymnasium does
-not have registers its own `value_from_json`.
+Plain means numbers, text, bytes, lists and dictionaries. Conversion to plain values needs only
+the value; conversion back needs the space, and each space that is not Gymnasium's registers its
+own `value_from_json`.
 """
 
 import json
@@ -42,7 +42,7 @@ def to_plain(value: Any) -> Any:
 
 @singledispatch
 def value_from_json(space: gymnasium.Space[Any], data: Any) -> Any:
-    """Return the value of `space` that `data`, read from JSON, stands for.
+    """Return the value of `space` for `data`, which was read from JSON.
 
     >>> value_from_json(gymnasium.spaces.MultiDiscrete([3, 2]), [2, 1]).tolist()
     [2, 1]
@@ -77,11 +77,11 @@ def _(space: gymnasium.spaces.Sequence, data: Any) -> Any:
 
 def actions_to_json(space: gymnasium.Space[Any], actions: Iterable[Any]) -> str:
     """Return `actions` as a JSON list, or raise `InvalidActionError`."""
-    checked = list(actions)
-    for action in checked:
+    values = list(actions)
+    for action in values:
         if not space.contains(action):
-            raise InvalidActionError(f"expected a member of {space!r}, found {action!r}")
-    return json.dumps(to_plain(checked), default=_text_of_bytes)
+            raise InvalidActionError(f"expected a member of {space!r}, got {action!r}")
+    return json.dumps(to_plain(values), default=_text_of_bytes)
 
 
 def actions_from_json(space: gymnasium.Space[Any], text: str) -> list[Any]:
@@ -89,9 +89,9 @@ def actions_from_json(space: gymnasium.Space[Any], text: str) -> list[Any]:
     try:
         data = json.loads(text)
     except (TypeError, ValueError) as error:
-        raise InvalidActionError(f"expected a JSON list of actions, found {text!r}") from error
+        raise InvalidActionError(f"expected a JSON list of actions, got {text!r}") from error
     if not isinstance(data, list):
-        raise InvalidActionError(f"expected a JSON list of actions, found {text!r}")
+        raise InvalidActionError(f"expected a JSON list of actions, got {text!r}")
     items = cast("list[Any]", data)
     return [_action_from_json(space, item) for item in items]
 
@@ -100,9 +100,9 @@ def _action_from_json(space: gymnasium.Space[Any], data: Any) -> Any:
     try:
         action = value_from_json(space, data)
     except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
-        raise InvalidActionError(f"expected a member of {space!r}, found {data!r}") from error
+        raise InvalidActionError(f"expected a member of {space!r}, got {data!r}") from error
     if not space.contains(action):
-        raise InvalidActionError(f"expected a member of {space!r}, found {data!r}")
+        raise InvalidActionError(f"expected a member of {space!r}, got {data!r}")
     return action
 
 

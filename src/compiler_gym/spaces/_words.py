@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Items written one after another, separated by blanks, and read back.
 
-Items may have blanks inside. Where several readings are possible the item with
-the most words wins, as long as the rest can still be read.
+Items may contain blanks. If several readings are possible, the longest item wins, as long as the
+rest of the text can still be read.
 """
 
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ __all__ = ["Words"]
 
 
 class Words:
-    """The texts of a space's items, and how to find them in a longer text.
+    """The texts of a space's items, which it finds in a longer text.
 
-    Items with the same text are refused, unless they may be `repeated`: then the first is found.
+    Items with the same text are refused, unless they may be `repeated`; then the first counts.
 
     >>> Words(["-a", "-b", "-b x"], "flag").find("-a -b x -b")
     [0, 2, 1]
@@ -26,42 +26,42 @@ class Words:
     def __init__(self, items: Sequence[str], kind: str, *, repeated: bool = False) -> None:
         self.items = tuple(items)
         self.kind = kind
-        """What one of the items is called in messages."""
+        """The noun for an item in messages."""
         numbered = reversed(list(enumerate(self.items)))
         self._numbers = {tuple(item.split()): number for number, item in numbered}  # the first
         if () in self._numbers:
-            raise ValueError(f"expected {kind}s of at least one word, found an empty one")
+            raise ValueError(f"the text of each {kind} must have at least one word: one is empty")
         if len(self._numbers) < len(self.items) and not repeated:
-            raise ValueError(f"expected {kind}s that differ, found {self._repeat()} twice")
+            raise ValueError(f"each {kind} must be different: {self._repeat()} is there twice")
         self._longest = max(map(len, self._numbers), default=1)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Words":
-        """Return itself: it never changes."""
+        """Return itself, because it is immutable."""
         return self
 
     def find(self, text: str) -> list[int]:
         """Return the numbers of the items that make up `text`.
 
-        Raises `UnknownNameError` with the first word that belongs to no item.
+        Raises `UnknownNameError` with the first word that does not belong to an item.
         """
         if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
-            raise InvalidActionError(f"expected text, found {text!r} ({type(text).__name__})")
+            raise InvalidActionError(f"expected text, got {text!r} ({type(text).__name__})")
         words = text.split()
-        chosen: list[tuple[int, int]] = [(-1, 0)] * len(words)
+        best: list[tuple[int, int]] = [(-1, 0)] * len(words)
         readable = [False] * len(words) + [True]
         for start in reversed(range(len(words))):
             for number, end in self._items_at(words, start):
                 if readable[end]:
-                    chosen[start], readable[start] = (number, end), True
+                    best[start], readable[start] = (number, end), True
                     break
         if not readable[0]:
             raise self._unknown(words)
-        found: list[int] = []
+        numbers: list[int] = []
         start = 0
         while start < len(words):
-            number, start = chosen[start]
-            found.append(number)
-        return found
+            number, start = best[start]
+            numbers.append(number)
+        return numbers
 
     def number(self, item: str) -> int:
         """Return the number of one item, or raise `UnknownNameError`."""
@@ -90,10 +90,10 @@ class Words:
         return UnknownNameError(f"no {self.kind} {item!r}; {hint}")
 
     def _repeat(self) -> str:
-        seen: set[tuple[str, ...]] = set()
+        previous: set[tuple[str, ...]] = set()
         for item in self.items:
             words = tuple(item.split())
-            if words in seen:
+            if words in previous:
                 return repr(item)
-            seen.add(words)
+            previous.add(words)
         raise AssertionError("every item is different")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Names, flags and descriptions of the actions of any space.
 
-Spaces whose actions are numbers may name them, write them as flags and describe them.
-Gymnasium's own do none of this, so these functions answer for every space.
+Spaces of numbered actions may name them, write them as flags and describe them. Gymnasium's own
+spaces do not, so these functions provide defaults for every space.
 """
 
 import json
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def action_names(space: gymnasium.Space[Any]) -> Sequence[str]:
-    """Return the names of the actions by number; none where they have no names.
+    """Return the names of the actions by number; an empty sequence if they have no names.
 
     >>> action_names(gymnasium.spaces.Discrete(3))
     ()
@@ -37,7 +37,7 @@ def action_names(space: gymnasium.Space[Any]) -> Sequence[str]:
 
 
 def action_name(space: gymnasium.Space[Any], action: Any) -> str:
-    """Return the name of `action`, or how it is written where it has none.
+    """Return the name of `action`, or its text if it has no name.
 
     >>> action_name(gymnasium.spaces.Discrete(3), 2)
     '2'
@@ -47,7 +47,7 @@ def action_name(space: gymnasium.Space[Any], action: Any) -> str:
 
 
 def action_text(action: Any) -> str:
-    """Return how an action without a name is written: settings and arrays are JSON.
+    """Return the text of an action without a name: settings and arrays are JSON.
 
     >>> action_text({"pass": "inline", "inline-threshold": np.int64(25)})
     '{"pass": "inline", "inline-threshold": 25}'
@@ -58,21 +58,21 @@ def action_text(action: Any) -> str:
 
 
 def action_flags(space: gymnasium.Space[Any]) -> Sequence[str]:
-    """Return how actions are written on a command line; one empty text each without.
+    """Return the command-line flags of the actions; each is empty if they have none.
 
     >>> from compiler_gym.spaces import NamedDiscrete
     >>> action_flags(NamedDiscrete(["dce", "gvn"], "passes"))
     ['', '']
     """
     items: Any = getattr(space, "items", None)
-    if not isinstance(items, list):  # a Dict's is a method
+    if not isinstance(items, list):  # in a Dict it is a method
         return [""] * len(action_names(space))
     flags = [item.flag for item in cast("list[CommandlineFlag]", items)]
     return flags or [""] * len(action_names(space))
 
 
 def action_descriptions(space: gymnasium.Space[Any]) -> Sequence[str]:
-    """Return what actions do, by number; one empty text each without.
+    """Return the descriptions of the actions by number; each is empty if they have none.
 
     >>> from compiler_gym.spaces import NamedDiscrete
     >>> action_descriptions(NamedDiscrete(["dce", "gvn"], "passes"))
@@ -82,7 +82,7 @@ def action_descriptions(space: gymnasium.Space[Any]) -> Sequence[str]:
 
 
 def action_parts(space: gymnasium.Space[Any]) -> Sequence[ActionPart]:
-    """Return what can be chosen in an action beside, or instead of, its name.
+    """Return the choices of an action besides, or instead of, its name.
 
     >>> action_parts(gymnasium.spaces.Discrete(3))
     ()
@@ -91,7 +91,7 @@ def action_parts(space: gymnasium.Space[Any]) -> Sequence[ActionPart]:
 
 
 def space_name(space: gymnasium.Space[Any] | None) -> str | None:
-    """Return the name of a space, or None where it has none.
+    """Return the name of a space, or None if it has none.
 
     >>> space_name(gymnasium.spaces.Discrete(3)) is None
     True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One row of what an action is made of, where actions have no names."""
+"""One component of an action without a name."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ __all__ = ["ActionPart"]
 
 
 class ActionPart(NamedTuple):
-    """Something that an action chooses, for people; a space lists its own as ``parts``.
+    """A choice within an action, described for people; a space lists them as ``parts``.
 
     >>> ActionPart("regalloc", "default, basic, greedy", "Which register allocator").name
     'regalloc'
@@ -15,5 +15,5 @@ class ActionPart(NamedTuple):
 
     name: str
     values: str
-    """What can be chosen, in words."""
+    """The possible values, as text."""
     description: str

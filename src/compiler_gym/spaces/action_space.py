@@ -13,11 +13,10 @@ __all__ = ["ActionSpace"]
 
 
 class ActionSpace(gymnasium.Space[Any]):
-    """A space that behaves as the one it wraps and can write its actions as text.
+    """A space that behaves like the one it wraps and can write its actions as text.
 
-    The wrapped space decides how they are written if it has `to_string` and
-    `from_string`; otherwise they are a JSON list. Libraries that ask for a
-    concrete class of Gymnasium want `wrapped`.
+    The text comes from the wrapped space if it has `to_string` and `from_string`; otherwise it
+    is a JSON list. Pass `wrapped` to libraries that require a concrete class of Gymnasium.
 
     >>> import gymnasium
     >>> space = ActionSpace(gymnasium.spaces.Tuple([gymnasium.spaces.Discrete(3)] * 2))
@@ -65,7 +64,7 @@ class ActionSpace(gymnasium.Space[Any]):
         return actions_to_json(self.wrapped, actions) if write is None else write(actions)
 
     def from_string(self, string: str) -> list[Any]:
-        """Return the actions that `to_string` wrote.
+        """Return the actions from the output of `to_string`.
 
         Raises `InvalidActionError`, or `UnknownNameError` if actions have names.
         """
@@ -81,14 +80,14 @@ class ActionSpace(gymnasium.Space[Any]):
         return self.wrapped.from_jsonable(sample_n)
 
     def __getattr__(self, name: str) -> Any:
-        # Copying and unpickling ask for attributes before `wrapped` exists.
+        # Copying and unpickling read attributes before `wrapped` exists.
         if name.startswith("_") or name == "wrapped":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.wrapped, name)
 
     def __getitem__(self, key: Any) -> Any:
-        """Return what the wrapped space has under `key`: a value, or an inner space."""
-        return self.wrapped[key]  # type: ignore[index]  # some have it; the others say so
+        """Return the item `key` of the wrapped space: a value, or an inner space."""
+        return self.wrapped[key]  # type: ignore[index]  # spaces without items raise
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ActionSpace) and self.wrapped == other.wrapped

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads an action from a word: its name, its number or its text."""
+"""Reads an action from text: its name, its number or JSON."""
 
 import json
 import re
@@ -15,7 +15,7 @@ __all__ = ["close_names", "describe_range", "find_action", "find_actions", "read
 
 
 def find_actions(space: Any, words: Iterable[str]) -> list[Any]:
-    """Return the actions that `words` name; raise `InvalidActionError` for one that none has.
+    """Return the actions for `words`; raise `InvalidActionError` for an unknown one.
 
     >>> from gymnasium.spaces import Discrete
     >>> find_actions(Discrete(3), ["2", "0"])
@@ -31,39 +31,37 @@ def find_action(space: Any, word: str) -> Any:
     >>> find_action(Discrete(3), "2")
     2
     """
-    # A space that changes knows names of actions that it does not have before a reset.
-    if (find := getattr(space, "find", None)) and (found := find(word)) is not None:
-        return found
+    # A space that changes also finds actions by name that exist only after a reset.
+    if (find := getattr(space, "find", None)) and (action := find(word)) is not None:
+        return action
     names, flags = list(action_names(space)), list(action_flags(space))
-    for known in (names, flags):
-        if word and word in known:
-            return known.index(word)
+    for texts in (names, flags):
+        if word and word in texts:
+            return texts.index(word)
     if word.isdecimal():
         if int(word) in space:
             return int(word)
-        raise InvalidActionError(f"no action number {word}: expected {describe_range(space)}")
-    named: list[str] = list(getattr(space, "move_names", ()))  # as searches call some actions
-    if word in named:
-        return space.moves()[named.index(word)]
-    if not names and (written := _read_json(space, word)) is not None:
-        return written
-    known = "the name or number of one" if names else "one as JSON, a list or an object"
-    hint = did_you_mean(word, names) or f"expected {known}"
-    elsewhere = space.advice(word) if hasattr(space, "advice") else ""
-    raise InvalidActionError(
-        f"no action {word!r} in {space_name(space) or space}: {hint}{elsewhere}"
-    )
+        raise InvalidActionError(f"no action number {word}: it must be {describe_range(space)}")
+    moves: list[str] = list(getattr(space, "move_names", ()))  # names that searches use
+    if word in moves:
+        return space.moves()[moves.index(word)]
+    if not names and (value := _read_json(space, word)) is not None:
+        return value
+    form = "a name or a number" if names else "JSON, a list or an object"
+    hint = did_you_mean(word, names) or f"use {form}"
+    advice = space.advice(word) if hasattr(space, "advice") else ""
+    raise InvalidActionError(f"no action {word!r} in {space_name(space) or space}: {hint}{advice}")
 
 
 def read_action(space: Any, action: Any) -> Any:
-    """Return the action that a client calls by name or gives as plain values of JSON.
+    """Return the action for a name, or for plain values from JSON.
 
     >>> from compiler_gym.spaces import NamedDiscrete
     >>> read_action(NamedDiscrete(["gvn", "sroa"], name="Passes"), "sroa")
     1
     """
     if not action_names(space) and _is_member(space, action):
-        return action  # a text, or by names that the space knows
+        return action  # text, or a dictionary of names
     if isinstance(action, str):
         return find_action(space, action)
     try:
@@ -73,7 +71,7 @@ def read_action(space: Any, action: Any) -> Any:
     except (TypeError, ValueError, KeyError, OverflowError):
         pass
     raise InvalidActionError(
-        f"{action!r:.200} is no action: expected the name or the value of one of {space!r:.200}"
+        f"{action!r:.200} is not an action: use the name or the value of one in {space!r:.200}"
     )
 
 
@@ -90,7 +88,7 @@ def describe_range(space: Any) -> str:
 
 
 def _read_json(space: Any, word: str) -> Any:
-    """Return the action that `word` holds as JSON; None if it is none of the space."""
+    """Return the action in `word`, which is JSON; None if it is not in the space."""
     try:
         action: Any = json.loads(word)
     except ValueError:
@@ -99,15 +97,15 @@ def _read_json(space: Any, word: str) -> Any:
 
 
 def close_names(names: Iterable[str], pattern: str) -> list[str]:
-    """Return the names that hold `pattern`, look like it or hold its letters in order.
+    """Return the names that contain `pattern`, resemble it or contain its letters in order.
 
     >>> close_names(["adce", "early-cse", "gvn"], "cse"), close_names(["adce", "gvn"], "ae")
     (['early-cse'], ['adce'])
     """
-    wanted, names = pattern.lower(), list(names)
-    loose = re.compile(".*?".join(map(re.escape, wanted)))
-    inside = [name for name in names if wanted in name.lower()]
-    inside.sort(key=lambda name: (not name.lower().startswith(wanted), len(name)))
+    text, names = pattern.lower(), list(names)
+    loose = re.compile(".*?".join(map(re.escape, text)))
+    inside = [name for name in names if text in name.lower()]
+    inside.sort(key=lambda name: (not name.lower().startswith(text), len(name)))
     misspelt = nearest(pattern, names, most=5)
     spread = sorted((name for name in names if loose.search(name.lower())), key=len)
     return list(dict.fromkeys(inside + misspelt or spread))

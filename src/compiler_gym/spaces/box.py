@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Arrays of numbers within bounds: `Box` of one shape, `FreeBox` of many.
+"""Arrays of numbers within bounds: `Box` has one shape, `FreeBox` many.
 
-Gymnasium's Box cannot sample integers up to the largest of their type, and takes
-lists of fractions for integers. Ours does the first and refuses the second.
+Gymnasium's Box cannot sample integers up to the largest of their type, and accepts lists of
+fractions for integers. Ours can sample them and rejects such lists.
 """
 
 from typing import Any
@@ -43,7 +43,7 @@ class Box(NamedSpace, gymnasium.spaces.Box):
         self.name = name
 
     def sample(self, mask: None = None, probability: None = None) -> NDArray[Any]:
-        """Return a random array; bounded integers are uniform over all of their range."""
+        """Return a random array; bounded integers are uniform over their whole range."""
         refuse_masks(self, mask, probability)
         if self.dtype.kind in "iu" and self.is_bounded():
             low: Any = self.low
@@ -95,13 +95,13 @@ class FreeBox(NamedSpace):
     ) -> None:
         self.name = name
         self.axes = tuple(int(axis) for axis in shape)
-        """The length of each axis, -1 where it is free."""
+        """The length of each axis, -1 if it is free."""
         if -1 not in self.axes or min(self.axes) < -1:
-            raise ValueError(f"expected a shape with an axis of -1, found {self.axes}")
+            raise ValueError(f"expected a shape with an axis of -1, got {self.axes}")
         super().__init__(None, dtype, seed)
-        one = Box(low, high, name, shape=(), dtype=dtype)
-        self.low, self.high = one.low[()], one.high[()]
-        self._one = one
+        scalar = Box(low, high, name, shape=(), dtype=dtype)
+        self.low, self.high = scalar.low[()], scalar.high[()]
+        self._one = scalar
 
     @property
     def is_np_flattenable(self) -> bool:
@@ -119,7 +119,7 @@ class FreeBox(NamedSpace):
         return Box(low, high, self.name, tuple(shape), self.dtype, seed=random).sample()
 
     def contains(self, x: Any) -> bool:
-        """Return whether `x` is an array, or a list of numbers, of fitting shape and range."""
+        """Return whether `x` is an array, or a list of numbers, that fits the axes and bounds."""
         array = make_array(x, self.dtype, self.axes)
         return array is not None and _is_within(array, self.low, self.high)
 

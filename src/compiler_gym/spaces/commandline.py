@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Choices that are pieces of a command line.
 
-How pieces become a command line is the compiler's business: the rule here is to
-put them one after another, and a subclass with another rule overrides `to_string`
-and `from_string`.
+The compiler determines how pieces form a command line: here they are joined with blanks, and a
+subclass with another rule overrides `to_string` and `from_string`.
 """
 
 from collections.abc import Iterable
@@ -23,17 +22,17 @@ class CommandlineFlag(NamedTuple):
     name: str
     """A short name without blanks, such as ``LoopUnroll``."""
     flag: str
-    """What stands on the command line, such as ``-funroll-loops``."""
+    """The text on the command line, such as ``-funroll-loops``."""
     description: str
-    """What it does, for people."""
+    """The effect, for people."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "CommandlineFlag":
-        """Return itself: it cannot change, and a fork copies hundreds."""
+        """Return itself, because it is immutable and a fork copies hundreds."""
         return self
 
 
 class Commandline(NamedDiscrete):
-    """A `NamedDiscrete` whose values also stand for pieces of a command line.
+    """A `NamedDiscrete` whose values are pieces of a command line.
 
     >>> space = Commandline(
     ...     [
@@ -51,7 +50,7 @@ class Commandline(NamedDiscrete):
     """
 
     flags_differ: ClassVar[bool] = True
-    """True if no two values have the same flag; `from_string` here relies on it."""
+    """True if no two values have the same flag; `from_string` depends on it."""
 
     def __init__(
         self,
@@ -71,7 +70,7 @@ class Commandline(NamedDiscrete):
         self._flag_words = Words(self.flags if self.flags_differ else (), "flag", repeated=repeated)
 
     def to_string(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> str:
-        """Return the command line of `actions`, one value or several.
+        """Return the command line of `actions`, which is one value or several.
 
         Raises `InvalidActionError` for a value outside the space.
         """

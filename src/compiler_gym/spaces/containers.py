@@ -11,7 +11,7 @@ from compiler_gym.spaces._named import NamedSpace
 
 if TYPE_CHECKING:
     _Tuple = gymnasium.spaces.Tuple[Any]
-else:  # older releases of Gymnasium take no argument
+else:  # a class without type parameters in older releases of Gymnasium
     _Tuple = gymnasium.spaces.Tuple
 
 __all__ = ["Dict", "Tuple"]
@@ -20,7 +20,7 @@ __all__ = ["Dict", "Tuple"]
 class Dict(NamedSpace, gymnasium.spaces.Dict):
     """Gymnasium's Dict with a name.
 
-    As there, a mapping is sorted by its keys and a list of pairs keeps its order.
+    As in Gymnasium, a mapping is sorted by its keys and a list of pairs keeps its order.
 
     >>> from compiler_gym.spaces import Discrete
     >>> space = Dict({"unroll": Discrete(4, name="unroll")}, name="loop")
@@ -36,10 +36,10 @@ class Dict(NamedSpace, gymnasium.spaces.Dict):
         seed: Any = None,
     ) -> None:
         if isinstance(spaces, Mapping):
-            known = cast("dict[str, gymnasium.Space[Any]]", spaces)  # Gymnasium takes any mapping
+            items = cast("dict[str, gymnasium.Space[Any]]", spaces)  # Gymnasium takes any mapping
         else:
-            known = list(spaces)
-        super().__init__(known, seed)  # pyright: ignore[reportUnknownMemberType]  # of `seed`
+            items = list(spaces)
+        super().__init__(items, seed)  # pyright: ignore[reportUnknownMemberType]  # of `seed`
         self.name = name
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One thing that a program lets be decided, as a search sees it."""
+"""A decision in a program, from the perspective of a search."""
 
 from typing import NamedTuple
 
@@ -7,23 +7,23 @@ __all__ = ["Decision"]
 
 
 class Decision(NamedTuple):
-    """Actions of which the last that was chosen counts.
+    """A group of actions, the last of which takes effect.
 
-    A space whose actions depend on the program has a method ``decisions`` that lists them.
+    A space whose actions depend on the program lists them with its method ``decisions``.
 
     >>> Decision("call:17", (200, 201), ("default", "never"), ("call", "main")).choices[0]
     200
     """
 
     name: str
-    """What is decided, such as ``call:17``."""
+    """The subject of the decision, such as ``call:17``."""
     choices: tuple[int, ...]
-    """The actions, as numbers; the first leaves it to the compiler."""
+    """The actions, as numbers; the first keeps the compiler's default."""
     kinds: tuple[str, ...]
-    """What each action chooses, in the same order: equal texts are the same choice elsewhere."""
+    """The choice of each action, in the same order: equal texts are equal choices elsewhere."""
     groups: tuple[str, ...]
-    """What it belongs to: a kind first, then functions. Those of one group may go together."""
+    """Groups of the decision: a kind, then functions. Decisions of a group may be made together."""
     gains: tuple[float, ...] = ()
-    """What each action changed on other programs, a cost that fell being below 0, if known."""
+    """The change of the cost by each action on other programs (negative is a saving), if known."""
     is_late: bool = False
-    """True if it may as well be made behind all other actions: nothing that they do sees it."""
+    """True if it can be made after all other actions, because they do not depend on it."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Choices by number: Gymnasium's `Discrete`, `MultiDiscrete` and `MultiBinary` with a name.
 
-Booleans and floats are no members, although Python and numpy would convert them.
+Booleans and floats are not members, although Python and numpy would convert them.
 """
 
 from collections.abc import Iterable
@@ -38,8 +38,8 @@ class Discrete(NamedSpace, gymnasium.spaces.Discrete):
         self._first, self._end = int(start), int(start) + int(n)
 
     def contains(self, x: Any) -> bool:
-        """Return whether `x` is an integer in the range. Called on every step: kept fast."""
-        kind = type(x)  # pyright: ignore[reportUnknownVariableType]  # of any kind
+        """Return whether `x` is an integer in the range. Fast, because every step calls it."""
+        kind = type(x)  # pyright: ignore[reportUnknownVariableType]  # of any type
         if kind is int:
             return self._first <= x < self._end
         if kind in _NUMPY_INTEGERS:
@@ -48,12 +48,12 @@ class Discrete(NamedSpace, gymnasium.spaces.Discrete):
             array = cast("NDArray[Any]", x)
             is_integer = array.shape == () and array.dtype.kind in "iu"
             return is_integer and self._first <= int(array) < self._end
-        # Enumerations of integers come here; bool is the one subclass that is refused.
+        # Enumerations of integers get here; of the subclasses of int, only bool is refused.
         return isinstance(x, int) and kind is not bool and self._first <= int(x) < self._end
 
 
 class _Arrays(NamedSpace):
-    """Numbers in a one-dimensional array; a list of them is a member too."""
+    """Numbers in a one-dimensional array; lists are members too."""
 
     def contains(self, x: Any) -> bool:
         """Return whether `x` is an array, or a list, of integers in range."""
@@ -65,7 +65,7 @@ class _Arrays(NamedSpace):
         return bool(np.all(array >= low) and np.all(array <= high))
 
     def _bounds(self) -> tuple[Any, Any]:
-        """Return the least and the greatest number, or an array of them."""
+        """Return the least and the greatest number, or arrays of these."""
         raise NotImplementedError
 
     def to_jsonable(self, sample_n: Any) -> list[Any]:
@@ -94,7 +94,7 @@ class MultiDiscrete(_Arrays, gymnasium.spaces.MultiDiscrete):
         super().__init__(np.asarray(nvec, dtype=np.int64), seed=seed)
         self.name = name
         self.parts = tuple(parts)
-        """What each of the numbers is, as far as somebody said."""
+        """Descriptions of the numbers, if there are any."""
 
     def _bounds(self) -> tuple[Any, Any]:
         return self.start, self.start + self.nvec - 1

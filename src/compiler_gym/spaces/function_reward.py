@@ -11,10 +11,10 @@ __all__ = ["FunctionReward"]
 
 
 class FunctionReward(Reward):
-    """The result of `function` on an observation before an action and after it.
+    """The result of a function of an observation before and after an action.
 
-    Several names give it two lists. It is not called until there is something to compare
-    with: an observation that was not made at the reset earns nothing the first time.
+    With several names it gets two lists. It is called only when both values exist: an
+    observation that was not made at the reset earns nothing the first time.
 
     >>> reward = FunctionReward("halved", "IrInstructionCount", lambda before, now: before / now)
     >>> reward.reset("benchmark://demo/1", {})
@@ -34,7 +34,7 @@ class FunctionReward(Reward):
         names = [observation_space] if isinstance(observation_space, str) else observation_space
         super().__init__(name, observation_spaces=names, **properties)
         self.function = function
-        """Called with the observations before and now."""
+        """The function, called with the observations before and after."""
         self.previous: ListLike[Any] | None = None
         """The observations of the last update, or None before the first."""
 
@@ -43,7 +43,7 @@ class FunctionReward(Reward):
         self.previous = None
 
     def start(self, observations: ListLike[Any], observation_view: Mapping[str, Any]) -> None:
-        """Take the observations of the program before any action."""
+        """Store the observations of the program before any action."""
         self.previous = list(observations)
 
     def update(
@@ -52,7 +52,7 @@ class FunctionReward(Reward):
         observations: ListLike[Any],
         observation_view: Mapping[str, Any],
     ) -> float:
-        """Return what the function makes of the change."""
+        """Return the result of the function."""
         before, self.previous = self.previous, list(observations)
         if before is None:
             return 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Says in a few words what a value of a space is, where its ``repr`` is too long to read."""
+"""Short descriptions of the values of spaces whose ``repr`` is too long to read."""
 
 from functools import singledispatch
 from typing import Any
@@ -22,7 +22,7 @@ _SCALARS = {"b": "true or false", "i": "integer", "u": "integer", "f": "number"}
 
 @singledispatch
 def space_kind(space: Any) -> str:
-    """Return what a value of `space` is: ``integer``, ``text``, ``int64[56]``, ...
+    """Return the kind of the values of `space`: ``integer``, ``text``, ``int64[56]``, ...
 
     >>> space_kind(gymnasium.spaces.Box(0, 9, (2, 3))), space_kind(gymnasium.spaces.Discrete(4))
     ('float32[2, 3]', 'one of 4')

@@ -14,17 +14,17 @@ from compiler_gym.spaces.discrete import Discrete
 __all__ = ["NamedDiscrete"]
 
 _NAMES_IN_REPR = 8
-"""How many names `repr` shows before it counts the rest."""
+"""Number of names that `repr` shows before it counts the remaining ones."""
 _SHARED = frozenset(("names", "items", "flags", "descriptions", "_words", "_flag_words"))
-"""What is made once, of a space and of one of command lines."""
+"""Attributes that copies share, of this class and of `Commandline`."""
 
 
 class NamedDiscrete(Discrete):
     """An integer in ``[0, len(items))``, each with a name.
 
-    Names differ, unless they may be `repeated`: a name then stands for its first value.
+    Names are distinct, unless they may be `repeated`; then a name stands for its first value.
 
-    Every library that takes Gymnasium's Discrete takes this.
+    Accepted wherever Gymnasium's Discrete is.
 
     >>> space = NamedDiscrete(["dce", "inline", "licm"], name="passes")
     >>> space
@@ -36,8 +36,8 @@ class NamedDiscrete(Discrete):
     """
 
     sets: tuple[int, ...] = ()
-    """Where values are settings: the number of the option that each sets. Of several that set
-    one option the last counts. Empty where values are steps, whose order counts."""
+    """If values are settings, the number of the option that each one sets; the last setting of an
+    option counts. Empty if values are steps, whose order counts."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class NamedDiscrete(Discrete):
         return self._join(actions, self.names)
 
     def from_string(self, string: str) -> list[int]:
-        """Return the values that the names in `string` stand for.
+        """Return the values for the names in `string`.
 
         Raises `UnknownNameError` for a name that is not in the space.
         """
@@ -78,19 +78,19 @@ class NamedDiscrete(Discrete):
         if self.contains(actions):
             return [actions]
         try:
-            listed = list(actions)
+            items = list(actions)
         except TypeError:
-            listed = [actions]
-        for action in listed:
+            items = [actions]
+        for action in items:
             if not self.contains(action):
                 raise InvalidActionError(
                     f"expected an integer from 0 to {self._end - 1}, "
-                    f"found {action!r} ({type(action).__name__})"
+                    f"got {action!r} ({type(action).__name__})"
                 )
-        return listed
+        return items
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return a copy with a random generator of its own; what the values are is shared."""
+        """Return a copy with its own random generator, which shares the names of the values."""
         return deep_copy(self, memo, shared=_SHARED)
 
     def __eq__(self, other: object) -> bool:
@@ -100,5 +100,6 @@ class NamedDiscrete(Discrete):
         shown = (
             self.names if len(self.names) <= _NAMES_IN_REPR else self.names[: _NAMES_IN_REPR - 3]
         )
-        rest = len(self.names) - len(shown)
-        return f"{type(self).__name__}([{', '.join(shown)}{f', ... {rest} more' if rest else ''}])"
+        hidden = len(self.names) - len(shown)
+        more = f", ... {hidden} more" if hidden else ""
+        return f"{type(self).__name__}([{', '.join(shown)}{more}])"

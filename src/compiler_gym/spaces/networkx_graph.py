@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Graphs of networkx, which is imported on use."""
+"""Graphs of networkx, which is imported when it is needed."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ class NetworkxGraph(Opaque):
 def networkx_graph(graph: dict[str, Any], name: str, instead: str = "") -> Any:
     """Return the `networkx.MultiDiGraph` of a graph in node-link form, whose edges are ``links``.
 
-    Without networkx, the `ObservationError` says that `name` needs it, and what to use `instead`.
+    Without networkx, raises an `ObservationError` that suggests to install it or use `instead`.
 
         >>> nodes = [{"id": 0}, {"id": 1}]
         >>> links = [{"source": 0, "target": 1, "key": 0}]
@@ -48,9 +48,9 @@ def _networkx(name: str, instead: str) -> Any:
     try:
         import networkx
     except ImportError as error:
-        other = f", or use {instead}" if instead else ""
+        alternative = f", or use {instead}" if instead else ""
         raise ObservationError(
-            f"{name} needs networkx, which this installation lacks ({error}): "
-            f"`pip install networkx`{other}"
+            f"{name} needs networkx, which is not installed ({error}): "
+            f"`pip install networkx`{alternative}"
         ) from error
     return networkx

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Values that only their named format describes."""
+"""Values whose format is only known by name."""
 
 from typing import Any, cast
 
@@ -9,7 +9,7 @@ __all__ = ["Opaque"]
 
 
 class Opaque(NamedSpace):
-    """Any value of `format`: for ``"json"`` what JSON can hold, else text or bytes.
+    """Any value of `format`: any JSON value for ``"json"``, otherwise text or bytes.
 
     >>> graph = Opaque(name="graph", format="json")
     >>> graph.contains({"nodes": [1, 2], "edges": []}), graph.contains({1, 2})
@@ -24,7 +24,7 @@ class Opaque(NamedSpace):
 
     @property
     def is_np_flattenable(self) -> bool:
-        """False: nothing is known about the size."""
+        """False: the size is unknown."""
         return False
 
     def sample(self, mask: None = None, probability: None = None) -> Any:
@@ -45,18 +45,18 @@ class Opaque(NamedSpace):
 
 
 def _is_json(value: Any) -> bool:
-    # A stack of its own: graphs may be nested deeper than Python recurses.
-    waiting: list[Any] = [value]
-    while waiting:
-        item = waiting.pop()
+    # An explicit stack, because graphs may be nested deeper than Python's recursion limit.
+    pending: list[Any] = [value]
+    while pending:
+        item = pending.pop()
         if isinstance(item, dict):
             table = cast("dict[Any, Any]", item)
             if not all(isinstance(key, str) for key in table):
                 return False
-            waiting.extend(table.values())
+            pending.extend(table.values())
         elif isinstance(item, list):
             items = cast("list[Any]", item)
-            waiting.extend(items)
+            pending.extend(items)
         elif not (item is None or isinstance(item, (bool, int, float, str))):
             return False
     return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders of a range of integers, for example of the loops of a nest."""
+"""Orders of a range of integers, such as the loops of a nest."""
 
 from typing import Any
 
@@ -32,9 +32,9 @@ class Permutation(Sequence):
     ) -> None:
         low, high = scalar_range.min, scalar_range.max
         if scalar_range.kind not in "iu":
-            raise TypeError(f"expected an integral scalar range, found {scalar_range!r}")
+            raise TypeError(f"expected an integral scalar range, got {scalar_range!r}")
         if low is None or high is None:
-            raise ValueError(f"expected integers with two bounds, found {scalar_range!r}")
+            raise ValueError(f"expected integers with two bounds, got {scalar_range!r}")
         self._first, self._size = int(low), int(high) - int(low) + 1
         super().__init__(
             name,
@@ -46,7 +46,7 @@ class Permutation(Sequence):
         self._shape = (self._size,)
 
     def sample(self, mask: Any = None, probability: None = None) -> NDArray[np.int64]:
-        """Return a random order, each as likely as any other."""
+        """Return a random order; all are equally likely."""
         refuse_masks(self, mask, probability)
         return self._first + self.np_random.permutation(self._size)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The contract of a reward: what it observes and how it turns that into a number."""
+"""The contract of a reward: the observations it needs, and the number it makes from them."""
 
 import warnings
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ __all__ = ["DefaultRewardFromObservation", "Reward"]
 
 
 class Reward(Scalar):
-    """A reward signal: a `Scalar` that knows how it is computed.
+    """A reward signal: a `Scalar` with a function that computes it.
 
     Obligations of a subclass:
 
     - `update` returns the reward of the actions since the last `update`, from
       the values of `observation_spaces` in their order.
-    - Calls come from one thread: `reset` when an episode begins, then at most one
-      `start`, then `update` after each request; nothing after a failure. Who asks again
-      before the first action gets another `start`, and an `update`.
-    - It can be copied with `copy.deepcopy`: a fork goes on with its own numbers.
+    - Calls come from one thread: `reset` when an episode begins, then at most one `start`, then
+      `update` after each request; nothing after a failure. If the reward is read again before
+      the first action, it gets another `start` and `update`.
+    - It supports `copy.deepcopy`: a fork continues with its own numbers.
 
     A reward equals another of the same name, and its name.
 
@@ -43,7 +43,7 @@ class Reward(Scalar):
     """
 
     description: str = ""
-    """What is earned, in one sentence; where it is empty, the class says it."""
+    """The reward in one sentence; if empty, the docstring of the class."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Reward(Scalar):
         id: str = "",
     ) -> None:
         if id:
-            warnings.warn("`id` was renamed `name`: write that", DeprecationWarning, stacklevel=2)
+            warnings.warn("`id` was renamed: use `name`", DeprecationWarning, stacklevel=2)
             name = name or id
         if not name:
             raise TypeError("a reward needs a name")
@@ -69,36 +69,36 @@ class Reward(Scalar):
         self.default_value = default_value
         """The reward of a step that failed."""
         self.default_negates_returns = default_negates_returns
-        """True if a failure also takes back what the episode has earned."""
+        """True if a failure also cancels the reward of the episode so far."""
         self.success_threshold = success_threshold
-        """The episode's total from which it counts as a success."""
+        """The episode's total that counts as a success."""
         self.deterministic = deterministic
-        """True if the same actions always earn the same."""
+        """True if the same actions always earn the same reward."""
         self.platform_dependent = platform_dependent
-        """True if another machine may give another value."""
+        """True if the value may differ on another machine."""
 
     @property
     def id(self) -> str:
-        """The name, as a specification of observations has it."""
+        """The name, with the same attribute as specs of observations."""
         return self.name
 
     @property
     def range(self) -> tuple[float, float]:
-        """The bounds of one reward; infinite where they are open."""
+        """The bounds of one reward; infinite if open."""
         low, high = self._bounds()
         return float(low), float(high)
 
     def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
-        """Forget the last episode; one on the program `benchmark` begins.
+        """Forget the last episode; a new one begins on the program `benchmark`.
 
-        `observation_view` gives any observation by name, at the price of a request.
+        `observation_view` returns any observation by name; each costs a request.
         """
 
     def start(self, observations: ListLike[Any], observation_view: Mapping[str, Any]) -> None:
-        """Take the observations of the program before any action.
+        """Store the observations of the program before any action.
 
-        Called where they are observed before the first action, each time: a reward that
-        is asked for later must be able to do without.
+        Called each time that they are observed before the first action. A reward that is first
+        read later must work without this call.
         """
 
     def update(
@@ -139,11 +139,10 @@ class Reward(Scalar):
 
 
 class DefaultRewardFromObservation(Reward):
-    """How much an observation grew since the last step, counted from 0.
+    """The growth of an observation since the last step, starting from 0.
 
-    The first reward of an episode is therefore the observation itself, and a cost
-    that falls earns less than nothing: this is for quantities to be raised, such
-    as operations per second.
+    The first reward of an episode is therefore the observation itself, and a falling cost earns
+    a negative reward: use it for quantities to maximise, such as operations per second.
 
     >>> reward = DefaultRewardFromObservation("flops")
     >>> reward.reset("benchmark://demo/1", {})
@@ -157,7 +156,7 @@ class DefaultRewardFromObservation(Reward):
         """The observation of the last update, or None before the first."""
 
     def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
-        """Count from 0 again."""
+        """Start from 0 again."""
         self.previous_value = None
 
     def update(

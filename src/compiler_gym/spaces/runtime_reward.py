@@ -12,12 +12,11 @@ __all__ = ["RuntimeReward"]
 
 
 class RuntimeReward(Reward):
-    """The seconds saved since the last step, by a point estimate of the running time.
+    """The seconds saved since the last step, from a point estimate of the running time.
 
-    It observes ``Runtime``: a list of `runtime_count` times, measured after
-    `warmup_count` runs that do not count. Setting both on the environment is the
-    business of whoever adds this reward. The estimate of the program as it was is
-    kept for as long as episodes stay on one benchmark.
+    It observes ``Runtime``: a list of `runtime_count` times, measured after `warmup_count` runs
+    that do not count. Set both on the environment when you add this reward. The estimate for
+    the original program is kept for as long as episodes stay on one benchmark.
 
     >>> reward = RuntimeReward(runtime_count=3, warmup_count=0, estimator=min)
     >>> reward.reset("benchmark://demo/1", {"IsRunnable": True, "Runtime": [2.0, 1.5, 1.75]})
@@ -41,26 +40,26 @@ class RuntimeReward(Reward):
             platform_dependent=True,
         )
         self.runtime_count = runtime_count
-        """Number of times that an observation holds."""
+        """Number of times in an observation."""
         self.warmup_count = warmup_count
-        """Number of runs that come before them."""
+        """Number of runs before the measured ones."""
         self.estimator = estimator
-        """Makes one number of several times, for example their median."""
+        """Computes one number from several times, for example the median."""
         self.starting_runtime: float | None = None
         """The estimate before any action."""
         self.previous_runtime: float | None = None
         """The estimate of the last update."""
         self.current_benchmark: str | None = None
-        """The program that `starting_runtime` belongs to."""
+        """The program of `starting_runtime`."""
 
     def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
-        """Measure `benchmark` unless it is the last one.
+        """Measure `benchmark`, unless it is the same as last time.
 
         Raises `BenchmarkInitError` for a program that cannot be run.
         """
         if benchmark != self.current_benchmark or self.starting_runtime is None:
             if not observation_view["IsRunnable"]:
-                raise BenchmarkInitError(f"expected a program that can be run, found {benchmark}")
+                raise BenchmarkInitError(f"{benchmark} cannot be run: choose a runnable program")
             self.starting_runtime = float(self.estimator(observation_view["Runtime"]))
             self.current_benchmark = benchmark
         self.previous_runtime = self.starting_runtime
@@ -74,9 +73,9 @@ class RuntimeReward(Reward):
         """Return the seconds saved; raise `ObservationError` for a wrong number of times."""
         times = observations[0]
         if len(times) != self.runtime_count:
-            raise ObservationError(f"expected {self.runtime_count} runtimes, found {len(times)}")
+            raise ObservationError(f"expected {self.runtime_count} runtimes, got {len(times)}")
         if self.previous_runtime is None:
-            raise ObservationError("expected reset() before update(), found no starting runtime")
+            raise ObservationError("no starting runtime is known: call reset() before update()")
         runtime = float(self.estimator(times))
         saved = self.previous_runtime - runtime
         self.previous_runtime = runtime

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One number within bounds that may be open."""
+"""One number within optional bounds."""
 
 import math
 from typing import Any, cast
@@ -27,9 +27,8 @@ _PYTHONS = (int, float, bool)
 class Scalar(NamedSpace):
     """A number of `dtype` in ``[min, max]``; a bound of None is open.
 
-    Kinds do not mix: an integer is no member of a space of floats, nor a boolean
-    of one of integers. Not-a-number is a member of none. Fractional bounds of
-    integers are rounded inwards.
+    Kinds do not mix: an integer is not a member of a space of floats, nor a boolean of a space of
+    integers. NaN is never a member. Fractional bounds of integers are rounded inwards.
 
     >>> size = Scalar(name="size", min=0, dtype=int)
     >>> size.contains(12), size.contains(-1), size.contains(12.0), size.contains(True)
@@ -56,21 +55,21 @@ class Scalar(NamedSpace):
         self.max = max
         """The greatest value, or None."""
         if self.kind not in _ACCEPTED_TYPES:
-            raise ValueError(f"expected a dtype of integers, floats or booleans, found {dtype!r}")
+            raise ValueError(f"expected a dtype of integers, floats or booleans, got {dtype!r}")
         if min is not None and max is not None and min > max:
-            raise ValueError(f"expected min <= max, found {min} > {max}")
+            raise ValueError(f"expected min <= max, got {min} > {max}")
         if self.kind != "f":
             self.min = None if min is None or min == -math.inf else math.ceil(min)
             self.max = None if max is None or max == math.inf else math.floor(max)
             low, high = self._bounds()
             if low > high:
                 raise ValueError(
-                    f"expected bounds with an integer between them, found [{min}, {max}]"
+                    f"expected bounds with an integer between them, got [{min}, {max}]"
                 )
 
     @property
     def kind(self) -> str:
-        """The kind of number, as numpy's one letter: ``b``, ``i``, ``u`` or ``f``."""
+        """The kind of number, with numpy's letter: ``b``, ``i``, ``u`` or ``f``."""
         assert self.dtype is not None
         return self.dtype.kind
 
@@ -80,9 +79,9 @@ class Scalar(NamedSpace):
         return True
 
     def sample(self, mask: None = None, probability: None = None) -> Any:
-        """Return a random number: uniform if bounded, else as Gymnasium's Box does it.
+        """Return a random number: uniform if bounded, otherwise distributed as in Gymnasium's Box.
 
-        It is Python's where the dtype is `int`, `float` or `bool`, otherwise numpy's.
+        It has Python's type if the dtype is `int`, `float` or `bool`, otherwise numpy's.
         """
         refuse_masks(self, mask, probability)
         return self._type(self.as_box(()).sample())
@@ -108,15 +107,15 @@ class Scalar(NamedSpace):
         return bool(low <= x <= high)
 
     def to_jsonable(self, sample_n: Any) -> list[Any]:
-        """Return values as Python's numbers."""
+        """Return values as Python numbers."""
         return [np.asarray(sample).item() for sample in sample_n]
 
     def from_jsonable(self, sample_n: list[Any]) -> list[Any]:
-        """Return Python's numbers as `sample` returns them."""
+        """Return Python numbers converted to the type of `sample`."""
         return [self._type(sample) for sample in sample_n]
 
     def _bounds(self) -> tuple[float, float]:
-        """Return both bounds, those of the dtype where one is open."""
+        """Return both bounds; an open bound is that of the dtype."""
         assert self.dtype is not None
         if self.kind == "b":
             lowest, highest = 0, 1
@@ -147,5 +146,5 @@ def _scalar_from_json(space: Scalar, data: Any) -> Any:
     assert space.dtype is not None
     is_whole_float = space.kind == "f" and type(data) is int
     if not is_whole_float and not space.contains(data):
-        raise ValueError(f"{data!r} is no number of this kind within the bounds")
+        raise ValueError(f"{data!r} is not a number of this kind within the bounds")
     return space.dtype.type(data)

@@ -15,10 +15,10 @@ __all__ = ["Sequence"]
 
 
 class Sequence(NamedSpace):
-    """Values of `dtype`, as many as `size_range` allows.
+    """Values of `dtype`; `size_range` bounds their number.
 
-    With `bytes` and `str` the members are Python's; with any numeric dtype they
-    are lists, tuples or one-dimensional arrays of it.
+    With `bytes` and `str`, members have these types; with any numeric dtype they are lists,
+    tuples or one-dimensional arrays.
 
     >>> Sequence(name="hash", size_range=(4, 4), dtype=str).contains("0fc1")
     True
@@ -39,20 +39,20 @@ class Sequence(NamedSpace):
     ) -> None:
         self.name = name
         self.size_range = check_range(size_range)
-        """The least and the greatest length; None is no limit."""
+        """The least and the greatest length; None is unlimited."""
         self.opaque_data_format = opaque_data_format
-        """What the bytes or the text encode, if both ends have agreed on it."""
+        """The format of the bytes or the text, if both sides have agreed on one."""
         self.scalar_range = scalar_range
         """The bounds of each element, or None."""
         kind = np.dtype(dtype).kind
         if scalar_range is not None and kind == "U":
-            raise ValueError("expected no scalar_range for text, which has no order")
+            raise ValueError("scalar_range is not supported for text, which has no order")
         self._element = None if kind in "SU" else (scalar_range or Scalar(name, dtype=dtype))
-        super().__init__(None, dtype, seed)  # last: it may seed the element
+        super().__init__(None, dtype, seed)  # last, because it may seed the element
 
     @property
     def kind(self) -> str:
-        """The kind of element, as numpy's one letter: ``S`` is bytes and ``U`` text."""
+        """The kind of element, with numpy's letter: ``S`` is bytes and ``U`` text."""
         assert self.dtype is not None
         return self.dtype.kind
 
@@ -62,7 +62,7 @@ class Sequence(NamedSpace):
         return self._element is not None and self.size_range[0] == self.size_range[1]
 
     def sample(self, mask: Any = None, probability: Any = None) -> Any:
-        """Return random bytes, ASCII text or list of numbers.
+        """Return random bytes, ASCII text or a list of numbers.
 
         The length is geometric from the shortest, or the first item of `mask`:
         ``mask=(length, None)``, or ``(array of lengths, None)`` to draw from.
@@ -77,10 +77,10 @@ class Sequence(NamedSpace):
 
     def seed(self, seed: int | None = None) -> int | Any:
         """Seed this space and the numbers in it."""
-        used = super().seed(seed)
+        seeds = super().seed(seed)
         if self._element is not None:
             self._element.seed(seed)
-        return used
+        return seeds
 
     def contains(self, x: Any) -> bool:
         """Return whether `x` has the type, the length and the range of values."""
@@ -106,7 +106,7 @@ class Sequence(NamedSpace):
         return [np.asarray(sample).tolist() for sample in sample_n]
 
     def from_jsonable(self, sample_n: list[Any]) -> list[Any]:
-        """Return what `to_jsonable` was given, arrays as lists."""
+        """Return the arguments of `to_jsonable`, with arrays as lists."""
         return [self._from_json(sample) for sample in sample_n]
 
     def _from_json(self, data: Any) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Any number of values of one other space."""
+"""Any number of values of another space."""
 
 from typing import Any, cast
 
@@ -31,7 +31,7 @@ class SpaceSequence(NamedSpace, gymnasium.spaces.Sequence):
         super().__init__(space, seed)
         self.name = name
         self.size_range = check_range(size_range)
-        """The least and the greatest length; None is no limit."""
+        """The least and the greatest length; None is unlimited."""
 
     @property
     def space(self) -> gymnasium.Space[Any]:
@@ -39,16 +39,16 @@ class SpaceSequence(NamedSpace, gymnasium.spaces.Sequence):
         return self.feature_space
 
     def sample(self, mask: Any = None, probability: Any = None) -> tuple[Any, ...]:
-        """Return random items; ``mask=(length, mask of the items)``, either None.
+        """Return random items; the mask is ``(length, mask of the items)``, and either may be None.
 
-        `probability` has the same form. The length may be an array, to draw from; without
-        one it is geometric from the shortest.
+        `probability` has the same form. The length may be an array, to draw from; without one it is
+        geometric from the shortest.
         """
         length = random_length(self, mask, probability)
-        chosen = {} if mask is None else {"mask": mask[1]}
+        arguments = {} if mask is None else {"mask": mask[1]}
         if probability is not None:
-            chosen = {"probability": probability[1]}
-        return tuple(self.feature_space.sample(**chosen) for _ in range(length))
+            arguments = {"probability": probability[1]}
+        return tuple(self.feature_space.sample(**arguments) for _ in range(length))
 
     def contains(self, x: Any) -> bool:
         """Return whether `x` is a tuple or list of members, of a length within bounds."""

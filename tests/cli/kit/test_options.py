@@ -91,9 +91,9 @@ def test_a_record_that_may_be_none_is_none_where_nothing_is_given() -> None:
 
 @pytest.mark.parametrize("value", ["0", "-1", "inf", "nan"])
 def test_what_bounds_nothing_is_refused_as_the_command_line_calls_it(value: str) -> None:
-    with pytest.raises(InvalidParameterError, match=r"--step-seconds is .*above 0"):
+    with pytest.raises(InvalidParameterError, match=r"--step-seconds must be .*above 0"):
         run(limited, "--step-seconds", value)
-    with pytest.raises(InvalidParameterError, match=r"--memory-gib is .*above 0"):
+    with pytest.raises(InvalidParameterError, match=r"--memory-gib must be .*above 0"):
         run(limited, "--memory-gib", value)
 
 

@@ -65,7 +65,7 @@ def test_standard_input_is_read_as_what_it_holds(
     assert found.contents == IR
     assert str(found) == "benchmark://user-v0/stdin?goal=speed"
     typed(monkeypatch, b" \n")
-    with pytest.raises(BenchmarkInitError, match=r"standard input is empty: expected .* or "):
+    with pytest.raises(BenchmarkInitError, match=r"standard input is empty: pass .* or "):
         find_program(env, "-")
 
 

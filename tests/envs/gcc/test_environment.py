@@ -314,7 +314,7 @@ def test_the_time_of_a_program_is_measured(make_env: Make) -> None:
     assert all(0 < seconds < 10 for seconds in times)
     env.runtime_observation_count = 1
     assert len(env.observation["runtime"]) == 1
-    with pytest.raises(InvalidParameterError, match="expected a whole number of at least 1"):
+    with pytest.raises(InvalidParameterError, match="must be a whole number of at least 1"):
         env.runtime_observation_count = 0
 
 

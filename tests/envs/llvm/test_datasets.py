@@ -25,7 +25,7 @@ Env = Callable[..., LlvmEnv]
         ("file://sub/part.c", "with its whole path, such as file://.*/sub/part.c"),
         ("file://", "with its whole path"),
         ("file:///a%00b.c", "null byte"),
-        ("file:///dev/null", "found a pipe or a device"),
+        ("file:///dev/null", "a pipe or a device"),
     ],
 )
 def test_an_address_of_no_file_says_what_is_expected(

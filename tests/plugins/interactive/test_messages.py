@@ -87,7 +87,7 @@ def test_what_is_half_read_is_known() -> None:
             "a name, a type and a shape",
         ),
         (header() + line({"reward": 1}), "a context or an observation"),
-        (header() + question(0, 1)[:-1] + b"x", "a newline behind the tensors"),
+        (header() + question(0, 1)[:-1] + b"x", "a newline after the tensors"),
     ],
 )
 def test_other_bytes_are_refused_with_what_was_expected(stream: bytes, expected: str) -> None:
@@ -101,5 +101,5 @@ def test_an_answer_has_the_type_and_the_shape_of_the_advice() -> None:
         FeatureTensor("scores", "float", (2,)).pack([1, 2])
         == np.array([1, 2], np.float32).tobytes()
     )
-    with pytest.raises(ServiceTransportError, match="expected 1 numbers, found 2"):
+    with pytest.raises(ServiceTransportError, match="expected 1 numbers, got 2"):
         ADVICE.pack([1, 2])

@@ -103,7 +103,7 @@ def test_bytes_of_something_else_are_refused(tmp_path: Path) -> None:
     with Pipes(tmp_path / "channel") as pipes:
         with open(f"{pipes.base}.out", "wb") as questions:
             questions.write(b"hello\n")
-        with pytest.raises(ServiceTransportError, match="found b'hello'"):
+        with pytest.raises(ServiceTransportError, match="got b'hello'"):
             pipes.receive(30)
     assert not list(tmp_path.iterdir())
 

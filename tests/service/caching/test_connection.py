@@ -306,7 +306,7 @@ def test_an_environment_without_a_hash_takes_no_cache(cache: TranspositionCache)
     class Nameless(FakeEnv):
         state_observation = None
 
-    with pytest.raises(InvalidParameterError, match="names no hash"):
+    with pytest.raises(InvalidParameterError, match="no observation identifies"):
         Nameless(cache=cache)
 
 

@@ -462,7 +462,7 @@ def test_two_sessions_are_looked_at_side_by_side(page: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("{", "damaged"), ('{"x": 1}', "names its benchmark"), ("#s1.AAAA", "this link is damaged")],
+    [("{", "damaged"), ('{"x": 1}', "needs a benchmark"), ("#s1.AAAA", "this link is damaged")],
 )
 def test_what_cannot_be_opened_is_told(page: Any, text: str, says: str) -> None:
     page.get_by_role("button", name="Open…").click()

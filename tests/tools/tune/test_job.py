@@ -196,7 +196,7 @@ def test_folders_that_do_not_fit_are_refused(request_: Request, tmp_path: Path) 
 def test_two_at_a_time_are_refused(request_: Request) -> None:
     TuningJob(request_, SimpleTuner()).run()
     lock = FolderLock.take(request_.output)
-    with pytest.raises(CacheError, match="is written by"):
+    with pytest.raises(CacheError, match="is in use by"):
         TuningJob(replace(request_, resume=True), SimpleTuner()).run()
     lock.release()
 

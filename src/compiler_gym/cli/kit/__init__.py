@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The parts that commands share, those of tools and of other packages too.
+"""The parts that commands share, including those of tools and of other packages.
 
-``rows`` declares commands, ``programs`` reads program arguments, ``options`` makes options of
+``rows`` declares commands, ``programs`` reads program arguments, ``options`` makes options from
 records, ``output`` prints, ``failures`` turns errors into one line and an exit status,
-``interrupts`` handles Ctrl-C, ``completing`` answers the Tab key, and ``serving`` guards servers.
-Nothing is imported here.
+``interrupts`` handles Ctrl-C, ``completing`` completes values with the Tab key, and ``serving``
+protects servers. Nothing is imported here.
 """
 
 __all__: list[str] = []

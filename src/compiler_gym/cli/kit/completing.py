@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Completes values with the Tab key: environments, programs, actions, rewards, algorithms.
 
-A shell asks in a process of its own. Where there is no answer it offers files, so an error
-is no answer; nothing is fetched for one.
+A shell starts a separate process for each completion. Without an answer it offers files, so errors
+are ignored; nothing is downloaded.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -37,12 +37,12 @@ _Answer = Callable[[typer.Context, str], list[str]]
 
 
 def _answer(names: _Names) -> _Answer:
-    """Return what Typer calls: the names that begin with what was typed."""
+    """Return the function for Typer: it returns the names that begin with the given text."""
 
     def complete_answer(ctx: typer.Context, incomplete: str) -> list[str]:
         with suppress(Exception):
-            found = (name for name in names(ctx, incomplete) if name.startswith(incomplete))
-            return list(islice(found, _MOST))
+            matches = (name for name in names(ctx, incomplete) if name.startswith(incomplete))
+            return list(islice(matches, _MOST))
         return []
 
     complete_answer.__doc__ = names.__doc__
@@ -50,7 +50,7 @@ def _answer(names: _Names) -> _Answer:
 
 
 def _of_environment(read: "Callable[[CompilerEnv, str], Iterable[str]]") -> _Answer:
-    """Return an answer that is read from the environment which the command line names."""
+    """Return an answer that is read from the environment in the command line."""
 
     def complete_name(ctx: typer.Context, incomplete: str) -> Iterable[str]:
         from compiler_gym.registration import default_environment, make
@@ -69,7 +69,7 @@ def environments(ctx: typer.Context, incomplete: str) -> Iterable[str]:
     """Return the environments."""
     from compiler_gym.registration import compilers
 
-    return [env.id for one in compilers().values() for env in one.environments]
+    return [env.id for compiler in compilers().values() for env in compiler.environments]
 
 
 @_answer
@@ -90,7 +90,7 @@ def action_spaces(env: "CompilerEnv", incomplete: str) -> Iterable[Any]:
 
 @_of_environment
 def actions(env: "CompilerEnv", incomplete: str) -> Iterable[str]:
-    """Return the actions by name, without those that a shell would read as something else."""
+    """Return the names of the actions, except those that a shell would interpret."""
     import shlex
 
     from compiler_gym.spaces import action_names
@@ -113,31 +113,33 @@ def observations(env: "CompilerEnv", incomplete: str) -> Iterable[str]:
 @_of_environment
 def datasets(env: "CompilerEnv", incomplete: str) -> Iterable[str]:
     """Return the datasets."""
-    return [_short(one.name) for one in env.datasets.datasets()]
+    return [_short(dataset.name) for dataset in env.datasets.datasets()]
 
 
 @_of_environment
 def programs(env: "CompilerEnv", incomplete: str) -> Iterator[str]:
-    """Yield datasets that are here, or the programs of the one that was typed."""
-    found = [one for one in env.datasets.datasets() if one.installed]
+    """Yield installed datasets, or the programs of the dataset that was typed."""
+    installed = [candidate for candidate in env.datasets.datasets() if candidate.installed]
     dataset, _, _ = incomplete.partition("/")
-    chosen = next((one for one in found if _short(one.name) == dataset), None)
-    if chosen is None:
-        yield from (f"{_short(one.name)}/" for one in found)
+    typed = next((candidate for candidate in installed if _short(candidate.name) == dataset), None)
+    if typed is None:
+        yield from (f"{_short(candidate.name)}/" for candidate in installed)
     else:
-        yield from map(_short, islice(chosen.benchmark_uris(), _MOST))
+        yield from map(_short, islice(typed.benchmark_uris(), _MOST))
 
 
 def _values_at(owner: str) -> _Answer:
-    """Return an answer with the values of an enumeration, of strings or of what a function returns.
+    """Return an answer with the values of an enumeration, of strings or of a function's result.
 
     `owner` is ``"package.module:name"``.
     """
 
     def values(ctx: typer.Context, incomplete: str) -> Iterable[str]:
-        found = load_named(owner)
-        found = found() if isfunction(found) else found
-        return (str(getattr(value, "value", value)) for value in found)
+        values_or_function = load_named(owner)
+        values_or_function = (
+            values_or_function() if isfunction(values_or_function) else values_or_function
+        )
+        return (str(getattr(value, "value", value)) for value in values_or_function)
 
     return _answer(values)
 
@@ -166,16 +168,16 @@ _BY_OPTION: dict[str, _Answer] = {
     "env": environments,
     "program": programs,
 }
-"""What the Tab key offers for an option or an argument that names no answer of its own."""
+"""The Tab completion of options and arguments without their own."""
 
 
 def complete_by_name(parameter: Any, completions: Mapping[str, str]) -> None:
-    """Let the Tab key complete a parameter by its name, unless it has an answer or choices.
+    """Make the Tab key complete a parameter by its name, unless it has an answer or choices.
 
     `completions` are those of its command; see `compiler_gym.cli.kit.Row`.
     """
     answers = _BY_OPTION | {name: _values_at(owner) for name, owner in completions.items()}
-    answer = next((answers[one] for one in parameter.opts if one in answers), None)
+    answer = next((answers[name] for name in parameter.opts if name in answers), None)
     has_answer = parameter._custom_shell_complete or parameter.type_descriptor.is_choice
     if answer is None or has_answer:
         return

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The costs of a program before and after an episode, in their own units.
 
-A reward of 0.9 does not say how many bytes or instructions that is. So results show the cost
-before the episode, at the compiler's own levels, and after it.
+A reward of 0.9 does not tell how many bytes or instructions that is. Results therefore show the
+cost before the episode, at the compiler's own levels, and after it.
 """
 
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ class Costs:
     """One cost of one program; None where it could not be measured."""
 
     name: str
-    """The observation."""
+    """The name of the observation."""
     unit: str
     before: float | None
     levels: dict[str, float | None]
-    """At each level of the compiler, by its option."""
+    """The cost at each level of the compiler, by its option."""
     found: float | None
 
     def to_json(self) -> dict[str, Any]:
@@ -41,12 +41,12 @@ class Costs:
 def find_levels(env: "CompilerEnv", reward: str) -> dict[str, str]:
     """Return the observations of a reward's cost at the compiler's levels, by their options.
 
-    The level that scales the reward comes first. Empty for a reward that lowers no cost.
+    The level that scales the reward comes first. Empty if the reward does not lower a cost.
     """
     spec = env.reward.spec(reward)
     levels: dict[str, str] = getattr(spec, "levels", {})
-    own = getattr(spec, "baseline", None)
-    return dict(sorted(levels.items(), key=lambda item: item[1] != own))
+    scaling_level = getattr(spec, "baseline", None)
+    return dict(sorted(levels.items(), key=lambda item: item[1] != scaling_level))
 
 
 def find_origin(env: "CompilerEnv", reward: str) -> str:
@@ -67,27 +67,27 @@ def costs_of_episode(
 ) -> Costs | None:
     """Replay `actions` and return the cost that `reward` lowers, before and after.
 
-    None for a reward that lowers no cost.
+    None if the reward does not lower a cost.
     """
     spec = env.reward.spec(reward)
     levels = find_levels(env, reward)
     if not levels:
         return None
     name = spec.observation_spaces[0]
-    found: float | None = None
+    after: float | None = None
     try:
         env.reset(benchmark=benchmark, reward_space=None)
         before = _observe_number(env, find_origin(env, reward))
-        at = {option: _observe_number(env, level) for option, level in levels.items()}
+        costs_at_levels = {option: _observe_number(env, level) for option, level in levels.items()}
         if not actions or "error" not in env.multistep(actions)[4]:
-            found = _observe_number(env, name)
+            after = _observe_number(env, name)
     except CompilerGymError:  # the worker was lost: show the known costs
-        before, at = None, dict.fromkeys(levels)
-    return Costs(name, getattr(spec, "unit", ""), before, at, found)
+        before, costs_at_levels = None, dict.fromkeys(levels)
+    return Costs(name, getattr(spec, "unit", ""), before, costs_at_levels, after)
 
 
 def change(before: float | None, after: float | None) -> str:
-    """Return the change from `before` to `after` in per cent; empty if either is unknown."""
+    """Return the change from `before` to `after` in per cent; empty if a value is missing."""
     if not before or after is None:
         return ""
     return f"{(after - before) / before:+.1%}"
@@ -105,7 +105,7 @@ def number(value: float | None) -> str:
 
 
 def _observe_number(env: "CompilerEnv", name: str) -> float | None:
-    """Return an observation that is one number, or of many the median."""
+    """Return an observation that is a number, or the median of a list."""
     from statistics import median
 
     try:

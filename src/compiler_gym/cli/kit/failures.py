@@ -22,7 +22,7 @@ __all__ = ["INTERRUPTED", "REFUSED", "report_failure"]
 REFUSED = 2
 """The exit status after a request that cannot be served."""
 INTERRUPTED = 130
-"""The exit status after Ctrl-C, as shells have it."""
+"""The exit status after Ctrl-C, as in shells."""
 
 _NEXT_STEPS: tuple[tuple[type[BaseException], str], ...] = (
     (
@@ -36,11 +36,11 @@ _ADVICE = (
     "apt install", "COMPILER_GYM_", "no algorithm ", "no task ", "no recipe ", "no policy ",
     "cannot compile ",
 )  # fmt: skip
-"""Messages with these words include advice already, or concern no environment."""
+"""Messages with these texts already include advice, or do not concern an environment."""
 _MOST_LINES = 16
 _ERROR = re.compile(r"\b(fatal )?error: ")
 _LEFT_OUT = ("gymnasium", "httpx", "jinja2", "networkx", "numpy")
-"""Packages that no command for building programs imports (page *Platforms*)."""
+"""Packages that the commands for building programs never import (page *Platforms*)."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -58,64 +58,64 @@ def report_failure(error: BaseException) -> int | None:
         )
         return REFUSED
     if isinstance(error, ModuleNotFoundError) and error.name in _LEFT_OUT:
-        message = f"{error.name} is missing: a thin installation has only what `cc` needs"
+        message = f"{error.name} is missing: a thin installation has only the packages for `cc`"
         _report_error(message, f"pip install {DISTRIBUTION}", None)
         return REFUSED
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
-        where = "the output" if error.filename is None else str(error.filename)
+        name = "the output" if error.filename is None else str(error.filename)
         _report_error(
-            f"cannot write {where}: {error.strerror}", "free some space and try again", None
+            f"cannot write {name}: {error.strerror}", "free some space and try again", None
         )
         return REFUSED
     return None
 
 
 def _unknown_environment(error: BaseException) -> str:
-    """Return Gymnasium's message with our suggestion: its own is for other libraries."""
-    words = str(error).partition(" Did you mean")[0]
-    asked = re.search(r"`([^`]+)`", words)
-    ids = [environment.id for one in compilers().values() for environment in one.environments]
-    hint = did_you_mean(asked[1], ids) if asked else ""
-    return f"{words.rstrip('.')}: {hint}" if hint else words
+    """Return Gymnasium's message with our suggestion, because its own does not fit."""
+    text = str(error).partition(" Did you mean")[0]
+    match = re.search(r"`([^`]+)`", text)
+    ids = [env.id for compiler in compilers().values() for env in compiler.environments]
+    hint = did_you_mean(match[1], ids) if match else ""
+    return f"{text.rstrip('.')}: {hint}" if hint else text
 
 
 def _next_step(error: BaseException) -> str | None:
     for compiler in compilers().values():
         if type(error).__name__ in compiler.next_steps:
             return compiler.next_steps[type(error).__name__]
-    if any(words in str(error) for words in _ADVICE):
+    if any(text in str(error) for text in _ADVICE):
         return None  # general advice would be misleading here
     step = next((step for cls, step in _NEXT_STEPS if isinstance(error, cls)), None)
     return step and step.format(env=_find_environment(sys.argv[1:]))
 
 
-def _find_environment(words: Sequence[str]) -> str:
+def _find_environment(arguments: Sequence[str]) -> str:
     """Return the environment that a command line names, or the default one."""
-    for before, word in zip(["", *words], words, strict=False):
-        if before in ("--env", "describe") and not word.startswith("-"):
-            return word
-        if word.startswith("--env="):
-            return word.partition("=")[2]
+    for previous, argument in zip(["", *arguments], arguments, strict=False):
+        if previous in ("--env", "describe") and not argument.startswith("-"):
+            return argument
+        if argument.startswith("--env="):
+            return argument.partition("=")[2]
     return DEFAULT_ENVIRONMENT
 
 
 def _most_telling(lines: list[str]) -> list[str]:
-    """Return the lines to show, and in place of others how many they are.
+    """Return the lines to show, with the numbers of the omitted ones.
 
-    What a compiler printed is told from its first error on, past its warnings; other
-    text by its end, which says why.
+    The output of a compiler is shown from its first error on, without earlier warnings; other
+    text is shown from its end, which has the reason.
     """
     if len(lines) < _MOST_LINES:
         return lines
     last = len(lines) - _MOST_LINES + 1
     first = next((i for i, line in enumerate(lines) if _ERROR.search(line)), last)
     begin = min(first, last)
-    rest = len(lines) - begin - _MOST_LINES + 1
-    shown = lines[begin : begin + _MOST_LINES - 1]
+    omitted = len(lines) - begin - _MOST_LINES + 1
+    selected = lines[begin : begin + _MOST_LINES - 1]
     return [
         *([f"... {begin} lines"] if begin else []),
-        *shown,
-        *([f"... {rest} lines"] if rest else []),
+        *selected,
+        *([f"... {omitted} lines"] if omitted else []),
     ]
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Ctrl-C as a request: noted at once, obeyed at the next point where work can stop.
+"""Ctrl-C as a request: recorded at once, obeyed at the next point where work can stop.
 
-An exception at an arbitrary point could lose a result. A second Ctrl-C raises one all the
-same. SIGTERM elsewhere is an orderly exit.
+An exception at an arbitrary point could lose a result. A second Ctrl-C does raise one. Outside
+of this context, SIGTERM is an orderly exit.
 """
 
 import signal
@@ -14,11 +14,11 @@ __all__ = ["Interrupts", "exit_when_terminated"]
 
 
 def exit_when_terminated() -> None:
-    """Make SIGTERM raise ``SystemExit``, with the status that a shell shows for the signal.
+    """Make SIGTERM raise ``SystemExit``, with the exit status that a shell shows for the signal.
 
-    A process that the signal ends does not wait for its compilers' processes. They end all
-    the same, but where nobody reaps orphans, as in a container without an init, each stays
-    as a zombie.
+    A process that the signal ends does not wait for its compilers' processes. They end too, but
+    in a container without an init, which reaps orphans, each would remain as a
+    zombie.
     """
     signal.signal(signal.SIGTERM, _exit)
 
@@ -28,7 +28,7 @@ def _exit(number: int, frame: FrameType | None) -> NoReturn:
 
 
 class Interrupts:
-    """Notes Ctrl-C and SIGTERM between ``with Interrupts() as interrupts:`` and its end."""
+    """Records Ctrl-C and SIGTERM between ``with Interrupts() as interrupts:`` and its end."""
 
     def __init__(self) -> None:
         self.requested = False

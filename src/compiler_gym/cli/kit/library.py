@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The start of a program around another library: the library's import, and errors as one line."""
+"""The start of a program around another library: imports it, and reports errors in one line."""
 
 import argparse
 import importlib
@@ -27,11 +27,11 @@ def library(name: str, extra: str) -> Any:
 
 @contextmanager
 def report_errors(parser: argparse.ArgumentParser) -> Generator[None]:
-    """Print an error of a request, the compiler or the disk in one line; exit with status 2."""
+    """Print a request, compiler or disk error in one line, and exit with status 2."""
     try:
         yield
     except (CompilerGymError, gymnasium.error.Error) as error:
         parser.exit(2, f"{parser.prog}: error: {error}\n")
     except OSError as error:
-        where = "" if error.filename is None else f"{error.filename}: "
-        parser.exit(2, f"{parser.prog}: error: {where}{error.strerror or error}\n")
+        file = "" if error.filename is None else f"{error.filename}: "
+        parser.exit(2, f"{parser.prog}: error: {file}{error.strerror or error}\n")

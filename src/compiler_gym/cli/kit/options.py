@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Makes the options of a command from the fields of a record.
 
-A parameter whose type is a record becomes one option for each field that has a help text, and
-the command is called with the record. Only what was given is set: the rest is the record's own.
+A parameter whose type is a record becomes one option for each field with a help text, and the
+command is called with the record. Only given options are set; others keep the record's values.
 """
 
 import inspect
@@ -30,25 +30,25 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """Which fields of a record a command offers."""
+    """The fields of a record that a command offers."""
 
     names: Collection[str]
 
 
 class CommandGroup(TyperGroup):
-    """A group of commands whose help shows the first sentence of each whole."""
+    """A group of commands whose help shows the complete first sentence of each command."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write what each command does."""
+        """Write the help of each command."""
         with formatter.section("Commands"):
-            sentences = ((name, one.help or "") for name, one in self.commands.items())
+            sentences = ((name, command.help or "") for name, command in self.commands.items())
             formatter.write_dl(
                 [(name, " ".join(text.partition("\n\n")[0].split())) for name, text in sentences]
             )
 
 
 LimitOptions = Limits | None
-"""The limits of a worker: None where none is given."""
+"""The limits of a worker; None if no option sets one."""
 MemoryLimit = Annotated[Limits | None, Only(["memory_bytes"])]
 CompilerName = Annotated[
     str | None,
@@ -75,16 +75,16 @@ class _Field:
 
     @property
     def parameter(self) -> str:
-        """What the command's function calls it."""
+        """The name of the parameter of the command's function."""
         return self.option.spelling.name or self.name
 
     @property
     def flag(self) -> str:
-        """What it is called on the command line."""
+        """The name on the command line."""
         return self.option.flag(self.name)
 
     def make_parameter(self) -> inspect.Parameter:
-        """Return the parameter that Typer makes an option of."""
+        """Return the parameter from which Typer makes the option."""
         spelling = self.option.spelling
         kind = spelling.type or (self.type if spelling.unit == 1 else float)
         default = self.option.format_default(self.default)
@@ -100,7 +100,7 @@ class _Field:
         )
 
     def read(self, value: Any) -> Any:
-        """Return what the field gets; raise `InvalidParameterError` for another range."""
+        """Return the value of the field; raise `InvalidParameterError` if it is out of range."""
         spelling = self.option.spelling
         if spelling.read is not None:
             return spelling.read(value)
@@ -116,7 +116,7 @@ def make_arguments(action_space: str | None, limits: Limits | None) -> dict[str,
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Return `command` with each of its records written as options."""
+    """Return `command` with options instead of its records."""
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
     records: dict[str, tuple[Any, list[_Field]]] = {}
@@ -126,53 +126,55 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
             kind = inspect.Parameter.KEYWORD_ONLY
             parameters.append(parameter.replace(annotation=hints[name], kind=kind))
             continue
-        own = _list_fields(record, hints[name], parameter.default)
-        records[name] = (parameter.default or record, own)
-        parameters += [one.make_parameter() for one in own]
+        options = _list_fields(record, hints[name], parameter.default)
+        records[name] = (parameter.default or record, options)
+        parameters += [item.make_parameter() for item in options]
 
     @wraps(command)
-    def call_command(**given: Any) -> None:
-        made = {name: _make_record(start, own, given) for name, (start, own) in records.items()}
-        command(**given, **made)
+    def call_command(**values: Any) -> None:
+        records_made = {n: _make_record(start, own, values) for n, (start, own) in records.items()}
+        command(**values, **records_made)
 
     call_command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # read by Typer
-    call_command.__annotations__ = {one.name: one.annotation for one in parameters}
+    call_command.__annotations__ = {item.name: item.annotation for item in parameters}
     return call_command
 
 
-def _make_record(start: Any, own: list[_Field], given: dict[str, Any]) -> Any:
-    """Take the fields of the record out of `given` and return it, or None if it is left out."""
-    values = {one: given.pop(one.parameter, None) for one in own}
-    told = {one.name: one.read(value) for one, value in values.items() if value not in (None, [])}
+def _make_record(start: Any, options: list[_Field], arguments: dict[str, Any]) -> Any:
+    """Remove the fields of the record from `arguments` and return it, or None without any."""
+    values = {item: arguments.pop(item.parameter, None) for item in options}
+    changes = {f.name: f.read(value) for f, value in values.items() if value not in (None, [])}
     if isinstance(start, type):
-        return start(**told) if told else None
-    return replace(start, **told)
+        return start(**changes) if changes else None
+    return replace(start, **changes)
 
 
 def _record_in(annotation: Any) -> type[Any] | None:
-    """Return the record that a parameter is, if it is one, also where it may be None."""
+    """Return the record type of a parameter, which may also allow None; otherwise None."""
     inner = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
-    for one in get_args(inner) or (inner,):
-        if isinstance(one, type) and is_dataclass(one) and list_options(one):
-            return one
+    for candidate in get_args(inner) or (inner,):
+        if isinstance(candidate, type) and is_dataclass(candidate) and list_options(candidate):
+            return candidate
     return None
 
 
 def _list_fields(record: type[Any], annotation: Any, default: Any) -> list[_Field]:
-    only = next((one.names for one in get_args(annotation) if isinstance(one, Only)), None)
+    only = next((item.names for item in get_args(annotation) if isinstance(item, Only)), None)
     types = get_type_hints(record)
     options: Mapping[str, DeclaredOption] = list_options(record)
     return [
         _Field(
-            one.name,
-            _without_none(types[one.name]),
-            getattr(default, one.name, one.default),
-            options[one.name],
+            item.name,
+            _without_none(types[item.name]),
+            getattr(default, item.name, item.default),
+            options[item.name],
         )
-        for one in fields(record)
-        if one.name in options and options[one.name].help and (only is None or one.name in only)
+        for item in fields(record)
+        if item.name in options and options[item.name].help and (only is None or item.name in only)
     ]
 
 
 def _without_none(annotation: Any) -> Any:
-    return next((one for one in get_args(annotation) if one is not type(None)), annotation)
+    return next(
+        (candidate for candidate in get_args(annotation) if candidate is not type(None)), annotation
+    )

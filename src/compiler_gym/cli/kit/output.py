@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Where output goes: results to standard output, everything else to standard error.
+"""Output: results go to standard output, everything else to standard error.
 
-Text is printed unchanged: markup is off, so that a name in brackets stays. Colours are
-set by styles.
+Text is printed unchanged: markup is off, so that text in brackets is not lost. Colours come from
+styles.
 """
 
 import json
@@ -44,11 +44,11 @@ __all__ = [
 _LEAST_WIDTH = 12
 """The least width of a column of prose."""
 _LEAST_NAME = 18
-"""The least width of a column of names; shorter ones are whole on any screen."""
+"""The least width of a column of names; shorter ones always fit on a line."""
 _PADDING = 3
 _BREAKS = ";,/ "
 _GOES_ON = " \\"
-"""What a shell reads as: the command goes on in the next line."""
+"""The end of a line that a shell joins with the next one."""
 _WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
 
 Json = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
@@ -66,7 +66,7 @@ def errors() -> "Console":
 
 
 def _console(*, stderr: bool) -> "Console":
-    """Return a console that breaks lines between words on a screen, and never elsewhere."""
+    """Return a console that wraps lines between words on a terminal only."""
     from rich.console import Console
 
     class Screen(Console):
@@ -94,11 +94,11 @@ def open_pager() -> "Generator[Console]":
 
 
 def _page(text: str) -> bool:
-    """Show `text` in the pager; return whether there is one."""
+    """Show `text` in the pager; return False if there is none."""
     command = os.environ.get("PAGER", "less")
     if command in ("", "cat") or shutil.which(command.split()[0]) is None:
         return False
-    # As git does: the text stays on the screen afterwards. Without -R, less prints escape codes.
+    # Like git: the text stays on the screen afterwards. Without -R, less prints escape codes.
     environment = {**os.environ, "LESS": f"{os.environ.get('LESS', '-FX')} -R"}
     subprocess.run(command, shell=True, input=text.encode(), env=environment, check=False)
     return True
@@ -142,29 +142,29 @@ def table(
 ) -> "Table":
     """Return an empty table in the house style, for `show`.
 
-    `right` names the columns of numbers, `typed` those of what a user types: they are
-    shown in full on any screen, and what else there is makes room.
+    `right` names the columns of numbers, `typed` those with values that a user types: they are
+    always shown in full, and other columns get the remaining space.
     """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(
+    result = Table(
         title=None if title is None else Text(title), box=box.SIMPLE_HEAD,
         title_justify="left", title_style="bold", header_style="bold", pad_edge=False,
     )  # fmt: skip
     for column in columns:
-        whole = column in typed or column in right
-        made.add_column(
+        never_folds = column in typed or column in right
+        result.add_column(
             Text(column), justify="right" if column in right else "left",
             no_wrap=column in typed, overflow="fold",
-            min_width=None if whole else min(_LEAST_WIDTH, len(column)),
+            min_width=None if never_folds else min(_LEAST_WIDTH, len(column)),
         )  # fmt: skip
-    return made
+    return result
 
 
 def show(rows: "Table", console: "Console | None" = None) -> None:
-    """Print a table; a screen gets a long name over several lines, and never a part of it."""
+    """Print a table; on a terminal, long names are folded over several lines and never cut."""
     console = output() if console is None else console
     title, rows.title = rows.title, None
     if title is not None:
@@ -174,7 +174,7 @@ def show(rows: "Table", console: "Console | None" = None) -> None:
     if console.is_terminal:
         _fold_numbers(rows, screen)
         _fold_names(rows, screen)
-    else:  # what another program reads stays whole
+    else:  # the output may be read by a program: do not fold it
         console.width = max(screen, sum(_least_widths(rows)))
     console.print(rows)
     console.width = screen
@@ -183,7 +183,7 @@ def show(rows: "Table", console: "Console | None" = None) -> None:
 def print_command(
     command: str, console: "Console | None" = None, *, indent: str = "  ", style: str = ""
 ) -> None:
-    """Print a command over lines that fit a screen and that a shell reads as one."""
+    """Print a command on lines that fit the terminal and that a shell reads as one."""
     console = output() if console is None else console
     width = console.width if console.is_terminal else len(indent + command)
     for line in command_lines(command, width, indent=indent):
@@ -193,8 +193,8 @@ def print_command(
 def command_lines(command: str, width: int, *, indent: str = "") -> list[str]:
     """Return lines of at most `width` that a shell reads as `command`.
 
-    A line breaks between words. A quoted word that is too long for a line is quoted in
-    parts, and the line after such a break begins at its first column.
+    Lines end between words. A quoted word that is too long for a line is quoted in parts, and
+    the line after such a break begins in the first column.
 
     >>> command_lines("run a.c sroa gvn", 13)
     ['run a.c \\\\', '  sroa gvn']
@@ -222,9 +222,9 @@ def command_lines(command: str, width: int, *, indent: str = "") -> list[str]:
 
 
 def fold_text(text: str, width: int) -> list[str]:
-    """Return `text` in parts of at most `width`, which end after punctuation where they can.
+    """Return `text` in parts of at most `width`, which end after punctuation if possible.
 
-    >>> folded("simplifycfg<forward-switch-cond;sink-common-insts>", 34)
+    >>> fold_text("simplifycfg<forward-switch-cond;sink-common-insts>", 34)
     ['simplifycfg<forward-switch-cond;', 'sink-common-insts>']
     """
     parts: list[str] = []
@@ -238,7 +238,7 @@ def fold_text(text: str, width: int) -> list[str]:
 
 
 def _fold_numbers(rows: "Table", width: int) -> None:
-    """Break what stands in columns of numbers between words, if the table is too wide."""
+    """Wrap the cells of number columns between words, if the table is too wide."""
     from textwrap import wrap
 
     if sum(_least_widths(rows)) <= width:
@@ -257,7 +257,7 @@ def _fold_numbers(rows: "Table", width: int) -> None:
 
 
 def _fold_names(rows: "Table", width: int) -> None:
-    """Fold the cells of what is typed where they are wider than half of the screen allows."""
+    """Fold the cells of names that are too wide for half of the screen."""
     least = _least_widths(rows)
     for column, needed in zip(rows.columns, least, strict=True):
         room = width - (sum(least) - needed) - _PADDING
@@ -270,7 +270,7 @@ def _fold_names(rows: "Table", width: int) -> None:
 
 
 def _in_lines(cells: Iterable[Any], broken: Callable[[str], list[str]]) -> "Iterator[Text]":
-    """Yield cells with their texts in lines, and their styles as they were."""
+    """Yield cells with their texts in lines, and with their styles."""
     from rich.text import Text
 
     for cell in cells:
@@ -279,7 +279,7 @@ def _in_lines(cells: Iterable[Any], broken: Callable[[str], list[str]]) -> "Iter
 
 
 def _least_widths(rows: "Table") -> list[int]:
-    """Return for each column the width at which nothing that must be whole is cut."""
+    """Return the least width of each column at which no unbreakable text is cut."""
     from rich.cells import cell_len
 
     widths: list[int] = []

@@ -11,15 +11,15 @@ from typing import NoReturn
 __all__ = ["READER_LEFT", "leaving_with_the_reader", "reader_left"]
 
 READER_LEFT = 128 + signal.SIGPIPE
-"""The exit status then: what a shell shows for a tool that SIGPIPE ended.
+"""The exit status in that case: a shell shows the same for a tool that SIGPIPE ended.
 
-The signal itself stays ignored, for it would also end us where a worker has died.
+The signal itself stays ignored, because it would also end us when a worker dies.
 """
 
 
 @contextmanager
 def leaving_with_the_reader() -> Generator[None]:
-    """Leave with that status if something inside can't be written any more."""
+    """Exit with that status if something inside cannot be written any more."""
     try:
         try:
             yield
@@ -31,7 +31,7 @@ def leaving_with_the_reader() -> Generator[None]:
 
 
 def reader_left() -> NoReturn:
-    """Raise what a write to a closed pipe raises; for a library that would leave by itself."""
+    """Raise the error of a write to a closed pipe, instead of a library's own exit."""
     raise BrokenPipeError
 
 

@@ -31,15 +31,15 @@ __all__ = [
 ]
 
 DEFAULT_ENVIRONMENT = default_environment()
-SUFFIXES = " ".join(one.suffixes[0] for one in program_formats())
-"""What the names of programs end with, as messages show it."""
+SUFFIXES = " ".join(format.suffixes[0] for format in program_formats())
+"""The suffixes of program files, for messages."""
 EnvName = Annotated[
     str,
     typer.Option(
         "--env",
         help="Environment; `compiler-gym envs` lists them.",
         autocompletion=_completing.environments,
-        is_eager=True,  # what else is completed depends on it
+        is_eager=True,  # other completions depend on it
     ),
 ]
 ProgramName = Annotated[
@@ -62,7 +62,7 @@ ActionSpaceName = Annotated[
 def find_program(env: "CompilerEnv", name: str) -> "Benchmark":
     """Return the program `name`; raise `BenchmarkInitError` or `UnknownNameError`.
 
-    A path may carry a query as a URI does: ``main.c?goal=speed``.
+    A path may have a query like a URI: ``main.c?goal=speed``.
     """
     if name == "-" or name.startswith("-?"):
         return _from_stdin(env, name[1:])
@@ -77,7 +77,7 @@ def find_program(env: "CompilerEnv", name: str) -> "Benchmark":
 
 
 def files_below(folder: Path) -> list[str]:
-    """Return the addresses of the programs below a folder, in order; none where it is no folder.
+    """Return the addresses of the programs in a folder, in order; empty if it is not a folder.
 
     Raises `BenchmarkInitError` for a folder without programs.
     """
@@ -86,15 +86,15 @@ def files_below(folder: Path) -> list[str]:
     suffixes = _every_suffix()
     paths = sorted(path for path in folder.rglob("*") if path.name.endswith(suffixes))
     if not paths:
-        raise BenchmarkInitError(f"no program is below {folder}: expected {SUFFIXES}")
+        raise BenchmarkInitError(f"there is no program in {folder}: it must end with {SUFFIXES}")
     return [_file_uri(path) for path in paths]
 
 
 def detect_suffix(contents: bytes) -> str:
-    """Return what the name of a file ends with that holds `contents`."""
-    told = sorted(program_formats(), key=lambda one: one.pattern is None)
-    found = (one for one in told if one.pattern is None or one.pattern.search(contents))
-    return next((one.suffixes[0] for one in found), "")
+    """Return the suffix of a file with these contents."""
+    formats = sorted(program_formats(), key=lambda format: format.pattern is None)
+    matching = (f for f in formats if f.pattern is None or f.pattern.search(contents))
+    return next((format.suffixes[0] for format in matching), "")
 
 
 def _from_stdin(env: "CompilerEnv", query: str) -> "Benchmark":
@@ -102,7 +102,7 @@ def _from_stdin(env: "CompilerEnv", query: str) -> "Benchmark":
 
     data = sys.stdin.buffer.read()
     if not data.strip():
-        raise BenchmarkInitError(f"standard input is empty: expected {_kinds()}")
+        raise BenchmarkInitError(f"standard input is empty: pass {_kinds()}")
     with scratch_directory("programs") as directory:
         path = Path(directory) / f"stdin{detect_suffix(data)}"
         path.write_bytes(data)
@@ -115,12 +115,12 @@ def _looks_like_a_path(name: str) -> bool:
 
 
 def _every_suffix() -> tuple[str, ...]:
-    return tuple(suffix for one in program_formats() for suffix in one.suffixes)
+    return tuple(suffix for format in program_formats() for suffix in format.suffixes)
 
 
 def _kinds() -> str:
-    *others, last = (one.name for one in program_formats())
-    return f"{', '.join(others)} or {last}" if others else last
+    *names, last = (format.name for format in program_formats())
+    return f"{', '.join(names)} or {last}" if names else last
 
 
 def _file_uri(path: Path) -> str:
@@ -131,8 +131,8 @@ def _file_uri(path: Path) -> str:
 
 @contextmanager
 def open_datasets(env: str) -> "Generator[Datasets]":
-    """Give the datasets of the environment `env`."""
+    """Yield the datasets of the environment `env`."""
     from compiler_gym.registration import make
 
-    with make(env) as made:
-        yield made.datasets
+    with make(env) as environment:
+        yield environment.datasets

@@ -35,7 +35,7 @@ RewardName = Annotated[
 def read_states(
     paths: Iterable[str],
 ) -> "tuple[list[CompilerEnvState], StateFileError | None]":
-    """Return the states of files, and the error at which reading stopped, if one did."""
+    """Return the states in files, and the error that stopped the reading, if any."""
     from compiler_gym.core import CompilerEnvStateReader
     from compiler_gym.errors import StateFileError
 
@@ -50,7 +50,7 @@ def read_states(
 def env_for(
     environment: str | None, env: str | None, reward: str | None, limits: "Limits | None" = None
 ) -> "Callable[[], CompilerEnv]":
-    """Return what makes the environment of a state: the user's choice, its own or the default."""
+    """Return a function that makes the environment: the user's, the state's or the default."""
     options: dict[str, Any] = {} if reward is None else {"reward_space": reward}
     return lambda: make(
         env or environment or default_environment(), **make_arguments(None, limits), **options

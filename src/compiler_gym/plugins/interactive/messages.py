@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a compiler writes that asks for decisions, read from bytes; and how an answer is written.
+"""The messages of a compiler that requests decisions, parsed from bytes, and the answers.
 
-One line of JSON names the tensors. Then each question is a line of JSON, the tensors' bytes in
-their order, and a newline. An answer is the bytes of one tensor.
+A line of JSON names the tensors. After that, each question is a line of JSON, the bytes of the
+tensors in their order, and a newline. An answer is the bytes of one tensor.
 """
 
 import json
@@ -19,7 +19,7 @@ from compiler_gym.errors import ServiceTransportError
 __all__ = ["CompilerQuestion", "FeatureTensor", "Header", "Reader"]
 
 _MOST_LINE = 1 << 20
-"""Bytes of a line of JSON: a header of 39 tensors has 4,000."""
+"""Limit of a JSON line in bytes: a header of 39 tensors has 4,000."""
 _MOST_TENSOR = 1 << 28
 _MOST_QUOTED = 120
 _TYPES = {
@@ -32,11 +32,11 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class FeatureTensor:
-    """The name, type and shape of something sent."""
+    """The name, type and shape of a tensor."""
 
     name: str
     type: str
-    """As LLVM writes it: ``int64_t``, ``float``, ..."""
+    """The name of the type in LLVM: ``int64_t``, ``float``, ..."""
     shape: tuple[int, ...]
     port: int = 0
 
@@ -47,69 +47,69 @@ class FeatureTensor:
 
     @property
     def size(self) -> int:
-        """Number of bytes that one value has."""
+        """Number of bytes of one value."""
         return self.dtype.itemsize * math.prod(self.shape)
 
     def pack(self, value: ArrayLike) -> bytes:
-        """Return the bytes of a value; raise `ServiceTransportError` for one of another shape."""
+        """Return the bytes of a value; raise `ServiceTransportError` for a wrong element count."""
         array = np.asarray(value).astype(self.dtype)
         if array.size != math.prod(self.shape):
             raise ServiceTransportError(
-                f"{self.name}: expected {math.prod(self.shape)} numbers, found {array.size}"
+                f"{self.name}: expected {math.prod(self.shape)} numbers, got {array.size}"
             )
         return array.tobytes()
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a compiler sends first: the tensors of each question, and that of an answer."""
+    """The first message of a compiler: the tensors of each question, and of an answer."""
 
     features: tuple[FeatureTensor, ...]
     advice: FeatureTensor
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The features' names, in the order in which they are sent."""
+        """The names of the features, in the order in which they are sent."""
         return tuple(feature.name for feature in self.features)
 
     @property
     def size(self) -> int:
-        """Number of bytes that the tensors of one question have."""
+        """Number of bytes of the tensors of one question."""
         return sum(feature.size for feature in self.features)
 
 
 @dataclass(frozen=True, slots=True)
 class CompilerQuestion:
-    """One decision that a compiler waits for."""
+    """A decision that a compiler waits for."""
 
     context: str
-    """What the compiler says it is about, such as a function; often empty."""
+    """The subject of the question, such as a function; often empty."""
     number: int
-    """As the compiler counts them, in each context from 0."""
+    """The compiler's number of the question, in each context from 0."""
     tensors: tuple[NDArray[Any], ...]
     """A value for each feature of the header, in its order and shape; read-only."""
 
 
 class Reader:
-    """Turns bytes, in whatever parts they arrive, into headers and questions."""
+    """Parses bytes, in parts of any size, into headers and questions."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._header: Header | None = None
         self._context = ""
-        self._asked: int | None = None  # the number of the question whose tensors are to come
+        self._asked: int | None = None  # the number of the question whose tensors are next
 
     @property
     def is_between_messages(self) -> bool:
-        """True if nothing is half read: false where a compiler ended within a message."""
+        """True if no message is incomplete; False if a compiler ended within a message."""
         return not self._buffer and self._asked is None
 
     def feed(self, data: bytes) -> Iterator[Header | CompilerQuestion]:
-        """Yield what is complete with `data`.
+        """Yield the messages that are complete with `data`.
 
         Raises:
-            ServiceTransportError: These are not the bytes of this protocol; what was expected and
-                what was found is in the message.
+            ServiceTransportError: The bytes do not follow this protocol; the message names the
+                expected and the actual bytes.
         """
         self._buffer += data
         while (message := self._next()) is not None:
@@ -117,7 +117,7 @@ class Reader:
                 yield message
 
     def _next(self) -> Header | CompilerQuestion | str | None:
-        """Return one message, or the context of those that follow, if one is complete."""
+        """Return one message, or the context of the following ones, if one is complete."""
         if self._asked is not None:
             return self._tensors()
         end = self._buffer.find(b"\n")
@@ -127,17 +127,17 @@ class Reader:
             return None
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
-        said = _object_in(line)
-        if "features" in said:
-            self._header, self._context = _header_in(said, line), ""
+        message = _object_in(line)
+        if "features" in message:
+            self._header, self._context = _header_in(message, line), ""
             return self._header
-        if "context" in said:
-            self._context = str(said["context"])
+        if "context" in message:
+            self._context = str(message["context"])
             return self._context
-        if self._header is None or not isinstance(said.get("observation"), int):
+        if self._header is None or not isinstance(message.get("observation"), int):
             expected = "the features" if self._header is None else "a context or an observation"
             raise _report_unexpected(f"a line that names {expected}", line)
-        self._asked = said["observation"]
+        self._asked = message["observation"]
         return self._tensors()
 
     def _tensors(self) -> CompilerQuestion | None:
@@ -148,7 +148,7 @@ class Reader:
             return None
         data, newline = bytes(self._buffer[:size]), bytes(self._buffer[size : size + 1])
         if newline != b"\n":
-            raise _report_unexpected("a newline behind the tensors", newline)
+            raise _report_unexpected("a newline after the tensors", newline)
         del self._buffer[: size + 1]
         tensors: list[NDArray[Any]] = []
         at = 0
@@ -163,17 +163,17 @@ class Reader:
 
 def _object_in(line: bytes) -> Mapping[str, Any]:
     try:
-        said = json.loads(line)
+        message = json.loads(line)
     except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
+        message = None
+    if not isinstance(message, dict):
         raise _report_unexpected("a line of JSON", line)
-    return said  # pyright: ignore[reportUnknownVariableType]  # JSON
+    return message  # pyright: ignore[reportUnknownVariableType]  # JSON
 
 
-def _header_in(said: Mapping[str, Any], line: bytes) -> Header:
+def _header_in(message: Mapping[str, Any], line: bytes) -> Header:
     try:
-        header = Header(tuple(map(_tensor_in, said["features"])), _tensor_in(said["advice"]))
+        header = Header(tuple(map(_tensor_in, message["features"])), _tensor_in(message["advice"]))
         if header.size > _MOST_TENSOR:
             raise ValueError(f"features of {header.size} bytes")
     except (KeyError, TypeError, ValueError) as error:
@@ -183,16 +183,17 @@ def _header_in(said: Mapping[str, Any], line: bytes) -> Header:
     return header
 
 
-def _tensor_in(said: Mapping[str, Any]) -> FeatureTensor:
-    shape = tuple(int(length) for length in said["shape"])
-    tensor = FeatureTensor(str(said["name"]), str(said["type"]), shape, int(said.get("port", 0)))
+def _tensor_in(fields: Mapping[str, Any]) -> FeatureTensor:
+    shape = tuple(int(length) for length in fields["shape"])
+    port = int(fields.get("port", 0))
+    tensor = FeatureTensor(str(fields["name"]), str(fields["type"]), shape, port)
     if min(shape, default=1) < 0 or not 0 <= tensor.size <= _MOST_TENSOR:
         raise ValueError(f"a tensor of shape {shape}")
     return tensor
 
 
-def _report_unexpected(expected: str, found: bytes | bytearray) -> ServiceTransportError:
+def _report_unexpected(expected: str, data: bytes | bytearray) -> ServiceTransportError:
     return ServiceTransportError(
-        f"what asks does not speak as an InteractiveModelRunner does: expected {expected}, found "
-        f"{bytes(found[:_MOST_QUOTED])!r}"
+        f"the compiler does not follow the InteractiveModelRunner protocol: expected {expected}, "
+        f"got {bytes(data[:_MOST_QUOTED])!r}"
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The two FIFOs between a compiler that asks and whoever answers: made, waited at, removed.
+"""The two FIFOs between a compiler that requests decisions and the process that answers.
 
-A compiler opens ``BASE.in`` and ``BASE.out`` whenever it comes to it, dies when it likes, and
-may be followed by another one: none of this blocks or breaks the side that answers.
+A compiler opens ``BASE.in`` and ``BASE.out`` at any time, may die at any time, and may be followed
+by another one: none of this blocks or breaks the side that answers.
 """
 
 import os
@@ -28,24 +28,24 @@ class EndedConversation:
     """The compiler closed its end of the pipes: it finished, or died."""
 
     is_within_message: bool
-    """True if it stopped in the middle of a message, which one that finished does not."""
+    """True if it stopped in the middle of a message, which means that it did not finish."""
 
 
 class Pipes:
     """The FIFOs ``BASE.in``, for answers, and ``BASE.out``, for questions.
 
-    One compiler at a time, any number of them one after the other. Not for several threads. It is
-    a context manager; `close` removes the FIFOs, and nothing else does.
+    Any number of compilers, one at a time. Not thread-safe. It is a context manager; only `close`
+    removes the FIFOs.
 
-    A compiler of LLVM that waits for an answer when the FIFOs are closed waits for ever, with a
-    processor to itself: it takes the end of a pipe for an answer that is still to come. So who
-    closes them before `EndedConversation` ends the compiler, too.
+    If the FIFOs are closed while an LLVM compiler waits for an answer, it waits forever and keeps
+    a processor busy, because it takes the end of a pipe for a late answer. If you close them before
+    `EndedConversation`, end the compiler too.
 
     Args:
-        base: The path of both without their endings. What the compiler is told.
+        base: The path of both without their suffixes, which the compiler gets.
 
     Raises:
-        ServiceOSError: A FIFO cannot be made there, or one is there already.
+        ServiceOSError: A FIFO cannot be created there, or one exists already.
     """
 
     def __init__(self, base: Path) -> None:
@@ -54,15 +54,15 @@ class Pipes:
         self._open: list[int] = []
         self._made: list[Path] = []
         self.unanswered: CompilerQuestion | None = None
-        """The question that was received last, while it has no answer and its compiler lives."""
+        """The last question received, while it has no answer and its compiler runs."""
         self._reader = Reader()
         self._ready: deque[Header | CompilerQuestion | EndedConversation] = deque()
         try:
             for path in self._paths:
                 os.mkfifo(path, 0o600)
                 self._made.append(path)
-            # Both ends are held here, so that neither side waits for the other to open it, and
-            # an answer to a compiler that has died is no broken pipe.
+            # Both ends are held here, so that neither side waits for the other to open it, and an
+            # answer to a compiler that has died does not raise a broken pipe.
             self._answers = self._open_pipe(self._paths[0], os.O_RDWR)
             self._questions = self._open_pipe(self._paths[1], os.O_RDONLY)
         except OSError as error:
@@ -74,17 +74,17 @@ class Pipes:
     def receive(
         self, seconds: float | None = None, *, wakes: int | None = None
     ) -> Header | CompilerQuestion | EndedConversation | None:
-        """Return what the compiler sends next.
+        """Return the next message of the compiler.
 
         Args:
-            seconds: How long to wait; None waits without end.
-            wakes: A descriptor that ends the waiting when something can be read from it.
+            seconds: Time to wait; None waits indefinitely.
+            wakes: A descriptor that ends the waiting when it becomes readable.
 
         Returns:
-            None where nothing came in time, or something woke it.
+            The message; None after a timeout, or if `wakes` ended the waiting.
 
         Raises:
-            ServiceTransportError: What came is not of this protocol.
+            ServiceTransportError: The bytes do not follow this protocol.
         """
         until = None if seconds is None else time.monotonic() + seconds
         poll = select.poll()
@@ -93,11 +93,11 @@ class Pipes:
             poll.register(wakes, select.POLLIN)
         late = False
         while not self._ready:
-            left = None if until is None else 1000 * max(until - time.monotonic(), 0.0)
-            events = dict(poll.poll(left))
+            timeout = None if until is None else 1000 * max(until - time.monotonic(), 0.0)
+            events = dict(poll.poll(timeout))
             if late or self._questions not in events:
                 return None
-            late = left == 0.0  # what is there is read once, however much keeps coming
+            late = timeout == 0.0  # after the deadline, available data is read only once
             before = self._questions
             self._read()
             if self._questions != before:
@@ -108,12 +108,12 @@ class Pipes:
         return message
 
     def answer(self, advice: bytes) -> None:
-        """Send the bytes of an answer to the question that was received last."""
+        """Send the bytes of an answer to the last question received."""
         self.unanswered = None
-        os.write(self._answers, advice)  # it has room for 64 KiB, and one answer is all that waits
+        os.write(self._answers, advice)  # never blocks: the pipe holds 64 KiB and only one answer
 
     def close(self) -> None:
-        """Close and remove the FIFOs; a second time does nothing."""
+        """Close and remove the FIFOs. Safe to call twice."""
         for descriptor in self._open:
             os.close(descriptor)
         self._open = []
@@ -149,10 +149,10 @@ class Pipes:
             self._ready.append(message)
 
     def _expect_another(self) -> None:
-        """Forget the compiler that ended, without missing one that is there already.
+        """Forget the compiler that ended, without missing one that has already started.
 
-        The new descriptor is opened first: with none the next compiler would be killed by its
-        first line, and this one would report the end again and again.
+        The new descriptor is opened before the old one is closed: without any, the first line of
+        the next compiler would kill it; the old one would report the end again and again.
         """
         before = self._questions
         self._questions = self._open_pipe(self._paths[1], os.O_RDONLY)
@@ -162,7 +162,7 @@ class Pipes:
         self._drop_answers()
 
     def _drop_answers(self) -> None:
-        """Take out an answer that its compiler did not live to read."""
+        """Discard an answer that its compiler did not live to read."""
         try:
             while os.read(self._answers, _PART):
                 pass

@@ -26,29 +26,29 @@ class CacheStatistics:
     states: int = 0
     """States in memory."""
     bytes: int = 0
-    """About how much memory they take."""
+    """Approximate memory that they take, in bytes."""
 
     @property
     def hit_rate(self) -> float:
-        """The share of actions that was known, from 0 to 1."""
-        asked = self.hits + self.misses
-        return self.hits / asked if asked else 0.0
+        """The share of actions whose result was known, from 0 to 1."""
+        total = self.hits + self.misses
+        return self.hits / total if total else 0.0
 
 
 class TranspositionCache:
     """Remember the result of every action on every program state.
 
-    A state is a program's text as its compiler has it, told from others by a hash, and
-    where it came from: the program of the reset, its address and parameters, how it is run,
-    the action space, the limits and the compiler's version. So what is remembered is exact.
+    A state is identified by the hash of the compiler's program text and by its origin: the
+    program of the reset, its address and parameters, how it is run, the action space, the
+    limits and the compiler's version. Results from the cache are therefore exact.
 
-    Give the same cache to several environments of this process, and the same `path` to
-    those of several processes. `capacity_bytes` bounds the memory, where what was used
-    longest ago goes first. `disk_bytes` bounds the file and its log together; what was
-    written first goes first. Any thread may use it.
+    Several environments of one process can share a cache; several processes share its file if
+    they use the same `path`. `capacity_bytes` bounds the memory: the least recently used
+    states are dropped first. `disk_bytes` bounds the file and its log together: the oldest rows
+    are dropped first. The cache is thread-safe.
 
-    What is learned is written at `flush`, at `close`, when the cache is collected, when the
-    interpreter exits, and in between about every second.
+    New results are written by `flush` and `close`, when the cache is collected, when the
+    interpreter exits, and otherwise about once a second.
 
         >>> import compiler_gym
         >>> cache = TranspositionCache()
@@ -67,7 +67,7 @@ class TranspositionCache:
         disk_bytes: int = 4 << 30,
     ) -> None:
         self.path = None if path is None else Path(path).expanduser()
-        """The file, if there is one."""
+        """The file; None if the cache is in memory only."""
         self._arguments = (capacity_bytes, disk_bytes)
         self._memory = Memory(capacity_bytes)
         self._disk = None if self.path is None else Disk(self.path, disk_bytes)
@@ -78,32 +78,32 @@ class TranspositionCache:
 
     @property
     def statistics(self) -> CacheStatistics:
-        """The counts so far, of this process."""
+        """The counts of this process so far."""
         with self._lock:
             return CacheStatistics(self._hits, self._misses, len(self._memory), self._memory.size)
 
     def follow(self, state: bytes, actions: Sequence[Any]) -> tuple[list[Transition], bytes]:
-        """Return the known transitions from `state` on, up to an unknown one or an end."""
-        found: list[Transition] = []
+        """Return the known transitions from `state`, up to an unknown one or an end."""
+        transitions: list[Transition] = []
         with self._lock:
             for action in actions:
                 transition = self._transition(state, action)
                 if transition is None:
                     break
-                found.append(transition)
+                transitions.append(transition)
                 state = transition.state
                 if transition.end:
                     break
-        return found, state
+        return transitions, state
 
     def observe(self, state: bytes, names: Iterable[str]) -> list[Any] | None:
-        """Return the observations of `state`, or None if one of them is not known."""
+        """Return the observations of `state`, or None if any of them is unknown."""
         with self._lock:
-            known = self._memory.observations(state)
+            observations = self._memory.observations(state)
             values: list[Any] = []
             for name in names:
-                if name in known:
-                    values.append(known[name])
+                if name in observations:
+                    values.append(observations[name])
                     continue
                 stored = self._disk.observation(state, name) if self._disk else None
                 if stored is None:
@@ -128,21 +128,21 @@ class TranspositionCache:
     def learn_observations(self, state: bytes, values: Iterable[tuple[str, Any]]) -> None:
         """Remember observations by name."""
         with self._lock:
-            known = self._memory.observations(state)
+            observations = self._memory.observations(state)
             for name, value in values:
-                if name not in known:
+                if name not in observations:
                     self._memory.add_observation(state, name, value)
                     if self._disk is not None:
                         self._disk.add_observation(state, name, value)
 
     def flush(self) -> None:
-        """Write what waits to be written, so that other processes see it."""
+        """Write pending results, so that other processes see them."""
         with self._lock:
             if self._disk is not None:
                 self._disk.flush()
 
     def close(self) -> None:
-        """Write the rest and close the file; the memory can still be used."""
+        """Write pending results and close the file; the memory can still be used."""
         with self._lock:
             self._at_exit.detach()
             disk, self._disk = self._disk, None
@@ -156,10 +156,10 @@ class TranspositionCache:
         self.close()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self  # it is there to be shared
+        return self  # caches are shared on purpose
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle where it is, not what it knows: another process starts from the file."""
+        """Pickle the path, not the contents: another process starts from the file."""
         return _open, (type(self), self.path, *self._arguments)
 
     def _write_at_exit(self) -> None:
@@ -167,7 +167,7 @@ class TranspositionCache:
         self._at_exit = weakref.finalize(self, _close_disk, disk, self._lock)
 
     def after_fork(self) -> None:
-        """Leave what waits to the parent, which still has it, and start a lock of our own."""
+        """Give up pending rows, which the parent still has, and create a new lock."""
         self._lock = threading.RLock()
         self._at_exit.detach()
         if self._disk is not None:
@@ -175,12 +175,12 @@ class TranspositionCache:
             self._write_at_exit()
 
     def _transition(self, state: bytes, action: Any) -> Transition | None:
-        known = self._memory.transition(state, action)
-        if known is None and self._disk is not None:
-            known = self._disk.transition(state, action)
-            if known is not None:
-                self._memory.add_transition(state, action, known)
-        return known
+        transition = self._memory.transition(state, action)
+        if transition is None and self._disk is not None:
+            transition = self._disk.transition(state, action)
+            if transition is not None:
+                self._memory.add_transition(state, action, transition)
+        return transition
 
 
 def _close_disk(disk: Disk | None, lock: threading.RLock) -> None:

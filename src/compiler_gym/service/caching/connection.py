@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A connection that asks its session only for results that are not in the cache.
 
-As long as every answer is known, the session does nothing. An action that had no effect
-need not be applied at all. Requests without exact answers are passed on: parameters,
-observations that vary, episodes whose actions change on the way.
+While every answer is known, the session does nothing, and an action without effect is never
+applied. Requests without exact answers are passed on: parameters, observations that vary, and
+episodes whose action space changes.
 """
 
 import hashlib
@@ -33,19 +33,19 @@ __all__ = ["CachingConnection"]
 _encode = msgspec.msgpack.Encoder(order="deterministic").encode
 _KEPT_DIGESTS = 64
 _digests: dict[int, tuple[bytes, bytes]] = {}
-"""Digests of the last programs, by identity; the program is kept, so it stays valid."""
+"""Digests of recent programs by `id`; holding on to the program keeps its id valid."""
 
 
 class CachingConnection:
-    """A `Connection` over a session that is opened by `open` when it is needed.
+    """A `Connection` that calls `open` for a session only when it needs one.
 
-    `key` is the observation that tells states apart and `steady` those that are always the
-    same in a state. `varying` lists by action space, the first of which is the usual one, the
-    actions that give other results in other runs: a session always applies them.
+    `key` is the observation that identifies a state, and `steady` are the observations that never
+    vary within a state. `varying` lists, for each action space (the default one first), the
+    actions whose results differ between runs; the session always applies those.
     """
 
     apply = None
-    """None: every action is a request, which may be answered here."""
+    """None: every action is a request, which the cache may answer."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class CachingConnection:
         self._steady = frozenset(steady)
         self._version = version
         self.lazy = LazySession(open)
-        """The session, which is spared what is known."""
+        """The session, which is used only for results that are unknown."""
         self._space = b""
         self._state: bytes | None = None
         self._answer: Reply | None = None
@@ -76,18 +76,18 @@ class CachingConnection:
 
     @property
     def session(self) -> Connection | None:
-        """The session; None as long as nothing has needed it."""
+        """The session; None until something needs it."""
         return self.lazy.connection
 
     def call(self, request: Request, timeout: float | None = None) -> Reply:
-        """Return the reply to `request`, from the cache if it is known."""
+        """Return the reply to `request`, from the cache if possible."""
         self.submit(request, timeout)
         return self.gather(timeout)
 
     def submit(
         self, request: Request, timeout: float | None = None, *, later: bool = False
     ) -> None:
-        """Begin a request: the session gets the first of what it has to do."""
+        """Begin a request: send the first message that it needs to the session."""
         self.lazy.refuse_if_interrupted()
         self._answer = self._answer_known(request)
         if self._answer is None:
@@ -104,17 +104,17 @@ class CachingConnection:
 
     @property
     def channel(self) -> Channel | None:
-        """What holds the session's next request, if that was kept back."""
+        """The channel with the session's next request, if that was held back."""
         return self.lazy.channel
 
     def fileno(self) -> int | None:
-        """The descriptor that becomes readable when `advance` need not wait, if one does."""
+        """Return the descriptor that becomes readable when `advance` will not block, if any."""
         return self.lazy.fileno()
 
     def advance(self) -> bool:
-        """Take one reply of the session and ask it for what comes next, if anything does.
+        """Read one reply from the session and send the next request, if there is one.
 
-        What goes wrong is for `gather`.
+        Errors are raised by `gather`.
         """
         return self.lazy.advance()
 
@@ -139,7 +139,7 @@ class CachingConnection:
         self.lazy.abandon()
 
     def _answer_known(self, request: Request) -> Reply | None:
-        """Return the reply to `request` if the cache has all of it."""
+        """Return the reply to `request` if the cache can answer all of it."""
         self.lazy.require_open()
         if isinstance(request, Start):
             return self._answer_known_start(request)
@@ -148,36 +148,37 @@ class CachingConnection:
         return None
 
     def _answer_known_start(self, request: Start) -> Started | None:
-        """Enter an episode whose first state is known; the session need not hear of it."""
+        """Enter an episode whose first state is known, without starting it in the session."""
         self.lazy.enter(request)
         self._space, self._state = self._make_space_key(request), None
         usual = next(iter(self._varying_of), "")
         self._varying = self._varying_of.get(request.action_space or usual, frozenset())
-        found, state = self._cache.follow(self._space, ["start"])
-        seen = self._steady_values(state, request.observations) if found else None
-        if seen is None:
+        transitions, state = self._cache.follow(self._space, ["start"])
+        observations = self._steady_values(state, request.observations) if transitions else None
+        if observations is None:
             return None
         self._state = state
-        return Started(None, seen)
+        return Started(None, observations)
 
     def _answer_known_step(self, request: Step) -> Stepped | None:
         assert self._state is not None
         actions = list(map(_hashable, request.actions))
         if not self._varying.isdisjoint(actions):
-            return None  # what an older file knows of it is one result of several
-        found, state = self._cache.follow(self._state, actions)
-        if len(found) < len(actions) and not (found and found[-1].end):
+            return None  # a result in an older file is only one of several
+        transitions, state = self._cache.follow(self._state, actions)
+        if len(transitions) < len(actions) and not (transitions and transitions[-1].end):
             return None
-        seen = self._steady_values(state, request.observations)
-        if seen is None:
+        values = self._steady_values(state, request.observations)
+        if values is None:
             return None
-        self._cache.count(hits=len(found))
-        for action, transition in zip(request.actions, found, strict=False):
-            if not transition.no_effect:  # one without effect need never be applied
+        self._cache.count(hits=len(transitions))
+        for action, transition in zip(request.actions, transitions, strict=False):
+            if not transition.no_effect:  # actions without effect need never be applied
                 self.lazy.spare(action)
         self._state = state
-        no_effect = all(transition.no_effect for transition in found)
-        return Stepped(bool(found and found[-1].end), None, no_effect, seen, len(found))
+        no_effect = all(transition.no_effect for transition in transitions)
+        ended = bool(transitions and transitions[-1].end)
+        return Stepped(ended, None, no_effect, values, len(transitions))
 
     def _steady_values(self, state: bytes, names: list[str]) -> list[Any] | None:
         if not self._steady.issuperset(names):
@@ -185,7 +186,7 @@ class CachingConnection:
         return self._cache.observe(state, names)
 
     def _work_on(self, request: Request) -> Work:
-        """Ask the session what nobody knows, and learn from it."""
+        """Request unknown results from the session and learn them."""
         if isinstance(request, Start):
             return (yield from self._begin(request))
         while (before := self.lazy.catch_up()) is not None:
@@ -196,7 +197,7 @@ class CachingConnection:
             self._cache.count(misses=len(request.actions))
             return (yield from self._step(request))
         if isinstance(request, Parameter):
-            self._state = None  # it may change the program in ways that no hash shows
+            self._state = None  # it may change the program in ways that the hash does not show
             self.lazy.forget_history()
         elif isinstance(request, Step) and request.actions:
             self._note(request.actions)
@@ -232,24 +233,24 @@ class CachingConnection:
         return _join_reply(reply, no_effect, last + 1)  # type: ignore[possibly-unbound]  # one at least
 
     def _one(self, action: Any, names: list[str]) -> Work:
-        """Apply one action, or none, observe, and learn what there is to learn."""
-        before, asked = self._state, self._with_key(names)
-        reply = yield Step([] if action is None else [action], asked)
+        """Apply one action, or none; observe the state and learn the results."""
+        before, observed = self._state, self._with_key(names)
+        reply = yield Step([] if action is None else [action], observed)
         if not isinstance(reply, Stepped):
             return reply
         varies = _hashable(action) in self._varying
         if action is not None and not reply.no_effect:
             self._note([action])
         if reply.action_space is not None:
-            self._state = None  # what comes next is another set of actions
+            self._state = None  # the next state has other actions
         elif reply.failure is not None:
             now = yield Step([], [self._key])
             self._state = None
             if isinstance(now, Stepped) and now.failure is None:
                 self._state = self._make_state(now.observations[0])
         else:
-            self._state = self._make_state(reply.observations[asked.index(self._key)])
-            self._learn(asked, reply.observations)
+            self._state = self._make_state(reply.observations[observed.index(self._key)])
+            self._learn(observed, reply.observations)
         if action is not None and not varies and before is not None and self._state is not None:
             transition = Transition(self._state, reply.no_effect, reply.end)
             self._cache.learn(before, _hashable(action), transition)
@@ -263,21 +264,21 @@ class CachingConnection:
         )
 
     def _rest(self, request: Step, number: int, reply: Stepped, no_effect: bool) -> Work:
-        """Finish a request after an action that ended it or replaced the actions."""
-        left = [] if reply.end else request.actions[number + 1 :]
-        self._note(left)
-        rest = yield Step(left, request.observations)
-        if isinstance(rest, Failed):
-            return Failed(rest.kind, rest.message, number + 1 + rest.applied, rest.recoverable)
-        assert isinstance(rest, Stepped)
-        rest.end = rest.end or reply.end
-        rest.action_space = rest.action_space or reply.action_space
-        return _join_reply(rest, no_effect and rest.no_effect, number + 1 + rest.applied)
+        """Finish a request after an action that ended the episode or replaced its actions."""
+        remaining = [] if reply.end else request.actions[number + 1 :]
+        self._note(remaining)
+        last = yield Step(remaining, request.observations)
+        if isinstance(last, Failed):
+            return Failed(last.kind, last.message, number + 1 + last.applied, last.recoverable)
+        assert isinstance(last, Stepped)
+        last.end = last.end or reply.end
+        last.action_space = last.action_space or reply.action_space
+        return _join_reply(last, no_effect and last.no_effect, number + 1 + last.applied)
 
     def _note(self, actions: list[Any]) -> None:
-        """Take note of actions that change the program."""
+        """Record actions that change the program."""
         if not self._varying.isdisjoint(map(_hashable, actions)):
-            self.lazy.forget_history()  # a replay may lead elsewhere: copies are forks from now on
+            self.lazy.forget_history()  # a replay may differ: from now on, copies are forks
         self.lazy.note(actions)
 
     def _learn(self, names: list[str], values: list[Any]) -> None:
@@ -293,7 +294,7 @@ class CachingConnection:
         return self._space + _encode(key)
 
     def _make_space_key(self, request: Start) -> bytes:
-        """Return what sets the states of this episode apart from those of others."""
+        """Return a digest that sets the states of this episode apart from those of others."""
         program = request.benchmark
         parts = (
             self._version,
@@ -309,9 +310,9 @@ class CachingConnection:
 
 
 def _contents_digest(contents: bytes) -> bytes:
-    known = _digests.get(id(contents))
-    if known is not None and known[0] is contents:
-        return known[1]
+    entry = _digests.get(id(contents))
+    if entry is not None and entry[0] is contents:
+        return entry[1]
     digest = hashlib.blake2b(contents, digest_size=16).digest()
     while len(_digests) >= _KEPT_DIGESTS:
         _digests.pop(next(iter(_digests)), None)
@@ -320,16 +321,16 @@ def _contents_digest(contents: bytes) -> bytes:
 
 
 def _hashable(action: Any) -> Any:
-    """Return what an action is known by: itself if it is a number."""
+    """Return the key of an action: itself if it is a number."""
     return action if type(action) is int else _encode(action)
 
 
 def _unapply(failed: Failed) -> Failed:
-    """Return a failure to catch up as one of the request, of which nothing was applied."""
+    """Return a failure to catch up as a failure of the request, with no action applied."""
     return Failed(failed.kind, failed.message, 0, False)
 
 
 def _join_reply(reply: Stepped, no_effect: bool, applied: int) -> Stepped:
-    """Return the last reply as that to all actions together."""
+    """Return the last reply as the reply to all actions together."""
     reply.no_effect, reply.applied = no_effect, applied
     return reply

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Known states in a SQLite file that processes share.
 
-Writes are collected and made together. The file and its write-ahead log together stay within
-the capacity: three quarters are for rows, the rest for the log and what one batch adds. What
-was written first makes room for the rest; a file that was larger does not shrink.
+Writes are collected and made in batches. The file and its write-ahead log together stay within
+the capacity: three quarters are for rows, the rest for the log and the growth of one batch. The
+oldest rows are dropped first; a file that was larger does not shrink.
 
-Each row has a checksum, since SQLite has none: a row that was damaged is not there, and is
-written again. A file that cannot be written any more costs nothing but speed: a warning says so,
-once, and nothing more is written.
+Each row has a checksum, because SQLite has none: damaged rows are ignored and written again. If
+the file becomes unwritable, the cache warns once and stops writing, which costs only speed.
 """
 
 import ctypes
@@ -36,24 +35,24 @@ CREATE TABLE IF NOT EXISTS checked_observations (
   state BLOB NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL,
   PRIMARY KEY (state, name));
 """
-"""Earlier versions kept rows without a checksum, which are dropped."""
+"""Earlier versions stored rows without a checksum; these are dropped."""
 _TABLES = ("checked_transitions", "checked_observations")
 _BATCH_ROWS = 500
 _BATCH_SECONDS = 1.0
 _BATCH_BYTES = _LOG_BYTES = 4 << 20
-"""How many rows and bytes, and for how long, wait to be written; how long the log gets."""
+"""Bounds of a batch (rows, age and bytes) and of the log."""
 _ROW_BYTES = 100
 _PAGE_BYTES = 4096
 _UNUSABLE = (OSError, sqlite3.Error, UnicodeDecodeError)
-"""The last one comes from names in a damaged file that SQLite puts into its own messages."""
+"""SQLite raises the last one if its message quotes a name from a damaged file."""
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder().decode
 
 
 class Disk:
-    """The same as `Memory`, in the file `path` of about `capacity` bytes with its log.
+    """The interface of `Memory` over the file `path` of about `capacity` bytes, log included.
 
-    An observation of more than a sixteenth of the capacity is not written.
+    Observations larger than a sixteenth of the capacity are not written.
     """
 
     def __init__(self, path: Path, capacity: int) -> None:
@@ -72,13 +71,13 @@ class Disk:
             raise CacheError(f"cannot use {path} as a cache: {error}") from error
 
     def transition(self, state: bytes, action: Any) -> Transition | None:
-        """Return what is known of `action` in `state`."""
+        """Return the known transition of `action` in `state`, or None."""
         query = "SELECT next, no_effect, end, checksum FROM checked_transitions"
         row = self._fetch(f"{query} WHERE state = ? AND action = ?", (state, _encode(action)))
         return None if row is None else Transition(row[0], bool(row[1]), bool(row[2]))
 
     def observation(self, state: bytes, name: str) -> tuple[Any] | None:
-        """Return what was observed in `state` under `name`, as the only item, or None."""
+        """Return the observation `name` of `state` in a tuple, or None."""
         query = "SELECT value, checksum FROM checked_observations WHERE state = ? AND name = ?"
         row = self._fetch(query, (state, name))
         return None if row is None else (_decode(row[0]),)
@@ -98,7 +97,7 @@ class Disk:
             self._flush_if_due(_ROW_BYTES + len(state) + len(encoded))
 
     def flush(self) -> None:
-        """Write what waits to be written."""
+        """Write pending rows."""
         self._flushed, self._waiting_bytes = time.monotonic(), 0
         transitions, self._transitions = self._transitions, []
         observations, self._observations = self._observations, []
@@ -112,7 +111,7 @@ class Disk:
             self._give_up(error)
 
     def close(self) -> None:
-        """Write the rest and close the file."""
+        """Write pending rows and close the file."""
         self.flush()
         database, self._database = self._database, None
         if database is not None:
@@ -151,7 +150,7 @@ class Disk:
         self._make_room(database)
 
     def _fetch(self, query: str, key: tuple[Any, ...]) -> Any:
-        """Return the values of a row; None where there is none, and where it is damaged."""
+        """Return the values of a row; None if it is missing or damaged."""
         if self._broken:
             return None
         try:
@@ -170,7 +169,7 @@ class Disk:
             self.flush()
 
     def _make_room(self, database: sqlite3.Connection) -> None:
-        """Drop what was written first, in portions that the log has room for."""
+        """Drop the oldest rows, in portions that fit into the log."""
         most = self._capacity * 3 // 4
         if _used(database) <= most:
             return
@@ -187,7 +186,7 @@ class Disk:
             self._empty_log(database)
 
     def _empty_log(self, database: sqlite3.Connection) -> None:
-        """Move a log that has become long into the file."""
+        """Checkpoint the log into the file once it is long."""
         longest = min(_LOG_BYTES, self._capacity // 32)
         if self._log.exists() and self._log.stat().st_size > longest:
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -201,19 +200,19 @@ class Disk:
 
 
 def _checksum_row(row: tuple[Any, ...]) -> int:
-    """Return what a row must be stored with; a bool counts as the integer that SQLite keeps."""
-    return zlib.crc32(_encode([int(one) if isinstance(one, bool) else one for one in row]))
+    """Return the checksum of a row; a bool counts as an integer, as in SQLite."""
+    return zlib.crc32(_encode([int(value) if isinstance(value, bool) else value for value in row]))
 
 
 def _used(database: sqlite3.Connection) -> int:
-    """Return how many bytes the rows take."""
+    """Return the number of bytes that the rows take."""
     pages = database.execute("PRAGMA page_count").fetchone()[0]
     free = database.execute("PRAGMA freelist_count").fetchone()[0]
     return (pages - free) * database.execute("PRAGMA page_size").fetchone()[0]
 
 
 def _span(database: sqlite3.Connection, table: str) -> tuple[int, int]:
-    """Return the first and the last row id; an empty table spans nothing."""
+    """Return the first and last row id, or (1, 0) for an empty table."""
     query = f"SELECT (SELECT min(rowid) FROM {table}), (SELECT max(rowid) FROM {table})"
     first, last = database.execute(query).fetchone()
     return (first, last) if first is not None else (1, 0)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A session that is spared what it need not do: it is opened, catches up and is copied late.
+"""A session that is opened, caught up and copied only when necessary.
 
-As long as somebody else knows the answers, actions wait here; they are applied together when
-the session is needed. A fork is lazy too: it takes a copy of the session when it needs one, or
-when the session that it would copy is about to go on.
+While the cache can answer, actions wait here; they are applied together when the session is
+needed. A fork is lazy too: it copies the session when it needs one, or when the session that it
+would copy is about to continue.
 """
 
 import threading
@@ -19,9 +19,9 @@ from compiler_gym.service.messages import Failed, Reply, Request, Start, Step
 __all__ = ["LazySession", "Work"]
 
 Work = Generator[Request, Reply, Reply]
-"""What yields requests for the session, is sent its replies, and returns the user's."""
+"""Yields requests for the session, receives its replies, and returns the user's reply."""
 _families = threading.RLock()
-"""Held while sessions are copied, which may collect forks that nobody has: they leave at once."""
+"""Held while sessions are copied, which may collect unreferenced forks: they end at once."""
 
 
 class LazySession:
@@ -31,10 +31,10 @@ class LazySession:
         self._open = open
         self._is_open = True
         self.connection: Connection | None = None
-        """The session; None as long as nothing has needed it."""
+        """The session; None until something needs it."""
         self._start: Start | None = None
         self.waiting: list[Any] = []
-        """The actions that it has yet to apply."""
+        """The actions that are still to be applied."""
         self._first: Start | None = None
         self._history: list[Any] | None = None
         self._parent: LazySession | None = None
@@ -52,62 +52,62 @@ class LazySession:
         return self._is_open and (self.connection is None or self.connection.is_open)
 
     def require_open(self) -> None:
-        """Raise `ServiceIsClosed` if it was closed."""
+        """Raise `ServiceIsClosed` if the session was closed."""
         if not self._is_open:
             raise ServiceIsClosed("the session is closed: call reset()")
 
     def enter(self, start: Start) -> None:
-        """Begin an episode, when it is needed, as `start` says."""
+        """Begin the episode of `start`; the session starts it when it is needed."""
         self._leave_parent()
         self._start, self.waiting = start, []
         self._first, self._history, self._was_forked_here = start, [], False
 
     def spare(self, action: Any) -> None:
-        """Keep an action back: what it does is known."""
+        """Hold back an action whose result is known."""
         self.waiting.append(action)
         self.note([action])
 
     def note(self, actions: list[Any]) -> None:
-        """Take note of actions that change the program, for a copy that has to repeat them."""
+        """Record actions that change the program, for a copy that has to replay them."""
         if actions:
             self._was_forked_here = False
         if self._history is not None:
             self._history += actions
 
     def forget_history(self) -> None:
-        """Take note of a change that no replay has: copies are forks of the session from now on."""
+        """Note a change that no replay repeats: from now on, copies are forks of the session."""
         self._history = None
 
     def starting(self, names: list[str]) -> Start:
-        """Return the start that waits, observing `names`; it waits no more."""
+        """Return the pending start, observing `names`; it is no longer pending."""
         start, self._start = self._start, None
         assert start is not None
         return Start(start.benchmark, start.action_space, names, start.limits)
 
     def catch_up(self) -> Request | None:
-        """Return the next request that brings the session to where the episode is, if any."""
+        """Return the next request that brings the session up to date with the episode, if any."""
         if self._start is not None:
             return self.starting([])
         waiting, self.waiting = self.waiting, []
         return Step(waiting, []) if waiting else None
 
     def begin(self, work: Work, timeout: float | None, *, later: bool) -> None:
-        """Begin `work`: the session gets the first of its requests."""
+        """Begin `work`: send its first request to the session."""
         self._until = None if timeout is None else time.monotonic() + timeout
         self._later = later
-        self._adopt()  # it may be one that has to catch up
+        self._adopt()  # the copy may have to catch up
         self._work = work
         self._go_on(None)
 
     def refuse_if_interrupted(self) -> None:
-        """End the session if its last work was left: its actions may not be those noted."""
+        """End the session if its last work was interrupted: its actions may not be those noted."""
         if self._work is not None or self._failure is not None:
             self._work = self._failure = None
             self.abandon()
             raise ServiceIsClosed("the last request was interrupted: call reset()")
 
     def advance(self) -> bool:
-        """Take one reply and ask for what comes next, if anything does; what fails is for `end`."""
+        """Read one reply and send the next request, if any; `end` raises the errors."""
         if self._work is None:
             return True
         assert self.connection is not None
@@ -133,11 +133,11 @@ class LazySession:
 
     @property
     def channel(self) -> Channel | None:
-        """What holds the next request, if that was kept back."""
+        """The channel with the next request, if that was held back."""
         return None if self._work is None or self.connection is None else self.connection.channel
 
     def fileno(self) -> int | None:
-        """The descriptor that becomes readable when `advance` need not wait, if one does."""
+        """Return the descriptor that becomes readable when `advance` will not block, if any."""
         return None if self._work is None or self.connection is None else self.connection.fileno()
 
     def fork(self) -> "LazySession | None":
@@ -152,7 +152,7 @@ class LazySession:
         twin._history = None if self._history is None else list(self._history)
         if self.connection is None:
             return twin
-        if self._history is None:  # a parameter is part of the state: no replay has it
+        if self._history is None:  # a parameter is part of the state, and no replay repeats it
             twin.connection = self._need_connection().fork()
             return twin if twin.connection is not None else None
         with _families:
@@ -169,7 +169,7 @@ class LazySession:
         self._leave(lambda session: session.abandon())
 
     def fork_parent(self, parent: "LazySession") -> None:
-        """Fork the session of `parent`; one that cannot be forked is replayed when needed."""
+        """Fork the session of `parent`; if it cannot be forked, replay it when needed."""
         self._parent = None
         session = parent.connection
         if session is not None and session.is_open:
@@ -182,16 +182,16 @@ class LazySession:
 
     @property
     def _left(self) -> float | None:
-        """The seconds of the request's own that are left, if it has any."""
+        """The seconds left until the deadline of the request, if it has one."""
         return None if self._until is None else max(self._until - time.monotonic(), 1e-3)
 
     def _go_on(self, reply: Reply | None) -> None:
-        """Work on with `reply`: to the next request of the session, or to the end."""
+        """Continue the work with `reply`, up to its next request or its end."""
         work = self._work
         assert work is not None
         try:
             if reply is None:
-                self._need_connection()  # it may fail: before anything is taken for asked
+                self._need_connection()  # may fail: do it before the request counts as sent
                 request = next(work)
             else:
                 request = work.send(reply)
@@ -211,7 +211,7 @@ class LazySession:
         return self.connection
 
     def _settle(self) -> None:
-        """Apply what waits; a session that fails at it is lost."""
+        """Apply pending actions; a session that fails to do so is lost."""
         while (request := self.catch_up()) is not None:
             reply = self._need_connection().call(request)
             if isinstance(reply, Failed):
@@ -227,7 +227,7 @@ class LazySession:
             end(self.connection)
 
     def _leave_parent(self) -> None:
-        """Forget the session that would have been copied."""
+        """Forget the session that this one would have copied."""
         parent = self._parent
         if parent is not None:
             with _families:
@@ -235,14 +235,14 @@ class LazySession:
                 parent._children.discard(self)
 
     def _release(self) -> None:
-        """Let the forks copy the session as it is, before it goes on."""
+        """Let the forks copy the session in its present state, before it continues."""
         with _families:
             for child in list(self._children):
                 child.fork_parent(self)
             self._children.clear()
 
     def _adopt(self) -> None:
-        """Copy the session of the parent, unless that was done."""
+        """Copy the session of the parent, unless that has happened."""
         parent = self._parent
         if parent is not None:
             with _families:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Known states in memory: the ones used longest ago make room for others."""
+"""Known states in memory: the least recently used ones make room for new ones."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -8,17 +8,17 @@ from typing import Any, NamedTuple, cast
 __all__ = ["Memory", "Transition"]
 
 _ENTRY_BYTES = 500
-"""About what a state costs beyond its observations."""
+"""Approximate size of a state without its observations."""
 _TRANSITION_BYTES = 250
 
 
 class Transition(NamedTuple):
-    """What an action does to a state."""
+    """The effect of an action on a state."""
 
     state: bytes
-    """The state it leads to."""
+    """The resulting state."""
     no_effect: bool
-    """What the session said of it."""
+    """True if the session reported that the action had no effect."""
     end: bool
     """True if it ends the episode."""
 
@@ -37,51 +37,51 @@ class Memory:
         self._capacity = capacity
         self._states: OrderedDict[bytes, _State] = OrderedDict()
         self.size = 0
-        """About how many bytes are held."""
+        """Approximate number of bytes held."""
 
     def __len__(self) -> int:
         return len(self._states)
 
     def transition(self, state: bytes, action: Any) -> Transition | None:
-        """Return what is known of `action` in `state`."""
-        known = self._states.get(state)
-        if known is None:
+        """Return the known transition of `action` in `state`, or None."""
+        entry = self._states.get(state)
+        if entry is None:
             return None
         self._states.move_to_end(state)
-        return known.transitions.get(action)
+        return entry.transitions.get(action)
 
     def observations(self, state: bytes) -> dict[str, Any]:
-        """Return what was observed in `state`, by name; not to be changed."""
-        known = self._states.get(state)
-        return {} if known is None else known.observations
+        """Return the known observations of `state` by name; do not modify the result."""
+        entry = self._states.get(state)
+        return {} if entry is None else entry.observations
 
     def add_transition(self, state: bytes, action: Any, transition: Transition) -> None:
         """Remember a transition."""
-        known = self._state(state)
-        if action not in known.transitions:
-            self._grow(known, _TRANSITION_BYTES)
-        known.transitions[action] = transition
+        entry = self._state(state)
+        if action not in entry.transitions:
+            self._grow(entry, _TRANSITION_BYTES)
+        entry.transitions[action] = transition
         self._shrink()
 
     def add_observation(self, state: bytes, name: str, value: Any) -> None:
         """Remember an observation."""
-        known = self._state(state)
-        if name not in known.observations:
-            self._grow(known, estimate_size(value))
-            known.observations[name] = value
+        entry = self._state(state)
+        if name not in entry.observations:
+            self._grow(entry, estimate_size(value))
+            entry.observations[name] = value
             self._shrink()
 
     def _state(self, state: bytes) -> _State:
-        known = self._states.get(state)
-        if known is None:
-            known = self._states[state] = _State()
-            self.size += known.size
+        entry = self._states.get(state)
+        if entry is None:
+            entry = self._states[state] = _State()
+            self.size += entry.size
         else:
             self._states.move_to_end(state)
-        return known
+        return entry
 
-    def _grow(self, known: _State, size: int) -> None:
-        known.size += size
+    def _grow(self, entry: _State, size: int) -> None:
+        entry.size += size
         self.size += size
 
     def _shrink(self) -> None:
@@ -90,7 +90,7 @@ class Memory:
 
 
 def estimate_size(value: Any) -> int:
-    """Return about how many bytes a plain value takes.
+    """Return the approximate size of a plain value in bytes.
 
     >>> estimate_size(b"x" * 1000) > estimate_size(1)
     True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rewards for the change of an observation that is measured anew each time."""
+"""Rewards for the change of an observation that is measured again each time."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,10 +12,10 @@ __all__ = ["ChangeReward"]
 class ChangeReward(Reward):
     """The increase of an observation since the last step, or the decrease if `falls` is set.
 
-    Unlike :class:`CostReward` it keeps no sum: two measurements of one program differ.
-    `initial` is the observation of the program before any action, asked for only when the
-    reward did not see that itself; without one the first observation earns nothing. `number`
-    makes a number of the observation.
+    Unlike :class:`CostReward` it keeps no sum, because two measurements of a program differ.
+    `initial` is the observation of the program before any action, requested only if the reward
+    did not get that itself; without it, the first observation earns nothing. `number` converts
+    the observation to a number.
 
     >>> reward = ChangeReward("gain", "speed", deterministic=False)
     >>> reward.reset("benchmark://demo/1", {})
@@ -43,11 +43,11 @@ class ChangeReward(Reward):
             deterministic=deterministic,
             platform_dependent=platform_dependent,
         )
-        what = "fell by: before minus after" if falls else "rose by: after minus before"
-        self.description = f"What `{observation}` {what}."
+        change = "decrease" if falls else "increase"
+        self.description = f"The {change} of `{observation}` since the last step."
         self.initial = initial
         self.falls = falls
-        """True if what is saved counts, not what is gained."""
+        """True if a decrease is rewarded, not an increase."""
         self.number = number
         self.previous: float | None = None
         """The number of the last update, or of the start."""
@@ -57,7 +57,7 @@ class ChangeReward(Reward):
         self.previous = None
 
     def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
-        """Take the observation of the program before any action."""
+        """Store the observation of the program before any action."""
         self.previous = self.number(observations[0])
 
     def update(
@@ -66,7 +66,7 @@ class ChangeReward(Reward):
         observations: Sequence[Any],
         observation_view: Mapping[str, Any],
     ) -> float:
-        """Return what the observation rose by, or fell by."""
+        """Return the increase of the observation, or its decrease."""
         now = self.number(observations[0])
         if self.previous is None:
             before = now if self.initial is None else self.number(observation_view[self.initial])

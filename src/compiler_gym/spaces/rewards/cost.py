@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Rewards for lowering a cost, plain or scaled by what was there to save.
+"""Rewards for lowering a cost, plain or scaled by the possible saving.
 
-A reward is arithmetic on measured costs: it holds no compiler and reads no file.
+A reward is arithmetic on measured costs: it uses no compiler and no files.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,23 +14,22 @@ __all__ = ["BaselineReward", "CostReward", "NormalizedCostReward", "Origin"]
 
 
 class Origin(Enum):
-    """The program whose cost an episode's savings are counted from."""
+    """The program from whose cost the savings of an episode are counted."""
 
     RESET = "reset"
-    """The one that is there after a reset."""
+    """The program after a reset."""
     INITIAL = "initial"
-    """The one before anything was done to it, where a reset does something already."""
+    """The original program, if a reset already changes it."""
 
 
 class CostReward(Reward):
     """The cost saved since the last step: ``before - after``.
 
-    `cost` is the observation to lower; `initial` the observation that holds its
-    value at reset, asked for only when the reward did not see that itself, or
-    where `counts_from` says so. What an
-    episode earns depends on where it ends alone, rounding included: a program as it
-    was at reset has earned 0, and one that ties with a baseline 1 of what is scaled
-    by that baseline. What a reset itself saved is earned by the first action.
+    `cost` is the observation to lower; `initial` is the observation of the original cost,
+    requested only if the reward did not observe that itself, or if `counts_from` requires it.
+    The sum of an episode depends only on its final state, rounding included: it is 0 for the
+    program of the reset, and 1 for a tie with the baseline by which the reward is scaled. The
+    first action also earns the savings of the reset itself.
     """
 
     def __init__(
@@ -57,17 +56,17 @@ class CostReward(Reward):
         )
         self.initial = initial
         self.counts_from = counts_from
-        """Which program `origin` is the cost of."""
+        """The program whose cost is `origin`."""
         self.origin: float | None = None
-        """The cost that savings are counted from, once it is known."""
+        """The cost from which savings are counted, once it is known."""
         self.unit = unit
-        """What the cost is counted in."""
+        """The unit of the cost."""
         self.levels = dict(levels or {})
         """The observations of the cost at the compiler's own levels, by their options."""
         self.previous: float | None = None
         """The cost of the last update."""
         self.scale: float | None = None
-        """What counts as 1.0, once it is known."""
+        """The saving that counts as 1.0, once it is known."""
         self.earned = 0.0
         """The sum of the episode's rewards."""
         self.has_begun = False
@@ -80,7 +79,7 @@ class CostReward(Reward):
         self.has_begun = False
 
     def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
-        """Take the costs of the program before any action."""
+        """Store the costs of the program before any action."""
         is_seen = self.counts_from is Origin.RESET
         origin = observations[0] if is_seen else observation_view[self.initial]
         self._count_from(float(origin), observation_view)
@@ -93,7 +92,7 @@ class CostReward(Reward):
         observations: Sequence[Any],
         observation_view: Mapping[str, Any],
     ) -> float:
-        """Return the reward for moving the cost to ``observations[0]``."""
+        """Return the reward for changing the cost to ``observations[0]``."""
         cost = float(observations[0])
         if self.origin is None:
             self._count_from(float(observation_view[self.initial]), observation_view)
@@ -103,13 +102,13 @@ class CostReward(Reward):
         assert self.origin is not None
         assert self.scale is not None
         self.previous = cost
-        # Not the difference to the last cost: over many steps, roundings would add up.
+        # The difference from the last cost would accumulate rounding errors over many steps.
         reward = (self.origin - cost) / self.scale - self.earned
         self.earned += reward
         return reward
 
     def saving(self, observation_view: Mapping[str, Any]) -> float:
-        """Return the cost that counts as 1.0; less than 1 counts as 1. `origin` is known."""
+        """Return the saving that counts as 1.0; less than 1 counts as 1. `origin` is known."""
         return 1.0
 
     def _count_from(self, origin: float, observation_view: Mapping[str, Any]) -> None:
@@ -121,24 +120,24 @@ class CostReward(Reward):
 class NormalizedCostReward(CostReward):
     """The cost saved as a share of the initial cost.
 
-    An episode's rewards sum to less than 1. An initial cost of 0 counts as 1.
+    The rewards of an episode sum to at most 1. An initial cost of 0 counts as 1.
     """
 
     def __init__(self, name: str, *, max: float | None = 1, **properties: Any) -> None:
         super().__init__(name, max=max, **properties)
 
     def saving(self, observation_view: Mapping[str, Any]) -> float:
-        """Return the cost that counts as 1.0."""
+        """Return the saving that counts as 1.0."""
         assert self.origin is not None
         return self.origin
 
 
 class BaselineReward(NormalizedCostReward):
-    """The cost saved as a share of what a baseline pipeline saves.
+    """The cost saved as a share of the saving of a baseline pipeline.
 
-    An episode's rewards sum to 1.0 when the agent ties with the baseline, and to
-    more when it wins. A baseline that saves nothing (or costs more than it
-    started with) counts as saving 1: the reward is then the plain cost saved.
+    The rewards of an episode sum to 1.0 for a tie with the baseline, and to more for a better
+    result. A baseline that saves nothing (or increases the cost) counts as saving 1: the reward
+    is then the plain saving.
     """
 
     def __init__(self, name: str, *, baseline: str, **properties: Any) -> None:
@@ -146,6 +145,6 @@ class BaselineReward(NormalizedCostReward):
         self.baseline = baseline
 
     def saving(self, observation_view: Mapping[str, Any]) -> float:
-        """Return what the baseline saves of the initial cost."""
+        """Return the saving of the baseline from the initial cost."""
         assert self.origin is not None
         return self.origin - float(observation_view[self.baseline])

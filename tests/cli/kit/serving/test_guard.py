@@ -52,7 +52,7 @@ def test_a_server_for_other_machines_has_its_numbers_and_its_name(everywhere: st
     short = name.partition(".")[0]
     for host in ("192.0.2.8", "[2001:db8::2]", name, name.upper(), short, f"{short}.local"):
         everyone.check_names({"host": f"{host}:80", "origin": f"http://{host}:80"})
-        with pytest.raises(ExplorerError, match="expected this page"):
+        with pytest.raises(ExplorerError, match="not allowed"):
             everyone.check_names({"host": f"{host}:80", "origin": "http://192.0.2.9:80"})
     for host in ("evil.example", f"{short}.evil.example", "192.0.2.8.evil.example", "", "[", "a@1"):
         with pytest.raises(ExplorerError, match="--host"):
@@ -62,13 +62,13 @@ def test_a_server_for_other_machines_has_its_numbers_and_its_name(everywhere: st
 @pytest.mark.parametrize("local", ["127.0.0.1", "localhost", "::1"])
 def test_a_server_for_this_machine_has_no_other_name(local: str) -> None:
     for host in ("192.0.2.8", "0.0.0.0", "[::]", socket.gethostname()):
-        with pytest.raises(ExplorerError, match="host is"):
+        with pytest.raises(ExplorerError, match="host .* is not allowed"):
             Guard("token", [local]).check_names({"host": host})
 
 
 @pytest.mark.parametrize("origin", ["http://[", "http://]", "://", "http://localhost:80@x", "\0"])
 def test_an_origin_that_is_none_is_refused(origin: str) -> None:
-    with pytest.raises(ExplorerError, match="expected this page"):
+    with pytest.raises(ExplorerError, match="not allowed"):
         guard.check_names({"host": "localhost:80", "origin": origin})
 
 

@@ -67,7 +67,7 @@ def test_a_description_of_columns_that_are_not_there_is_found() -> None:
 
 
 def test_a_space_that_nobody_describes_is_found() -> None:
-    with pytest.raises(TableError, match=r"no space: expected one .* 'Module\.text'"):
+    with pytest.raises(TableError, match=r"no space: add one .* 'Module\.text'"):
         describe(structs.replace(FOREST, compute="Module.text")).spec()
 
 

@@ -81,5 +81,5 @@ def test_a_command_that_cannot_be_read_does_not_hide_the_others(broken: str, pro
     unreadable: list[tuple[str, str]] = []
     found = llvm.make_benchmarks_from_compile_commands(path, unreadable=unreadable)
     assert (list(found), [name for name, _ in unreadable]) == (["part.c"], ["bad.c"])
-    with pytest.raises(BenchmarkInitError, match=r"found|no command"):
+    with pytest.raises(BenchmarkInitError, match=r"got|cannot read|has no|not a compilation"):
         llvm.make_benchmarks_from_compile_commands(path)

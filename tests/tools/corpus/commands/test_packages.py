@@ -45,7 +45,7 @@ def test_a_compiler_that_cannot_is_said() -> None:
 def test_the_command_asks_what_to_build(cli: Run, tmp_path: Path) -> None:
     failed = cli(*BUILD, str(tmp_path / "o"))
 
-    assert "expected one of --lock FILE, --packages FILE and --count N" in failed.errors
+    assert "exactly one of --lock FILE, --packages FILE and --count N" in failed.errors
 
 
 def test_a_machine_without_bubblewrap_is_told_what_to_install(cli: Run, tmp_path: Path) -> None:

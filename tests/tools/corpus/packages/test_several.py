@@ -114,7 +114,7 @@ def test_a_folder_with_packages_is_taken_only_to_go_on(tmp_path: Path) -> None:
     with pytest.raises(DatasetInitError, match="another lock"):
         open_output(tmp_path, PackageLock((), ()), resume=True)
     held = open_output(tmp_path, LOCK, resume=True)
-    with held, pytest.raises(CacheError, match="is written by"):
+    with held, pytest.raises(CacheError, match="is in use by"):
         open_output(tmp_path, LOCK, resume=True)
 
 

@@ -30,7 +30,7 @@ def test_a_hunt_prints_what_survived_and_writes_a_report(cli: Run, tmp_path: Pat
 
 
 def test_what_cannot_be_hunted_is_refused(cli: Run) -> None:
-    assert "expected seconds, or a time such as" in cli("hunt", "one", "--time", "soon").errors
+    assert "a number of seconds, or a time such as" in cli("hunt", "one", "--time", "soon").errors
     assert "no such file" in cli("hunt", "./nothing").errors
     assert "no compiler 'mlir'" in cli("hunt", ".", "--compiler", "mlir").errors
 

@@ -90,7 +90,7 @@ def test_a_folder_without_a_collection_is_told(tmp_path: Path) -> None:
 
 def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
     def second(progress: CollectionProgress) -> None:
-        with pytest.raises(CacheError, match="is written by process"):
+        with pytest.raises(CacheError, match="is in use by process"):
             collect(tmp_path, fake_options(), resume=True)
 
     collect(tmp_path, fake_options(steps=5), watch=second)

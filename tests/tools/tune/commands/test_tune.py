@@ -109,7 +109,7 @@ def test_a_build_is_needed(cli: Run) -> None:
     ("words", "said"),
     [
         (("--goal", "beauty"), "goal is 'beauty': expected size or speed"),
-        (("--time", "soon"), "--time is soon: expected seconds, or a time such as 90s, 10m or 2h"),
+        (("--time", "soon"), "--time must be a number of seconds, or a time such as 90s, 10m or 2h (got soon)"),
         (("--max-slowdown", "little"), "'little': expected a share such as 3%"),
         (
             ("--compiler", "tcc"),

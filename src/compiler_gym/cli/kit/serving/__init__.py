@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Protection that every HTTP server of this library shares; it knows no route.
+"""Protection that every HTTP server of this library shares; it has no routes.
 
 ``guard`` checks the host and the origin of a request, ``statuses`` maps errors to HTTP statuses,
-``bodies`` refuses requests before an application reads them, and ``deadlines`` closes connections
-that send too slowly. ``deadlines`` needs uvicorn and is imported on use.
+``bodies`` rejects requests before an application reads them, and ``deadlines`` closes connections
+that send too slowly. ``deadlines`` needs uvicorn and is imported when it is needed.
 """
 
 from typing import TYPE_CHECKING

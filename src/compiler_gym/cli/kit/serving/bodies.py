@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A gate before an application of another library: it refuses what that cannot read.
+"""A gate before an application of another library: it rejects invalid requests.
 
-It checks the names in the head, reads a body of bounded length, and accepts JSON alone. It has no
-opinion on the fields of the JSON.
+It checks the host and origin in the head, reads a body of bounded length, and accepts only JSON.
+The fields of the JSON are not checked.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _GOING_AWAY, _BAD_DATA, _REFUSED = 1001, 1007, 1008
 _MOST_REASON = 40
 """The most letters of a reason, which may have 123 bytes."""
 _BAD_VALUES = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""Errors of an application that takes JSON of another shape for granted."""
+"""Errors of an application that assumes JSON of another shape."""
 _MOST_LETTERS = 2_000
 _MOST_DIGITS = 15
 _log = logging.getLogger(__name__)
@@ -40,9 +40,9 @@ _App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
 
 
 class Gate:
-    """Middleware of ASGI that answers 4xx with a JSON ``detail`` instead of calling `app`.
+    """ASGI middleware that answers 4xx with a JSON ``detail`` instead of calling `app`.
 
-    An error that the application raises before it answers is answered here, too.
+    It also answers if the application raises an error before it has answered.
     """
 
     def __init__(self, app: _App, guard: Guard, idle_seconds: float = _IDLE_SECONDS) -> None:
@@ -77,7 +77,7 @@ class Gate:
         try:
             self._guard.check_names(headers)
             body = await _read_body(headers, receive)
-            if body is None:  # the client has gone
+            if body is None:  # the client has disconnected
                 return
             await self._app(scope, replay, note)
         except (CompilerGymError, *_BAD_VALUES) as error:
@@ -117,10 +117,10 @@ def _headers(scope: _Message) -> dict[str, str]:
 
 
 async def _read_body(headers: dict[str, str], receive: _Receive) -> bytes | None:
-    """Return a body that is empty or JSON; None where the client went away.
+    """Return a body that is empty or JSON; None if the client disconnected.
 
-    A body that is too long is read to its end, though not kept: a client that still sends would
-    see a broken connection instead of the answer.
+    A body that is too long is read to its end and discarded: otherwise a client that is still
+    sending would see a broken connection instead of the answer.
     """
     declared = headers.get("content-length", "0")
     too_long = len(declared) > _MOST_DIGITS or int(declared) > MOST_BODY_BYTES
@@ -145,7 +145,7 @@ async def _read_body(headers: dict[str, str], receive: _Receive) -> bytes | None
 def _check_json(headers: dict[str, str], data: bytes) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise ExplorerError(f"content type is {kind!r:.100}: expected application/json", status=415)
+        raise ExplorerError(f"use content type application/json (got {kind!r:.100})", status=415)
     _parse_json(data)
 
 
@@ -160,15 +160,15 @@ def _check_message(message: _Message) -> None:
     except json.JSONDecodeError:
         if text:
             return
-    except (ValueError, RecursionError):  # `_parse_json` reports it
+    except (ValueError, RecursionError):  # reported by `_parse_json`
         pass
     if not isinstance(_parse_json((text or "").encode(errors="surrogatepass")), dict):
-        raise ExplorerError("a message must be an object of JSON")
+        raise ExplorerError("a message must be a JSON object")
 
 
 def _parse_json(data: bytes) -> Any:
     try:
-        json.loads(data)  # it nests less deeply than the other, and limits digits
+        json.loads(data)  # limits nesting and digits more strictly than msgspec
         return msgspec.json.decode(data)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise ExplorerError(f"the body cannot be read as JSON: {error}") from error

@@ -18,12 +18,12 @@ __all__ = ["server_settings"]
 _REQUEST_SECONDS = 60.0
 """The time in which the head and the body of a request must arrive."""
 _LOOKS = 4
-"""The number of looks at a connection in that time."""
+"""Number of checks of a connection in that time."""
 _UNFINISHED = (h11.IDLE, h11.SEND_BODY)
 
 
 def server_settings(request_seconds: float = _REQUEST_SECONDS) -> dict[str, Any]:
-    """Return the arguments of ``uvicorn.Config`` that limit what a client may send, and how slowly.
+    """Return arguments of ``uvicorn.Config`` that limit the size and the duration of requests.
 
     Args:
         request_seconds: The time in which the head and the body of a request must arrive.
@@ -42,7 +42,7 @@ def server_settings(request_seconds: float = _REQUEST_SECONDS) -> dict[str, Any]
             super().connection_lost(exc)
 
         def handle_websocket_upgrade(self, event: h11.Request) -> None:
-            self._forget()  # from here another protocol owns the connection
+            self._forget()  # another protocol owns the connection from here on
             super().handle_websocket_upgrade(event)
 
         def _watch(self) -> None:

@@ -2,9 +2,9 @@
 """Checks who may send requests: the token, the origin and the host name of each request.
 
 A foreign web page can make a browser send requests here, but it cannot read the token, and the
-browser names its origin. A host name other than ours is refused too, against DNS rebinding. If
-the server is open to other machines, numeric addresses are accepted, since no page can redirect
-one, and so is the name of this machine.
+browser reports its origin. Requests with a foreign host name are rejected too, against DNS
+rebinding. If the server is open to other machines, it accepts numeric addresses, because no page
+can redirect these, and the name of this machine.
 """
 
 import secrets
@@ -17,7 +17,7 @@ from compiler_gym.errors import ExplorerError
 __all__ = ["EVERYWHERE", "Guard"]
 
 EVERYWHERE = frozenset({"", "0.0.0.0", "[::]"})
-"""Host values that stand for every address of a machine."""
+"""Host values that mean every address of a machine."""
 _LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -38,29 +38,29 @@ class Guard:
         name = _host_name(host)
         if not name or (name not in self._hosts and not (self._by_address and _is_address(name))):
             raise ExplorerError(
-                f"host is {host!r:.100}: expected the address that was printed, or with --host the "
-                "address or the name of this machine",
+                f"host {host!r:.100} is not allowed: use the address that was printed, or with "
+                "--host the address or the name of this machine",
                 status=403,
             )
         origin = headers.get("origin")
         if origin is not None:
-            scheme, _, place = origin.partition("://")
-            if scheme not in ("http", "https") or place.lower() != host.lower():
-                raise ExplorerError(f"origin is {origin!r:.100}: expected this page", status=403)
+            scheme, _, address = origin.partition("://")
+            if scheme not in ("http", "https") or address.lower() != host.lower():
+                raise ExplorerError(f"origin {origin!r:.100} is not allowed", status=403)
         if headers.get("sec-fetch-site") in ("cross-site", "same-site") and not (
             headers.get("sec-fetch-mode") == "navigate"
         ):
             raise ExplorerError(
-                "the request comes from another site: expected this page", status=403
+                "requests from another site are not allowed: use this page", status=403
             )
 
     def check_token(self, headers: Mapping[str, str], in_query: str | None) -> None:
         """Raise `ExplorerError` unless the request has the token."""
-        scheme, _, word = headers.get("authorization", "").partition(" ")
-        given = word.strip() if scheme.lower() == "bearer" else in_query
-        if given is None or not secrets.compare_digest(given.encode(), self._token):
+        scheme, _, credentials = headers.get("authorization", "").partition(" ")
+        token = credentials.strip() if scheme.lower() == "bearer" else in_query
+        if token is None or not secrets.compare_digest(token.encode(), self._token):
             raise ExplorerError(
-                "the token is missing or wrong: expected the one in the address that was printed",
+                "the token is missing or wrong: use the one in the address that was printed",
                 status=401,
                 next="open that address again",
             )

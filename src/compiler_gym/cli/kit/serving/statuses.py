@@ -24,7 +24,7 @@ _STATUS: tuple[tuple[type[CompilerGymError], int], ...] = (
     (WorkerTimeoutError, 504),
     (ServiceError, 502),
 )
-"""The status by error class; the first class that matches counts."""
+"""The status for each error class; the first matching class counts."""
 
 
 def choose_status(error: Exception) -> int:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Makes a compiler an environment of compiler_gym: C++17, this header, and nothing else.
+// Turns a compiler into an environment of compiler_gym with C++17 and only this header.
 //
-// Derive from Session, say what it offers in a Compiler, and call serve() in main(). The messages
-// are those of docs/reference/session-protocol.md.
+// Derive from Session, describe it in a Compiler, and call serve() in main(). The messages follow
+// docs/reference/session-protocol.md.
 #pragma once
 
 #include <fcntl.h>
@@ -32,13 +32,13 @@
 
 namespace compiler_gym {
 
-// What a session raises: `kind` is the name of a class of compiler_gym.errors.
+// An error of a session: `kind` is the name of a class of compiler_gym.errors.
 struct Error : std::runtime_error {
   Error(std::string k, const std::string& text) : std::runtime_error(text), kind(std::move(k)) {}
   std::string kind;
 };
 
-// A plain value as it travels: an action, an observation, or the description of a space.
+// A plain value in a message: an action, an observation, or the description of a space.
 class Value {
  public:
   struct Bytes { std::string data; };
@@ -58,14 +58,14 @@ class Value {
   Value(Map value) : data_(std::move(value)) {}
 
   bool is_nil() const { return std::holds_alternative<std::monostate>(data_); }
-  // The value as a T, or an Error of `kind`.
+  // Return the value as a T, or throw an Error of `kind`.
   template <class T>
   const T& as(const char* what, const char* kind = "ServiceTransportError") const {
     if (const T* const found = std::get_if<T>(&data_)) return *found;
     throw Error(kind, std::string(what) + " is a value of another type");
   }
 
-  // As msgpack, each length and number in its longest form.
+  // Write msgpack, with each length and number in its longest form.
   void write(std::string& to) const {
     const auto put = [&to](int code, std::uint64_t value, int size) {
       to.push_back(static_cast<char>(code));
@@ -107,7 +107,7 @@ class Value {
       const std::string found = raw(size);
       return is_utf8(found) ? found : throw Error("ServiceTransportError", "a text is not UTF-8");
     };
-    const auto list = [&](std::uint64_t size) {  // no room is reserved: a length may lie
+    const auto list = [&](std::uint64_t size) {  // reserve no memory: a length may be wrong
       List items;
       while (size-- > 0) items.push_back(read(at, end, depth + 1));
       return items;
@@ -134,7 +134,7 @@ class Value {
       case 0xcc: case 0xcd: case 0xce: case 0xcf: return std::int64_t(take(1 << (code - 0xcc)));
       case 0xd0: case 0xd1: case 0xd2: case 0xd3: {
         const int size = 1 << (code - 0xd0), left = 64 - 8 * size;
-        return std::int64_t(take(size) << left) >> left;  // the sign is that of the first byte
+        return std::int64_t(take(size) << left) >> left;  // sign-extend from the first byte
       }
       case 0xd9: case 0xda: case 0xdb: return text(take(1 << (code - 0xd9)));
       case 0xdc: case 0xdd: return list(take(2 << (code - 0xdc)));
@@ -170,8 +170,8 @@ class Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Bytes, List, Map> data_;
 };
 
-// A description of a space: `space("scalar", {{"low", 0}, {"dtype", "int"}})`. The page says which
-// there are and what they hold.
+// The description of a space: `space("scalar", {{"low", 0}, {"dtype", "int"}})`. The page lists
+// the kinds and their fields.
 inline Value space(const char* type, Value::Map fields = {}) {
   fields.insert(fields.begin(), {"type", type});
   return fields;
@@ -190,9 +190,9 @@ struct ObservationSpace {
   std::string name;
   Value space;
   std::string description = "";
-  Value default_value = {};         // what is seen after a failure
+  Value default_value = {};         // the value after a failure
   bool deterministic = true;        // the same program always gives the same value
-  bool platform_dependent = false;  // another machine may give another
+  bool platform_dependent = false;  // the value may differ on another machine
   Value value() const {
     return Value::Map{{"name", name}, {"space", space}, {"description", description},
                       {"deterministic", deterministic}, {"default", default_value},
@@ -205,15 +205,15 @@ struct Benchmark {
   std::map<std::string, std::string> parameters;
 };
 
-// What one action did.
+// The effect of one action.
 struct Applied {
-  bool no_effect = false;  // true only if the program is exactly what it was
-  bool end = false;        // the episode is over
+  bool no_effect = false;  // true only if the program did not change at all
+  bool end = false;        // the episode has ended
   std::optional<ActionSpace> new_space = {};
 };
 
 // One program in one compiler, and the actions applied to it. Calls come one at a time. Between
-// two of them the process may be forked, and both halves go on. Every method may throw an Error.
+// two calls the process may be forked, and both copies continue. Every method may throw an Error.
 class Session {
  public:
   virtual ~Session() = default;
@@ -222,10 +222,10 @@ class Session {
   virtual std::optional<std::string> parameter(const std::string& /*key*/, const std::string&) {
     return std::nullopt;  // the key is unknown
   }
-  virtual void moved() {}  // this is the new half of a fork: `scratch` is another path now
-  std::optional<ActionSpace> initial_space;  // where the program decides what can be done
+  virtual void moved() {}  // called in the copy after a fork: `scratch` has changed
+  std::optional<ActionSpace> initial_space;  // if the program determines its actions
 
-  // A path for files of this process; what begins with it is removed when the process ends.
+  // A path prefix for files of this process, which are removed when the process ends.
   static std::filesystem::path scratch() {
     const char* const folder = std::getenv("COMPILER_GYM_SCRATCH");
     return std::string(folder ? folder : ".") + "/" + std::to_string(getpid()) + "-files";
@@ -237,7 +237,7 @@ struct Compiler {
   std::vector<ActionSpace> action_spaces;  // the first is the default
   std::vector<ObservationSpace> observation_spaces;
   std::function<std::unique_ptr<Session>(const Benchmark&, const ActionSpace&)> start;
-  bool can_fork = true;  // false where a copy of the process is no copy of the session
+  bool can_fork = true;  // false if a copy of the process is not a copy of the session
 };
 
 namespace detail {
@@ -247,10 +247,10 @@ class Server {
   Server(const Compiler& compiler, int in, int out) : compiler_(compiler), in_(in), out_(out) {}
 
   [[noreturn]] void run() {
-    for (std::uint64_t length = 0;;) {  // little-endian, as this machine is
+    for (std::uint64_t length = 0;;) {  // little-endian, like this machine
       if (!read_all(&length, sizeof(length))) leave(0);
-      if (length > std::uint64_t{1} << 30) leave(1);  // nobody sends this much
-      std::string frame;  // grows as bytes arrive: a length may lie
+      if (length > std::uint64_t{1} << 30) leave(1);  // no valid message is this long
+      std::string frame;  // grows as bytes arrive: a length may be wrong
       for (std::size_t at = 0; at < length; at = frame.size()) {
         frame.resize(std::min<std::size_t>(length, 2 * at + 4096));
         if (!read_all(&frame[at], frame.size() - at)) leave(1);
@@ -263,7 +263,7 @@ class Server {
   using List = Value::List;
 
   Value reply(const std::string& frame) {
-    recoverable_ = true;  // until the session is touched
+    recoverable_ = true;  // until the session may have changed
     applied_ = 0;
     try {
       const char* at = frame.data();
@@ -282,7 +282,7 @@ class Server {
       if (!recoverable_) stop();
       return List{23, error.kind, error.what(), applied_, recoverable_};
     } catch (const std::bad_alloc&) {
-      _exit(86);  // the client knows the limit, and what this status means
+      _exit(86);  // the client knows the limit and the meaning of this status
     } catch (const std::exception& error) {
       stop();
       return List{23, "SessionError", error.what(), applied_, false};
@@ -359,11 +359,11 @@ class Server {
     return List{21, answer ? Value(*answer) : Value()};
   }
 
-  // Two forks, the first of which ends at once: who started us adopts the copy.
+  // Two forks, the first of which ends at once, so that our parent adopts the copy.
   Value fork_session() {
     if (session_ && message_.size() > 1) try {
         observe(message_[1]);
-      } catch (const Error&) {  // it is for who asks
+      } catch (const Error&) {  // reported when it is requested
       }
     int ends[2], numbers[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) || pipe2(numbers, O_CLOEXEC))
@@ -418,7 +418,7 @@ class Server {
 
   void stop() { session_.reset(), memo_.clear(); }
 
-  [[noreturn]] void leave(int status) {  // a session that closes too slowly is ended
+  [[noreturn]] void leave(int status) {  // ends a session that closes too slowly
     alarm(3), stop(), _exit(status);
   }
 
@@ -457,7 +457,7 @@ class Server {
 
   const Compiler& compiler_;
   int in_, out_;
-  int descriptor_ = -1;  // goes with the next reply
+  int descriptor_ = -1;  // sent with the next reply
   List message_;
   std::int64_t applied_ = 0;
   bool recoverable_ = true;
@@ -467,14 +467,14 @@ class Server {
 
 }  // namespace detail
 
-// Answers requests until the client leaves, which ends the process. Returns only if there is none.
+// Answers requests until the client closes, then exits. Returns only if there is no client.
 inline int serve(const Compiler& compiler) {
   const char* const found = std::getenv("COMPILER_GYM_SESSION");
   const std::string where = found ? found : "";
   int in = -1, out = -1;
   if (where == "stdio") {
     in = dup(0), out = dup(1);
-    dup2(2, 1);  // what the compiler prints is not a message
+    dup2(2, 1);  // output of the compiler must not mix with messages
   } else if (where.rfind("fd:", 0) == 0) {
     in = out = std::atoi(where.c_str() + 3);
   } else if (where.rfind("unix:", 0) == 0) {
