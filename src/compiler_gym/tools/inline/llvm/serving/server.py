@@ -65,7 +65,7 @@ class PolicyServer:
         """Why policies failed."""
         self.bin = folder / "bin"
         """What belongs on PATH."""
-        require_tool("clang", "that asks the policy")
+        require_tool("clang", "to ask the policy")
         self._address = str(folder / "socket")
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
