@@ -45,7 +45,7 @@ def test_there_are_as_many_times_as_were_asked_for(tmp_path: Path) -> None:
     ],
 )
 def test_a_count_is_a_whole_number(name: str, value: str, tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameterError, match="expected a whole number of at least"):
+    with pytest.raises(InvalidParameterError, match="must be a whole number of at least"):
         running(tmp_path).set(name, value)
 
 

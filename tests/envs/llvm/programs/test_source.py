@@ -53,8 +53,8 @@ def test_ir_and_bitcode_are_read_as_they_are(project: Path, tool: Tool) -> None:
     [
         ("a.txt", r"cannot tell what a\.txt is: expected a name ending in \.bc, \.ll, \.c"),
         ("nothing.c", "cannot read nothing.c: No such file"),
-        ("include", "found a directory: include"),
-        ("/dev/null", "found a pipe or a device"),
+        ("include", "include is a directory"),
+        ("/dev/null", "is a pipe or a device"),
         ("a\0b.c", "cannot read"),
         ("wrong.c", "clang cannot compile wrong.c:\n(.|\n)*error"),
     ],
@@ -125,9 +125,9 @@ def test_equal_programs_share_a_name() -> None:
 
 @pytest.mark.parametrize("inputs", [3, [None], [b"main.c"]])
 def test_inputs_of_another_kind_are_refused(inputs: object) -> None:
-    with pytest.raises(TypeError, match="expected a path or a ClangInvocation, found"):
+    with pytest.raises(TypeError, match="inputs must be paths or ClangInvocations"):
         make_benchmark(inputs)  # type: ignore[arg-type]  # what is tried
-    with pytest.raises(BenchmarkInitError, match="expected at least one file"):
+    with pytest.raises(BenchmarkInitError, match="no input files"):
         make_benchmark([])
 
 

@@ -63,7 +63,7 @@ def said(*outcomes: str) -> str:
 @pytest.mark.parametrize(
     ("outcomes", "verdict", "reason"),
     [
-        ((), Verdict.UNKNOWN, "alive-tv named no function"),
+        ((), Verdict.UNKNOWN, "alive-tv reported no function"),
         ((CORRECT, CORRECT), Verdict.OK, "2 correct"),
         ((CORRECT, "ERROR: Timeout"), Verdict.UNKNOWN, "1 correct, 1 timeout"),
         (("ERROR: fence",), Verdict.UNKNOWN, "1 unsupported"),

@@ -72,7 +72,7 @@ class Scope:
             raise BenchmarkInitError(f"{self.uri}: {error}") from None
 
     def apply_level(self, module: _llvm.Module, level: str) -> None:
-        """Run clang's pipeline for `level`, and for a whole program the linker's, on a new module."""
+        """Run clang's pipeline for `level` on a new module; a program also gets the linker's."""
         if self.is_program:
             module.apply_linked_level(level, list(self.keep))
         else:

@@ -52,12 +52,12 @@ def clang_command() -> list[str]:
     newer = shutil.which(setting or "clang")
     if newer:
         raise BenchmarkInitError(
-            f"{newer} is clang {read_version(newer)}, whose bitcode LLVM {MAJOR} cannot read. "
-            f"{tool_name('clang')} is needed: {_INSTALL}"
+            f"{newer} is clang {read_version(newer)}, whose bitcode LLVM {MAJOR} cannot read: "
+            f"{tool_name('clang')} is needed; {_INSTALL}"
         )
     if setting:
         raise BenchmarkInitError(
-            f"COMPILER_GYM_CLANG is {setting!r}, which is not a program; set it to the path of a "
+            f"COMPILER_GYM_CLANG is {setting!r}, which is not a program: set it to the path of a "
             f"clang of version {MAJOR} or older, or unset it"
         )
     raise BenchmarkInitError(
