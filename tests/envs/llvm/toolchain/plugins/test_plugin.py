@@ -49,7 +49,7 @@ def test_what_is_no_library_is_refused(tmp_path: Path, library: Path) -> None:
         plugin_source([], ["x"])
     with pytest.raises(PluginError, match="must be a list"):
         plugin_source(str(library), [])
-    with pytest.raises(PluginError, match="passes must be names .got ''"):
+    with pytest.raises(PluginError, match=r"passes must be names .got ''"):
         plugin_source([library], [""])
 
 
