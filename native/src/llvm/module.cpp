@@ -99,7 +99,7 @@ struct Module::State {
     return *kept_count;
   }
 
-  // After changes that nobody listened to.
+  // Called after changes without a listener.
   void forget() {
     ++version;
     kept_hash.reset();
