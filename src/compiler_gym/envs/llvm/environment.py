@@ -204,10 +204,10 @@ class LlvmEnv(RunnableEnv):
 
     A program is optimised for a goal: ``size`` (default) marks every function
     ``minsize optsize`` at reset; ``benchmark://cbench-v1/qsort?goal=speed`` removes these
-    attributes. ``?scope=program`` makes every symbol local except ``main`` and those in
-    ``&keep=name,name``, and compares with ``clang -flto``. ``?target=aarch64`` or ``riscv64``
-    retargets the module: passes, sizes, cycles and baselines are then those of that target, and
-    the program is never run.
+    attributes. ``?scope=program`` makes symbols local that nothing outside the module can use
+    (``main`` and those in ``&keep=name,name`` stay visible), and compares with ``clang -flto``.
+    ``?target=aarch64`` or ``riscv64`` retargets the module: passes, sizes, cycles and baselines are
+    then those of that target, and the program is never run.
 
         >>> import compiler_gym
         >>> with compiler_gym.make("llvm-v0", reward_space="IrInstructionCount") as env:

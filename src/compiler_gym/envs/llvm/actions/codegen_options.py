@@ -145,13 +145,13 @@ def split_choices(pipelines: Iterable[str]) -> tuple[list[str], dict[str, str]]:
     (['dce'], {})
     """
     passes: list[str] = []
-    chosen: dict[str, str] = {}
+    options: dict[str, str] = {}
     for text in pipelines:
         if not text.startswith(_PASS):
             passes.append(text)
             continue
-        chosen = fold_choices(chosen, text.removeprefix(_PASS).removesuffix(_END).split(";"))
-    return passes, chosen
+        options = fold_choices(options, text.removeprefix(_PASS).removesuffix(_END).split(";"))
+    return passes, options
 
 
 def is_choice(pipeline: str) -> bool:

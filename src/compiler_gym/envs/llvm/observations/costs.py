@@ -109,8 +109,8 @@ COSTS_OF_PROGRAMS: tuple[Observation | Cost, ...] = (
         "ObjectInstructionCount",
         "ObjectInstructionCount",
         "object_instruction_count",
-        "The number of machine instructions in the module's object file, as llvm-objdump lists "
-        "them.",
+        "The number of machine instructions in the module's object file. The same as llvm-objdump "
+        "lists.",
         unit="instructions",
     ),
     *_cost(

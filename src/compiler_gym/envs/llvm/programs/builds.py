@@ -181,8 +181,8 @@ def record(words: Sequence[str], cwd: Path, folder: Path) -> list[Path]:
 
 def _record_program(command: CompilerCommand, modules: list[bytes], folder: Path) -> list[Path]:
     """Store the program linked from `modules` and the command's objects, if all are known."""
-    parts, known = _collect_parts(command, modules, 600)
-    unknown = set(command.objects) - set(known)
+    parts, origins = _collect_parts(command, modules, 600)
+    unknown = set(command.objects) - set(origins)
     if not parts or not all(is_shared_library(command.cwd / name) for name in unknown):
         return []
     linked = parts[0] if len(parts) == 1 else run_engine("link", parts)[0]
@@ -201,7 +201,7 @@ def _collect_parts(
     Archives contribute only the members that are needed. The value of a known object is True if
     all of its modules are returned; objects of unknown origin may need other archive members.
     """
-    parts, known = list(modules), dict[str, bool]()
+    parts, origins = list(modules), dict[str, bool]()
     archives: list[list[bytes]] = []
     is_whole = False
     for word in command.link_words:
@@ -210,14 +210,14 @@ def _collect_parts(
             continue
         path = command.cwd / word
         members = find_modules(path)
-        if members is not None and word not in known:
-            known[word] = is_whole or not is_archive(path)
-            if known[word]:
+        if members is not None and word not in origins:
+            origins[word] = is_whole or not is_archive(path)
+            if origins[word]:
                 parts += members
             else:
                 archives.append(members)
     roots = () if {"-shared", "-r"} & set(command.link_flags) else ("main",)
-    return parts + select_members(parts, archives, wanted=roots, timeout=timeout), known
+    return parts + select_members(parts, archives, wanted=roots, timeout=timeout), origins
 
 
 def read_command(
@@ -235,8 +235,8 @@ def read_command(
     modules = [_bitcode(command, source, timeout, driver) for source in command.sources]
     linked: list[str] = []
     if command.mode is Mode.PROGRAM:
-        modules, known = _collect_parts(command, modules, timeout)
-        linked = [name for name, is_all in known.items() if is_all]
+        modules, origins = _collect_parts(command, modules, timeout)
+        linked = [name for name, is_all in origins.items() if is_all]
     if not modules:
         raise BenchmarkInitError(
             f"the command has no sources and no objects of known origin: {text}; build the objects "

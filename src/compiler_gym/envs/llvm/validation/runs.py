@@ -69,14 +69,14 @@ def has_more(subject: Subject) -> bool:
 
 
 def check_more(subject: Subject) -> Finding:
-    """Return the same for longer inputs and for many that were never recorded."""
+    """Return the result of the comparison on longer inputs and many that were never recorded."""
     spec = subject.benchmark.run
     assert spec is not None
     return compare_module(subject.benchmark, make_module(subject), more_cases(spec))
 
 
 def check_fresh(subject: Subject) -> Finding:
-    """Return the same for new random inputs, which cannot be known in advance."""
+    """Return the result of the comparison on new random inputs, unknown in advance."""
     spec = subject.benchmark.run
     assert spec is not None
     assert spec.more is not None

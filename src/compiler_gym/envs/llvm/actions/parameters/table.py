@@ -66,8 +66,8 @@ class Parameter:
     def index(self, value: Any) -> int:
         """Return the index of `value` among the values, or raise `InvalidActionError`."""
         plain = value.item() if hasattr(value, "item") else value
-        for place, known in enumerate(() if isinstance(self.values, range) else self.values):
-            if type(known) is type(plain) and known == plain:
+        for place, candidate in enumerate(() if isinstance(self.values, range) else self.values):
+            if type(candidate) is type(plain) and candidate == plain:
                 return place
         if isinstance(self.values, range) and type(plain) is int and plain in self.values:
             return self.values.index(plain)

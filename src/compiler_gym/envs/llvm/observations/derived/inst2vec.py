@@ -2,7 +2,7 @@
 """inst2vec's vocabulary of statements and their vectors, if the user provides them.
 
 Both were published with "Neural Code Comprehension" (Ben-Nun et al., 2018) and were part of
-CompilerGym 0.2.5, but their licence does not allow us to distribute them.
+CompilerGym 0.2.5, but are not distributed with this library.
 ``COMPILER_GYM_INST2VEC`` names the wheel of CompilerGym 0.2.5, or a folder with
 ``dictionary.pickle`` and ``embeddings.pickle`` or with ``dictionary.json`` and ``embeddings.npy``.
 A pickle may contain only numbers, text and arrays: anything else is rejected and never run.

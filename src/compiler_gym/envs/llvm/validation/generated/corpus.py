@@ -255,9 +255,9 @@ class _Hunt:
         """Count one more input for every edge in `reached`."""
         self.reached |= reached
         edges = self._program.count_new_edges(reached)
-        for number, taken in enumerate(self._taken):
-            self._taken[number] = taken | edges
-            edges &= taken
+        for number, previous in enumerate(self._taken):
+            self._taken[number] = previous | edges
+            edges &= previous
 
     def _run(self, case: RunCase) -> tuple[RunReport | None, int]:
         """Return the report of a run, None if it did not end by itself, and the coverage."""
