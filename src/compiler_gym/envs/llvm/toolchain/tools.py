@@ -84,7 +84,7 @@ def require_tool(
 
 
 def read_version(path: str) -> str:
-    """Return the version that an LLVM tool prints, or \"\" if it prints none."""
+    """Return the version that an LLVM tool prints, or an empty string if it prints none."""
     try:
         return _read_version(path, Path(path).stat().st_mtime_ns)
     except OSError:

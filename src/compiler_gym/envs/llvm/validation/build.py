@@ -121,7 +121,7 @@ def find_opt() -> str:
 
 
 def other_machine(benchmark: Benchmark) -> str:
-    """Return the target in the address of `benchmark`, or \"\" if its programs run here."""
+    """Return the target in the address of `benchmark`; empty if its programs run here."""
     target = BenchmarkUri.from_string(str(benchmark.uri)).parameters.get("target", "")
     return "" if target.split("-")[0] in ("", "x86_64", "amd64") else target
 
