@@ -143,7 +143,7 @@ class LlvmCommandLine(Commandline):
         return actions
 
     def advice(self, text: object) -> str:
-        """Return the end of a message about a missing `text`: the action space that has it, if any."""
+        """Return the end of a message about a missing `text`: the space that has it, if any."""
         if self.name == LEGACY or text not in legacy_flags():
             return ""
         return f'. It is a CompilerGym 0.2.5 action: use action_space="{LEGACY}"'

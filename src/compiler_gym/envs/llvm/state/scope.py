@@ -79,6 +79,6 @@ class Scope:
             module.apply_level(level)
 
     def pipeline(self, module: _llvm.Module) -> str:
-        """Return the pipeline with which opt does the same as `apply` on a new module; may be empty."""
+        """Return opt's pipeline that does the same as `apply` on a new module; may be empty."""
         names = self.apply(module)
         return f"internalize<{';'.join(f'preserve-gv={name}' for name in names)}>" if names else ""
