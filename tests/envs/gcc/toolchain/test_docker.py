@@ -79,7 +79,7 @@ def test_a_container_that_hangs_is_removed_at_its_deadline(
 def test_a_program_of_an_image_is_not_run_here(daemon: FakeDaemon, make_env: Make) -> None:
     env = make_env(gcc_bin="docker:gcc:12")
     env.reset()
-    with pytest.raises(ObservationError, match="not run outside of it"):
+    with pytest.raises(ObservationError, match="cannot run outside the image"):
         env.observation["runtime"]
     assert [rung.name for rung in env.validate().rungs] == ["replay"]
 
