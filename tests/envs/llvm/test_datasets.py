@@ -21,7 +21,7 @@ Env = Callable[..., LlvmEnv]
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("file://part.c", "with its whole path, such as file://.*/part.c"),
+        ("file://part.c", "does not have an absolute path; write the address as file://.*/part.c"),
         (
             "file://sub/part.c",
             "does not have an absolute path; write the address as file://.*/sub/part.c",

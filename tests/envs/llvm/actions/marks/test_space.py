@@ -90,7 +90,7 @@ def test_text_becomes_the_actions_it_came_from(space: MarksSpace) -> None:
     assert space.from_string("call:0=never dce -Oz call:70=inline") == actions
     with pytest.raises(UnknownNameError, match="dce"):
         space.from_string("dc")
-    with pytest.raises(InvalidActionError, match="expected compiler-gym run"):
+    with pytest.raises(InvalidActionError, match="write it as compiler-gym run"):
         split_command("compiler-gym run input.bc dce")
 
 

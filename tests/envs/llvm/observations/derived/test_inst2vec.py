@@ -216,7 +216,7 @@ def test_a_pickle_that_would_run_something_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("dictionary", "rows", "message"),
     [
-        ({"a": 0}, 1, "with '!UNK'"),
+        ({"a": 0}, 1, "including '!UNK'"),
         ({"!UNK": 3}, 2, "at least 4 rows"),
         ({"!UNK": 0, "a": "b"}, 1, "must map statements"),
         ({"!UNK": 0, "a": -1}, 1, "must map statements"),
