@@ -50,7 +50,7 @@ def test_of_several_choices_of_an_option_the_last_counts() -> None:
 
 @pytest.mark.parametrize("numbers", [[], [0], [-1] * len(OPTIONS), [99] * len(OPTIONS)])
 def test_what_are_no_numbers_of_values_is_refused(numbers: list[int]) -> None:
-    with pytest.raises(InvalidActionError, match="an action has|must be a number"):
+    with pytest.raises(InvalidActionError, match=r"an action has|must be a number"):
         write_pipeline(numbers)
 
 
