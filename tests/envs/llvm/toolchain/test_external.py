@@ -78,5 +78,5 @@ def test_a_named_clang_that_is_not_there_is_named(
 
 def test_a_program_that_prints_no_version_is_not_taken_for_clang(folder: Path) -> None:
     install(folder, "clang", "gcc (Debian 12.2.0-14) 12.2.0")
-    with pytest.raises(ProjectError, match=re.escape("prints no version of clang")):
+    with pytest.raises(ProjectError, match=re.escape("does not print a version of clang")):
         require_build_tools()

@@ -61,7 +61,7 @@ def test_missing_tools_are_named(
     monkeypatch.setattr(shutil, "which", which)
     source = "int main(void) { return 7; }"
     result = validated(program(source), rungs=("asan",))
-    assert "needs opt-22: install it with `apt install llvm-22`" in reason(result, "asan")
+    assert "opt-22 not found; install it with `apt install llvm-22`" in reason(result, "asan")
 
 
 def test_a_compiler_without_sanitizers_is_said(
