@@ -61,7 +61,7 @@ def test_the_linker_that_clang_runs_has_to_be_of_its_version(folder: Path) -> No
     install(folder, "ld.lld", LLD.format("14"))
     install(folder, "ld.lld-22", LLD.format("22"))
     install(folder, "llvm-strip-22", "LLVM version 22.1.8")
-    with pytest.raises(ProjectError, match=r"is lld 14\.1\.8, and .*`apt install lld-22`"):
+    with pytest.raises(ProjectError, match=r"is lld 14\.1\.8, but .*`apt install lld-22`"):
         require_build_tools()
     install(folder, "clang-22", CLANG.format("22"), str(folder / "ld.lld-22"))
     require_build_tools()
