@@ -48,7 +48,7 @@ def test_the_parameters_of_compiler_gym_0_2_5_work(make_env: MakeEnv) -> None:
     counts = ("runtimes_per", "buildtimes_per", "warmup_runs_count_per_runtime")
     names = [f"llvm.get_{name}_observation" + "_count" * ("warm" not in name) for name in counts]
     assert [env.send_param(name, "") for name in names] == ["4", "2", "0"]
-    with pytest.raises(InvalidParameterError, match="runtime_observation_count must be .*'x'"):
+    with pytest.raises(InvalidParameterError, match=r"runtime_observation_count must be .*'x'"):
         env.send_param("llvm.set_runtimes_per_observation_count", "x")
 
 

@@ -69,7 +69,9 @@ def test_a_checksum_is_judged_only_where_all_builds_agree(
     named = [(f"b{number}", ran) for number, ran in enumerate(references)]
     monkeypatch.setattr(checksums, "_references", always(named))
     monkeypatch.setattr(checksums, "make_module", always(b""))
-    monkeypatch.setattr(checksums, "built", stand_in(lambda module: nullcontext(Path("/nowhere"))))
+    monkeypatch.setattr(
+        checksums, "build_program", stand_in(lambda module: nullcontext(Path("/nowhere")))
+    )
     monkeypatch.setattr(checksums, "run_contained", always(found))
     subject: Any = SimpleNamespace(benchmark=Benchmark("benchmark://user-v0/1", b""))
     said = checksums.check_checksums(subject)
