@@ -86,6 +86,6 @@ def test_a_file_of_no_known_language_is_refused(compiled: list[tuple[str, ...]])
         BenchmarkInitError, match=r"mine-v0/1 has the suffix '\.f90'; supported are \.bc"
     ):
         stored(".f90")
-    with pytest.raises(BenchmarkInitError, match="is a nameless file"):
+    with pytest.raises(BenchmarkInitError, match="has the suffix ''"):
         stored("")
     assert compiled == []
