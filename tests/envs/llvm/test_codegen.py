@@ -138,7 +138,7 @@ def test_what_is_not_offered_is_refused_and_changes_nothing(
         env.reset()
         with pytest.raises(InvalidActionError, match=f"{space} has no options of the code gen"):
             env.codegen = CHOSEN
-    with pytest.raises(InvalidActionError, match="as a dict, found None"):
+    with pytest.raises(InvalidActionError, match="must be a dict of options by name"):
         env.codegen = None  # type: ignore[assignment]
 
 

@@ -136,7 +136,7 @@ class LlvmCommandLine(Commandline):
         for part in parts:
             if part not in index:
                 raise InvalidActionError(
-                    f"{part!r} is not the pipeline text of an action of {self.name}"
+                    f"{part!r} is not an action of {self.name}; write its pipeline text"
                     + self.advice(part)
                 )
             actions.append(index[part])
@@ -146,7 +146,7 @@ class LlvmCommandLine(Commandline):
         """Return the end of a message about a missing `text`: the space that has it, if any."""
         if self.name == LEGACY or text not in legacy_flags():
             return ""
-        return f'. It is a CompilerGym 0.2.5 action: use action_space="{LEGACY}"'
+        return f' (it is a CompilerGym 0.2.5 action: use action_space="{LEGACY}")'
 
     def _texts(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> list[str]:
         several = [actions] if isinstance(actions, SupportsIndex) else actions

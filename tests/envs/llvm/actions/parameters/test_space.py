@@ -191,7 +191,7 @@ def test_numbers_that_are_none_are_refused(env: LlvmEnv):
 def test_a_command_that_is_none_of_ours_is_refused(env: LlvmEnv, text: str):
     with pytest.raises(
         InvalidActionError,
-        match=r"does not accept|is neither|is not (an opt|the pipe)|set for one|must be one of",
+        match=r"does not accept|is neither|is not an (opt|action)|set for one|must be one of",
     ):
         env.commandline_to_actions(text)
 

@@ -237,7 +237,9 @@ class ParameterSpace(Dict):
                 return name, words
             if flag == f"{head}<{words[0] if words else ''}>{closing}":
                 return name, words[1:]
-        raise InvalidActionError(f"{text!r} is not the pipeline text of an action of {self.name}")
+        raise InvalidActionError(
+            f"{text!r} is not an action of {self.name}; write its pipeline text"
+        )
 
     # -- search --------------------------------------------------------------------------------
 
