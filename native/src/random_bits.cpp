@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LLVM names temporary files by random bits, and asks arc4random for them, which the C library has
+// LLVM names temporary files with random bits from arc4random, which the C library has
 // from 2.36 on. This one answers in its place, and the engine runs where the C library is older.
 
 #include <sys/random.h>

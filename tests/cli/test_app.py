@@ -44,7 +44,7 @@ def test_no_command_prints_the_help(cli: Run) -> None:
         (("run", "cbench-v1/nothing"), "no program 'nothing'", "describe llvm-v0"),
         (("run", "elsewhere-v0/1"), "no dataset 'benchmark://elsewhere-v0'", "describe llvm-v0"),
         (("run", "missing.c"), "no such file: missing.c", "a program is a URI"),
-        (("run", "."), "no program|expected a program file|not a benchmark", "a program is a URI"),
+        (("run", "."), "no program|name a program file|not a benchmark", "a program is a URI"),
         (("run", "cbench-v1/crc32", "srao"), "no action 'srao'.*did you mean sroa", "--actions"),
         (("run", "cbench-v1/crc32", "9999"), "no action number 9999", "--actions"),
         (("run", "cbench-v1/crc32", "--pipeline", "bogus"), "bogus", "--print-passes"),

@@ -110,4 +110,4 @@ def test_a_stack_is_simplified_to_what_earns(cli: Run) -> None:
 
 def test_an_old_flag_is_looked_for_where_it_is(cli: Run) -> None:
     (_, reply) = explore(cli, "-mem2reg")
-    assert 'expected action_space="CompilerGymV0"' in reply["details"]
+    assert 'use action_space="CompilerGymV0"' in reply["details"]

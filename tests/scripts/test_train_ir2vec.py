@@ -104,7 +104,7 @@ def test_a_vocabulary_that_cannot_be_used_is_named(
     )  # fmt: skip
     assert done.returncode != 0
     assert (
-        f"expected a vocabulary of IR2Vec (JSON with Opcodes, Types and Arguments) in {path}"
+        f"{path} is not an IR2Vec vocabulary (JSON with Opcodes, Types and Arguments)"
         in (done.stderr)
     )
 

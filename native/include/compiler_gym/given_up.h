@@ -1,5 +1,5 @@
-// Where LLVM gives up in the middle of its work, what it worked on is in an unknown condition: it
-// is leaked, because its destructors may not survive that (docs/decisions/0011). Whatever LLVM
+// If LLVM aborts in the middle of its work, the objects it worked on are in an unknown state: they
+// are leaked, because their destructors could crash (docs/decisions/0011). Every object that LLVM
 // works on is therefore owned by a `Fragile`.
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace compiler_gym {
 
-// A base of what is thrown when LLVM gives up. While one exists, no `Fragile` destroys anything.
+// The base class of exceptions thrown when LLVM aborts. While one exists, no `Fragile` destroys
+// its object.
 class GivenUp {
  public:
   GivenUp() { ++alive_; }

@@ -1,4 +1,4 @@
-// What a box is asked to be: read from the command line, which the library alone writes.
+// The configuration of a box, read from the command line, which only the library writes.
 
 #pragma once
 

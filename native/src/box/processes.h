@@ -30,7 +30,7 @@ class Seen {
 // this process. Every thread may have children, and their children too.
 void look(Seen& seen, bool is_shared);
 
-// What a process uses: its pages, what is swapped out, huge pages, and the tables of all of them.
+// The memory of a process: its pages, swap, huge pages, and their page tables.
 struct Use {
   long threads = 1;
   long long resident = 0, others = 0;

@@ -1,4 +1,4 @@
-// Run another program so that whoever called us cannot tell that we stood between.
+// Run another program transparently: the caller cannot detect the driver in between.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a compiler is asked for, as far as a driver has to know: whether the call makes an object or
+// The parts of a compiler command that a driver needs: whether the call makes an object or
 // links something, and where. Everything finer is read by the library, after the compiler has run.
 
 #pragma once

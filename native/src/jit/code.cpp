@@ -88,7 +88,7 @@ struct Generator {
 // The constants of a context stay as long as it does, so a generator is made anew now and then.
 constexpr int most_uses = 64;
 
-// Generators that nobody uses, by level. Never destroyed, see `linker`.
+// Unused generators, by level. Never destroyed, see `linker`.
 struct Idle {
   std::mutex mutex;
   std::map<int, std::vector<Fragile<Generator>>> generators;

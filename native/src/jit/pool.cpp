@@ -90,7 +90,7 @@ Pool* pool = nullptr;
 // Who may use the pool. Never destroyed: code may run while a process ends.
 std::mutex* door = new std::mutex;
 
-// A forked process has none of the pool's threads, nor whoever held the door.
+// A forked process has none of the pool's threads, nor the thread that held the lock.
 void forget_pool() {
   pool = nullptr;
   door = new std::mutex;

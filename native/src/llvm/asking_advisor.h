@@ -1,4 +1,4 @@
-// An advisor of LLVM's inliner that lets somebody else decide.
+// An advisor of LLVM's inliner that leaves decisions to a callback.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ class AskingAdvisor : public ::llvm::InlineAdvisor {
   ::llvm::DefaultInlineAdvisor standard_;
   Ask ask_;
   CallGraphFacts graph_;
-  // Of the caller that was asked about last.
+  // The caller of the latest question.
   const ::llvm::Function* reached_of_ = nullptr;
   ::llvm::SmallPtrSet<const ::llvm::BasicBlock*, 32> reached_;
   std::int64_t growth_ = 0;

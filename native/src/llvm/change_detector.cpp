@@ -74,7 +74,7 @@ void ChangeDetector::before(::llvm::StringRef pass, const ::llvm::Any& unit) {
   const Timed timed(timing_, PartKind::detection, "read before passes");
   const auto* function = function_of(unit);
   is_doubted_ = word.trust.only_where_reachable && !(function && is_all_reachable(*function));
-  // What is not hashed now cannot be compared: that takes the word of the pass.
+  // Without a hash there is nothing to compare with, so trust the pass.
   const bool is_believed = word.trust.nothing && word.trust.something && !is_doubted_;
   if (!changed_ && !before_ && !(is_believed && is_one_pass_)) before_ = whole_();
 }

@@ -21,7 +21,7 @@ class ChangeDetector {
  public:
   // Hashes the module as it is when it is called.
   using Whole = std::function<IrHash()>;
-  // Called after each pass that is no manager of others, with what it said; null for none.
+  // Called after each pass that is not a pass manager, with its report; null for none.
   using Listener = std::function<void(::llvm::StringRef pass, bool vouched)>;
 
   // All must outlive it. What is done here is noted in `timing` if there is one.
@@ -55,7 +55,7 @@ class ChangeDetector {
   bool is_one_pass_ = false;
   bool changed_ = false;
   bool any_claim_ = false;
-  // Whether the pass that is running is not believed, where it is elsewhere.
+  // True while a pass that is usually trusted is not trusted here.
   bool is_doubted_ = false;
   std::optional<IrHash> before_;
   Listener listener_;

@@ -37,7 +37,7 @@ struct Compilation {
   ::llvm::legacy::PassManager passes;
 };
 
-// What an object holds beside what llc writes.
+// The extra contents of an object, in addition to llc's output.
 enum class Extra { None, Blocks, Sections, Text };
 
 bool is_scalable(const ::llvm::Value* value) { return value->getType()->isScalableTy(); }

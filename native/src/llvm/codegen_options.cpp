@@ -30,7 +30,7 @@ std::vector<CodegenOption> read_table() {
   return options;
 }
 
-// What is wrong with a choice; nothing where it is offered.
+// The error for an invalid choice; empty if it is valid.
 std::string refusal(StringRef name, StringRef value) {
   const auto& options = codegen_options();
   const auto option = std::find_if(options.begin(), options.end(),

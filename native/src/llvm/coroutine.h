@@ -16,8 +16,8 @@ class Coroutine {
  public:
   // Throws std::bad_alloc if there is no room for a stack.
   explicit Coroutine(std::function<void()> work);
-  // The stack of unfinished work stays: nobody knows what still points into it. Whoever can
-  // finish the work does so before.
+  // The stack of unfinished work is not freed, because pointers into it may still exist. Callers
+  // should finish the work first if they can.
   ~Coroutine();
   Coroutine(const Coroutine&) = delete;
   Coroutine& operator=(const Coroutine&) = delete;

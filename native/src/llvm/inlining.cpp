@@ -175,7 +175,7 @@ Inlining::~Inlining() {
   run_->is_given_up = true;
   try {
     go_on();
-  } catch (...) {  // nobody is left to hear of it, and all that it may have damaged is leaked
+  } catch (...) {  // nothing can report it, and everything that it may have damaged is leaked
     (void)run_.release();
   }
 }

@@ -94,7 +94,7 @@ OptimizationLevel pipeline_of(Level level) {
   __builtin_unreachable();
 }
 
-// Clang's driver asks the linker for -O2 at -Os and -Oz: the marks on functions do the rest.
+// Clang's driver passes -O2 to the linker for -Os and -Oz; the function attributes do the rest.
 OptimizationLevel linked_pipeline_of(Level level) {
   return level == Level::Os || level == Level::Oz ? OptimizationLevel::O2 : pipeline_of(level);
 }

@@ -25,7 +25,7 @@ constexpr StringRef function_was = "compiler-gym-function-was";
 enum CallChoice : std::size_t { call_default, call_inline, call_never };
 enum FunctionChoice : std::size_t { as_it_is, optsize, minsize, cold, hot, noinline };
 
-// What a loop is told: properties of its `!llvm.loop`, instead of all that begin with `replaces`.
+// The properties of a loop's `!llvm.loop`, which replace all that begin with `replaces`.
 struct LoopChoice {
   const char* name;
   const char* replaces = nullptr;
@@ -101,7 +101,7 @@ const std::array loop_choices{
       ::llvm::ConstantInt::get(::llvm::Type::getInt32Ty(context), value));
 }
 
-// The id that is operand `at` of a node, which may be anybody's.
+// The id in operand `at` of a node, which need not be ours.
 std::int32_t id_at(const MDNode& node, unsigned at) {
   if (node.getNumOperands() <= at) return no_id;
   const auto* constant =
@@ -110,7 +110,7 @@ std::int32_t id_at(const MDNode& node, unsigned at) {
   return static_cast<std::int32_t>(constant->getZExtValue());
 }
 
-// What the node of a marked call says that the call was before.
+// The state of a call before it was marked, read from its node.
 std::optional<StringRef> noted_at(const MDNode& node) {
   if (node.getNumOperands() < 2) return std::nullopt;
   const auto* noted = ::llvm::dyn_cast_or_null<::llvm::MDString>(node.getOperand(1));

@@ -1,4 +1,4 @@
-// Where the ids of decisions lie in the IR, and what is marked there; see marks.h.
+// The ids and marks of decision points in the IR; see marks.h.
 #pragma once
 
 #include <cstdint>

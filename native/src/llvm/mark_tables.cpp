@@ -120,7 +120,7 @@ class Inlining {
  public:
   explicit Inlining(const CallGraph& graph) : graph_(graph) {}
 
-  // Whether LLVM inlines the call where it is told to.
+  // Whether LLVM can inline the call.
   bool is_possible(const CallBase& call) {
     const auto& caller = *call.getFunction();
     const auto& callee = *call.getCalledFunction();

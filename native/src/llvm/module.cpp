@@ -99,7 +99,7 @@ struct Module::State {
     return *kept_count;
   }
 
-  // After changes that nobody listened to.
+  // Called after changes without a listener.
   void forget() {
     ++version;
     kept_hash.reset();
@@ -127,7 +127,7 @@ struct Module::State {
     detector->begin(is_one_pass(pipeline), is_asked, std::move(listener));
     run(std::move(passes));
     throw_reported_errors();
-    // Until a pass says that it changed something, what is kept holds.
+    // The cached state is valid until a pass reports a change.
     const auto hash = kept_hash;
     const auto count = kept_count;
     if (detector->any_claim()) {
@@ -263,7 +263,7 @@ WatchedRun Module::run_watched(const std::string& pipeline) {
     found.differs = after != before;
     found.holds =
         state.current_hash() == after && state.current_count() == count_instructions(*state.module);
-    // A wrong answer leaves wrong knowledge behind.
+    // A wrong answer invalidates the cached state.
     if (!found.holds || found.differs != found.changed) state.forget();
     return found;
   });

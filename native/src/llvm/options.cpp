@@ -31,7 +31,7 @@ std::shared_mutex& everybody() {
 // How many guards this thread holds: the first takes the lock, the last gives it back.
 thread_local int held = 0;
 
-// A process is copied while nobody has other options, and the copy's one thread holds what it held.
+// A process is forked only while no other options are set, and the child's thread keeps its locks.
 [[maybe_unused]] const int watches_forks = pthread_atfork(
     [] {
       if (held == 0) everybody().lock_shared();

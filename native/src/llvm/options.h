@@ -1,4 +1,5 @@
-// LLVM's command-line options. A process has them once: what is set here holds for every module.
+// LLVM's command-line options. They are global to the process: values set here apply to every
+// module.
 #pragma once
 
 #include <string>

@@ -13,7 +13,7 @@
 
 namespace compiler_gym::llvm {
 
-// What is no option of the process: it is given to the target machine.
+// Options that are passed to the target machine instead of being set for the process.
 struct MachineSettings {
   ::llvm::TargetOptions options;
   std::optional<::llvm::Reloc::Model> relocation;

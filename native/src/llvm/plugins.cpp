@@ -21,7 +21,7 @@ std::vector<Register>& registrations() {
   return loaded;
 }
 
-// The plug-in that alone is asked; -1 asks all. As the list, it is changed before modules are made.
+// The only plug-in to query; -1 queries all. Like the list, it changes only before modules exist.
 int asked = -1;
 
 const std::string shared_library =

@@ -1,4 +1,4 @@
-// Reading modules and what LLVM says about them.
+// Read modules and collect LLVM's diagnostics about them.
 #pragma once
 
 #include <memory>

@@ -16,7 +16,7 @@ namespace {
 using ::llvm::Triple;
 using ::llvm::Type;
 
-// What there is to say about a machine that is none.
+// The error for an unknown machine.
 InitError no_machine(const std::string& target) {
   return InitError("'" + target + "' is no machine that this build makes code for: expected " +
                    ::llvm::join(machines(), ", ") +
@@ -33,7 +33,7 @@ Triple triple_of(const std::string& target) {
 // Types of values that another machine does not have, or that mean another thing there.
 class ForeignTypes {
  public:
-  // What is foreign in `type`; empty for nothing.
+  // The part of `type` that is specific to x86; empty if there is none.
   std::string in(Type* type) {
     if (!seen_.insert(type).second) return "";
     if (type->isX86_FP80Ty()) return "x86's long double (x86_fp80)";

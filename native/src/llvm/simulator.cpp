@@ -17,7 +17,7 @@ namespace mca = ::llvm::mca;
 
 namespace {
 
-// What llvm-mca assumes of a call when it is not told: `-call-latency`.
+// llvm-mca's default for `-call-latency`.
 constexpr unsigned call_latency = 100;
 
 // llvm-mca's library prints a warning at the first call and return that it meets. They are

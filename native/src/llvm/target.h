@@ -12,7 +12,7 @@
 
 namespace compiler_gym::llvm {
 
-// A machine that code can be made for, and what clang says of one that was not named closer.
+// A machine for which code can be generated, with clang's defaults for it.
 struct KnownMachine {
   const char* name;
   ::llvm::Triple::ArchType arch;

@@ -1,4 +1,4 @@
-// What the word of a pass is worth, which says that it preserved all analyses or not.
+// The reliability of a pass's report on whether it preserved all analyses.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

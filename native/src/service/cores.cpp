@@ -12,7 +12,7 @@ namespace compiler_gym::service {
 
 namespace {
 
-// A set of as many cores as the kernel can be asked about.
+// A set of as many cores as the kernel supports.
 struct CoreSet {
   static constexpr int most = 8192;
   unsigned long words[most / (8 * sizeof(unsigned long))] = {};
@@ -20,7 +20,7 @@ struct CoreSet {
   cpu_set_t* set() { return reinterpret_cast<cpu_set_t*>(words); }
 };
 
-// Those of this thread; none where nobody can say.
+// The cores of this thread; empty if unknown.
 CoreSet set_of_thread() {
   CoreSet cores;
   if (sched_getaffinity(0, sizeof(cores.words), cores.set()) < 0) return {};

@@ -26,7 +26,7 @@ struct Usual {
   bool no_effect;
 };
 
-// What a reply gives that says nothing else.
+// The defaults for fields that a reply does not contain.
 std::optional<Usual> usual_in(std::string_view message, std::size_t row_size,
                               const Places& places) {
   const auto reply = read_stepped(message);

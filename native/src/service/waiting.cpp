@@ -8,7 +8,7 @@ namespace compiler_gym::service {
 
 namespace {
 
-// What is slept at most at a time.
+// The longest sleep at a time.
 constexpr double longest_seconds = 1;
 
 }  // namespace

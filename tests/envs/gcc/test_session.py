@@ -78,7 +78,7 @@ def test_unknown_names_are_refused(session: GccSession) -> None:
     assert session.handle_session_parameter("no.such", "1") is None
     assert session.handle_session_parameter("timeout", "5") == "5"
     assert session.handle_session_parameter("timeout", "") == "5"
-    with pytest.raises(InvalidParameterError, match="expected seconds above 0"):
+    with pytest.raises(InvalidParameterError, match="timeout must be above 0 seconds"):
         session.handle_session_parameter("timeout", "-5")
 
 

@@ -74,12 +74,12 @@ def test_every_kind_of_corrupt_byte_is_survived(env: LlvmEnv, tmp_path: Path) ->
 
 
 def test_a_directory_and_a_missing_file_are_named(env: LlvmEnv, tmp_path: Path) -> None:
-    with pytest.raises(BenchmarkInitError, match="found a directory"):
+    with pytest.raises(BenchmarkInitError, match="is a directory"):
         env.reset(benchmark=f"file://{tmp_path}")
     with pytest.raises(BenchmarkInitError, match=r"gone\.bc.*No such file"):
         env.reset(benchmark=f"file://{tmp_path}/gone.bc")
     (tmp_path / "notes.txt").write_text("milk")
-    with pytest.raises(BenchmarkInitError, match=r"cannot tell what .*notes\.txt"):
+    with pytest.raises(BenchmarkInitError, match=r"unknown type of file .*notes\.txt"):
         env.reset(benchmark=f"file://{tmp_path}/notes.txt")
     assert still_works(env)
 
@@ -119,7 +119,7 @@ def test_an_unknown_program_is_named(env: LlvmEnv, uri: str, message: str) -> No
 
 
 def test_a_goal_that_does_not_exist_is_named(env: LlvmEnv) -> None:
-    with pytest.raises(BenchmarkInitError, match=r"goal is 'beauty'.*expected size or speed"):
+    with pytest.raises(BenchmarkInitError, match=r"no goal 'beauty'.*use goal=size or speed"):
         env.reset(benchmark="cbench-v1/crc32?goal=beauty")
     assert still_works(env)
 
@@ -127,7 +127,7 @@ def test_a_goal_that_does_not_exist_is_named(env: LlvmEnv) -> None:
 def test_a_thing_that_is_no_program_is_refused(env: LlvmEnv) -> None:
     with pytest.raises(BenchmarkInitError, match="a URI or a Benchmark \\(got int"):
         env.reset(benchmark=3)  # type: ignore[arg-type]  # the mistake under test
-    with pytest.raises(TypeError, match="expected a path or a ClangInvocation, found int"):
+    with pytest.raises(TypeError, match=r"inputs must be paths or ClangInvocations \(got int"):
         make_benchmark([1])  # type: ignore[list-item]  # the mistake under test
 
 

@@ -120,10 +120,10 @@ def test_what_is_not_offered_is_refused_and_changes_nothing(
 ) -> None:
     before = mixed.observation["IrHash"]
     for chosen in ({"regalloc": "slow"}, {"stats": "true"}):
-        with pytest.raises(InvalidActionError, match="is no"):
+        with pytest.raises(InvalidActionError, match=r"no option|cannot be|is not an llc"):
             mixed.codegen = chosen
     for text in ("opt a.bc -o - | llc --stats -o b.o", "opt a.bc -o - | sh -c x"):
-        with pytest.raises(InvalidActionError, match="is no"):
+        with pytest.raises(InvalidActionError, match=r"no option|cannot be|is not an llc"):
             mixed.commandline_to_actions(text)
     assert mixed.observation["IrHash"] == before
     assert mixed.actions == []
@@ -138,7 +138,7 @@ def test_what_is_not_offered_is_refused_and_changes_nothing(
         env.reset()
         with pytest.raises(InvalidActionError, match=f"{space} has no options of the code gen"):
             env.codegen = CHOSEN
-    with pytest.raises(InvalidActionError, match="as a dict, found None"):
+    with pytest.raises(InvalidActionError, match="must be a dict of options by name"):
         env.codegen = None  # type: ignore[assignment]
 
 
@@ -187,7 +187,7 @@ def test_a_program_with_choices_does_what_it_did(make_env: MakeEnv) -> None:
 def test_a_bug_report_wants_passes(make_env: MakeEnv, tmp_path: Path) -> None:
     env = make_env(action_space="Codegen", benchmark=SHA)
     env.reset()
-    with pytest.raises(MinimizationError, match="a report is about passes"):
+    with pytest.raises(MinimizationError, match="cannot be written as an opt command"):
         env.write_bug_report(tmp_path)
 
 

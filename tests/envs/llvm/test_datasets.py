@@ -21,9 +21,12 @@ Env = Callable[..., LlvmEnv]
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("file://part.c", "with its whole path, such as file://.*/part.c"),
-        ("file://sub/part.c", "with its whole path, such as file://.*/sub/part.c"),
-        ("file://", "with its whole path"),
+        ("file://part.c", "does not have an absolute path; write the address as file://.*/part.c"),
+        (
+            "file://sub/part.c",
+            "does not have an absolute path; write the address as file://.*/sub/part.c",
+        ),
+        ("file://", "does not have an absolute path"),
         ("file:///a%00b.c", "null byte"),
         ("file:///dev/null", "a pipe or a device"),
     ],
@@ -72,6 +75,6 @@ def test_datasets_have_names_of_their_own_and_an_imported_one_gives_way(
     assert [d.name for d in make_datasets(tmp_path)] == [*names, "benchmark://mine-v0"]
     import_corpus("clgen-v0", tmp_path / "in", site_data_base=tmp_path)
     with pytest.warns(
-        UserWarning, match=r"is left out: benchmark://clgen-v0 is the name of another"
+        UserWarning, match=r"is ignored: another dataset is already called benchmark://clgen-v0"
     ):
         assert len(make_datasets(tmp_path)) == len(names) + 1

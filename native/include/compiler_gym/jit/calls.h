@@ -1,4 +1,4 @@
-// Calls of machine code by address, one after the other or in turns, with a clock.
+// Timed calls of machine code by address, in sequence or alternating.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What can go wrong between a text and machine code. Python's classes are named in
+// Errors between IR text and machine code. The Python classes are named in
 // python/jit/errors.cpp.
 #pragma once
 
@@ -9,25 +9,25 @@
 
 namespace compiler_gym::jit {
 
-// The text is no LLVM IR, or IR that does not verify.
+// The text is not valid LLVM IR.
 class InvalidIrError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// It is for another machine, or names a machine that there is no code generator for.
+// The IR is for another machine, or for one without a code generator in this build.
 class TargetError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// It was compiled, but a function that it calls or that was asked for does not exist.
+// The IR was compiled, but a function that it calls or that was requested does not exist.
 class LinkError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// LLVM gave up. What was being compiled is leaked, since it is in no state to be destroyed.
+// LLVM aborted. The module is leaked because it cannot be destroyed safely.
 class FatalError : public std::runtime_error, public GivenUp {
  public:
   using std::runtime_error::runtime_error;

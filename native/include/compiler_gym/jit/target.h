@@ -1,4 +1,4 @@
-// What machine code is made for: this machine, with all that its processor can do, or a GPU.
+// The target of machine code: this machine, with all features of its processor, or a GPU.
 #pragma once
 
 #include <map>
@@ -6,14 +6,14 @@
 
 namespace compiler_gym::jit {
 
-// This machine's processor, as LLVM calls it, and its triple.
+// LLVM's name of this machine's processor, and its triple.
 std::string host_cpu();
 std::string host_triple();
-// What it can do beyond every machine of its kind, by LLVM's names.
+// Features beyond the baseline of its architecture, by LLVM's names.
 std::map<std::string, bool> host_features();
-// How many bits its widest vector register holds.
+// The width of the widest vector register, in bits.
 int vector_bits();
-// How many vector registers there are.
+// The number of vector registers.
 int vector_registers();
 
 // Assembly of `ir` for a target; "" is this machine, "nvptx64-nvidia-cuda" makes PTX. `level` is as

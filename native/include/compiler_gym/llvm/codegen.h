@@ -7,24 +7,24 @@
 
 namespace compiler_gym::llvm {
 
-// The ELF object that `llc -filetype=obj` makes of this bitcode at its default
-// options (-O2, static relocation). Throws UnsupportedError when this build has
+// The ELF object that `llc -filetype=obj` produces from this bitcode with default
+// options (-O2, static relocation). Throws UnsupportedError if this build has
 // no code generator for the module's target.
 std::string object_code_of(std::string_view bitcode);
 
-// The position-independent object for a linker that drops and folds: each function and each
-// variable is a section of its own, as lld makes it for itself at link-time optimisation.
+// The position-independent object for a linker that removes and folds sections: each function and
+// variable has its own section, as in lld's link-time optimisation.
 std::string object_code_in_sections_of(std::string_view bitcode);
 
-// The object of object_code_of with a map of its blocks and of how often LLVM thinks each runs, for
+// The object of object_code_of with a map of its blocks and their estimated frequencies, for
 // machine.h. The machine code is the same.
 std::string object_code_with_blocks_of(std::string_view bitcode);
 
 // The text of the object of object_code_of, as `llc -filetype=asm` writes it.
 std::string assembly_of(std::string_view bitcode);
 
-// Whether inline assembly may read files (.include, .incbin) when code is made for it. It may not
-// at first: then a program that does is refused with a DiagnosticError.
+// Sets whether inline assembly may read files (.include, .incbin) during code generation. By
+// default it may not: such a program then raises a DiagnosticError.
 void let_assembly_read_files(bool may);
 
 // The bytes of machine code: the sum of the sections that hold instructions, as

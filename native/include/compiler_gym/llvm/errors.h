@@ -1,5 +1,5 @@
-// What can go wrong in the engine, one type per answer to "whom do I ask?".
-// The Python binding turns each into the class of the same meaning in
+// Errors of the engine, one type for each kind of cause.
+// The Python binding converts each to the corresponding class in
 // compiler_gym.errors.
 #pragma once
 
@@ -10,22 +10,22 @@
 
 namespace compiler_gym::llvm {
 
-// The bytes given are not a module this LLVM can hold.
+// The bytes are not a module that this LLVM can read.
 struct InitError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// PassBuilder refuses the pipeline text.
+// PassBuilder rejects the pipeline text.
 struct PipelineError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// LLVM gave up in the middle of its work; the module is lost.
+// LLVM aborted in the middle of its work; the module is lost.
 struct FatalError : std::runtime_error, GivenUp {
   using std::runtime_error::runtime_error;
 };
 
-// The same where it found no memory.
+// The same, because memory ran out.
 struct OutOfMemory : std::bad_alloc, GivenUp {};
 
 // LLVM finished its work and reported errors about the program.
@@ -33,7 +33,7 @@ struct DiagnosticError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The verifier refuses the module.
+// The verifier rejects the module.
 struct InvalidIrError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -43,7 +43,7 @@ struct TooLargeError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The question has no answer for this module, such as code for a foreign target.
+// The operation is not supported for this module, such as code for an unsupported target.
 struct UnsupportedError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -53,7 +53,7 @@ struct PluginError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What is to be marked is not there, or cannot be marked so.
+// The decision point does not exist, or cannot get this mark.
 struct RefusedError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

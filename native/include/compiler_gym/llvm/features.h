@@ -1,4 +1,4 @@
-// Counts that describe a module to a learner.
+// Counts that describe a module, as features for learning.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ inline constexpr std::size_t inst_count_size = 70;
 using InstCount = std::array<std::int64_t, inst_count_size>;
 InstCount inst_count(const ::llvm::Module& module);
 std::vector<std::string> inst_count_names();
-// Where an opcode is counted.
+// The index at which an opcode is counted.
 std::size_t inst_count_place(unsigned opcode);
 
 }  // namespace compiler_gym::llvm

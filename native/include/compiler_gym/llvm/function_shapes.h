@@ -1,5 +1,5 @@
-// What is left of each function when names and constants are forgotten: functions of one shape
-// are near duplicates, as copies of a source under other names are.
+// The shape of each function: its structure without names and constants. Functions with the same
+// shape are near-duplicates, such as copies of a source under different names.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace compiler_gym::llvm {
 
 // One row for each function with a body. A shape keeps opcodes, types, predicates, memory
 // orderings, control flow, intrinsics, and which operand is which. It forgets the names of values,
-// blocks, symbols and types, all constants (string literals, indices of fields and lengths of
-// arrays among them), attributes, flags, alignments, metadata and debug information. Symbols are
-// told apart within a function only: the first that it uses, the second, and so on.
+// blocks, symbols and types, all constants (including string literals, indices of fields and
+// lengths of arrays), attributes, flags, alignments, metadata and debug information. Symbols are
+// numbered within each function: the first that it uses, the second, and so on.
 struct FunctionShapes {
   std::vector<std::string> names;
   std::vector<std::int64_t> shapes;

@@ -1,5 +1,5 @@
-// What a module's functions, calls and loops look like, a row each: the state
-// for decisions about one function or one loop.
+// A module's functions, calls and loops, with a row for each: the state for
+// decisions about one function or one loop.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +37,8 @@ void visit_columns(const FunctionTable& table, Visit&& visit) {
         table.features);
 }
 
-// Who calls whom. A node is a function, declarations included, in the module's
-// order; parallel calls are one edge with their number.
+// The call graph. A node is a function, declarations included, in the module's
+// order; parallel calls are one edge with a count.
 struct CallGraphTable {
   std::vector<std::string> names;
   std::vector<std::int8_t> is_defined;
@@ -95,9 +95,9 @@ void visit_columns(const LoopForest& forest, Visit&& visit) {
   visit(flag_column("is_rotated", "the latch may leave the loop"), forest.is_rotated);
 }
 
-// How often each function that has a body runs in one run of the program, as LLVM's block
-// frequencies guess: main and whatever nobody calls by name once, others as often as the
-// calls to them. A recursive call counts as none.
+// The estimated calls of each function with a body in one run of the program, from LLVM's block
+// frequencies: 1 for main and for functions without direct callers, otherwise the frequency of
+// the calls to it. Recursive calls do not count.
 std::vector<std::pair<std::string, double>> call_frequencies(const ::llvm::Module& module);
 
 // What Python gets of this file as it stands here.

@@ -3,9 +3,9 @@
 // lists. Two modules have equal hashes exactly when opt would write the same
 // bitcode for both.
 //
-// Left out are the tables of names that bitcode copies from the context (kinds
-// of metadata, scopes, bundle tags): a pass may add to them without touching
-// the IR. Programs with debug information are described by their bytes, tables
+// It excludes the tables of names that bitcode copies from the context (kinds
+// of metadata, scopes, bundle tags): a pass can add to them without touching
+// the IR. For programs with debug information, the bytes are hashed, tables
 // included.
 #pragma once
 
@@ -24,7 +24,7 @@ class Fingerprint;
 
 using IrHash = std::array<std::uint8_t, 16>;
 
-// Keeps its tables between calls, so it serves the modules of one context only.
+// It keeps its tables between calls, so it can be used only for modules of one context.
 class Hasher {
  public:
   Hasher();

@@ -1,8 +1,8 @@
-// The pipeline of a level, whose inliner asks about each call before it decides.
+// The pipeline of a level, whose inliner pauses before each decision about a call.
 //
-// It stops at every question and goes on with the answer. With LLVM's own choice for every answer
-// the module becomes what apply_level() makes of it, byte for byte. A copy of the process made
-// while a question is open goes on from there: all that is under way is memory.
+// It pauses at every question and continues with the answer. With LLVM's own choice for every
+// answer, the result is that of apply_level(), byte for byte. A process forked during a question
+// can continue from there, because the whole state is in memory.
 #pragma once
 
 #include <array>
@@ -29,14 +29,14 @@ inline constexpr std::size_t inline_features_size = 39;
 using InlineFeatures = std::array<std::int64_t, inline_features_size>;
 std::vector<std::string> inline_feature_names();
 
-// The call that a question is about, as the module stands.
+// The call that a question is about, in the current module.
 struct CallSite {
   std::string caller;
   std::string callee;
-  std::int64_t number = 0;       // how many questions came before
-  std::int64_t block = 0;        // its place among the caller's blocks
-  std::int64_t instruction = 0;  // its place in that block
-  std::string location;          // file:line:column @ where that was inlined; empty without any
+  std::int64_t number = 0;       // number of earlier questions
+  std::int64_t block = 0;        // index among the caller's blocks
+  std::int64_t instruction = 0;  // index in that block
+  std::string location;          // file:line:column @ inlined-at location; empty if unknown
   std::int64_t arguments = 0;
   std::int64_t caller_blocks = 0;
   std::int64_t caller_instructions = 0;
@@ -47,8 +47,8 @@ struct CallSite {
   bool is_in_loop = false;
 };
 
-// One run of a pipeline. The module has to outlive it, and nobody else may change the module until
-// it is over. After an exception the module is lost, as after one of Module::run().
+// One run of a pipeline. The module must outlive it and must not be changed otherwise until it is
+// over. After an exception the module is lost, as after one of Module::run().
 class Inlining {
  public:
   // Give `module` the attributes of `level` and run its pipeline up to the first question.

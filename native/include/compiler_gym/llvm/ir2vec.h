@@ -1,4 +1,4 @@
-// LLVM's own IR2Vec: vectors for programs and functions out of a vocabulary.
+// LLVM's IR2Vec: vectors for programs and functions from a vocabulary.
 #pragma once
 
 #include <cstddef>

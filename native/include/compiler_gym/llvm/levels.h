@@ -1,5 +1,5 @@
-// What clang means by -O0 to -Oz and by optimising for size or speed: function
-// attributes and the standard pipelines.
+// Clang's levels -O0 to -Oz and its goals, size and speed: function attributes
+// and the standard pipelines.
 #pragma once
 
 #include <memory>
@@ -17,16 +17,16 @@ class Module;
 namespace compiler_gym::llvm {
 
 enum class Goal { size, speed };
-// OptOz is what `opt -passes='default<Oz>'` makes of bitcode that has no size attributes, with
-// which papers compare; the others are clang's.
+// OptOz is `opt -passes='default<Oz>'` on bitcode without size attributes, the baseline in papers;
+// the others are clang's levels.
 enum class Level { O0, O1, O2, O3, Os, Oz, OptOz };
 
 std::optional<Goal> goal_named(std::string_view name);
 std::optional<Level> level_named(std::string_view name);
 
 // Mark every definition minsize and optsize, or neither. Both remove optnone,
-// under which passes leave a function alone; noinline stays, because the program
-// may mean it.
+// with which passes skip a function; noinline stays, because the program may
+// need it.
 void set_goal(::llvm::Module& module, Goal goal);
 
 // Give every definition the attributes of a level and run the level's pipeline as
@@ -34,8 +34,8 @@ void set_goal(::llvm::Module& module, Goal goal);
 // what clang itself writes differently at -O0 (no lifetimes, no TBAA) is not undone.
 void apply_level(::llvm::Module& module, Level level);
 
-// The same for a module that is a whole program: return what `clang -flto` at that level and a
-// linker make of it, before machine code. Names in `keep` stay visible; see whole_program.h.
+// The same for a module that is a whole program: applies the pipelines of `clang -flto` and of the
+// linker at that level. Names in `keep` stay visible; see whole_program.h.
 Fragile<::llvm::Module> at_linked_level(Fragile<::llvm::Module> module, Level level,
                                         const std::vector<std::string>& keep);
 

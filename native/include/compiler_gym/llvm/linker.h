@@ -1,6 +1,6 @@
 // Programs from modules and modules from programs, as bitcode.
 //
-// All three throw InitError for input that LLVM cannot read or put together.
+// All three throw InitError for input that LLVM cannot read or link.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace compiler_gym::llvm {
 
-// One module of several, as llvm-link makes it. The parts of a module that was split, where
-// all are among them, become what they were.
+// Links several modules into one, like llvm-link. If all parts of a split module are among them,
+// the original module is restored.
 std::string link_modules(const std::vector<std::string_view>& modules);
 
-// One module for each defined function, under its name, and at last one without a name for
-// everything else. In the part of a function, constants keep their values and the rest is
-// declared; what was local to the module is visible to the other parts.
+// Returns one module for each defined function, under its name, and finally one without a name for
+// everything else. In the part of a function, constants keep their values and everything else is
+// declared; symbols that were local to the module are visible to the other parts.
 std::vector<std::pair<std::string, std::string>> split_functions(std::string_view data);
 
-// The same module without the casts from a type to itself, which reading bitcode
-// of the time of typed pointers leaves behind.
+// Removes casts from a type to itself, which remain after reading old bitcode with
+// typed pointers.
 std::string strip_noop_bitcasts(std::string_view data);
 
 }  // namespace compiler_gym::llvm

@@ -1,4 +1,4 @@
-// What an object file says about its speed without being run.
+// Static estimates of an object file's speed.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 namespace compiler_gym::llvm {
 
 // The instructions that `llvm-objdump -d` lists: of all code sections, padding included.
-// Throws UnsupportedError for an object of a processor that is not known here.
+// Throws UnsupportedError for an object for an unsupported processor.
 std::uint64_t machine_instructions_of(std::string_view object);
 
-// One block of machine code and what llvm-mca thinks of it.
+// One block of machine code and llvm-mca's estimate for it.
 struct MachineBlock {
   std::string function;   // the symbol of its function
   std::uint64_t section;  // the index of its section

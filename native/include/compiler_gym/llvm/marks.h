@@ -1,15 +1,15 @@
 // Decisions finer than a pass, as marks in the IR: call sites, loops and functions, each with an
-// id that lies in the IR too, and what passes that come after are told to do with it.
+// id that is stored in the IR too, and the choice that later passes must follow.
 //
 // An id is given once, in the order of the module, and belongs to a kind: call 3, loop 3 and
 // function 3 are different things. A pass that copies what has an id copies the id: the copies
-// are one decision, and a mark is put on all of them. What a pass removed has no id any more.
+// are one decision, and a mark applies to all of them. The ids of removed points no longer exist.
 //
 //   call site   `!compiler_gym.call !{i32 ID}`, on the instruction
 //   loop        `!{!"compiler_gym.loop", i32 ID}`, a property of the loop's `!llvm.loop`
 //   function    `"compiler-gym-function"="ID"`, an attribute
 //
-// What was there before the first mark is kept beside the id, so that `default` brings it back.
+// The state before the first mark is stored next to the id, so that `default` restores it.
 #pragma once
 
 #include <cstdint>
@@ -137,7 +137,7 @@ inline constexpr std::tuple mark_observations{
     Observed{"marked_functions", marked_functions, "Functions that have a body, with their marks."},
 };
 
-// A decision that a module has now.
+// A decision point of the current module.
 struct Point {
   PointKind kind;
   std::int32_t id;
@@ -145,7 +145,7 @@ struct Point {
   std::string label;      // what it is, for people
 };
 
-// The marks of one module, which must outlive it. Not thread safe.
+// The marks of one module, which must outlive this object. Not thread safe.
 class Marks {
  public:
   explicit Marks(Module& module);

@@ -1,12 +1,12 @@
-// One LLVM module in a context of its own, changed in place by passes.
+// One LLVM module in its own context, changed in place by passes.
 //
 // Its state is the IR and nothing else: analyses are dropped after every
 // pipeline and value names are never kept, so that equal bytes and equal
 // pipelines give equal bytes in every process. Not thread safe: one thread at
 // a time may use a Module.
 //
-// Every method may throw FatalError when LLVM gives up inside it. The module is
-// then lost: later calls throw FatalError too.
+// Every method may throw FatalError if LLVM aborts. The module is then lost:
+// later calls throw FatalError too.
 #pragma once
 
 #include <cstddef>

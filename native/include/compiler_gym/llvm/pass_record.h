@@ -1,4 +1,4 @@
-// What a pass did: instructions gained and lost, functions touched, remarks.
+// The effects of a pass: instructions added and removed, functions changed, remarks.
 #pragma once
 
 #include <string>

@@ -1,9 +1,9 @@
-// Where the time of a module's pipelines goes: passes within passes, the analyses
-// that they ask for, and what is done around them.
+// The time of a module's pipelines: nested passes, the analyses that they request,
+// and the work around them.
 //
-// What is alike under one parent is added up: a pass that ran on a thousand functions
-// is one part with a thousand calls. So the size of a tree is that of the pipelines
-// and not that of the program. Not thread safe, as the module is not.
+// Equal parts under one parent are added up: a pass that ran on a thousand functions
+// is one part with a thousand calls. The size of the tree thus depends on the pipelines,
+// not on the program. Not thread safe, like the module.
 #pragma once
 
 #include <chrono>

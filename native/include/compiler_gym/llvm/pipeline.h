@@ -1,4 +1,4 @@
-// What PassBuilder knows about pipeline texts, apart from any module.
+// PassBuilder's checks of pipeline texts and its list of passes, without a module.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace compiler_gym::llvm {
 
-// Throws PipelineError if PassBuilder refuses the text, or accepts it and then
-// gives up on every program, as with `loop(licm)`: the passes are tried on a
+// Throws PipelineError if PassBuilder rejects the text, or accepts it and then
+// aborts on every program, as with `loop(licm)`: the passes are tried on a
 // small built-in program with loops, calls and memory.
 void check_pipeline(const std::string& pipeline);
 

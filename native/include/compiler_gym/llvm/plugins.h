@@ -1,7 +1,7 @@
 // Plug-ins: shared libraries that add passes to LLVM.
 //
-// They need the symbols of the LLVM that loads them. An engine with LLVM inside hides its own, so
-// only one that shares libLLVM with them can load any.
+// They need the symbols of the LLVM that loads them. An engine that contains LLVM hides them, so
+// only one that shares libLLVM with the plug-ins can load any.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace compiler_gym::llvm {
 
-// Whether this engine shares its LLVM with what is loaded into the process.
+// True if this engine shares its LLVM with libraries loaded into the process.
 bool shares_llvm();
 
 // Load a plug-in for good: every module made afterwards knows its passes. Returns the name that it

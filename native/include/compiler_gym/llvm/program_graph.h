@@ -2,7 +2,7 @@
 // "ProGraML: A Graph-based Program Representation for Data Flow Analysis and
 // Compiler Optimizations" (Cummins et al., ICML 2021), with its type vertices.
 //
-// Vertex 0 stands for the world outside. Then come the instructions of each
+// Vertex 0 stands for everything external. Then come the instructions of each
 // function with its variables, in the order of the module (a declaration is one
 // instruction), and last the constants and types in the order of first use.
 // A variable is an argument or result that something uses.
@@ -30,7 +30,7 @@ enum class NodeKind : std::int32_t { Instruction, Variable, Constant, Type };
 // Type: from a type to its values, and to the type whose part `position` it is.
 enum class EdgeKind : std::int32_t { Control, Data, Call, Type };
 
-// One array per column, so that each goes into a tensor as it is.
+// One array per column, so that each can become a tensor unchanged.
 struct ProgramGraph {
   std::vector<std::int32_t> node_kind;
   std::vector<std::int32_t> node_text;
@@ -44,7 +44,7 @@ struct ProgramGraph {
 
 ProgramGraph program_graph(const ::llvm::Module& module);
 
-// What a vertex may be called, the same for every program: "[external]",
+// The possible texts of a vertex, the same for every program: "[external]",
 // "; undefined function", "var", "val", the opcodes, the kinds of type.
 std::vector<std::string> program_graph_texts();
 

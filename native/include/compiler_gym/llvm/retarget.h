@@ -1,4 +1,4 @@
-// The same IR for another machine.
+// Change the target of IR.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ class Module;
 
 namespace compiler_gym::llvm {
 
-// The machines that this build makes code for: "x86_64" first, then those it was built with of
-// "aarch64" and "riscv64".
+// The machines for which this build generates code: "x86_64" first, then "aarch64" and "riscv64" if
+// they were built in.
 std::vector<std::string> machines();
 
 // The machine among them that a triple or the name of a processor means; empty for none. What
@@ -22,13 +22,13 @@ std::string machine_of(std::string_view triple);
 // The processor whose cycles are counted for one of `machines()`. Throws InitError for another.
 std::string simulated_processor(const std::string& machine);
 
-// Make `module`, which is for x86-64 or for no machine, one for the machine or triple `target`:
-// its triple and data layout and the processor that its functions name become what clang writes
-// for that triple. The instructions stay. Return whether anything changed: a module
-// that is for that machine already is left as it is.
+// Retarget `module`, which is for x86-64 or for no machine, to the machine or triple `target`: its
+// triple, its data layout and the processor in its function attributes become those that clang
+// writes for that triple. The instructions stay. Return whether anything changed: a module that
+// is already for that machine stays unchanged.
 //
-// Throws InitError, and changes nothing, for a target that is none of `machines()` and for a
-// module that means nothing elsewhere: one with inline assembly, intrinsics or types of x86, ...
+// Throws InitError, and changes nothing, for a target that is not in `machines()` and for a module
+// that cannot be retargeted: one with inline assembly, intrinsics or types of x86, ...
 bool retarget(::llvm::Module& module, const std::string& target);
 
 }  // namespace compiler_gym::llvm

@@ -1,4 +1,4 @@
-// The part of LLVM that a process has once: targets and error handlers.
+// The process-wide part of LLVM: targets and error handlers.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace compiler_gym::llvm {
 // entry point of the engine calls it.
 void start();
 
-// Decide what an allocation failure does: end the process with
+// Set the effect of an allocation failure: end the process with
 // `out_of_memory_status`, or (the default) throw std::bad_alloc.
 void exit_on_out_of_memory(bool enabled);
 

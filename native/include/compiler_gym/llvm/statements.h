@@ -1,10 +1,10 @@
 // IR as the statements that inst2vec's vocabulary is made of, after "Neural Code
 // Comprehension: A Learnable Representation of Code Semantics" (Ben-Nun et al.,
-// NeurIPS 2018): names and immediate values are left out, structures written in
-// place, one statement for each global, function, block and instruction.
+// NeurIPS 2018): without names and immediate values, with structures written in
+// place, and one statement for each global, function, block and instruction.
 //
-// The vocabulary comes from a time when pointers had types. They are guessed from
-// what is done with a pointer, and are i8* where nothing tells.
+// The vocabulary is from the time when pointers had types. Types are inferred from
+// the uses of a pointer, and are i8* if there are none.
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ struct Column {
   std::size_t width = 0;  // of a row; 0 where each row is one value
 };
 
-// A place in another table or text, or -1 for none.
+// An index into another table or text, or -1 for none.
 constexpr Column index_column(const char* name, const char* doc) {
   return {name, doc, -1, std::numeric_limits<std::int32_t>::max()};
 }

@@ -10,7 +10,7 @@
 
 namespace compiler_gym::llvm {
 
-// What a token is, more coarsely than its kind.
+// A classification of tokens, coarser than their kind.
 enum class TokenCategory : std::int8_t {
   Punctuation,
   Keyword,
@@ -55,7 +55,7 @@ void visit_columns(const LexedText& lexed, Visit&& visit) {
   visit(text_column("text", "the text"), lexed.text);
 }
 
-// A text as the numbers of its different tokens, and those in the order they first occur.
+// A text as indices of its distinct tokens, and these tokens in order of first occurrence.
 struct Words {
   std::vector<std::int32_t> token_word;
   std::vector<std::int32_t> kind;
@@ -75,7 +75,7 @@ void visit_columns(const Words& words, Visit&& visit) {
   visit(text_column("text", "of all different ones, one after the other"), words.text);
 }
 
-// Throws InitError where the lexer meets something that is not IR.
+// Throws InitError if the lexer finds something that is not IR.
 Tokens tokens_of(const std::string& text);
 Words words_of(const std::string& text);
 

@@ -1,4 +1,4 @@
-// A module that is all there is of a program: what nothing outside it can name becomes its own.
+// A module that is a whole program: symbols that nothing outside it can use become local.
 #pragma once
 
 #include <string>

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""GCC: choose its command-line options for a program.
+"""GCC: choose command-line options for a program.
 
-Importing this registers the compiler and loads nothing else. ``session`` runs in workers,
+Importing this registers the compiler and loads nothing else. ``session`` runs in workers and
 ``environment`` in the user's process; ``actions``, ``observations`` and ``rewards`` are derived
-from the options that a compiler reports, and ``datasets`` lists the programs. ``programs`` makes
-them from files, ``state`` holds an episode's choices and program, ``panes`` are views of a program,
+from the options that a compiler reports, and ``datasets`` lists the programs. ``programs`` creates
+them from files, ``state`` holds an episode's choices and program, ``panes`` has views of a program,
 ``toolchain`` finds and runs the compiler, and ``validation`` checks that a program still works.
 ``tools/tune/gcc`` searches options for a whole project.
 """
@@ -62,6 +62,6 @@ gcc = Compiler(
     formats=(C_SOURCE, CXX_SOURCE),
     version="compiler_gym.envs.gcc.toolchain.gcc:usual_version",
 )
-"""What the entry point names."""
+"""The compiler that the entry point names."""
 
 __getattr__ = door(__name__)

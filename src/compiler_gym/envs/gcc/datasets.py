@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which programs GCC can start from: bundled, generated, published, and any file.
+"""The programs that GCC can start from: bundled, generated, published, and any file.
 
 Every program is source; nothing is compiled here. The classes keep the names that
 CompilerGym 0.2.5 gives them.
@@ -36,13 +36,13 @@ __all__ = [
     "get_gcc_datasets",
     "make_datasets",
 ]
-__path__: list[str] = []  # old paths are looked for below this one: see `compat`
+__path__: list[str] = []  # lets `compat` find the old paths below this module
 
 _STANDARD = ("-std=c11",)
-"""The language of the bundled programs."""
+"""The language standard of the bundled programs."""
 
 _OLD_C = ("-fpermissive", "-std=gnu99")
-"""What GCC 14 and newer need to take C that was valid until then; others ignore it."""
+"""Flags with which GCC 14 and newer accept older C; other versions ignore them."""
 
 
 class CBenchDataset(BundledPrograms):
@@ -76,8 +76,8 @@ class FileDataset(Dataset):
 class CsmithDataset(CsmithPrograms):
     """``generator://csmith-v0``: random C programs without undefined behaviour.
 
-    Each prints a checksum, so a build can be compared with the -O0 one. Some do not
-    end: a run may take 10 seconds.
+    Each prints a checksum, so a build can be compared with the -O0 build. Some do not terminate: a
+    run is limited to 10 seconds.
     """
 
     def __init__(
@@ -98,14 +98,14 @@ class CsmithDataset(CsmithPrograms):
         return Gcc(self.gcc_bin)
 
     def make_contents(self, source: bytes) -> bytes:
-        """Return what csmith wrote, with the headers of csmith that it includes."""
+        """Return a source from csmith, packed with the csmith headers that it includes."""
         headers = headers_for(source, self.csmith_includes)
         files = {"source.c": source, **{f"csmith/{name}": h for name, h in headers.items()}}
         return pack(SourceProgram(("source.c",), files, ("-Icsmith",)))
 
 
 class PublishedSource(PublishedDataset):
-    """An archive of sources, one program in each file that is listed."""
+    """An archive of sources, with one program in each listed file."""
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the program at `uri`."""
@@ -114,7 +114,7 @@ class PublishedSource(PublishedDataset):
 
 
 class AnghaBenchDataset(PublishedSource):
-    """``benchmark://anghabench-v1``: C functions that were mined from GitHub."""
+    """``benchmark://anghabench-v1``: C functions mined from GitHub."""
 
     archive = published_archives.ANGHABENCH
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The environment of GCC, with a property for each observation and its command lines."""
+"""The GCC environment, with a property for each observation."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -37,18 +37,18 @@ __all__ = ["GccEnv"]
 
 
 class GccEnv(RunnableEnv):
-    """Choose the command-line options with which GCC compiles a program.
+    """Choose the command-line options for compiling a program with GCC.
 
-    - Actions: ``Categorical`` (default) sets or bumps one option, ``Choices`` sets all
-      at once, ``OptionThenValue`` chooses an option and then its value.
-    - Observations: source, RTL, assembly, object, their sizes and hashes, instructions
-      by mnemonic, the choices and the command line; sizes also at -O0 to -O3 and -Os.
-    - Rewards: bytes of assembly, object or code saved, plain or against -Os, -O2 and -O3.
-    - End: never by itself; an episode is truncated when GCC refuses a combination of
-      options, crashes, hangs or takes too much memory.
-    - Programs: ``cbench-v1``, csmith's, files, and what `make_benchmark` makes.
+    - Actions: ``Categorical`` (default) sets or bumps one option, ``Choices`` sets all options at
+      once, ``OptionThenValue`` chooses an option and then its value.
+    - Observations: source, RTL, assembly, object, their sizes and hashes, instructions by
+      mnemonic, the choices and the command line; sizes also at -O0 to -O3 and -Os.
+    - Rewards: bytes of assembly, object or code saved, plain or relative to -Os, -O2 and -O3.
+    - End: an episode never ends by itself; it is truncated if GCC rejects a combination of
+      options, crashes, hangs or uses too much memory.
+    - Programs: ``cbench-v1``, csmith's, files, and the results of `make_benchmark`.
 
-    Nothing is compiled before something is observed, and no command line twice.
+    Compilation happens only for observations, and at most once for each command line.
 
         >>> import compiler_gym
         >>> with compiler_gym.make("gcc-v0", reward_space="obj_size") as env:
@@ -76,18 +76,18 @@ class GccEnv(RunnableEnv):
         self.gcc_bin = str(gcc_bin)
         """The compiler: a name on PATH, a path, or ``docker:`` and the name of an image."""
         self._known_needs: tuple[Benchmark, tuple[str, tuple[str, ...]]] | None = None
-        known = make_datasets(gcc_bin, datasets_site_path) if datasets is None else datasets
+        datasets_ = make_datasets(gcc_bin, datasets_site_path) if datasets is None else datasets
         super().__init__(
             SessionSource("compiler_gym.envs.gcc.session:GccSession", (("gcc_bin", self.gcc_bin),)),
             rewards=(*make_rewards(), *rewards),
             derived_observation_spaces=derived_observation_spaces,
-            datasets=known,
+            datasets=datasets_,
             **options,
         )
 
     @property
     def panes(self) -> Panes:
-        """What people look at of a program that GCC compiles."""
+        """The views of a GCC program."""
         return PANES
 
     @property
@@ -102,7 +102,7 @@ class GccEnv(RunnableEnv):
 
     @property
     def rtl(self) -> str:
-        """GCC's last register transfer language."""
+        """The last dump of GCC's register transfer language."""
         return self.observation["rtl"]
 
     @property
@@ -122,7 +122,7 @@ class GccEnv(RunnableEnv):
 
     @property
     def instruction_counts(self) -> dict[str, int]:
-        """How often each mnemonic occurs in the assembly."""
+        """The number of occurrences of each mnemonic in the assembly."""
         return self.observation["instruction_counts"]
 
     @property
@@ -142,19 +142,19 @@ class GccEnv(RunnableEnv):
 
     @property
     def text_size(self) -> int:
-        """The size in bytes of the object's sections that hold code."""
+        """The size in bytes of the object's code sections."""
         return self.observation["text_size"]
 
     @property
     def command_line(self) -> str:
-        """The command that compiles the program as it is now."""
+        """The command that compiles the program with the current options."""
         return self.observation["command_line"]
 
     @property
     def choices(self) -> list[int]:
-        """The number of the chosen setting of each option; -1 leaves it to the compiler.
+        """The number of the chosen setting of each option; -1 for the compiler's default.
 
-        Setting it counts as one action, which replays and states repeat.
+        Assigning to it counts as one action, which replays and states repeat.
         """
         return self.observation["choices"].tolist()
 
@@ -166,9 +166,9 @@ class GccEnv(RunnableEnv):
 
     @property
     def timeout(self) -> float:
-        """The seconds that one run of GCC may take; it lasts over resets, forks and pickles.
+        """The time limit of one run of GCC in seconds; kept across resets, forks and pickles.
 
-        Setting it raises `InvalidParameterError` for what is no number above 0.
+        Assigning anything but a number above 0 raises `InvalidParameterError`.
         """
         if self.in_episode:
             return float(self.send_param("timeout", ""))
@@ -181,18 +181,18 @@ class GccEnv(RunnableEnv):
             self.send_param("timeout", str(seconds))
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return which actions do something now, by their number; for `OptionThenValue`.
+        """Return a mask of the valid actions, by number; useful for `OptionThenValue`.
 
-        Learners that know masks, such as MaskablePPO, call this.
+        Learners that support masks, such as MaskablePPO, call this.
         """
         if self.episode.selection.action_space_name == CHOICES:
-            raise InvalidActionError(f"the actions of {CHOICES} have no numbers: expected another")
+            raise InvalidActionError(f"{CHOICES} has no action masks; use another action space")
         if self.episode.selection.action_space_name == OPTION_THEN_VALUE:
             return self.observation["action_mask"].astype(bool)
         return np.ones(self.action_space.n, dtype=bool)  # type: ignore[attr-defined]  # discrete
 
     def commandline(self) -> str:
-        """Return the command that compiles the program with what the episode has chosen."""
+        """Return the command that compiles the program with the episode's choices."""
         replay = Replay(self.gcc_spec.options, self.episode.selection.action_space_name)
         choices, pending = replay.choices(self.actions)
         words = make_words(self.gcc_spec.options, choices)
@@ -201,10 +201,10 @@ class GccEnv(RunnableEnv):
         return command_line(program, words, flags, suffix=suffix, pending=pending)
 
     def commandline_to_actions(self, commandline: str) -> list[Any]:
-        """Return actions of the action space that lead to what `commandline` chooses.
+        """Return actions of this action space that lead to the choices in `commandline`.
 
-        Raises `InvalidActionError` when it is no command of this compiler, or sets a
-        number that is too far away for actions that count; `apply` reaches any.
+        Raises `InvalidActionError` if it is not a command of this compiler, or if it sets a number
+        that takes too many actions to count to; `apply` does not have this limit.
         """
         options = self.gcc_spec.options
         program = self.gcc_spec.gcc.program
@@ -212,12 +212,12 @@ class GccEnv(RunnableEnv):
         return Replay(options, self.episode.selection.action_space_name).actions(choices, pending)
 
     def apply(self, state: CompilerEnvState) -> None:
-        """Reset to the program of `state` and choose what its command line says."""
+        """Reset to the program of `state` and apply the choices of its command line."""
         try:
             super().apply(state)
         except OutOfReachError:
-            given = self._programs.find_given(state.benchmark, self.episode.program)
-            self.reset(benchmark=given or state.benchmark)
+            program = self._programs.find_given(state.benchmark, self.episode.program)
+            self.reset(benchmark=program or state.benchmark)
             reader = CommandReader(self.gcc_spec.options, self.gcc_spec.gcc.program)
             self.choices = reader.read(state.commandline)[0]
 
@@ -228,7 +228,7 @@ class GccEnv(RunnableEnv):
         *,
         run: RunSpec | None = None,
     ) -> Benchmark:
-        """Return a program made of files; see `compiler_gym.envs.gcc.make_benchmark`."""
+        """Return a program made from files; see `compiler_gym.envs.gcc.make_benchmark`."""
         return make_benchmark(inputs, copt, run=run)
 
     def validate(
@@ -238,20 +238,20 @@ class GccEnv(RunnableEnv):
         rungs: Iterable[str] | None = None,
         sandbox: str | None = None,
     ) -> ValidationResult:
-        """Replay `state` (default: the current one) in a fresh worker, run it and compare.
+        """Replay `state` (default: the current one) in a new worker, run the program and compare.
 
-        `rungs` names the checks: see ``compiler_gym.envs.gcc.validation.RUNGS``. None
-        makes all of them. `sandbox` names what the program is kept from when it runs, by default
-        what the environment's limits say: see `compiler_gym.sandbox`.
+        `rungs` names the checks; see ``compiler_gym.envs.gcc.validation.RUNGS``. None runs all of
+        them. `sandbox` names the sandbox for running the program (default: the one in the
+        environment's limits); see `compiler_gym.sandbox`.
         """
         with use_sandbox(sandbox if sandbox is not None else self.limits.sandbox):
             return validate(self.state if state is None else state, self._twin, rungs)
 
     def behaviour_errors(self) -> tuple[ValidationError, ...]:
-        """Link the program as it is now, run it on its inputs and return what is wrong.
+        """Link the current program, run it on its inputs and return the differences.
 
-        Nothing is returned where it cannot be told: `validate` says so. Raises
-        `ValidationUnavailableError` where programs of the compiler are not run.
+        The result is also empty if the program cannot be checked; `validate` reports this. Raises
+        `ValidationUnavailableError` if the compiler's programs cannot be run here.
         """
         benchmark = self.benchmark
         assert benchmark is not None
@@ -261,13 +261,13 @@ class GccEnv(RunnableEnv):
         return finding.errors
 
     def _choose(self, choices: Sequence[int]) -> Any:
-        """Apply the action of `Choices` that sets `choices`, whatever the action space is."""
-        chosen = [choice + 1 for choice in check_choices(choices, self.gcc_spec.options)]
+        """Apply the action of `Choices` that sets `choices`, in any action space."""
+        action = [choice + 1 for choice in check_choices(choices, self.gcc_spec.options)]
         with self.episode.selection.use_actions(CHOICES):
-            return self.multistep([chosen])
+            return self.multistep([action])
 
     def _program_needs(self) -> tuple[str, tuple[str, ...]]:
-        """Return the ending of the program's preprocessed source, and the flags that it needs."""
+        """Return the suffix of the program's preprocessed source, and the flags that it needs."""
         benchmark = self.episode.program
         if benchmark is None:
             return ".i", ()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rewards: one for each cost, plain and scaled."""
+"""The rewards: plain and scaled ones for each cost."""
 
 from compiler_gym.envs.gcc.observations import TABLE
 from compiler_gym.spaces import Reward
@@ -9,5 +9,5 @@ __all__ = ["make_rewards"]
 
 
 def make_rewards() -> list[Reward]:
-    """Return fresh rewards: each holds the numbers of one environment's episode."""
+    """Return new rewards; an environment needs its own because each holds an episode's state."""
     return cost_rewards(TABLE.costs)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The session of GCC: a choice for every option, and one program to compile.
+"""The GCC session: a choice for every option, and one program to compile.
 
-Runs only in a worker. The state is the choices and nothing else; nothing is
-compiled before it is observed, and the same command line is never compiled twice.
+It runs only in a worker. The state consists of the choices alone; the program is compiled only when
+it is observed, and never twice with the same command line.
 """
 
 from pathlib import Path
@@ -41,19 +41,19 @@ Step = tuple[bool, ActionSpaceSpec | None, bool]
 
 
 class GccSession(CompilerSession):
-    """One program and the settings it is compiled with."""
+    """One program and the settings for compiling it."""
 
     compiler_version: ClassVar[str] = ""
     action_spaces: ClassVar[tuple[ActionSpaceSpec, ...]] = ()
     observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = ()
     spec: ClassVar[GccSpec]
-    """The compiler that `prepare` was told."""
+    """The compiler, set by `prepare`."""
     _moves: ClassVar[tuple[Set | Bump, ...]]
     _width: ClassVar[int]
 
     @classmethod
     def prepare(cls, options: dict[str, str]) -> "type[GccSession]":
-        """Return the session of the compiler that the option ``gcc_bin`` names."""
+        """Return the session class for the compiler in the option ``gcc_bin``."""
         spec = get_spec(options.get("gcc_bin", DEFAULT_GCC))
         facts: dict[str, Any] = {
             "spec": spec,
@@ -74,7 +74,7 @@ class GccSession(CompilerSession):
         self._program = Program(self.spec, benchmark, working_dir, width=self._width)
 
     def apply_action(self, action: Any) -> Step:
-        """Choose settings; a list is an action of `Choices`, whatever the action space."""
+        """Choose settings; a list is an action of `Choices` in any action space."""
         if isinstance(action, list):
             return self._choose_all([choice - 1 for choice in cast("list[int]", action)])
         if self._action_space == CATEGORICAL:
@@ -82,7 +82,7 @@ class GccSession(CompilerSession):
         return self._choose_stepwise(action)
 
     def get_observation(self, name: str) -> Any:
-        """Return the plain value of observation `name`, compiling if it must."""
+        """Return the plain value of observation `name`, compiling if necessary."""
         compute = COMPUTE.get(name)
         if compute is None:
             raise UnknownNameError(f"no observation space {name!r}")
@@ -90,9 +90,9 @@ class GccSession(CompilerSession):
         return compute(self._program, Settings.alone(level) if level else self._settings)
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
-        """Handle ``timeout`` and ``limits.runtime_observation_count`` and its like.
+        """Handle ``timeout``, ``limits.runtime_observation_count`` and similar parameters.
 
-        The timeout is the seconds that one run of GCC may take; empty asks for them.
+        The timeout is the limit in seconds of one run of GCC; an empty value only returns it.
         """
         name = key.removeprefix("limits.")
         if name in _RUN_COUNTS:
@@ -118,7 +118,8 @@ class GccSession(CompilerSession):
 
     def _move(self, action: Any) -> Step:
         if type(action) is not int or not 0 <= action < len(self._moves):
-            raise InvalidActionError(f"{action!r} is not in [0, {len(self._moves)})")
+            count = len(self._moves)
+            raise InvalidActionError(f"{action!r} is not an action number below {count}")
         settings = self._settings
         changed = apply_move(settings.options, settings.choices, self._moves[action])
         if changed:
@@ -126,9 +127,9 @@ class GccSession(CompilerSession):
         return False, None, not changed
 
     def _choose_stepwise(self, action: Any) -> Step:
-        """Choose an option, or the value of the one chosen; nothing, if the mask says so."""
+        """Choose an option or the value of the pending one; do nothing for a masked action."""
         if type(action) is not int or action < 0:
-            raise InvalidActionError(f"expected the number of an action, found {action!r}")
+            raise InvalidActionError(f"{action!r} is not the number of an action")
         settings = self._settings
         if settings.pending is None:
             if action >= len(settings.options):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """LLVM: optimise a module with passes of the new pass manager.
 
-Importing this registers the compiler and loads nothing else. ``session`` runs in workers,
+Importing this registers the compiler and loads nothing else. ``session`` runs in workers and
 ``environment`` in the user's process; ``actions``, ``observations`` and ``rewards`` are tables, and
-``datasets`` lists the programs. ``programs`` makes them from files and builds, ``state`` holds an
-episode's module, ``panes`` are views of a program, ``toolchain`` has LLVM's tools, and
-``validation`` checks that a program still works. What tools do with LLVM is in ``tools/*/llvm``.
+``datasets`` lists the programs. ``programs`` creates them from files and builds, ``state`` holds an
+episode's module, ``panes`` has views of a program, ``toolchain`` wraps LLVM's tools, and
+``validation`` checks that a program still works. The tools' own LLVM code is in ``tools/*/llvm``.
 """
 
 import re
@@ -92,7 +92,7 @@ FORMATS = (
     ProgramFormat("IR", (".ll",), _IR, writer="write_ir"),
     ProgramFormat("bitcode", (".bc",), _BITCODE, is_text=False, writer="write_bitcode"),
 )
-"""How programs are written that LLVM reads."""
+"""The program formats that LLVM reads."""
 
 
 def _environment(id: str, **arguments: str) -> EnvironmentId:
@@ -125,6 +125,6 @@ llvm = Compiler(
         ),
     ),
 )
-"""What the entry point names."""
+"""The compiler that the entry point names."""
 
 __getattr__ = door(__name__)

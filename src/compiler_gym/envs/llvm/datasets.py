@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which programs LLVM can start from: bundled, generated, published, imported, and any file.
+"""The programs that LLVM can start from: bundled, generated, published, imported, and any file.
 
 The classes keep the names that CompilerGym 0.2.5 gives them.
 """
@@ -68,7 +68,7 @@ __all__ = [
     "get_llvm_datasets",
     "make_datasets",
 ]
-__path__: list[str] = []  # old paths are looked for below this one: see `compat`
+__path__: list[str] = []  # lets `compat` find the old paths below this module
 
 
 class FileDataset(Dataset):
@@ -86,11 +86,10 @@ class FileDataset(Dataset):
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the program in the file that `uri` names."""
         if uri.dataset not in ("", "localhost") or len(uri.path) < 2:
-            given = Path(f"{uri.dataset}{uri.path}")
-            example = given.absolute().as_uri() if given.parts else "file:///tmp/main.c"
+            path = Path(f"{uri.dataset}{uri.path}")
+            example = path.absolute().as_uri() if path.parts else "file:///tmp/main.c"
             raise BenchmarkInitError(
-                f"expected the address of a file with its whole path, such as {example}, "
-                f"found {uri}"
+                f"{uri} does not have an absolute path; write the address as {example}"
             )
         path = Path(uri.path)
         benchmark = Benchmark.from_file_contents(uri, read_program(path))
@@ -102,21 +101,21 @@ class FileDataset(Dataset):
 def make_datasets(site_data_base: Path | None = None) -> list[Dataset]:
     """Return every dataset of LLVM programs, installed or not, and every imported corpus."""
     base = site_data_path() if site_data_base is None else Path(site_data_base)
-    ours = [BundledPrograms(), SampleDataset(reader=read_stored), FileDataset()]
+    bundled = [BundledPrograms(), SampleDataset(reader=read_stored), FileDataset()]
     generated = [CsmithDataset(base), LlvmStressDataset(base)]
-    known: list[Dataset] = [*ours, *generated, *(make(base) for make in PUBLISHED)]
-    names = {dataset.name for dataset in known}
+    datasets: list[Dataset] = [*bundled, *generated, *(make(base) for make in PUBLISHED)]
+    names = {dataset.name for dataset in datasets}
     tester = _run_package_tests if "llvm" in parts("package_tests") else None
     for corpus in find_corpora(base, reader=read_stored, tester=tester):
         if corpus.name not in names:
-            known.append(corpus)
+            datasets.append(corpus)
         else:
             warnings.warn(
-                f"{corpus.path} is left out: {corpus.name} is the name of another dataset; "
-                "import it under a name of its own",
+                f"{corpus.path} is ignored: another dataset is already called {corpus.name}; "
+                "import it under a different name",
                 stacklevel=2,
             )
-    return known
+    return datasets
 
 
 def get_llvm_datasets(site_data_base: Path | None = None) -> Iterator[Dataset]:
@@ -125,5 +124,5 @@ def get_llvm_datasets(site_data_base: Path | None = None) -> Iterator[Dataset]:
 
 
 def _run_package_tests(folder: Path, test: PackageTest) -> ValidationCallback:
-    """Return the check of a program that its package tests, which a tool makes."""
+    """Return the check that runs a package's own tests; a tool provides it."""
     return part("package_tests", "llvm")(folder, test)

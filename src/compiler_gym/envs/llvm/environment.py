@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What users hold: the environment, its command line, and programs made by hand."""
+"""The LLVM environment, its command-line action spaces, and functions on its programs."""
 
 import copy
 import operator
@@ -85,9 +85,9 @@ SOURCE = SessionSource("compiler_gym.envs.llvm.session:LlvmSession")
 
 
 class LlvmCommandLine(Commandline):
-    """Actions that are written as one run of ``opt``."""
+    """Actions whose command line is one run of ``opt``."""
 
-    flags_differ = False  # several actions of CompilerGym 0.2.5 are one pass today
+    flags_differ = False  # several actions of CompilerGym 0.2.5 map to the same pass today
 
     def __init__(self, items: Iterable[CommandlineFlag], name: str, **options: Any) -> None:
         super().__init__(items, name, **options)
@@ -102,7 +102,7 @@ class LlvmCommandLine(Commandline):
 
     @property
     def pipelines(self) -> list[str]:
-        """The pass pipeline that each value runs, in order."""
+        """The pass pipeline of each action, in order."""
         return [item.flag for item in self.items]
 
     def to_string(
@@ -111,103 +111,103 @@ class LlvmCommandLine(Commandline):
         """Return the ``opt`` command that applies `actions` to `program`.
 
         Analyses are cleared between actions and value names are not kept, as in
-        the environment: the command gives the same bytes. Where options of the code generator
-        were chosen it goes on to ``llc``, which makes the same object with them.
+        the environment, so the command produces the same bytes. If `actions` set options of the
+        code generator, the command continues with ``llc``, which produces the same object file.
         """
         return _command(self._texts(actions), program)
 
     def pipeline(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> str:
-        """Return the pass pipeline that `actions`, one or several, stand for.
+        """Return the pass pipeline of `actions`, one or several.
 
-        Options of the code generator are none of its passes.
+        Options of the code generator are not part of it.
         """
         return join_pipelines(codegen_options.split_choices(self._texts(actions))[0])
 
     def from_string(self, string: str) -> list[int]:
         """Return the actions of an ``opt`` command or of a bare pass pipeline.
 
-        Raises `InvalidActionError` when a part of it is not in this action space.
+        Raises `InvalidActionError` if a part is not in this action space.
         """
-        passes, chosen = _read(string)
-        parts = [*passes, *(f"{name}={value}" for name, value in chosen.items())]
+        passes, options = _read(string)
+        parts = [*passes, *(f"{name}={value}" for name, value in options.items())]
         index = {text: i for i, text in reversed(list(enumerate(self.pipelines)))}
         index |= {name: i for i, name in reversed(list(enumerate(self.names))) if name not in index}
         actions: list[int] = []
         for part in parts:
             if part not in index:
                 raise InvalidActionError(
-                    f"{part!r} is not an action of {self.name}: expected the pipeline text of one"
+                    f"{part!r} is not an action of {self.name}; write its pipeline text"
                     + self.advice(part)
                 )
             actions.append(index[part])
         return actions
 
     def advice(self, text: object) -> str:
-        """Return where the action `text` is that is not here, for a message; or nothing."""
+        """Return the end of a message about a missing `text`: the space that has it, if any."""
         if self.name == LEGACY or text not in legacy_flags():
             return ""
-        return f': it is an action of CompilerGym 0.2.5: expected action_space="{LEGACY}"'
+        return f' (it is a CompilerGym 0.2.5 action: use action_space="{LEGACY}")'
 
     def _texts(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> list[str]:
         several = [actions] if isinstance(actions, SupportsIndex) else actions
         return [self.items[operator.index(action)].flag for action in several]
 
     def _flags(self) -> list[str]:
-        """Return what stands for each value where flags are listed."""
+        """Return the text that stands for each action where flags are listed."""
         return self.pipelines
 
 
 class LegacyCommandLine(LlvmCommandLine):
-    """The actions of CompilerGym 0.2.5: their flags are those of its ``opt``, their command
-    line is today's."""
+    """The actions of CompilerGym 0.2.5, listed by its ``opt`` flags; the command line is for
+    today's ``opt``."""
 
     def _flags(self) -> list[str]:
         return self.names
 
 
 class _Flags(list[str]):
-    """Flags; `advice` says of one that is not among them where it is."""
+    """A list of flags; for a missing one, `advice` returns the action space that has it."""
 
     def __init__(self, flags: Iterable[str], advice: Callable[[object], str]) -> None:
         super().__init__(flags)
         self._advice = advice
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_Flags":
-        """Return a copy of the copied space's: texts are not copied one by one for each fork."""
+        """Return a copy that shares its strings: copying each would slow down every fork."""
         return _Flags(self, copy.deepcopy(self._advice, memo))
 
     def index(self, value: str, *bounds: SupportsIndex) -> int:
-        """Return the place of `value`, or raise a `ValueError` that says where it is."""
+        """Return the index of `value`, or raise a `ValueError` that names its action space."""
         try:
             return super().index(value, *bounds)
         except ValueError:
             raise InvalidActionError(
-                f"{value!r} is no flag of this action space{self._advice(value)}"
+                f"{value!r} is not in this action space{self._advice(value)}"
             ) from None
 
 
 class LlvmEnv(RunnableEnv):
-    """Optimise an LLVM module with passes of LLVM.
+    """Optimise an LLVM module with LLVM's passes.
 
-    - Actions: passes; spaces ``Passes`` (default), ``PassesAll``, ``Pipelines``,
-      ``PassesAndPipelines`` and ``CompilerGymV0``; ``Parameters``: passes and values for them;
-      ``Marks`` adds decisions on each call site, loop and function. Options of the code
-      generator: ``Codegen``, ``CodegenOptions``, ``PassesAndCodegen``,
-      ``PipelinesAndCodegen``, and ``MarksAndCodegen``, which has everything but values.
-    - Observations: text, bitcode, counts, graphs, vectors and records of the module; size and
-      speed of the program it becomes.
-    - Rewards: instructions or bytes of code saved, plain or against -O3, -Oz and what
-      opt's -Oz leaves without size attributes (OptOz); speed gained.
-    - End: never by itself; an episode is truncated when a pass crashes, hangs or
-      outgrows its limits.
-    - Programs: ``cbench-v1``, files, and what `make_benchmark` makes.
+    - Actions: passes, in the spaces ``Passes`` (default), ``PassesAll``, ``Pipelines``,
+      ``PassesAndPipelines`` and ``CompilerGymV0``. ``Parameters`` also sets the parameters of
+      passes; ``Marks`` adds decisions on each call site, loop and function. ``Codegen``,
+      ``CodegenOptions``, ``PassesAndCodegen`` and ``PipelinesAndCodegen`` set options of the
+      code generator; ``MarksAndCodegen`` has everything except parameters.
+    - Observations: text, bitcode, counts, graphs, vectors and records of the module; the size and
+      speed of the built program.
+    - Rewards: instructions or bytes of code saved, plain or relative to -O3, -Oz or opt's -Oz
+      without size attributes (OptOz); speed gained.
+    - End: an episode never ends by itself; it is truncated if a pass crashes, hangs or exceeds
+      its limits.
+    - Programs: ``cbench-v1``, files, and the results of `make_benchmark`.
 
     A program is optimised for a goal: ``size`` (default) marks every function
-    ``minsize optsize`` at reset, ``benchmark://cbench-v1/qsort?goal=speed`` takes
-    the marks off. ``?scope=program`` makes local what nothing outside the module can
-    name (``main`` stays, and ``&keep=name,name``), and compares with ``clang -flto``.
-    ``?target=aarch64`` or ``riscv64`` makes the module one for that machine: passes,
-    sizes, cycles and baselines are then of it, and nothing of the program is run.
+    ``minsize optsize`` at reset; ``benchmark://cbench-v1/qsort?goal=speed`` removes these
+    attributes. ``?scope=program`` makes symbols local that nothing outside the module can use
+    (``main`` and those in ``&keep=name,name`` stay visible), and compares with ``clang -flto``.
+    ``?target=aarch64`` or ``riscv64`` retargets the module: passes, sizes, cycles and baselines are
+    then those of that target, and the program is never run.
 
         >>> import compiler_gym
         >>> with compiler_gym.make("llvm-v0", reward_space="IrInstructionCount") as env:
@@ -218,7 +218,7 @@ class LlvmEnv(RunnableEnv):
     """
 
     source: ClassVar[SessionSource] = SOURCE
-    """What runs in the worker."""
+    """The session that runs in the worker."""
     command_line_styles: ClassVar[Mapping[str, Any]] = {
         "opt": LlvmCommandLine,
         "opt-flags": LegacyCommandLine,
@@ -255,13 +255,13 @@ class LlvmEnv(RunnableEnv):
             source, self._plugins = plugin_source(plugins, passes)
             if self.source != SOURCE:
                 raise PluginError(
-                    f"{type(self).__name__} runs the pipeline of a level: expected no plug-ins "
-                    "(llvm-v0 takes them)"
+                    f"{type(self).__name__} runs the pipeline of a level and cannot load plug-ins; "
+                    "use llvm-v0"
                 )
             if options.get("isolation", "process") != "process":
                 raise PluginError(
-                    f"isolation is {options['isolation']!r}: plug-ins are loaded in a process of "
-                    "their own, expected 'process'"
+                    f"plug-ins need a worker process: use isolation='process' (got "
+                    f"{options['isolation']!r})"
                 )
         super().__init__(
             source,
@@ -273,17 +273,17 @@ class LlvmEnv(RunnableEnv):
 
     @property
     def plugins(self) -> tuple[Plugin, ...]:
-        """The plug-ins whose passes are there beside LLVM's own."""
+        """The plug-ins whose passes are available in addition to LLVM's."""
         return self._plugins
 
     @property
     def panes(self) -> Panes:
-        """What people look at of a module."""
+        """The views of a module."""
         return PANES
 
     def commandline(self) -> str:
-        """Return the actions of the episode as a command of the shell: runs of ``opt``, and of
-        ``llc`` where they choose options of the code generator."""
+        """Return the actions of the episode as a shell command: runs of ``opt``, and of ``llc``
+        if they set options of the code generator."""
         if self._is_codegen:
             return _command(map(codegen_options.write_pipeline, self.actions))
         return self._with_plugins(super().commandline())
@@ -307,21 +307,21 @@ class LlvmEnv(RunnableEnv):
 
     @property
     def codegen(self) -> dict[str, str]:
-        """The options of the code generator that are chosen, by name, without defaults.
+        """The options of the code generator that differ from their defaults, by name.
 
-        Setting it chooses these and leaves the others to LLVM: one action in ``Codegen``, one
-        for each option that changes in a space that has ``CodegenOptions``. Raises
-        `InvalidActionError` in any other space, and for what is not offered.
+        Assigning to it sets these options and resets all others: one action in ``Codegen``, or
+        one action per changed option in a space that includes ``CodegenOptions``. Raises
+        `InvalidActionError` in any other space, and for an unknown option or value.
         """
         numbers = self.observation["CodegenChoices"].tolist()
-        chosen = zip(codegen_options.OPTIONS, numbers, strict=True)
-        return {option.name: option.values[number] for option, number in chosen if number}
+        pairs = zip(codegen_options.OPTIONS, numbers, strict=True)
+        return {option.name: option.values[number] for option, number in pairs if number}
 
     @codegen.setter
-    def codegen(self, chosen: Mapping[str, str]) -> None:
-        if not isinstance(chosen, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
-            raise InvalidActionError(f"expected options by name, as a dict, found {chosen!r}")
-        numbers = codegen_options.find_numbers(chosen)
+    def codegen(self, options: Mapping[str, str]) -> None:
+        if not isinstance(options, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+            raise InvalidActionError(f"codegen must be a dict of options by name (got {options!r})")
+        numbers = codegen_options.find_numbers(options)
         actions: list[Any] = [numbers]
         if not self._is_codegen:
             actions = self._codegen_changes(numbers)
@@ -330,31 +330,31 @@ class LlvmEnv(RunnableEnv):
             raise info["error"]
 
     def _codegen_changes(self, numbers: Sequence[int]) -> list[int]:
-        """Return the actions that set one option each, of those that are not as in `numbers`."""
+        """Return one action for each option whose value differs from `numbers`."""
         space: Any = self.action_space
         before = codegen_options.find_numbers(self.codegen)
         changes = zip(codegen_options.OPTIONS, numbers, before, strict=True)
-        wanted = [f"{o.name}={o.values[now]}" for o, now, old in changes if now != old]
+        changed = [f"{o.name}={o.values[now]}" for o, now, old in changes if now != old]
         names: Sequence[str] = getattr(space, "names", ())
-        for name in wanted:
+        for name in changed:
             if name not in names:
                 raise InvalidActionError(
-                    f"{space.name} has no options of the code generator: expected the action "
-                    f"space {CODEGEN}, CodegenOptions or PassesAndCodegen"
+                    f"{space.name} has no options of the code generator; use the action space "
+                    f"{CODEGEN}, CodegenOptions or PassesAndCodegen"
                 )
-        return [space[name] for name in wanted]
+        return [space[name] for name in changed]
 
     def commandline_to_actions(self, commandline: str) -> list[Any]:
-        """Return actions of the action space that do what `commandline` does.
+        """Return the actions of this action space that are equivalent to `commandline`.
 
-        Raises `InvalidActionError` where a part of it is not in this action space.
+        Raises `InvalidActionError` if a part is not in this action space.
         """
         if not self._is_codegen:
             return super().commandline_to_actions(commandline)
-        passes, chosen = _read(commandline)
+        passes, options = _read(commandline)
         if passes:
             raise InvalidActionError(f"{passes[0]!r} is not an action of {CODEGEN}")
-        return [codegen_options.find_numbers(chosen)] if chosen else []
+        return [codegen_options.find_numbers(options)] if options else []
 
     @property
     def _is_codegen(self) -> bool:
@@ -363,25 +363,25 @@ class LlvmEnv(RunnableEnv):
     def apply(self, state: CompilerEnvState) -> None:
         """Reset to the program of `state` and apply its command line; see `CompilerEnv.apply`.
 
-        Raises `InvalidActionError` too where marks lead to another program than this version
-        recorded: then they are ids of another program than `state` names. The episode that is
-        there then begins anew, without actions.
+        Also raises `InvalidActionError` if the marks lead to a different program than this version
+        recorded: their ids were then recorded on a program other than the one `state` names. The
+        environment is then reset, without actions.
         """
         require_state(state)
         require_recorded(state.compiler_version, self._plugins)
         super().apply(state)
         if not self._has_marks or not state.state_hash or not state.is_repeatable:
             return
-        made_by = (state.version, state.compiler_version)
-        if made_by != (__version__, self.compiler_version):
+        versions = (state.version, state.compiler_version)
+        if versions != (__version__, self.compiler_version):
             return
-        found = self._state_hash()
-        if found != state.state_hash:
+        state_hash = self._state_hash()
+        if state_hash != state.state_hash:
             self.reset(benchmark=self.benchmark)
             raise InvalidActionError(
-                f"the marks of this state are not of {state.benchmark}: expected the program "
-                f"{state.state_hash}, they make {found}: ids of call sites, loops and functions "
-                "mean something in the program that they were recorded in alone"
+                f"the marks of this state were not recorded on {state.benchmark}: they lead to the "
+                f"program {state_hash} instead of {state.state_hash}. Ids of call sites, loops and "
+                "functions are valid only in the program on which they were recorded"
             )
 
     @property
@@ -403,12 +403,12 @@ class LlvmEnv(RunnableEnv):
 
     def write_marked(self, path: str | Path) -> str:
         """Write the module as it was after the episode's last mark, and return the ``opt`` command
-        of the passes since.
+        that runs the later passes.
 
-        In action spaces without marks that is the module at reset. What ``opt`` makes of
-        it is the module of this episode, to the byte where no pass came before the last mark, and
-        otherwise as it is when it is read: reading gives declarations of intrinsics LLVM's own
-        attributes again. In ``MarksAndCodegen`` the options of the code generator are in it too.
+        In action spaces without marks, this is the module at reset. The command's result is this
+        episode's module: byte for byte if no pass ran before the last mark, and otherwise as it is
+        after reading, because reading restores LLVM's own attributes on declarations of
+        intrinsics. In ``MarksAndCodegen``, options of the code generator count as marks.
         """
         path, actions = Path(path).expanduser(), self.actions
         name = self.episode.require().action_space
@@ -419,7 +419,7 @@ class LlvmEnv(RunnableEnv):
         return self._with_plugins(opt_command(pipeline, shlex.quote(str(path))))
 
     def _with_plugins(self, command: str) -> str:
-        """Return `command` with each run of ``opt`` in it loading the plug-ins first."""
+        """Return `command` with options that make each run of ``opt`` load the plug-ins."""
         if not self._plugins:
             return command
         return re.sub(r"(^|\| )opt ", rf"\g<1>opt {load_options(self._plugins)} ", command)
@@ -433,7 +433,7 @@ class LlvmEnv(RunnableEnv):
         *,
         run: RunSpec | None = None,
     ) -> Benchmark:
-        """Return a program made of files; see `compiler_gym.envs.llvm.make_benchmark`."""
+        """Return a program made from files; see `compiler_gym.envs.llvm.make_benchmark`."""
         return source.make_benchmark(inputs, copt, system_includes, timeout, run=run)
 
     def make_benchmark_from_command_line(
@@ -445,10 +445,10 @@ class LlvmEnv(RunnableEnv):
         *,
         run: RunSpec | None = None,
     ) -> BenchmarkFromCommandLine:
-        """Return the program that a command of gcc or clang builds; run nothing of it.
+        """Return the program that a gcc or clang command builds, without running the command.
 
-        With `replace_driver` our clang reads the sources, otherwise the command's own
-        compiler. `compile` of the program finishes the command after an episode.
+        With `replace_driver`, the bundled clang reads the sources; otherwise the command's own
+        compiler does. After an episode, the program's `compile` finishes the command.
         """
         return make_benchmark_from_command_line(
             cmd,
@@ -465,20 +465,20 @@ class LlvmEnv(RunnableEnv):
         rungs: Iterable[str] | None = QUICK,
         sandbox: str | None = None,
     ) -> ValidationResult:
-        """Replay `state` (default: the current one) in a fresh worker, run it and compare.
+        """Replay `state` (default: the current one) in a new worker, run the program and compare.
 
-        `rungs` names the checks: see ``compiler_gym.envs.llvm.validation.RUNGS``. None
-        makes all of them, the sanitizers too, which takes seconds. `sandbox` names what the
-        program is kept from when it runs, by default what the environment's limits say: see
+        `rungs` names the checks; see ``compiler_gym.envs.llvm.validation.RUNGS``. None runs all
+        checks, including the sanitizers, which takes seconds. `sandbox` names the sandbox for
+        running the program (default: the one in the environment's limits); see
         `compiler_gym.sandbox`.
         """
         with use_sandbox(sandbox if sandbox is not None else self.limits.sandbox):
             return validate(self.state if state is None else state, self._twin, rungs)
 
     def behaviour_errors(self) -> tuple[ValidationError, ...]:
-        """Build the program as it is now, run it on its inputs and return what is wrong.
+        """Build the current program, run it on its inputs and return the differences.
 
-        Nothing is returned where it cannot be told: `validate` says so.
+        The result is also empty if the program cannot be checked; `validate` reports this.
         """
         benchmark = self.benchmark
         assert benchmark is not None
@@ -488,18 +488,18 @@ class LlvmEnv(RunnableEnv):
     def write_bug_report(
         self, folder: str | Path, kind: Literal["crash", "miscompile"] = "crash"
     ) -> BugReport:
-        """Write what LLVM's tracker needs to see what the actions of this episode do.
+        """Write a report on this episode's actions that can be filed in LLVM's issue tracker.
 
-        The folder gets the program, the ``opt`` command, what was expected and, where
-        ``llvm-reduce`` is installed, the smallest IR that still shows it. The episode
-        may have ended in the failure.
+        The folder receives the program, the ``opt`` command, the expected result and, if
+        ``llvm-reduce`` is installed, reduced IR that still shows the failure. The episode may
+        have ended in this failure.
         """
         benchmark, actions = self.benchmark, self.actions
         assert benchmark is not None
         errors = self.behaviour_errors() if kind == "miscompile" else ()
         names = [str(error.data["case"]) for error in errors if "case" in error.data]
         if kind == "miscompile" and not names:
-            raise MinimizationError("the program does what it should: there is nothing to report")
+            raise MinimizationError("the program behaves as expected: there is nothing to report")
         with self._twin() as start:
             start.reset(benchmark=benchmark, action_space=self.episode.selection.action_space_name)
             module, pipeline = _apply_marks(start, actions)
@@ -517,7 +517,7 @@ class LlvmEnv(RunnableEnv):
             )
 
     def _rewards(self) -> list[Reward]:
-        """Return what can be earned, fresh."""
+        """Return new rewards for this environment."""
         return make_rewards()
 
     def _goal(self) -> str | None:
@@ -534,15 +534,15 @@ class LlvmEnv(RunnableEnv):
 
 
 def _apply_marks(start: LlvmEnv, actions: Sequence[int]) -> tuple[bytes, str]:
-    """Go on in `start`, just reset, to the last mark; return its module and the pipeline then."""
+    """Run `start`, just reset, up to the last mark; return its module and the later pipeline."""
     space: Any = start.action_space
     if isinstance(space, LlvmCommandLine):
         return start.observation["Bitcode"].tobytes(), space.pipeline(actions)
     if not isinstance(space, MarksSpace):
         raise MinimizationError(
-            f"a report is about passes: expected another action space than {space.name}"
+            f"{space.name} cannot be written as an opt command; use an action space of passes"
         )
-    # What opt would not take: marks, and options of the code generator.
+    # opt accepts neither marks nor options of the code generator.
     is_mark = [space.find_mark(a) is not None or a in space.options for a in actions]
     first = len(actions) - is_mark[::-1].index(True) if any(is_mark) else 0
     if first:
@@ -557,8 +557,8 @@ def _apply_marks(start: LlvmEnv, actions: Sequence[int]) -> tuple[bytes, str]:
 def compute_observation(observation_space: Any, bitcode: str | Path, timeout: float = 300) -> Any:
     """Return one observation of the module in the file `bitcode`.
 
-    Raises `WorkerTimeoutError` or `BenchmarkTimeoutError`, both a `TimeoutError`, where it takes
-    more than `timeout` seconds in all.
+    Raises `WorkerTimeoutError` or `BenchmarkTimeoutError`, both a `TimeoutError`, if it takes more
+    than `timeout` seconds in total.
     """
     limits = Limits(step_seconds=timeout)
     end = time.monotonic() + timeout
@@ -568,11 +568,11 @@ def compute_observation(observation_space: Any, bitcode: str | Path, timeout: fl
             observation_space, "id", getattr(observation_space, "name", observation_space)
         )
         env.reset(benchmark=benchmark, timeout=max(end - time.monotonic(), 0.0))
-        left = max(end - time.monotonic(), 0.0)
-        seen, _, _, truncated, info = env.multistep([], name, timeout=left)
+        remaining = max(end - time.monotonic(), 0.0)
+        value, _, _, truncated, info = env.multistep([], name, timeout=remaining)
         if truncated:
             raise info["error"]
-        return seen
+        return value
 
 
 def merge_benchmarks(
@@ -580,56 +580,57 @@ def merge_benchmarks(
 ) -> Benchmark:
     """Return one program with the modules of several linked together.
 
-    The parts of a program that was split, where all are there, become what they were.
-    `run` says how to run it; without, the one way is taken that its parts know.
+    Merging all parts of a split program restores it. `run` describes how to run the result; if it
+    is None and exactly one of `benchmarks` can be run, the result is run in the same way.
     """
     contents = run_engine("link", [b.contents for b in benchmarks], timeout=timeout)[0]
-    known = [b.run for b in benchmarks if b.run is not None]
-    if run is None and len(known) == 1:
-        run = known[0]
+    runs = [b.run for b in benchmarks if b.run is not None]
+    if run is None and len(runs) == 1:
+        run = runs[0]
     return source.user_benchmark(contents, [s for b in benchmarks for s in b.sources], run)
 
 
 def split_benchmark_by_function(
     benchmark: Benchmark, maximum_function_count: int = 0, timeout: float = 300
 ) -> list[Benchmark]:
-    """Return the globals of `benchmark` as one program, and behind it one per function.
+    """Return the globals of `benchmark` as one program, followed by one program per function.
 
     The first holds the variables, constants and aliases, which the others declare; functions and
-    variables that were local are visible to the other parts. `merge_benchmarks` of all parts is
-    `benchmark` again, linkage and order included, also after the parts were optimised. No
-    more than `maximum_function_count` functions are returned, if it is not 0. Raises
-    `BenchmarkInitError`, a `ValueError`, if there is no function.
+    variables that were local are visible to the other parts. `merge_benchmarks` of all parts
+    restores `benchmark`, linkage and order included, even after the parts were optimised. At most
+    `maximum_function_count` functions are returned unless it is 0. Raises `BenchmarkInitError`, a
+    `ValueError`, if there is no function.
     """
     if maximum_function_count < 0:
         raise InvalidParameterError(
-            f"maximum_function_count is {maximum_function_count}: expected 0 for all, or more"
+            f"maximum_function_count must be at least 0 (got {maximum_function_count}); "
+            "0 returns all functions"
         )
-    *functions, rest = run_engine("split", [benchmark.contents], timeout=timeout)
+    *functions, globals_ = run_engine("split", [benchmark.contents], timeout=timeout)
     if not functions:
-        raise BenchmarkInitError(f"No functions found in {benchmark}: expected at least one")
-    chosen = functions[: maximum_function_count or None]
-    return [source.user_benchmark(part, ()) for part in (rest, *chosen)]
+        raise BenchmarkInitError(f"{benchmark} cannot be split: No functions found")
+    selected = functions[: maximum_function_count or None]
+    return [source.user_benchmark(part, ()) for part in (globals_, *selected)]
 
 
 def _split_parts(words: Sequence[str], text: str) -> list[str]:
-    """Return the actions that the words of a command, or the text of a pipeline, name."""
+    """Return the passes in the arguments of an ``opt`` command or in the text of a pipeline."""
     return opt_parts(words[1:]) if words and is_opt(words[0]) else split_passes(text)
 
 
 def _command(pipelines: Iterable[str], program: str = "input.bc") -> str:
-    """Return the command that runs `pipelines`, and makes code where they choose how."""
-    passes, chosen = codegen_options.split_choices(pipelines)
-    if not chosen:
+    """Return the command that runs `pipelines`, with ``llc`` if they set its options."""
+    passes, options = codegen_options.split_choices(pipelines)
+    if not options:
         return opt_command(join_pipelines(passes), program)
     optimise = opt_command(join_pipelines(passes), program, "-")
-    return f"{optimise} | {llc_command(codegen_options.llc_words(chosen))}"
+    return f"{optimise} | {llc_command(codegen_options.llc_words(options))}"
 
 
 def _read(commandline: str) -> tuple[list[str], dict[str, str]]:
-    """Return the passes of a command or of a pipeline, and what it chooses of the code generator.
+    """Return the passes of a command or pipeline, and the codegen options that it sets.
 
-    Raises `InvalidActionError` for what is neither.
+    Raises `InvalidActionError` for any other text.
     """
     words = split_command(commandline)
     if "|" not in words:
@@ -639,7 +640,7 @@ def _read(commandline: str) -> tuple[list[str], dict[str, str]]:
         before = _split_parts(words[:at], shlex.join(words[:at]))
         return before, codegen_options.read_llc(words[at + 2 :])
     raise InvalidActionError(
-        f"{shlex.join(words[at:])!r:.200} is no llc command behind that of opt"
+        f"{shlex.join(words[at:])!r:.200} is not an llc command; opt can be piped only into llc"
     )
 
 
@@ -650,12 +651,12 @@ observation_spaces = Enum(  # type: ignore[misc]  # its members come from the ta
     type=str,
 )
 observation_spaces.__doc__ = (
-    'Every observation space: ``observation_spaces.Autophase`` is the text ``"Autophase"``.'
+    'Every observation space: ``observation_spaces.Autophase`` equals ``"Autophase"``.'
 )
 
 reward_spaces = Enum(  # type: ignore[misc]  # its members come from the table
     "reward_spaces", {reward.name: reward.name for reward in make_rewards()}, type=str
 )
 reward_spaces.__doc__ = (
-    "Every reward space, each a text as well: ``reward_spaces.IrInstructionCountOz``."
+    "Every reward space, such as ``reward_spaces.IrInstructionCountOz``; each is also a string."
 )

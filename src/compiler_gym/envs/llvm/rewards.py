@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rewards: one for each cost, plain and scaled, and one for measured speed."""
+"""The rewards: plain and scaled ones for each cost, and one for measured speed."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,11 +17,11 @@ __all__ = ["SpeedupReward", "buildtime_reward", "make_rewards"]
 
 
 class SpeedupReward(Reward):
-    """The logarithm of the speedup over the program at reset, as far as it is certain.
+    """The logarithm of the speedup over the program at reset, counted only where significant.
 
     It observes ``RuntimeComparison``. An episode's rewards sum to the logarithm of its
     speedup if the 95 % confidence interval excludes 1, and to 0 otherwise; with
-    `significant_only` off they sum to the estimate, noise included.
+    `significant_only` off, they sum to the estimate, noise included.
 
     >>> reward = SpeedupReward()
     >>> reward.reset("benchmark://demo/1", {})
@@ -42,7 +42,7 @@ class SpeedupReward(Reward):
             platform_dependent=True,
         )
         self.significant_only = significant_only
-        """True if an uncertain speedup counts as none."""
+        """True if a speedup that is not significant counts as 0."""
         self.earned = 0.0
 
     def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
@@ -55,12 +55,12 @@ class SpeedupReward(Reward):
         observations: Sequence[Any],
         observation_view: Mapping[str, Any],
     ) -> float:
-        """Return how much the certain speedup has grown."""
-        found = observations[0]
-        is_certain = found["low"] > 1 or 0 < found["high"] < 1
-        worth = math.log(found["speedup"]) if is_certain or not self.significant_only else 0.0
-        grown, self.earned = worth - self.earned, worth
-        return grown
+        """Return the change of the logarithm of the significant speedup since the last step."""
+        comparison = observations[0]
+        is_certain = comparison["low"] > 1 or 0 < comparison["high"] < 1
+        total = math.log(comparison["speedup"]) if is_certain or not self.significant_only else 0.0
+        change, self.earned = total - self.earned, total
+        return change
 
 
 def _one_number(observation: Any) -> float:
@@ -68,17 +68,17 @@ def _one_number(observation: Any) -> float:
         return float(observation)
     numbers = cast("Sequence[Any]", observation)
     if not len(numbers):
-        raise ObservationError("the program was not measured: it cannot be built or run")
+        raise ObservationError("the program could not be measured: it cannot be built or run")
     return float(numbers[0])
 
 
 def buildtime_reward() -> Reward:
-    """Return the reward for the seconds of building that were saved."""
+    """Return the reward for the seconds of build time saved."""
     return ChangeReward(
         "Buildtime", "Buildtime", deterministic=False, falls=True, number=_one_number
     )
 
 
 def make_rewards() -> list[Reward]:
-    """Return fresh rewards: each holds the numbers of one environment's episode."""
+    """Return new rewards; an environment needs its own because each holds an episode's state."""
     return [*cost_rewards(TABLE.costs), buildtime_reward(), SpeedupReward()]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The session of LLVM: one module, changed in place by passes.
+"""The LLVM session: one module, changed in place by passes.
 
-Runs only in a worker; it alone imports the engine. The state is the IR: the
-engine forgets every analysis after each action.
+It runs only in a worker and is the only module that imports the engine. The state is the IR:
+the engine clears all analyses after each action.
 """
 
 from collections.abc import Callable
@@ -44,7 +44,7 @@ from compiler_gym.session import (
 __all__ = ["GOALS", "LlvmSession"]
 
 GOALS = ("size", "speed")
-"""What a program is optimised for; ``size`` is the default."""
+"""The optimisation goals; ``size`` is the default."""
 
 _RUN_SETTINGS = {
     "llvm.set_runtimes_per_observation_count": "runtime_observation_count",
@@ -57,7 +57,7 @@ _RUN_SETTINGS = {
 
 Step = tuple[bool, ActionSpaceSpec | None, bool]
 _texts: dict[int, tuple[ActionSpaceSpec, tuple[str, ...], tuple[str, ...]]] = {}
-"""The pipelines and the names of action spaces, by identity: every reset needs them."""
+"""A cache of the pipelines and names of action spaces, by identity: every reset needs them."""
 _READ_SETTINGS = {
     key.replace(".set_", ".get_"): setting
     for key, setting in _RUN_SETTINGS.items()
@@ -84,7 +84,7 @@ class LlvmSession(CompilerSession):
     ) -> None:
         _llvm.let_assembly_read_files(is_own(benchmark.uri))
         self.program = Program(benchmark, _goal(benchmark), working_dir)
-        """What is changed by actions and looked at by observations."""
+        """The program that actions change and observations read."""
         self._initial_count = self.program.module.instruction_count()
         self._growth, self._growth_floor = 0.0, 0.0
         self._is_codegen = action_space.name == CODEGEN
@@ -101,13 +101,13 @@ class LlvmSession(CompilerSession):
         return self._apply(action, self.program.run)
 
     def apply_further(self, action: Any) -> Step:
-        """The same without looking for its effect, which costs as much as some passes."""
+        """Run `action` without detecting changes, which can cost as much as the pass itself."""
         return self._apply(action, self.program.apply)
 
     def _apply(self, action: Any, run: Callable[[str], bool]) -> Step:
         if isinstance(action, dict):
             return self._apply_setting(cast("dict[str, Any]", action))
-        number = cast("int", action)  # anything, from a client of another language
+        number = cast("int", action)  # clients in other languages can send any type
         if self._marking and isinstance(action, int) and action >= len(self._pipelines):
             return self._mark(self._marking, action)
         try:
@@ -116,7 +116,8 @@ class LlvmSession(CompilerSession):
             if self._is_codegen and isinstance(action, list):
                 pipeline = codegen_options.write_pipeline(cast("list[int]", action))
                 return False, None, not run(pipeline)
-            raise InvalidActionError(f"{action!r} is not in [0, {len(self._pipelines)})") from None
+            count = len(self._pipelines)
+            raise InvalidActionError(f"{action!r} is not an action number below {count}") from None
         if pipeline == NO_OP:
             self.program.history.skip()
             return False, None, True
@@ -131,12 +132,12 @@ class LlvmSession(CompilerSession):
             raise self._too_large(self._names[number], error) from None
 
     def _apply_setting(self, action: dict[str, Any]) -> Step:
-        """Run a pass with values for its parameters."""
+        """Run a pass with the parameter values in `action`."""
         setting = make_setting(action, self._flags)
         try:
             return False, None, not self.program.run(setting.pipeline, setting.options)
         except ModuleTooLargeError as error:
-            raise self._too_large(f"{action['pass']} of {setting}", error) from None
+            raise self._too_large(f"{action['pass']} with {setting}", error) from None
 
     def _too_large(self, name: str, error: ModuleTooLargeError) -> ModuleTooLargeError:
         return ModuleTooLargeError(
@@ -158,7 +159,7 @@ class LlvmSession(CompilerSession):
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
         """Handle ``limits.*``, ``llvm.apply_pipeline``, ``llvm.apply_baseline_optimizations``,
-        ``llvm.verify``, ``llvm.get_scope_pipeline`` and how programs run."""
+        ``llvm.verify``, ``llvm.get_scope_pipeline`` and the settings for running programs."""
         if key in ("limits.growth", "limits.growth_floor"):
             self._set_limit(key, value)
             return value
@@ -179,11 +180,11 @@ class LlvmSession(CompilerSession):
         return None
 
     def time_parts(self, is_on: bool) -> None:
-        """Note the time of passes, of their analyses and of telling changes."""
+        """Record the time of passes, of their analyses and of change detection."""
         _llvm.time_passes(self.program.module, is_on)
 
     def timed_parts(self) -> list[TimedPart]:
-        """Return the parts of what ran on the module since the last call."""
+        """Return the timed parts of everything that ran on the module since the last call."""
         parts: list[TimedPart] = []
         roots: list[TimedPart] = []
         for parent, kind, name, calls, nanoseconds in _llvm.take_times(self.program.module):
@@ -201,13 +202,13 @@ class LlvmSession(CompilerSession):
         self.program.close()
 
     def leave(self) -> None:
-        """Leave the module to the end of the process."""
+        """Do nothing: the end of the process frees the module."""
 
     def _set_limit(self, key: str, value: str) -> None:
         try:
             number = float(value)
         except ValueError:
-            raise InvalidParameterError(f"{key} is {value!r}: expected a number") from None
+            raise InvalidParameterError(f"{key} must be a number (got {value!r})") from None
         if key == "limits.growth":
             self._growth = number
         else:
@@ -215,27 +216,27 @@ class LlvmSession(CompilerSession):
         bound = max(self._growth * self._initial_count, self._growth_floor)
         self._limit_instructions(int(bound) if self._growth else 0)
 
-    def _limit_instructions(self, most: int) -> None:
-        self.program.module.limit_instructions(most)
+    def _limit_instructions(self, limit: int) -> None:
+        self.program.module.limit_instructions(limit)
 
 
 def _list_texts(action_space: ActionSpaceSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the pipeline and the name of each action."""
-    known = _texts.get(id(action_space))
-    if known is None or known[0] is not action_space:
+    entry = _texts.get(id(action_space))
+    if entry is None or entry[0] is not action_space:  # an identity can be reused
         space = action_space.space
         passes = space.items["pass"] if isinstance(space, DictSpec) else space
         assert isinstance(passes, CommandlineSpec)
         items = passes.items
         pipelines, names = (tuple(item.flag for item in items), tuple(item.name for item in items))
-        known = _texts[id(action_space)] = action_space, pipelines, names
-    return known[1:]
+        entry = _texts[id(action_space)] = action_space, pipelines, names
+    return entry[1:]
 
 
 def _goal(benchmark: BenchmarkSpec) -> str:
     goal = benchmark.parameters.get("goal", GOALS[0])
     if goal not in GOALS:
-        raise BenchmarkInitError(f"goal is {goal!r} in {benchmark.uri}: expected size or speed")
+        raise BenchmarkInitError(f"no goal {goal!r} in {benchmark.uri}: use goal=size or speed")
     return goal
 
 
@@ -243,6 +244,6 @@ def _level(name: str) -> str:
     """Return the pipeline of the standard level `name`."""
     if name not in _FLAG_OF_LEVEL:
         raise InvalidParameterError(
-            f"the level is {name!r}: expected one of {', '.join(_FLAG_OF_LEVEL)}"
+            f"no optimisation level {name!r}; there are {', '.join(_FLAG_OF_LEVEL)}"
         )
     return _FLAG_OF_LEVEL[name]

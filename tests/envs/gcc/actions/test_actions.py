@@ -119,7 +119,7 @@ def test_an_option_whose_value_is_pending_is_kept() -> None:
     assert actions == [1]
     text = command_line("gcc", [], pending="-fgcse")
     assert CommandReader(OPTIONS).read(text) == ([ABSENT] * len(OPTIONS), "-fgcse")
-    with pytest.raises(InvalidActionError, match="no option is called"):
+    with pytest.raises(InvalidActionError, match="no option "):
         replay.number("-fnone")
 
 
@@ -127,6 +127,6 @@ def test_numbers_that_are_too_far_away_are_out_of_reach() -> None:
     choices = [ABSENT] * len(OPTIONS)
     choices[5] = 2**31 - 2
     for space in (CATEGORICAL, OPTION_THEN_VALUE):
-        with pytest.raises(OutOfReachError, match=r"too far|not among"):
+        with pytest.raises(OutOfReachError, match=r"too many actions|does not offer"):
             Replay(OPTIONS, space).actions(choices)
     assert Replay(OPTIONS, CHOICES).actions(choices) == [[c + 1 for c in choices]]

@@ -38,7 +38,7 @@ def test_settings_are_listed_and_found(option: Option, settings: list[str]) -> N
 @pytest.mark.parametrize(("option", "settings"), OPTIONS, ids=lambda v: str(v)[:30])
 def test_what_is_no_setting_is_refused(option: Option, settings: list[str]) -> None:
     for index in (-1, len(settings)):
-        with pytest.raises(IndexError, match="has the settings 0 to"):
+        with pytest.raises(IndexError, match="has settings 0 to"):
             option[index]
     for text in ("-fother", settings[0] + "1x", option.name + " "):
         with pytest.raises(ValueError, match=r"\w"):

@@ -105,8 +105,11 @@ def archive(**members: bytes) -> bytes:
         (archive(program_json=b"[]"), "is damaged"),
         (archive(program_json=b'{"units": ["a.c"], "flags": []}'), "lacks a.c"),
         (archive(program_json=b'{"units": [], "flags": []}'), "lacks sources"),
-        (archive(program_json=b'{"units": ["../a.c"], "flags": []}'), "leave its directory"),
-        (archive(program_json=b'{"units": ["/a.c"], "flags": []}'), "leave its directory"),
+        (
+            archive(program_json=b'{"units": ["../a.c"], "flags": []}'),
+            "be outside of its directory",
+        ),
+        (archive(program_json=b'{"units": ["/a.c"], "flags": []}'), "be outside of its directory"),
         (pack(SourceProgram(("a.c", "b.c"), {"a.c": b"x" * 999, "b.c": b""}))[:1800], "is damaged"),
     ],
 )

@@ -69,9 +69,9 @@ def test_a_level_alone_has_no_options() -> None:
 @pytest.mark.parametrize(
     ("choices", "reason"),
     [
-        ([0], "expected 4 choices, one for each option, found 1"),
-        ([0, 2, 0, 0], "expected a choice from -1 to 1 for -fgcse, found 2"),
-        ([0, 0.5, 0, 0], "expected 4 whole numbers"),
+        ([0], "there must be 4 choices, one for each option .got 1"),
+        ([0, 2, 0, 0], "the choice for -fgcse must be from -1 to 1 .got 2"),
+        ([0, 0.5, 0, 0], "choices must be 4 whole numbers"),
     ],
 )
 def test_choices_that_are_none_are_refused(choices: list[int], reason: str) -> None:

@@ -79,13 +79,15 @@ def test_a_container_that_hangs_is_removed_at_its_deadline(
 def test_a_program_of_an_image_is_not_run_here(daemon: FakeDaemon, make_env: Make) -> None:
     env = make_env(gcc_bin="docker:gcc:12")
     env.reset()
-    with pytest.raises(ObservationError, match="not run outside of it"):
+    with pytest.raises(ObservationError, match="cannot run outside the image"):
         env.observation["runtime"]
     assert [rung.name for rung in env.validate().rungs] == ["replay"]
 
 
 def test_an_image_that_is_not_there_says_so(daemon: FakeDaemon) -> None:
-    with pytest.raises(EnvironmentNotSupported, match="has no such image and cannot fetch it"):
+    with pytest.raises(
+        EnvironmentNotSupported, match="does not have this image and cannot pull it"
+    ):
         compiler_gym.make("gcc-v0", gcc_bin="docker:gcc:1")
 
 
@@ -95,7 +97,7 @@ def test_a_daemon_that_is_not_there_says_so(
 ) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path / 'nobody.sock'}")
     shut_down()
-    with pytest.raises(EnvironmentNotSupported, match="daemon does not answer: start it"):
+    with pytest.raises(EnvironmentNotSupported, match="daemon does not answer; start it"):
         compiler_gym.make("gcc-v0", gcc_bin="docker:gcc:12")
     with pytest.raises(EnvironmentNotSupported, match="daemon does not answer"):
         Gcc("docker:gcc:12").version_text()

@@ -63,10 +63,10 @@ def test_two_compilers_live_side_by_side() -> None:
     [
         ("echo 'Debian clang version 22.1.0'", "is clang"),
         ("echo 'gcc (X) 12.1'; echo 'Apple clang version 15'", "is clang"),
-        ("echo 'tcc version 0.9.27'", "is no GCC"),
-        ("echo 'gcc (GCC) 4.8.5'; echo 'Free Software Foundation'", "expected GCC 5 or newer"),
-        ("echo broken >&2; exit 3", "ends with status 3: broken"),
-        ("kill -SEGV $$", "ends with status"),
+        ("echo 'tcc version 0.9.27'", "is not GCC"),
+        ("echo 'gcc (GCC) 4.8.5'; echo 'Free Software Foundation'", "but GCC 5 or newer is needed"),
+        ("echo broken >&2; exit 3", "exited with status 3: broken"),
+        ("kill -SEGV $$", "exited with status"),
         (
             "case $1 in --version) echo 'gcc (X) 12.1.0'; echo 'Free Software Foundation';; esac",
             "lists no options",
@@ -74,16 +74,16 @@ def test_two_compilers_live_side_by_side() -> None:
         (
             "case $1 in --v*) echo 'gcc 12.1.0'; echo 'Free Software Foundation';; -p*) ;; "
             "*) echo boom >&2; exit 4;; esac",
-            r"lists no options.*status 4 \(boom\)",
+            r"lists no options.*status 4: boom",
         ),
         (
             "case $1 in --v*) echo 'gcc 12.1.0'; echo 'Free Software Foundation';; "
             "*) echo /no/such/cc1;; esac",
-            "compiles with /no/such/cc1, which is missing",
+            "needs /no/such/cc1, which is missing",
         ),
         ("exec yes 'Free Software Foundation'", "prints more than 16 MiB"),
         ("exec yes >&2", "prints more than 16 MiB"),
-        ("head -c 9999 /dev/urandom", "is no GCC"),
+        ("head -c 9999 /dev/urandom", "is not GCC"),
     ],
 )
 def test_what_cannot_be_used_says_why(
@@ -97,11 +97,11 @@ def test_what_cannot_be_used_says_why(
 @pytest.mark.parametrize(
     ("gcc_bin", "reason"),
     [
-        ("no-such-gcc", "found no such program: install it"),
-        ("/no/such/gcc", "found no such program"),
-        ("", "found no such program"),
-        (str(Path(__file__).parent), "no program that may be executed"),
-        (__file__, "no program that may be executed"),
+        ("no-such-gcc", "is not a program; install it"),
+        ("/no/such/gcc", "is not a program; "),
+        ("", "is not a program; "),
+        (str(Path(__file__).parent), "not an executable program"),
+        (__file__, "not an executable program"),
     ],
 )
 def test_what_is_not_there_says_what_to_do(gcc_bin: str, reason: str) -> None:
@@ -117,7 +117,7 @@ def test_a_compiler_that_does_not_answer_is_not_waited_for(
     --version) echo 'gcc (X) 12.1.0'; echo 'Free Software Foundation';; esac"""
     gcc = Gcc(script(tmp_path / "gcc", text))
     monkeypatch.setattr(machine_gcc, "_QUERY_SECONDS", 0.5)
-    with pytest.raises(EnvironmentNotSupported, match=f"{hangs_at} does not answer within"):
+    with pytest.raises(EnvironmentNotSupported, match=f"{hangs_at} did not finish within"):
         get_spec.__wrapped__(gcc.bin)
 
 
@@ -125,7 +125,7 @@ def test_a_program_that_is_no_program_says_so(tmp_path: Path) -> None:
     path = tmp_path / "gcc"
     path.write_bytes(b"\x7fELF, or not")
     path.chmod(0o755)
-    with pytest.raises(EnvironmentNotSupported, match="cannot be run"):
+    with pytest.raises(EnvironmentNotSupported, match="cannot run"):
         compiler_gym.make("gcc-v0", gcc_bin=str(path))
 
 

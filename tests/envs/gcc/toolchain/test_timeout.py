@@ -13,5 +13,5 @@ def test_text_and_numbers_are_taken() -> None:
 
 @pytest.mark.parametrize("value", ["", "soon", "nan", "inf", 0, -1.0, float("inf")])
 def test_what_is_no_time_is_refused(value: str | float) -> None:
-    with pytest.raises(InvalidParameterError, match="expected seconds above 0"):
+    with pytest.raises(InvalidParameterError, match="timeout must be above 0 seconds"):
         check_timeout(value)

@@ -87,7 +87,7 @@ def test_a_program_that_does_not_link_is_not_called_right(make_env: Make) -> Non
 def test_a_program_without_a_case_is_not_called_right(make_env: Make, spec: RunSpec | None) -> None:
     env = make_env(benchmark=program(spec))
     env.reset()
-    with pytest.raises(ValidationUnavailableError, match="nothing is known of how to run"):
+    with pytest.raises(ValidationUnavailableError, match="does not describe how to run"):
         env.behaviour_errors()
     assert not env.validate().benchmark_semantics_validated
 

@@ -79,7 +79,7 @@ OLD_LINES: dict[str, Callable[[LlvmEnv], object]] = {
 
 @pytest.mark.parametrize("line", OLD_LINES)
 def test_an_old_flag_on_another_space_says_where_it_is(env: LlvmEnv, line: str) -> None:
-    with pytest.raises((ValueError, LookupError), match='expected action_space="CompilerGymV0"'):
+    with pytest.raises((ValueError, LookupError), match='use action_space="CompilerGymV0"'):
         OLD_LINES[line](env)
 
 

@@ -63,5 +63,7 @@ def test_the_length_of_vectors_is_that_of_the_vocabulary(
 def test_what_is_no_vocabulary_is_named_with_what_to_do(vocabulary: Path, text: str | None) -> None:
     if text is not None:
         vocabulary.write_text(text)
-    with pytest.raises(EnvironmentNotSupported, match=rf"in {vocabulary}, found .*unset"):
+    with pytest.raises(
+        EnvironmentNotSupported, match=rf"{vocabulary} is not an IR2Vec vocabulary.*unset"
+    ):
         ir2vec.dimension()

@@ -154,14 +154,14 @@ def test_the_program_does_not_depend_on_where_its_tree_is(tmp_path: Path) -> Non
     [
         ("", "found nothing"),
         ("cc 'a.c", "cannot read the command"),
-        ("cc -E main.c", "makes no code"),
+        ("cc -E main.c", "does not compile or link anything"),
         ("cc missing.c", "no such file"),
         ("cc -c main.c", "cannot compile"),
         ("cc -c main.c part.c -o x.o", "one output for 2 sources"),
-        ("cc -c main.c part.c", "makes one of each of 2 sources"),
+        ("cc -c main.c part.c", "compiles 2 sources separately"),
         ("cc main.c -o", "-o needs a value"),
         ("cc main.c -o run && ./run", "use a single command, without '&&'"),
-        ("cc -x c-header include/part.h", "makes no code"),
+        ("cc -x c-header include/part.h", "does not compile or link anything"),
         ("cc -c x.s", "is assembly"),
         ("cc -xc -", "reads standard input"),
     ],
@@ -278,7 +278,7 @@ def test_a_merged_program_keeps_the_one_way_to_run_it(project: Path, make_env: E
 
 def test_splitting_into_fewer_than_no_functions_is_refused(project: Path) -> None:
     program = llvm.make_benchmark("part.c", ["-Iinclude"])
-    with pytest.raises(InvalidParameterError, match="expected 0 for all"):
+    with pytest.raises(InvalidParameterError, match="0 returns all functions"):
         llvm.split_benchmark_by_function(program, -1)
 
 

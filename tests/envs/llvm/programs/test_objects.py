@@ -41,7 +41,7 @@ def test_objects_of_unknown_origin_stay_for_the_linker(project: Path, make_env: 
     env.reset(benchmark=program)
     program.compile(env)
     assert status_of(project / "run") == 6
-    with pytest.raises(BenchmarkInitError, match="no object of known origin"):
+    with pytest.raises(BenchmarkInitError, match="no objects of known origin"):
         env.make_benchmark_from_command_line("cc part.o -o run")
 
 
@@ -49,7 +49,7 @@ def test_objects_of_unknown_origin_stay_for_the_linker(project: Path, make_env: 
 def test_a_damaged_archive_is_one_of_unknown_origin(size: bytes, project: Path) -> None:
     header = b"a.o/".ljust(48) + size.ljust(10) + b"`\n"
     (project / "bad.a").write_bytes(b"!<arch>\n" + header + b"data" * 50)
-    with pytest.raises(BenchmarkInitError, match="no object of known origin"):
+    with pytest.raises(BenchmarkInitError, match="no objects of known origin"):
         llvm.make_benchmark_from_command_line("cc bad.a -o run")
 
 

@@ -51,7 +51,7 @@ def test_ir_and_bitcode_are_read_as_they_are(project: Path, tool: Tool) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("a.txt", r"cannot tell what a\.txt is: expected a name ending in \.bc, \.ll, \.c"),
+        ("a.txt", r"unknown type of file a\.txt; its name must end in \.bc, \.ll, \.c"),
         ("nothing.c", "cannot read nothing.c: No such file"),
         ("include", "found a directory: include"),
         ("/dev/null", "a pipe or a device"),
@@ -125,9 +125,9 @@ def test_equal_programs_share_a_name() -> None:
 
 @pytest.mark.parametrize("inputs", [3, [None], [b"main.c"]])
 def test_inputs_of_another_kind_are_refused(inputs: object) -> None:
-    with pytest.raises(TypeError, match="expected a path or a ClangInvocation, found"):
+    with pytest.raises(TypeError, match="inputs must be paths or ClangInvocations"):
         make_benchmark(inputs)  # type: ignore[arg-type]  # what is tried
-    with pytest.raises(BenchmarkInitError, match="expected at least one file"):
+    with pytest.raises(BenchmarkInitError, match="no input files"):
         make_benchmark([])
 
 
@@ -147,7 +147,7 @@ def test_the_headers_of_the_system_are_where_a_compiler_finds_them() -> None:
     assert any((Path(folder) / "stdio.h").is_file() for folder in flags[1::2])
     command = ["clang-22", "-nostdinc", *flags, "-fsyntax-only", "-x", "c", "-"]
     subprocess.run(command, input=b"#include <stdio.h>\n#include <stddef.h>\n", check=True)
-    with pytest.raises(BenchmarkInitError, match="true does not say where its headers are"):
+    with pytest.raises(BenchmarkInitError, match="true does not print its header folders"):
         get_system_library_flags("true")
     with pytest.raises(BenchmarkInitError, match="cannot run no-such-compiler: No such file"):
         get_system_library_flags("no-such-compiler")

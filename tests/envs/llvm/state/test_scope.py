@@ -70,7 +70,7 @@ def test_a_scope_is_what_an_address_says() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"scope": "all"}, "scope is 'all' in benchmark://demo/1: expected module or program"),
+        ({"scope": "all"}, "no scope 'all' in benchmark://demo/1; use module or program"),
         ({"keep": "a"}, "add scope=program"),
         ({"scope": "program", "keep": "a,,b"}, "empty name"),
         ({"scope": "program", "keep": ""}, "empty name"),

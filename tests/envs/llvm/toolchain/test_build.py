@@ -216,9 +216,9 @@ def test_linked_sizes_say_what_to_install(
     build._folding_linker.cache_clear()  # pyright: ignore[reportPrivateUsage]  # the answer is cached for the process
     folding_linker_identity.cache_clear()
     try:
-        with pytest.raises(ObservationError, match=f"not available here.*apt install {missing}`"):
+        with pytest.raises(ObservationError, match=f"linked sizes need .*apt install {missing}`"):
             Builder(lambda: tmp_path, (), linking=FOLDED).build(module())
-        with pytest.raises(ObservationError, match="not available here"):
+        with pytest.raises(ObservationError, match="linked sizes need"):
             folding_linker_identity()
     finally:
         build._folding_linker.cache_clear()  # pyright: ignore[reportPrivateUsage]  # the answer is cached for the process

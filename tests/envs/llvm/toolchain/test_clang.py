@@ -66,6 +66,6 @@ def test_an_older_clang_reads_sources_and_a_newer_one_is_refused(folder: Path) -
     assert clang_command() == [older]
     tool(folder, "clang", "clang version 99.1.0-rc1")
     with pytest.raises(
-        BenchmarkInitError, match=r"is clang 99\.1\.0.* cannot read: needs clang-22"
+        BenchmarkInitError, match=r"is clang 99\.1\.0.* cannot read: clang-22 is needed"
     ):
         clang_command()

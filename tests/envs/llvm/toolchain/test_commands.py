@@ -58,5 +58,5 @@ def test_every_version_of_opt_is_one(text: str) -> None:
     "words", [["a.bc", "b.bc"], ["a.bc", "-o", "b.bc", "-o", "c.bc"], ["a.bc;", "-o", "b"]]
 )
 def test_more_than_one_file_is_refused(words: list[str]) -> None:
-    with pytest.raises(InvalidActionError, match="is not an action and not the one file"):
+    with pytest.raises(InvalidActionError, match="is neither an action nor the file"):
         opt_parts(["-passes=dce", *words])

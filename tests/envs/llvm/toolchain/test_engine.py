@@ -62,5 +62,5 @@ def test_an_engine_that_does_not_answer_is_not_waited_for() -> None:
 
 def test_an_engine_that_dies_is_said_with_its_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("compiler_gym.envs.llvm.toolchain.engine.sys.executable", "/bin/false")
-    with pytest.raises(BenchmarkInitError, match="cannot split: the process ended with status 1"):
+    with pytest.raises(BenchmarkInitError, match="cannot split: the process exited with status 1"):
         run_engine("split", [PART])

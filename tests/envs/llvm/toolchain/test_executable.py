@@ -34,7 +34,7 @@ def test_times_are_as_many_as_asked_for_and_the_setting_lasts(make_env: MakeEnv)
 @pytest.mark.parametrize("value", [0, -1, 1.5, "many", None])
 def test_a_wrong_number_of_runs_is_refused(make_env: MakeEnv, value: Any) -> None:
     env = make_env()
-    with pytest.raises(InvalidParameterError, match="must be a whole number of at least 1"):
+    with pytest.raises(InvalidParameterError, match="a whole number of at least 1"):
         env.runtime_observation_count = value
 
 
@@ -48,7 +48,7 @@ def test_the_parameters_of_compiler_gym_0_2_5_work(make_env: MakeEnv) -> None:
     counts = ("runtimes_per", "buildtimes_per", "warmup_runs_count_per_runtime")
     names = [f"llvm.get_{name}_observation" + "_count" * ("warm" not in name) for name in counts]
     assert [env.send_param(name, "") for name in names] == ["4", "2", "0"]
-    with pytest.raises(InvalidParameterError, match="runtime_observation_count is 'x'"):
+    with pytest.raises(InvalidParameterError, match=r"runtime_observation_count must be .*'x'"):
         env.send_param("llvm.set_runtimes_per_observation_count", "x")
 
 
@@ -56,7 +56,7 @@ def test_the_baselines_of_compiler_gym_0_2_5_are_applied(make_env: MakeEnv) -> N
     env = started(make_env, program(HELLO))
     assert env.send_param("llvm.apply_baseline_optimizations", "-Oz") == "changed"
     assert env.observation["IrInstructionCount"] == env.observation["IrInstructionCountOz"]
-    with pytest.raises(InvalidParameterError, match="the level is '-O9': expected one of -O0"):
+    with pytest.raises(InvalidParameterError, match="no optimisation level '-O9'; there are -O0"):
         env.send_param("llvm.apply_baseline_optimizations", "-O9")
 
 
@@ -105,7 +105,7 @@ def test_a_program_is_built_run_and_measured_below_the_environment(made: Executa
     ],
 )
 def test_a_setting_has_its_least_value(made: Executable, key: str, value: str, least: int) -> None:
-    with pytest.raises(InvalidParameterError, match=f"{key} is '{value}'.* at least {least}"):
+    with pytest.raises(InvalidParameterError, match=f"{key} .* at least {least}"):
         made.set(key, value)
     assert made.set(key, str(least)) == str(least)
 

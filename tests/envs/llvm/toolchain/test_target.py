@@ -39,7 +39,7 @@ def test_a_target_is_what_an_address_says() -> None:
 
 @pytest.mark.parametrize("target", ["", "arm", "AArch64", "aarch64-apple-macosx", "\udcff", "x86"])
 def test_an_address_that_asks_for_no_machine_is_refused(target: str) -> None:
-    expected = r"target is .* in benchmark://demo/1: expected x86_64, aarch64, riscv64, or a triple"
+    expected = r"no target .* in benchmark://demo/1; use x86_64, aarch64, riscv64, or a triple"
     with pytest.raises(BenchmarkInitError, match=expected):
         Target.of(spec(target=target))
 
@@ -120,7 +120,7 @@ def test_what_would_be_run_says_why_it_is_not(make_env: MakeEnv, machine: str) -
     assert not env.observation["IsBuildable"]
     assert not env.observation["IsRunnable"]
     for name in RUN:
-        expected = f"made for {machine}: it is neither linked nor run here.*ObjectTextSizeBytes"
+        expected = f"for {machine}, so it can be neither linked nor run here.*ObjectTextSizeBytes"
         with pytest.raises(ObservationError, match=expected):
             env.observation[name]
     assert env.observation["IrInstructionCount"] > 0

@@ -71,7 +71,9 @@ def test_a_missing_tool_says_what_it_is_for_and_what_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    message = rf"needs opt-{MAJOR} to optimise.*apt install llvm-{MAJOR}"
+    message = (
+        rf"opt-{MAJOR} not found; it is needed to optimise; install it.*apt install llvm-{MAJOR}"
+    )
     with pytest.raises(EnvironmentNotSupported, match=message):
         require_tool("opt", "to optimise")
     with pytest.raises(ProjectError, match=f"apt install lld-{MAJOR}"):

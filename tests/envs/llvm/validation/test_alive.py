@@ -63,7 +63,7 @@ def said(*outcomes: str) -> str:
 @pytest.mark.parametrize(
     ("outcomes", "verdict", "reason"),
     [
-        ((), Verdict.UNKNOWN, "alive-tv named no function"),
+        ((), Verdict.UNKNOWN, "alive-tv reported no function"),
         ((CORRECT, CORRECT), Verdict.OK, "2 correct"),
         ((CORRECT, "ERROR: Timeout"), Verdict.UNKNOWN, "1 correct, 1 timeout"),
         (("ERROR: fence",), Verdict.UNKNOWN, "1 unsupported"),
@@ -84,4 +84,4 @@ def test_a_counterexample_names_its_function_and_counts_only_for_local_actions()
     assert found.errors[0].data["is"].startswith("ERROR: value")
     unsure = alive._judge(text, is_local=False)  # pyright: ignore[reportPrivateUsage]  # tested on its own
     assert (unsure.verdict, unsure.errors) == (Verdict.UNKNOWN, ())
-    assert "5 wrong; some actions look at several functions" in unsure.reason
+    assert "5 wrong; inconclusive, because some actions" in unsure.reason

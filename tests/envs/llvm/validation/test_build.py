@@ -83,7 +83,7 @@ def test_a_tool_gives_what_it_prints_or_why_it_did_not_run() -> None:
 def test_opt_is_found_or_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "22" in run_tool([find_opt(), "--version"]).stdout.decode()
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(EnvironmentNotSupported, match=r"needs opt-22: .*apt install llvm-22"):
+    with pytest.raises(EnvironmentNotSupported, match=r"opt-22 not found; .*apt install llvm-22"):
         find_opt()
 
 

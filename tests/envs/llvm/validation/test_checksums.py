@@ -54,7 +54,7 @@ def report(text: bytes, status: int = 0, stopped_by: str | None = None) -> RunRe
             [report(b"", stopped_by="time")],
             report(b""),
             Verdict.UNKNOWN,
-            "the build at b0 does not end in 10 s",
+            "the build at b0 does not finish within 10 s",
         ),
         ([report(b"")], report(b""), Verdict.OK, "nothing, exit status 0 at b0"),
     ],

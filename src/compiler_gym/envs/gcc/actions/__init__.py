@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The action spaces: three ways to choose settings, made from the options of a compiler.
+"""The action spaces: three ways to choose settings of a compiler's options.
 
-``Categorical`` sets or bumps one option at a time, ``Choices`` sets all of them at
-once, ``OptionThenValue`` chooses an option and then its value. Each changes the
-same choices; none compiles anything. `Replay` goes from actions to choices and back.
+``Categorical`` sets or bumps one option at a time, ``Choices`` sets all options at once, and
+``OptionThenValue`` chooses an option and then its value. All of them change the same choices; none
+compiles anything. `Replay` converts actions to choices and back.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ __all__ = [
 CATEGORICAL, CHOICES, OPTION_THEN_VALUE = "Categorical", "Choices", "OptionThenValue"
 
 SMALL = 10
-"""Options with up to this many settings are set directly, larger ones are bumped."""
+"""The most settings of an option that is set directly; options with more are bumped."""
 
 STEPS = (1, 10, 100, 1000)
 
@@ -48,7 +48,7 @@ _MOST_BUMPS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Set:
-    """Choose the setting `index` of an option; -1 leaves it to the compiler."""
+    """Choose the setting `index` of an option; -1 restores the compiler's default."""
 
     option: int
     index: int
@@ -56,9 +56,9 @@ class Set:
 
 @dataclass(frozen=True, slots=True)
 class Bump:
-    """Count an option's number up or down from what the compiler would do.
+    """Count an option's number up or down, starting from the compiler's default.
 
-    Up ends at the largest number; down from the smallest leaves it to the compiler.
+    Counting up stops at the largest number; counting down from the smallest restores the default.
     """
 
     option: int
@@ -66,19 +66,19 @@ class Bump:
 
 
 def moves(options: Sequence[Option]) -> tuple[Set | Bump, ...]:
-    """Return what each categorical action does, in order."""
-    found: list[Set | Bump] = []
+    """Return the move of each categorical action, in order."""
+    moves: list[Set | Bump] = []
     for at, option in enumerate(options):
         if len(option) <= SMALL:
-            found += [Set(at, index) for index in (*range(len(option)), ABSENT)]
+            moves += [Set(at, index) for index in (*range(len(option)), ABSENT)]
         else:
             steps = [step for step in STEPS if step < len(option)]
-            found += [Bump(at, sign * step) for step in steps for sign in (1, -1)]
-    return tuple(found)
+            moves += [Bump(at, sign * step) for step in steps for sign in (1, -1)]
+    return tuple(moves)
 
 
 def apply_move(options: Sequence[Option], choices: list[int], move: Set | Bump) -> bool:
-    """Change `choices` by `move` and return whether that changed anything."""
+    """Apply `move` to `choices` and return whether that changed anything."""
     before = choices[move.option]
     if isinstance(move, Set):
         choices[move.option] = move.index
@@ -88,12 +88,12 @@ def apply_move(options: Sequence[Option], choices: list[int], move: Set | Bump) 
 
 
 def list_values(option: Option) -> tuple[int, ...]:
-    """Return the choices that `OptionThenValue` offers for an option: none first."""
+    """Return the choices that `OptionThenValue` offers for an option: first, the default."""
     return (ABSENT, *option.candidates())
 
 
 def count_actions(options: Sequence[Option]) -> int:
-    """Return how many actions `OptionThenValue` has: one for each option or for each value."""
+    """Return the number of actions of `OptionThenValue`: one for each option or value."""
     return max(len(options), max((len(list_values(option)) for option in options), default=1))
 
 
@@ -104,7 +104,7 @@ def action_spaces(options: Sequence[Option]) -> tuple[ActionSpaceSpec, ...]:
         ActionSpaceSpec(
             CATEGORICAL,
             CommandlineSpec(items),
-            f"Set an option that has up to {SMALL} settings, bump another by 1, 10, 100 or 1000",
+            f"Set an option with up to {SMALL} settings, or bump another by 1, 10, 100 or 1000",
             sets=tuple(move.option for move in moves(options)),
         ),
         ActionSpaceSpec(
@@ -113,25 +113,24 @@ def action_spaces(options: Sequence[Option]) -> tuple[ActionSpaceSpec, ...]:
                 tuple(len(option) + 1 for option in options),
                 parts=tuple(_part(option) for option in options),
             ),
-            "Every option at once: 0 leaves it to the compiler, n is its setting number n - 1",
+            "Every option at once: 0 is the compiler's default, n is setting number n - 1",
         ),
         ActionSpaceSpec(
             OPTION_THEN_VALUE,
             DiscreteSpec(count_actions(options)),
-            "The number of an option, then that of a value; `action_mask` says which there are",
+            "The number of an option, then that of a value; `action_mask` marks the valid ones",
         ),
     )
 
 
 class OutOfReachError(InvalidActionError):
-    """The actions of a space do not reach some choices, or not in a sensible number."""
+    """The actions of a space cannot reach some choices, or only with too many actions."""
 
 
 class Replay:
     """Actions of one action space over the options of a compiler.
 
-    The worker applies actions one by one; a client that shows or reads a command line
-    must know where they lead.
+    The worker applies actions one by one; clients use this class to write and read command lines.
     """
 
     def __init__(self, options: Sequence[Option], action_space: str) -> None:
@@ -140,7 +139,7 @@ class Replay:
         self._moves = moves(options)
 
     def choices(self, actions: Sequence[Any]) -> tuple[list[int], str | None]:
-        """Return where `actions` lead, and the option whose value is to be chosen next."""
+        """Return the choices after `actions`, and the option whose value is pending, if any."""
         choices = [ABSENT] * len(self._options)
         pending: int | None = None
         for action in actions:
@@ -158,24 +157,24 @@ class Replay:
         """Return actions that lead to `choices` from the start of an episode."""
         if self._space == CHOICES:
             return [[choice + 1 for choice in choices]] if any(c >= 0 for c in choices) else []
-        chosen = [(at, choice) for at, choice in enumerate(choices) if choice != ABSENT]
+        changes = [(at, choice) for at, choice in enumerate(choices) if choice != ABSENT]
         if self._space == CATEGORICAL:
-            return [number for at, choice in chosen for number in self._bumps_to(at, choice)]
-        found = [n for at, choice in chosen for n in (at, self._value(at, choice))]
-        return found if pending is None else [*found, self.number(pending)]
+            return [number for at, choice in changes for number in self._bumps_to(at, choice)]
+        actions = [n for at, choice in changes for n in (at, self._value(at, choice))]
+        return actions if pending is None else [*actions, self.number(pending)]
 
     def number(self, name: str) -> int:
-        """Return the number of the option called `name`."""
+        """Return the number of the option `name`."""
         for number, option in enumerate(self._options):
             if option.name == name:
                 return number
-        raise InvalidActionError(f"no option is called {name!r}: see env.gcc_spec.options")
+        raise InvalidActionError(f"no option {name!r}; env.gcc_spec.options lists all")
 
     def _value(self, at: int, choice: int) -> int:
         values = list_values(self._options[at])
         if choice not in values:
             raise OutOfReachError(
-                f"{self._options[at][choice]} is not among the values that OptionThenValue offers"
+                f"OptionThenValue does not offer {self._options[at][choice]}; set env.choices"
             )
         return values.index(choice)
 
@@ -186,19 +185,20 @@ class Replay:
         option = self._options[at]
         start = getattr(option, "start", 0)
         steps = [step for step in STEPS if Bump(at, step) in numbers]
-        found: list[int] = []
-        if choice == start:  # up and down again: the compiler's own number, but stated
+        actions: list[int] = []
+        if choice == start:  # up and down again, to set the compiler's default explicitly
             steps_to = [1, -1] if start + 1 < len(option) else [-1, 1]
             return [numbers[Bump(at, step)] for step in steps_to]
-        sign, left = (1, choice - start) if choice > start else (-1, start - choice)
+        sign, distance = (1, choice - start) if choice > start else (-1, start - choice)
         for step in reversed(steps):
-            count, left = divmod(left, step)
-            if len(found) + count > _MOST_BUMPS:
+            count, distance = divmod(distance, step)
+            if len(actions) + count > _MOST_BUMPS:
                 raise OutOfReachError(
-                    f"{option[choice]} is too far from {option[start]} to count to: set env.choices"
+                    f"counting from {option[start]} to {option[choice]} takes too many actions; "
+                    "set env.choices"
                 )
-            found += [numbers[Bump(at, sign * step)]] * count
-        return found
+            actions += [numbers[Bump(at, sign * step)]] * count
+        return actions
 
 
 def _bump(option: Option, choice: int, step: int) -> int:
@@ -221,6 +221,6 @@ def _flag_spec(options: Sequence[Option], move: Set | Bump) -> FlagSpec:
         return FlagSpec(text, text, f"Add {move.step} to {option.name.rstrip('=')}")
     if move.index == ABSENT:
         text = f"unset:{option.name}"
-        return FlagSpec(text, text, f"Leave {option.name.rstrip('=')} to the compiler")
+        return FlagSpec(text, text, f"Restore the default of {option.name.rstrip('=')}")
     text = option[move.index]
     return FlagSpec(text, text, f"Set {text}")

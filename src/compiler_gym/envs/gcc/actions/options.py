@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The options of a GCC: each is a list of settings, of which one or none is chosen.
+"""The options of a GCC: each is a list of settings, of which at most one is chosen.
 
-An option knows how its settings are spelled and nothing of compilers. "None is
-chosen" is not a setting: the compiler then decides, and the index for it is -1.
+An option contains the spelling of its settings and nothing else about compilers. If no setting is
+chosen, the index is -1 and the compiler uses its default.
 """
 
 from abc import ABC, abstractmethod
@@ -22,17 +22,17 @@ __all__ = [
 ]
 
 ABSENT = -1
-"""The index of the choice that leaves an option to the compiler."""
+"""The index of the choice that keeps the compiler's default."""
 
 MOST_ALIGNED = 64
-"""The largest alignment that is offered, in bytes: a cache line."""
+"""The largest alignment offered, in bytes: a cache line."""
 
 _ALL_UP_TO = 12
-"""Options with more settings than this offer a selection of them as candidates."""
+"""The most settings for which all are candidates; longer options offer a selection."""
 
 
 class Option(ABC):
-    """One option: a sequence of settings, each a word of a command line.
+    """One option: a sequence of settings, each one argument of a command line.
 
     >>> option = GccFlagOption("-fgcse")
     >>> len(option), option[1], option.index("-fgcse"), str(option)
@@ -41,27 +41,27 @@ class Option(ABC):
 
     __slots__ = ()
     name: str
-    """What the option is called: its setting up to a value."""
+    """The name of the option: its setting without the value."""
 
     @abstractmethod
     def __len__(self) -> int:
-        """Return how many settings there are."""
+        """Return the number of settings."""
 
     @abstractmethod
     def _setting(self, index: int) -> str:
-        """Return the setting of an index that exists."""
+        """Return the setting with a valid index."""
 
     @abstractmethod
     def index(self, setting: str) -> int:
-        """Return the index of `setting`; raise `ValueError` if it is none of this option's."""
+        """Return the index of `setting`; raise `ValueError` if the option does not have it."""
 
     def candidates(self) -> Sequence[int]:
-        """Return the indexes of settings worth a try: all, or a few dozen of very many."""
+        """Return the indices of settings worth trying: all, or a few dozen of very many."""
         return range(len(self))
 
     def __getitem__(self, index: int) -> str:
         if not 0 <= index < len(self):
-            raise IndexError(f"{self.name} has the settings 0 to {len(self) - 1}, found {index}")
+            raise IndexError(f"{self.name} has settings 0 to {len(self) - 1} (got {index})")
         return self._setting(index)
 
     def __iter__(self) -> Iterator[str]:
@@ -72,7 +72,7 @@ class Option(ABC):
 
 
 class _ListedOption(Option):
-    """An option whose settings can be listed."""
+    """An option with a short list of settings."""
 
     __slots__ = ()
 
@@ -94,15 +94,15 @@ class _ListedOption(Option):
 
 @dataclass(frozen=True, slots=True)
 class _Words(_ListedOption):
-    """An option that takes one of some words."""
+    """An option whose value is a keyword."""
 
     name: str
-    """With its last equals sign."""
+    """The name, including the last equals sign."""
     values: tuple[str, ...]
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """The option with each word."""
+        """The option with each keyword."""
         return tuple(f"{self.name}{value}" for value in self.values)
 
 
@@ -111,11 +111,11 @@ class _Integer(Option):
     """An option whose settings are the integers of a range."""
 
     name: str
-    """With its last equals sign."""
+    """The name, including the last equals sign."""
     low: int
     high: int
     default: int | None = None
-    """What the compiler does by itself, if it says so."""
+    """The compiler's default, if its help states one."""
 
     def __len__(self) -> int:
         return self.high - self.low + 1
@@ -132,15 +132,15 @@ class _Integer(Option):
 
     @property
     def start(self) -> int:
-        """The index nearest to the compiler's own value, from which to count up and down.
+        """The index nearest to the compiler's default, from which to count up and down.
 
-        That value may lie outside the range that the compiler states.
+        The default can be outside the range that the compiler states.
         """
         value = self.low if self.default is None else self.default
         return min(max(value, self.low), self.high) - self.low
 
     def candidates(self) -> Sequence[int]:
-        """Return every index of a short range; of a long one its ends, its start and between."""
+        """Return every index of a short range, and a selection of a long one."""
         if len(self) <= _ALL_UP_TO:
             return range(len(self))
         start = self.low + self.start
@@ -155,12 +155,12 @@ class GccOOption(_ListedOption):
     """The optimisation level: ``-O0`` to ``-O3``, ``-Ofast``, ``-Og``, ``-Os``, ``-Oz``."""
 
     levels: tuple[str, ...]
-    """What follows ``-O``."""
+    """The texts after ``-O``."""
     name: str = "-O"
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """Every level as it is written."""
+        """Every level, such as ``-O2``."""
         return tuple(f"-O{level}" for level in self.levels)
 
 
@@ -173,13 +173,13 @@ class GccFlagOption(_ListedOption):
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """On, then off."""
+        """The setting for on, then the one for off."""
         return (self.name,) if self.no_fno else (self.name, negative(self.name))
 
 
 @dataclass(frozen=True, slots=True)
 class GccFlagEnumOption(_Words):
-    """A flag that takes one of some words: ``-fira-region=all``."""
+    """A flag whose value is a keyword: ``-fira-region=all``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,21 +189,21 @@ class GccFlagIntOption(_Integer):
 
 @dataclass(frozen=True, slots=True)
 class GccFlagAlignOption(_ListedOption):
-    """An alignment: on, off, or to a power of two: ``-falign-loops=16``."""
+    """An alignment: on, off, or a power of two: ``-falign-loops=16``."""
 
     name: str
-    """Without an equals sign."""
+    """The name, without an equals sign."""
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """On, off, and each alignment."""
+        """The settings for on, for off, and for each alignment."""
         sizes = (2**n for n in range(MOST_ALIGNED.bit_length()))
         return (self.name, negative(self.name), *(f"{self.name}={size}" for size in sizes))
 
 
 @dataclass(frozen=True, slots=True)
 class GccParamEnumOption(_Words):
-    """A parameter that takes one of some words: ``--param=parloops-schedule=auto``."""
+    """A parameter whose value is a keyword: ``--param=parloops-schedule=auto``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The observations: a row for each observation of a GCC session, and one for each cost.
 
-Names are those of CompilerGym 0.2.5 where it has them. The baselines of a cost are the
-same program compiled with a level and nothing else. ``compute`` holds the functions that
-the rows name; it runs in a worker, so a row names its function by text.
+Names are those of CompilerGym 0.2.5 where it has them. The baselines of a cost are measured on the
+same program compiled with a level alone. ``compute`` holds the functions that the rows name; it
+runs in a worker, so a row contains the function's name.
 """
 
 from collections.abc import Sequence
@@ -32,10 +32,10 @@ LEVELS = tuple(
     Level(f"_{option[1:].lower()}", option, f"compiled with {option} alone")
     for option in ("-O0", "-O1", "-O2", "-O3", "-Os")
 )
-"""What a cost is compared with: ``obj_size_os`` is `obj_size` at ``-Os``."""
+"""The baselines of a cost: ``obj_size_os`` is `obj_size` at ``-Os``."""
 
 SCALES = ("_os", "_o2", "_o3")
-"""The levels whose saving counts as 1: ``obj_size_os``."""
+"""The levels to which rewards are scaled; the level's own saving counts as 1."""
 
 
 def _text(name: str, description: str, *, length: int | None = None) -> Observation:
@@ -70,14 +70,14 @@ def _cost(name: str, **facts: Any) -> Cost:
 TABLE = Table(
     (
         _text("source", "The program's preprocessed source."),
-        _text("rtl", "GCC's last register transfer language, as its dump shows it."),
+        _text("rtl", "The last dump of GCC's register transfer language."),
         _text("asm", "The assembly."),
         _count("asm_size", "The size of the assembly in bytes."),
         _text("asm_hash", "The SHA-1 of the assembly, 40 hexadecimal digits.", length=40),
         Observation(
             name="instruction_counts",
             space=OpaqueSpec("json"),
-            description="How often each mnemonic occurs in the assembly: a dictionary.",
+            description="The number of occurrences of each mnemonic in the assembly: a dictionary.",
             compute="instruction_counts",
             platform_dependent=True,
             default="{}",
@@ -85,36 +85,38 @@ TABLE = Table(
         Observation(
             name="obj",
             space=SequenceSpec("bytes"),
-            description="The object file; that of several source files is linked into one.",
+            description="The object file; those of several source files are linked into one.",
             compute="obj",
             platform_dependent=True,
             default=b"",
         ),
         _count("obj_size", "The size of the object file in bytes."),
         _text("obj_hash", "The SHA-1 of the object file, 40 hexadecimal digits.", length=40),
-        _count("text_size", "The size in bytes of the object's sections that hold code."),
+        _count("text_size", "The size in bytes of the object's code sections."),
         Observation(
             name="choices",
             space=None,  # as many as the compiler has options
-            description="The number of the chosen setting of each option; -1 leaves it to the "
-            "compiler.",
+            description="The number of the chosen setting of each option; -1 for the compiler's "
+            "default.",
             compute="choices",
         ),
         structs.replace(
-            _text("command_line", "The command that compiles the program as it is now."),
+            _text(
+                "command_line", "The command that compiles the program with the current options."
+            ),
             platform_dependent=False,
         ),
         Observation(
             name="action_mask",
             space=None,  # as many as `OptionThenValue` has actions
-            description="Which actions of OptionThenValue there are now: 1 where there is one.",
+            description="A mask of the actions of OptionThenValue: 1 if the action is available.",
             compute="action_mask",
         ),
         Observation(
             name="runtime",
             space=SequenceSpec("float"),
-            description="Wall-clock times of the program's largest case in seconds, as many as "
-            "`runtime_observation_count` says.",
+            description="Wall-clock times of the program's largest case, in seconds: "
+            "`runtime_observation_count` values.",
             compute="runtime",
             deterministic=False,
             platform_dependent=True,
@@ -133,32 +135,32 @@ TABLE = Table(
         structs.replace(
             _count(
                 "runtime_instructions",
-                "The instructions that the program retires on a small case.",
+                "The number of instructions that the program retires on a small case.",
             ),
             deterministic=False,
         ),
         _cost("asm_size"),
         _cost("obj_size"),
         _cost("text_size"),
-        # Scales count a saving below 1 as 1, and programs take less than a second.
+        # Scaled rewards treat savings below 1 as 1, but programs take less than a second.
         _cost("runtime_seconds", unit="seconds", deterministic=False, scales=(), normalized=""),
         _cost("runtime_instructions", unit="instructions", deterministic=False),
     )
 )
-"""Every observation, in the order in which they are listed."""
+"""Every observation, in the order of listings."""
 
 
 def observation_spaces(options: Sequence[Option]) -> tuple[ObservationSpec, ...]:
-    """Return what clients are told of the observations of a compiler with these options."""
+    """Return the specifications of the observations of a compiler with these options."""
     width = count_actions(options)
-    most = max(map(len, options)) - 1
-    described: dict[str, dict[str, Any]] = {
+    largest = max(map(len, options)) - 1
+    details: dict[str, dict[str, Any]] = {
         "choices": {
-            "space": BoxSpec(ABSENT, most, (len(options),), "int64"),
+            "space": BoxSpec(ABSENT, largest, (len(options),), "int64"),
             "default": [ABSENT] * len(options),
         },
         "action_mask": {"space": BoxSpec(0, 1, (width,), "int8"), "default": [0] * width},
     }
     return tuple(
-        structs.replace(row, **described.get(row.name, {})).spec() for row in TABLE.observations
+        structs.replace(row, **details.get(row.name, {})).spec() for row in TABLE.observations
     )

@@ -26,7 +26,7 @@ def _asm_facts(program: Program, words: Words) -> Facts:
 def _obj_facts(program: Program, words: Words) -> Facts:
     data = program.product(Builder.object, words)
     facts: Facts = {"obj_size": len(data), "obj_hash": digest(data)}
-    with contextlib.suppress(SessionError):  # an object that is no ELF
+    with contextlib.suppress(SessionError):  # the object is not an ELF file
         facts["text_size"] = text_size(data)
     return facts
 
@@ -48,7 +48,7 @@ _FINDERS: Mapping[str, Finder] = {
     "obj_hash": _obj_facts,
     "text_size": _text_facts,
 }
-"""What finds a fact, which may find others on the way."""
+"""The function that computes each fact; it can compute other facts too."""
 
 
 def _fact(name: str, find: Finder) -> "Computation":
@@ -63,7 +63,7 @@ def _action_mask(program: Program, settings: Settings) -> bytes:
 
 
 Computation = Callable[[Program, Settings], Any]
-"""Makes the plain value of an observation."""
+"""Computes the plain value of an observation."""
 
 ENGINE: Mapping[str, Computation] = {
     "source": lambda program, settings: program.source(settings.words),
@@ -78,7 +78,7 @@ ENGINE: Mapping[str, Computation] = {
     "runtime_seconds": lambda program, settings: program.running().seconds(settings.words),
     "runtime_instructions": lambda program, settings: program.instructions(settings.words),
 }
-"""What the rows of the table name."""
+"""The functions that the rows of the table name."""
 
 COMPUTE = TABLE.bind(ENGINE)
-"""What makes each observation, by its name."""
+"""The function that computes each observation, by name."""

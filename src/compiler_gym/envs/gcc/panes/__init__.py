@@ -21,16 +21,14 @@ _RUNS = ("runtime", "runtime_seconds", "runtime_instructions")
 
 
 def make_pasted(text: str, language: str, name: str) -> Benchmark:
-    """Return the program in `text`, which is untrusted: its sessions compile it in a sandbox.
+    """Return the program in `text`, which is untrusted, so sessions compile it in a sandbox.
 
-    Raises `BenchmarkInitError` for a language that GCC is not asked to read.
+    Raises `BenchmarkInitError` for a language other than C and C++.
     """
     if language not in _LANGUAGES:
-        raise BenchmarkInitError(
-            f"language is {language!r}: expected one of {', '.join(_LANGUAGES)}"
-        )
+        raise BenchmarkInitError(f"no language {language!r}; choose from {', '.join(_LANGUAGES)}")
     if not text.strip():
-        raise BenchmarkInitError("the program is empty: expected C or C++")
+        raise BenchmarkInitError("the program is empty; paste C or C++")
     program = make_benchmark_from_source(text, lang=_LANGUAGES[language])
     digest = hashlib.sha256(program.contents).hexdigest()[:16]
     pasted = program.with_uri(BenchmarkUri.from_string(f"benchmark://pasted-v0/{digest}"))
@@ -61,4 +59,4 @@ PANES = Panes(
     | {"runtime"},
     paste=make_pasted,
 )
-"""Everything, by the names of the table."""
+"""All views of a GCC program."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How programs are made: from a user's files, and preprocessed by GCC.
+"""Programs: made from a user's files, and preprocessed with GCC.
 
-``source`` is a program as GCC reads it, packed into the bytes of a benchmark; ``own``
-makes one of a user's files; ``preprocessed`` is one under some options, which ``macros``
-tells apart; ``memo`` caches the facts of programs that were compiled before.
+``source`` is a program as GCC reads it, packed into the bytes of a benchmark; ``own`` makes one
+from a user's files; ``preprocessed`` is one under given options, distinguished by their ``macros``;
+``memo`` caches the facts of programs that were compiled before.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Which macros a GCC predefines under some options: what the preprocessor can see of them.
+"""The macros that GCC predefines under given options, which are all the preprocessor can see.
 
-``-Os`` defines ``__OPTIMIZE_SIZE__``, ``-ffast-math`` another, and headers ask for both.
-Two command lines with the same macros preprocess a program alike. The compiler
-itself is asked, except for options that no preprocessor sees.
+``-Os`` defines ``__OPTIMIZE_SIZE__``, ``-ffast-math`` another macro, and headers test for both.
+Two command lines with the same macros preprocess a program identically. The macros are read from
+the compiler itself, except for options that cannot affect the preprocessor.
 """
 
 import functools
@@ -31,9 +31,9 @@ _PASS_FLAGS = (
     *("unswitch-", "variable-expansion-", "var-tracking", "vect-cost-model", "version-loops-"),
     *("vpt", "web"),
 )
-"""How the switches of GCC's passes begin: they work on code that was preprocessed long before.
+"""Prefixes of the switches of GCC's passes, which run long after preprocessing.
 
-Names that are not here are asked for, those of options yet to come among them.
+For all other options, including those of future versions, the compiler is run.
 """
 
 _SILENT = re.compile(rf"-f(?:no-)?(?:{'|'.join(_PASS_FLAGS)})|--param=", re.ASCII)
@@ -41,7 +41,7 @@ _LATE_PARAMETERS = re.compile(r"--param=(?:con|de)structive-interference-size=",
 
 
 def select_preprocessor_flags(words: Iterable[str]) -> tuple[str, ...]:
-    """Return those of `words` that may change what a program is preprocessed to.
+    """Return those of `words` that can change the preprocessed program.
 
     >>> select_preprocessor_flags(["-Os", "-fgcse", "-fno-math-errno"])
     ('-Os', '-fno-math-errno')
@@ -50,20 +50,20 @@ def select_preprocessor_flags(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def change_only_compiler_macros(words: Iterable[str]) -> bool:
-    """Return whether `words` change macros in a way that a preprocessor alone does not follow.
+    """Return whether `words` change macros that the stand-alone preprocessor does not define.
 
-    GCC 12 and newer do so for ``__GCC_DESTRUCTIVE_SIZE`` and its opposite.
+    In GCC 12 and newer, these are ``__GCC_DESTRUCTIVE_SIZE`` and its counterpart.
     """
     return any(_LATE_PARAMETERS.match(word) for word in words)
 
 
 def query(language: str, flags: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Return what to run a GCC with, so that it prints the macros that it predefines."""
+    """Return the arguments with which GCC prints its predefined macros."""
     return ["-dM", "-E", *words, "-w", *flags, "-x", language, "/dev/null"]
 
 
 def digest_macros(printed: Iterable[bytes]) -> Facts:
-    """Return what a memo keeps of the macros that were printed for each language."""
+    """Return the facts that a memo stores about the macros printed for each language."""
     return {"macros": hashlib.sha256(b"\0".join(printed)).hexdigest()}
 
 

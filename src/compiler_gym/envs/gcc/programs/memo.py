@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A cache of facts of programs that were compiled before: in memory, and on disk.
+"""A cache, in memory and on disk, of facts about programs that were compiled before.
 
-There is one file for each program and compiler. Each line of it holds the facts
-of one command line; every process appends to it. A cache that cannot
-be read or written costs time, never a result, and a torn line is passed over.
+There is one file for each program and compiler; all processes append to it. Each line holds the
+facts of one command line; incomplete lines are skipped. If the cache cannot be read or written,
+facts are computed again.
 """
 
 import hashlib
@@ -20,10 +20,10 @@ Facts = dict[str, Any]
 """Names of observations and their plain values, for one command line."""
 
 MOST_BYTES = 64 << 20
-"""A file that has grown beyond this is started anew."""
+"""The size at which a file is truncated and started again."""
 
 MOST_KNOWN = 50_000
-"""Command lines of a program that are kept in memory; the others are read again."""
+"""The most command lines of a program in memory; further ones are read from disk again."""
 
 _MOST_PROGRAMS = 256
 _KEY_LENGTH = 32
@@ -47,22 +47,22 @@ class Memo:
         self._read_to = 0
 
     def facts(self, command: str) -> Facts:
-        """Return what is known of `command`; an empty dictionary if nothing is."""
-        known = self._known.get(command)
-        if known is None:
+        """Return the known facts about `command`, possibly none."""
+        facts = self._known.get(command)
+        if facts is None:
             if len(self._known) >= MOST_KNOWN:
                 self._forget()
-            known = self._known[command] = self._load(command)
-        return known
+            facts = self._known[command] = self._load(command)
+        return facts
 
     def add(self, command: str, facts: Facts) -> None:
-        """Remember more facts of `command`."""
+        """Add facts about `command`."""
         self.facts(command).update(facts)
         line = _command_key(command) + b" " + json.dumps(facts).encode() + b"\n"
         try:
             self._append(line)
         except OSError:
-            # The next process computes it again.
+            # The next process computes them again.
             pass
 
     def _forget(self) -> None:
@@ -71,16 +71,16 @@ class Memo:
     def _load(self, command: str) -> Facts:
         key = _command_key(command)
         self._read_more()
-        found: Facts = {}
+        facts: Facts = {}
         for line in self._stored.pop(key, ()):
             try:
-                found.update(json.loads(line))
+                facts.update(json.loads(line))
             except ValueError:
                 continue
-        return found
+        return facts
 
     def _read_more(self) -> None:
-        """Read the lines that were appended since the last look, by any process."""
+        """Read the lines that any process has appended since the last call."""
         try:
             size = os.stat(self.path).st_size
             if size < self._read_to:
@@ -92,9 +92,9 @@ class Memo:
                 data = file.read()
         except OSError:
             return
-        whole = data.rfind(b"\n") + 1
-        self._read_to += whole
-        for line in data[:whole].splitlines():
+        end = data.rfind(b"\n") + 1
+        self._read_to += end
+        for line in data[:end].splitlines():
             self._stored.setdefault(line[:_KEY_LENGTH], []).append(line[_KEY_LENGTH + 1 :])
 
     def _append(self, line: bytes) -> None:
@@ -104,7 +104,7 @@ class Memo:
 
 
 def open_memo(path: Path) -> Memo:
-    """Return the memo kept at `path`, the same for every session of this process."""
+    """Return the memo at `path`; all sessions of this process share it."""
     memo = _programs.pop(path, None) or Memo(path)
     while len(_programs) >= _MOST_PROGRAMS:
         del _programs[next(iter(_programs))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs from a user's own files and texts. Nothing is compiled before an episode starts."""
+"""Programs from a user's own files and texts; they are compiled when an episode starts."""
 
 import hashlib
 from collections.abc import Iterable
@@ -18,19 +18,19 @@ def make_benchmark(
     *,
     run: RunSpec | None = None,
 ) -> Benchmark:
-    """Return a program made of C or C++ files and the headers they include.
+    """Return a program made from C or C++ files and the headers that they include.
 
-    `copt` are flags that the sources need, such as ``-Iinclude`` and ``-DNDEBUG``;
-    `run` says how to run the program. Raises `BenchmarkNotFoundError` when a file is
-    missing, and `BenchmarkTypeError` for inputs of another kind; one that does not compile
-    is refused by `reset`.
+    `copt` are flags that the sources need, such as ``-Iinclude`` and ``-DNDEBUG``; `run` describes
+    how to run the program. Raises `BenchmarkNotFoundError` if a file is missing and
+    `BenchmarkTypeError` for inputs of any other type. If the program does not compile, `reset`
+    raises the error.
     """
     items = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     if not items:
-        raise BenchmarkInitError("expected at least one file, found none")
+        raise BenchmarkInitError("no input files; pass at least one")
     for item in items:
         if not isinstance(item, (str, Path)):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
-            raise BenchmarkTypeError(f"expected a path, found {type(item).__name__}: {item!r}")
+            raise BenchmarkTypeError(f"inputs must be paths (got {type(item).__name__}: {item!r})")
     return make_benchmark_from(
         collect([Path(item).expanduser() for item in items], copt or ()), run=run
     )
@@ -44,10 +44,10 @@ def make_benchmark_from_source(
     run: RunSpec | None = None,
 ) -> Benchmark:
     """Return a program from source text in the language `lang`, ``"c"`` or ``"c++"``."""
-    suffix = next((ending for ending, known in LANGUAGES.items() if known == lang), None)
+    suffix = next((suffix for suffix, name in LANGUAGES.items() if name == lang), None)
     if suffix is None:
         raise BenchmarkInitError(
-            f"lang is {lang!r}: expected one of {', '.join(sorted(set(LANGUAGES.values())))}"
+            f"no language {lang!r}; choose from {', '.join(sorted(set(LANGUAGES.values())))}"
         )
     name = f"src{suffix}"
     text = source.encode() if isinstance(source, str) else source
@@ -57,7 +57,7 @@ def make_benchmark_from_source(
 def make_benchmark_from(
     program: SourceProgram, uri: BenchmarkUri | str | None = None, *, run: RunSpec | None = None
 ) -> Benchmark:
-    """Return `program` as a benchmark, named after what it holds unless it has a name."""
+    """Return `program` as a benchmark, by default named after a hash of its contents."""
     contents = pack(program)
     if uri is None:
         uri = f"benchmark://user-v0/{hashlib.sha256(contents).hexdigest()[:16]}"

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A program as one GCC preprocesses it: once for each set of macros that options lead to.
+"""A program preprocessed with one GCC, once for each set of predefined macros.
 
-What is made is kept under the hash of what was read, in memory and on disk, so that
-nothing is preprocessed twice. What is compiled is, to the byte, what the compiler
-would have made of the program itself.
+Results are cached in memory and on disk under a hash of the input, so that nothing is preprocessed
+twice. Compiling the preprocessed text gives the same bytes as compiling the program itself.
 """
 
 import hashlib
@@ -41,24 +40,24 @@ __all__ = ["Preprocessed", "Sources"]
 _MOST_REMEMBERED = 128
 _PREPROCESSED_VERSION = "2"
 _SWITCHES = re.compile(rb"pragma[ \t]+GCC[ \t]+(?:optimize|target|(?:push|pop|reset)_options)\b")
-"""What changes macros from within a program, which a preprocessor that runs alone passes over."""
+"""Pragmas that change macros during compilation; the stand-alone preprocessor ignores them."""
 
 _remembered: dict[str, "Preprocessed"] = {}
 
 
 class Preprocessed(NamedTuple):
-    """A program under some options."""
+    """A program preprocessed under given options."""
 
     text: SourceProgram
-    """Its units, with every header in them."""
+    """The units, with every header included."""
     compiled: SourceProgram
-    """What is compiled: `text`, or the program itself where a text would not do."""
+    """The program to compile: `text`, or the original program if `text` would not be equivalent."""
     digest: str
-    """Hexadecimal digits that change with what is compiled."""
+    """Hexadecimal digits that identify `compiled`."""
 
 
 class Sources:
-    """One program under one compiler."""
+    """One program and its preprocessed forms under one compiler."""
 
     def __init__(self, gcc: Gcc, identity: str, program: SourceProgram, directory: Path) -> None:
         self.program = program
@@ -73,60 +72,60 @@ class Sources:
         self._latest: tuple[tuple[str, ...], Preprocessed] | None = None
 
     def move_to(self, directory: Path) -> None:
-        """Use `directory` from now on for files along the way, which are removed again."""
+        """Use `directory` from now on for temporary files."""
         self._directory = directory
 
     def start(self) -> None:
-        """Raise `BenchmarkInitError` if the program does not compile without any option."""
+        """Raise `BenchmarkInitError` if the program does not compile without options."""
         try:
             self.read((), DEFAULT_SECONDS)
         except CompilerError as error:
             raise BenchmarkInitError(f"the program does not compile:\n{error}") from error
 
     def facts_path(self, digest: str) -> Path:
-        """Return where the facts of what has this digest are kept."""
+        """Return the path of the facts about the program with this digest."""
         return self._base / "facts" / digest[:2] / digest
 
     def read(self, words: Sequence[str], timeout: float) -> Preprocessed:
-        """Return the program as it is under the options `words`.
+        """Return the program preprocessed under the options `words`.
 
-        A run of the compiler may take `timeout` seconds. Raises `CompilerDiagnosticError`
-        when the program cannot be preprocessed under them.
+        `timeout` limits each run of the compiler, in seconds. Raises `CompilerDiagnosticError` if
+        the program cannot be preprocessed under these options.
         """
-        known = self._under(select_preprocessor_flags(words), timeout)
+        result = self._under(select_preprocessor_flags(words), timeout)
         if not self._is_apart or not (self._is_switching or change_only_compiler_macros(words)):
-            return known
-        direct = hashlib.sha256(f"{known.digest}\0{self._packed}".encode()).hexdigest()
-        return Preprocessed(known.text, self.program, direct)
+            return result
+        direct = hashlib.sha256(f"{result.digest}\0{self._packed}".encode()).hexdigest()
+        return Preprocessed(result.text, self.program, direct)
 
     def _under(self, words: tuple[str, ...], timeout: float) -> Preprocessed:
-        """Return the program as the preprocessor makes it under `words`, all of which it sees."""
+        """Return the program preprocessed under `words`, all of which affect the preprocessor."""
         if self._latest is not None and self._latest[0] == words:
             return self._latest[1]
         key = self._key(self._macros(words, timeout))
-        known = _remembered.get(key)
-        if known is None:
-            known = self._load(key) or self._make(key, words, timeout)
+        result = _remembered.get(key)
+        if result is None:
+            result = self._load(key) or self._make(key, words, timeout)
             while len(_remembered) >= _MOST_REMEMBERED:
                 del _remembered[next(iter(_remembered))]
-            _remembered[key] = known
-        self._latest = words, known
-        return known
+            _remembered[key] = result
+        self._latest = words, result
+        return result
 
     def _macros(self, words: tuple[str, ...], timeout: float) -> str:
-        """Return a digest of the macros under `words`, or of those without any if it refuses."""
+        """Return a digest of the macros under `words`; if GCC rejects them, of those without."""
         if not self._languages:
             return ""
-        asked = [query(language, self._flags, words) for language in self._languages]
-        command = "\0".join(word for words in asked for word in words)
+        queries = [query(language, self._flags, words) for language in self._languages]
+        command = "\0".join(word for words in queries for word in words)
         memo = open_memo(self._base / "macros")
         facts = memo.facts(command)
         if "macros" not in facts:
             gcc, scratch = self._gcc, self._scratch()
             try:
-                printed = [read_macros(gcc, words, scratch, timeout) for words in asked]
+                printed = [read_macros(gcc, words, scratch, timeout) for words in queries]
             except CompilerDiagnosticError:
-                # What is refused here is refused again when it compiles, and said then.
+                # Compiling with the same options reports the error again.
                 return self._macros((), timeout) if words else ""
             finally:
                 shutil.rmtree(scratch, ignore_errors=True)
@@ -159,8 +158,8 @@ class Sources:
             return None
 
     def _preprocess(self, text: SourceProgram, digest: str) -> Preprocessed:
-        # Other macros often make the same text, which is kept once.
-        same = (known for known in _remembered.values() if known.digest == digest)
+        # Different macros often lead to the same text, which is stored only once.
+        same = (item for item in _remembered.values() if item.digest == digest)
         return next(same, None) or Preprocessed(text, text, digest)
 
     def _scratch(self) -> Path:
@@ -178,11 +177,11 @@ class Sources:
 
 
 def _languages(program: SourceProgram) -> set[str]:
-    """Return the languages that have macros in `program`."""
-    found = {LANGUAGES.get(find_suffix(unit), "c") for unit in program.units}
-    return {language for language in found if not language.endswith("cpp-output")}
+    """Return the languages in `program` that use the preprocessor."""
+    languages = {LANGUAGES.get(find_suffix(unit), "c") for unit in program.units}
+    return {language for language in languages if not language.endswith("cpp-output")}
 
 
 def _names_differ(program: SourceProgram) -> bool:
-    """Return whether the objects of the units have names of their own in one directory."""
+    """Return whether the objects of the units have distinct names in one directory."""
     return len({PurePosixPath(unit).stem for unit in program.units}) == len(program.units)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A program as GCC reads it: one source text, or an archive of several with their headers.
 
-The bytes of a benchmark are either plain C source, or a tar archive whose first
-member says which files are compiled and with which flags. Nothing is compiled here.
+The bytes of a benchmark are either plain C source, or a tar archive whose first member lists the
+files to compile and their flags. Nothing is compiled here.
 """
 
 import io
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 LANGUAGES: Mapping[str, str] = MappingProxyType(SOURCE_LANGUAGES)
-"""The language of a source file, by what its name ends in, as ``gcc -x`` has it."""
+"""The language of a source file, a value of ``gcc -x``, by the suffix of its name."""
 
 _MANIFEST = "program.json"
 _MOST_HEADERS = 5000
@@ -40,14 +40,14 @@ _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MU
 
 @dataclass(frozen=True, slots=True)
 class SourceProgram:
-    """Source files, which of them are compiled, and the flags they need."""
+    """Source files, the list of those to compile, and the flags that they need."""
 
     units: tuple[str, ...]
-    """The files that are compiled, by their relative names."""
+    """The relative names of the files to compile."""
     files: Mapping[str, bytes]
-    """Every file, the headers too."""
+    """Every file by name, including headers."""
     flags: tuple[str, ...] = field(default=())
-    """What the sources need to be understood, such as ``-DNDEBUG`` and ``-std=c99``."""
+    """The flags that the sources need, such as ``-DNDEBUG`` and ``-std=c99``."""
 
 
 def pack(program: SourceProgram) -> bytes:
@@ -65,12 +65,12 @@ def pack(program: SourceProgram) -> bytes:
 
 
 def unpack(contents: bytes) -> SourceProgram:
-    """Return the program in the bytes of a benchmark; raise `BenchmarkInitError` if it is none."""
+    """Return the program in the bytes of a benchmark; raise `BenchmarkInitError` if not valid."""
     if contents[257:262] != b"ustar":
         if b"\0" in contents:
             raise BenchmarkInitError(
-                "expected C source or an archive of sources, found binary data: "
-                "bitcode is for LLVM, GCC compiles source"
+                "the program is binary data, but GCC compiles source (bitcode is for LLVM); "
+                "use C source or an archive of sources"
             )
         return SourceProgram(("src.c",), {"src.c": contents})
     try:
@@ -80,7 +80,7 @@ def unpack(contents: bytes) -> SourceProgram:
         units, flags = tuple(manifest["units"]), tuple(manifest["flags"])
     except (tarfile.TarError, KeyError, TypeError, ValueError, EOFError) as error:
         raise BenchmarkInitError(
-            f"the archive of sources is damaged: expected {_MANIFEST} and files ({error!r})"
+            f"the archive of sources is damaged: it must contain {_MANIFEST} and files ({error!r})"
         ) from error
     for name in (*files, *units):
         _require_relative(name)
@@ -95,22 +95,22 @@ def collect(
 ) -> SourceProgram:
     """Return the program of source files on disk, with the headers that they include.
 
-    Headers are looked for beside the file that names them and in the directories of
-    ``-I``; what is found nowhere is left to the compiler, which knows the system's.
+    Headers are searched for next to the file that includes them and in the directories of ``-I``;
+    all others are left to the compiler, which finds those of the system.
     """
     for unit in units:
         _require_source(unit)
-    kept, folders = _split_flags(flags, base)
+    other_flags, folders = _split_flags(flags, base)
     paths = [Path(unit).expanduser().absolute() for unit in units]
-    found = _closure(paths, folders)
-    used = [folder for folder in folders if any(path.is_relative_to(folder) for path in found)]
-    root = _common([*used, *(path.parent for path in found)])
-    names = {path: path.relative_to(root).as_posix() for path in found}
+    files = _closure(paths, folders)
+    used = [folder for folder in folders if any(path.is_relative_to(folder) for path in files)]
+    root = _common([*used, *(path.parent for path in files)])
+    names = {path: path.relative_to(root).as_posix() for path in files}
     includes = tuple(f"-I{folder.relative_to(root).as_posix()}" for folder in used)
     return SourceProgram(
         tuple(names[path] for path in paths),
-        {names[path]: found[path] for path in sorted(found)},
-        (*includes, *kept),
+        {names[path]: files[path] for path in sorted(files)},
+        (*includes, *other_flags),
     )
 
 
@@ -120,18 +120,18 @@ def is_cxx(program: SourceProgram) -> bool:
 
 
 def compile_flags(program: SourceProgram) -> tuple[str, ...]:
-    """Return the flags that a program needs when it has been preprocessed."""
+    """Return the flags that a program still needs after preprocessing."""
     return tuple(flag for flag in program.flags if not flag.startswith(("-I", "-D", "-U")))
 
 
 def headers_for(text: bytes, folder: Path) -> dict[str, bytes]:
-    """Return the headers below `folder` that `text` includes, by their names there."""
-    found = _closure(_include(folder / "src.c", text, [folder]), [folder])
-    return {path.relative_to(folder).as_posix(): found[path] for path in sorted(found)}
+    """Return the headers below `folder` that `text` includes, by their relative names."""
+    contents = _closure(_include(folder / "src.c", text, [folder]), [folder])
+    return {path.relative_to(folder).as_posix(): contents[path] for path in sorted(contents)}
 
 
 def find_suffix(name: str) -> str:
-    """Return what a file's name ends in, from its last dot."""
+    """Return the suffix of a file's name, including the dot."""
     return PurePosixPath(name).suffix
 
 
@@ -150,15 +150,15 @@ def _member_bytes(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 def _require_relative(name: str) -> None:
     path = PurePosixPath(name)
     if not path.parts or path.is_absolute() or ".." in path.parts or "\0" in name:
-        raise BenchmarkInitError(f"a source file would leave its directory: {name!r}")
+        raise BenchmarkInitError(f"the source file {name!r} would be outside of its directory")
 
 
 def _require_source(path: Path) -> None:
     if Path(path).expanduser().is_dir():
-        raise BenchmarkInitError(f"expected a source file, found a directory: {path}")
+        raise BenchmarkInitError(f"{path} is a directory; name a source file")
     if path.suffix not in LANGUAGES:
         raise BenchmarkInitError(
-            f"cannot tell what {path} is: expected a name ending in {', '.join(LANGUAGES)}"
+            f"unknown type of file {path}; its name must end in {', '.join(LANGUAGES)}"
         )
 
 
@@ -170,11 +170,11 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def _split_flags(flags: Iterable[str], base: Path | None) -> tuple[tuple[str, ...], list[Path]]:
-    """Return `flags` without ``-I``, and the directories that those named.
+    """Return `flags` without ``-I``, and the directories that they named.
 
-    They are relative to `base`, or else to the working directory, which is there or not.
+    These are relative to `base` or else to the working directory, and need not exist.
     """
-    kept: list[str] = []
+    others: list[str] = []
     folders: list[Path] = []
     words = iter(flags)
     for word in words:
@@ -183,35 +183,37 @@ def _split_flags(flags: Iterable[str], base: Path | None) -> tuple[tuple[str, ..
         elif word.startswith("-I"):
             folders.append(Path(base or ".", word[2:]))
         else:
-            kept.append(word)
-    return tuple(kept), [Path(_normal(folder)) for folder in folders]
+            others.append(word)
+    return tuple(others), [Path(_normal(folder)) for folder in folders]
 
 
 def _include(path: Path, text: bytes, folders: Sequence[Path]) -> list[Path]:
-    """Return the headers that `text` includes and that lie beside it or in `folders`."""
-    found: list[Path] = []
+    """Return the headers that `text` includes and that are next to it or in `folders`."""
+    headers: list[Path] = []
     for quote, name in _INCLUDE.findall(text):
-        places = ([path.parent] if quote == b'"' else []) + list(folders)
-        candidates = (Path(_normal(place / name.decode(errors="replace"))) for place in places)
+        locations = ([path.parent] if quote == b'"' else []) + list(folders)
+        candidates = (
+            Path(_normal(location / name.decode(errors="replace"))) for location in locations
+        )
         header = next((candidate for candidate in candidates if candidate.is_file()), None)
         if header is not None:
-            found.append(header)
-    return found
+            headers.append(header)
+    return headers
 
 
 def _closure(paths: Sequence[Path], folders: Sequence[Path]) -> dict[Path, bytes]:
-    """Return the files `paths` and the headers they include, directly or not."""
-    found: dict[Path, bytes] = {}
+    """Return the files `paths` and the headers that they include, directly or indirectly."""
+    contents: dict[Path, bytes] = {}
     pending = list(paths)
     while pending:
         path = pending.pop()
-        if path in found:
+        if path in contents:
             continue
-        found[path] = _read_bytes(path)
-        if len(found) > _MOST_HEADERS:
+        contents[path] = _read_bytes(path)
+        if len(contents) > _MOST_HEADERS:
             raise BenchmarkInitError(f"{paths[0]} includes more than {_MOST_HEADERS} headers")
-        pending += _include(path, found[path], folders)
-    return found
+        pending += _include(path, contents[path], folders)
+    return contents
 
 
 def _normal(path: Path) -> Path:

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT
-"""The state of an episode: ``settings`` is the choice made for each option, and ``program`` the
-program that is compiled with it, with its known facts. Runs in a worker.
+"""The state of an episode: ``settings`` holds the choice for each option, and ``program`` the
+compiled program with its known facts. Runs in a worker.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The state of an episode: one program, and its known facts under any settings.
+"""The state of an episode: one program and its known facts under any settings.
 
-Runs in a worker. Nothing is compiled before it is observed, and the same command line
-is never compiled twice: facts of a program are kept, its errors too.
+Runs in a worker. The program is compiled only when it is observed, and never twice with the same
+command line, because its facts and errors are cached.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,14 +30,14 @@ Words = Sequence[str]
 
 
 class Program:
-    """One program under one compiler, compiled with whatever settings are asked about."""
+    """One program under one compiler, compiled with any settings."""
 
     def __init__(
         self, spec: GccSpec, benchmark: BenchmarkSpec, directory: Path, *, width: int
     ) -> None:
         self.spec = spec
         self.width = width
-        """Number of actions that `OptionThenValue` has: counting them takes a millisecond."""
+        """The number of actions of `OptionThenValue`; stored because counting takes 1 ms."""
         self._benchmark = benchmark
         gcc = Gcc(spec.gcc.bin, is_boxed=not is_own(benchmark.uri))
         self._sources = Sources(gcc, spec.identity, unpack(benchmark.contents), directory)
@@ -48,7 +48,7 @@ class Program:
 
     @property
     def timeout(self) -> float:
-        """Seconds that one run of GCC may take."""
+        """The time limit of one run of GCC, in seconds."""
         return self._builder.timeout
 
     @timeout.setter
@@ -56,7 +56,7 @@ class Program:
         self._builder.timeout = seconds
 
     def set_run_count(self, name: str, value: str) -> None:
-        """Set how often the program is run; see `Running.counts`."""
+        """Set the number of runs; see `Running.counts`."""
         self._run_counts[name] = value
         if self._running is not None:
             self._running.set(name, value)
@@ -84,7 +84,7 @@ class Program:
         )
 
     def product(self, make: Callable[[Builder, Words], bytes], words: Words) -> bytes:
-        """Return what `make` makes; raise the error of the compiler, which is remembered."""
+        """Return the result of `make`; raise the compiler's error, which is cached."""
         command, memo = " ".join(words), self._memo(words)
         facts = memo.facts(command)
         if "error" in facts:
@@ -97,7 +97,7 @@ class Program:
             raise _blame(str(error), words) from error
 
     def fact(self, name: str, words: Words, find: "Finder") -> Any:
-        """Return the fact `name`, from the memo if it is known; `find` may find others too."""
+        """Return the fact `name` from the memo, or compute it and possibly others with `find`."""
         command, memo = " ".join(words), self._memo(words)
         facts = memo.facts(command)
         if name in facts:
@@ -109,20 +109,20 @@ class Program:
         return computed[name]
 
     def instructions(self, words: Words) -> int:
-        """Return the instructions that a run retires, from the memo if they were counted."""
+        """Return the number of instructions that a run retires, from the memo if possible."""
         running = self.running()
         fact = f"runtime_instructions {running.identity()}"
         command, memo = " ".join(words), self._memo(words)
-        known = memo.facts(command).get(fact)
-        if known is None:
-            known = running.instructions(words)
-            memo.add(command, {fact: known})
-        return known
+        count = memo.facts(command).get(fact)
+        if count is None:
+            count = running.instructions(words)
+            memo.add(command, {fact: count})
+        return count
 
     def running(self) -> "Running":
-        """Return what runs the program."""
+        """Return the runner of the program."""
         if self._running is None:
-            # Loads what only runs need.
+            # Only runs need this import.
             from compiler_gym.envs.gcc.toolchain.running import Running
 
             self._running = Running(self._benchmark, lambda: self._builder)
@@ -134,21 +134,21 @@ class Program:
         return self._sources.read(words, self._builder.timeout)
 
     def _memo(self, words: Words) -> Memo:
-        """Return what is known of the program as it is preprocessed under `words`."""
+        """Return the memo of the program preprocessed under `words`."""
         return open_memo(self._sources.facts_path(self._read(words).digest))
 
 
 Finder = Callable[[Program, Words], Facts]
-"""Finds facts of the program compiled with some settings."""
+"""Computes facts about the program compiled with given settings."""
 
 
 def decode_text(data: bytes) -> str:
-    """Return `data` as text, whatever bytes it holds."""
+    """Return `data` as text, replacing invalid bytes."""
     return data.decode(errors="replace")
 
 
 def _blame(message: str, words: Words) -> CompilerGymError:
-    """Return the error of a compilation: the program's where no setting can have caused it."""
+    """Return a compilation error, attributed to the program if there are no settings."""
     if words:
         return CompilerDiagnosticError(message)
     return BenchmarkInitError(f"the program does not compile:\n{message}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""One index for each option, or -1 to leave it to the compiler; and its command line.
+"""The choices of an episode, one index for each option or -1 for its default, as a command line.
 
-The same functions serve the worker, which compiles with a command line, and the
-client, which shows and reads one. Nothing is run here.
+The same functions serve the worker, which compiles with a command line, and the client, which
+writes and reads one. Nothing is run here.
 """
 
 import re
@@ -27,70 +27,70 @@ _RUN_OTHERS = ("-fplugin", "-wrapper", "-specs", "--specs", "-B", "-o")
 
 
 class Settings:
-    """What an episode has chosen of the options of a compiler.
+    """The choices of an episode for the options of a compiler.
 
-    Whoever changes `choices` says so with `changed`, because `words` are kept.
+    After changing `choices`, call `reset_words`, because `words` are cached.
     """
 
     def __init__(self, options: Sequence[Option]) -> None:
         self.options = options
         """The options of the compiler."""
         self.choices = [ABSENT] * len(options)
-        """One index for each option."""
+        """The index of the chosen setting of each option."""
         self.pending: int | None = None
-        """The option whose value is to be chosen next, if there is one."""
+        """The option whose value must be chosen next, if any."""
         self._words: list[str] | None = []
 
     @classmethod
     def alone(cls, word: str) -> "Settings":
-        """Return the settings that are `word` and nothing else.
+        """Return settings that consist only of `word`.
 
         >>> Settings.alone("-Os").words
         ['-Os']
         """
-        found = cls(())
-        found._words = [word]
-        return found
+        settings = cls(())
+        settings._words = [word]
+        return settings
 
     @property
     def words(self) -> list[str]:
-        """The settings that are chosen, as words of a command line."""
+        """The chosen settings, as arguments of a command line."""
         if self._words is None:
             self._words = make_words(self.options, self.choices)
         return self._words
 
     def reset_words(self) -> None:
-        """Read `choices` anew when the words are asked for."""
+        """Compute `words` again from `choices` on next use."""
         self._words = None
 
 
 def check_choices(choices: Iterable[SupportsIndex], options: Sequence[Option]) -> list[int]:
-    """Return `choices` as integers; raise `InvalidActionError` if they are none of `options`.
+    """Return `choices` as integers; raise `InvalidActionError` if they are not valid.
 
     >>> from compiler_gym.envs.gcc.actions.options import GccFlagOption
-    >>> checked([1], [GccFlagOption("-fgcse")])
+    >>> check_choices([1], [GccFlagOption("-fgcse")])
     [1]
     """
     try:
-        found = [index(choice) for choice in choices]
+        numbers = [index(choice) for choice in choices]
     except TypeError as error:
         raise InvalidActionError(
-            f"expected {len(options)} whole numbers, one for each option ({error})"
+            f"choices must be {len(options)} whole numbers, one for each option ({error})"
         ) from None
-    if len(found) != len(options):
+    if len(numbers) != len(options):
         raise InvalidActionError(
-            f"expected {len(options)} choices, one for each option, found {len(found)}"
+            f"there must be {len(options)} choices, one for each option (got {len(numbers)})"
         )
-    for option, choice in zip(options, found, strict=True):
+    for option, choice in zip(options, numbers, strict=True):
         if not ABSENT <= choice < len(option):
             raise InvalidActionError(
-                f"expected a choice from -1 to {len(option) - 1} for {option}, found {choice}"
+                f"the choice for {option} must be from -1 to {len(option) - 1} (got {choice})"
             )
-    return found
+    return numbers
 
 
 def make_words(options: Sequence[Option], choices: Sequence[int]) -> list[str]:
-    """Return the settings that `choices` choose, as words of a command line."""
+    """Return the settings that `choices` select, as arguments of a command line."""
     return [options[i][choice] for i, choice in enumerate(choices) if choice >= 0]
 
 
@@ -104,8 +104,8 @@ def command_line(
 ) -> str:
     """Return the command that compiles the preprocessed source with the settings `words`.
 
-    `flags` are what the program needs, such as ``-std=c11``; `pending` is the option
-    whose value is to be chosen next, if there is one.
+    `flags` are those that the program needs, such as ``-std=c11``; `pending` is the option whose
+    value must be chosen next, if any.
 
         >>> command_line("gcc-12", ["-O2"])
         'gcc-12 -O2 -w -c src.i -o obj.o'
@@ -120,14 +120,14 @@ class CommandReader:
 
     options: Sequence[Option]
     program: str = ""
-    """The compiler's own name, where it does not look like one."""
+    """The compiler's name, if it does not look like one."""
 
     def read(self, text: str) -> tuple[list[int], str | None]:
         """Return the choices in `text` and the option whose value is pending, if any.
 
-        A later setting of an option replaces an earlier one, as for the compiler.
-        Raises `InvalidActionError` for a word that is no setting of any option, and for
-        anything that is not part of the one command of a compiler.
+        A later setting of an option replaces an earlier one, as it does for the compiler. Raises
+        `InvalidActionError` for an argument that is not a setting of any option, and for anything
+        that is not part of a single compiler command.
         """
         words = split_command(text)
         pending = self._pending(words)
@@ -146,7 +146,7 @@ class CommandReader:
     def find(self, word: str) -> tuple[int, int]:
         """Return the number of the option that has the setting `word`, and its index there."""
         for at, option in enumerate(self.options):
-            # The name tells most apart without a look at the settings.
+            # Comparing names first is cheaper than comparing settings.
             if (
                 not word.startswith((option.name.rstrip("="), "-fno-"))
                 and option.name[:5] != "-fno-"
@@ -157,56 +157,56 @@ class CommandReader:
             except ValueError:
                 continue
         raise InvalidActionError(
-            f"{word!r} is not a setting of this compiler: see env.gcc_spec.options"
+            f"{word!r} is not a setting of this compiler; env.gcc_spec.options lists all"
         )
 
     def _pending(self, words: list[str]) -> str | None:
-        """Take the option whose value is pending off the end of `words`."""
+        """Remove the pending option from the end of `words` and return it."""
         if words[-3:-1] != _PENDING.split():
             return None
         name = words[-1]
         if all(option.name != name for option in self.options):
-            raise InvalidActionError(f"no option is called {name!r}: see env.gcc_spec.options")
+            raise InvalidActionError(f"no option {name!r}; env.gcc_spec.options lists all")
         del words[-3:]
         return name
 
     def _require_compiler(self, word: str) -> None:
         if word != self.program and not (is_file_name(word) and _COMPILER.search(word)):
             raise InvalidActionError(
-                f"{word!r} is no compiler: expected a command line such as "
+                f"{word!r} is not a compiler; write a command line such as "
                 "gcc-12 -O2 -w -c src.i -o obj.o"
             )
 
 
 def _require_one_input(words: Sequence[str]) -> None:
-    """Raise unless `words` are what a program needs, one file to read and one to write."""
+    """Raise an error unless `words` are flags of a program, one input file and one output file."""
     end = words.index("-c") if "-c" in words else len(words)
     flags, files = words[:end], words[end:]
     for before, word in pairwise(["", *flags]):
         if not word.startswith("-") and before not in _WITH_VALUE:
-            raise _behind(word)
+            raise _unexpected(word)
         if word.startswith(_RUN_OTHERS):
-            raise InvalidActionError(f"{word!r} runs another program: expected a command without")
+            raise InvalidActionError(f"{word!r} could run another program; remove this option")
     if not files:
         return
     expected = files[0] == "-c" and len(files) == 4 and files[2] == "-o"
     if not expected or not is_file_name(files[1]) or not is_file_name(files[3]):
-        raise _behind(" ".join(files))
+        raise _unexpected(" ".join(files))
 
 
-def _behind(text: str) -> InvalidActionError:
+def _unexpected(text: str) -> InvalidActionError:
     return InvalidActionError(
-        f"{text[:200]!r} is not part of a compiler's command: expected -w, the flags of the "
-        "program, -c FILE -o FILE, and nothing behind"
+        f"{text[:200]!r} does not belong in the command: after the settings, only -w, the flags "
+        "of the program and -c FILE -o FILE can follow"
     )
 
 
 def _join_params(words: Sequence[str]) -> list[str]:
-    """Return `words` with ``--param x=1`` written as one."""
-    found: list[str] = []
+    """Return `words` with ``--param x=1`` joined into one argument."""
+    joined: list[str] = []
     for word in words:
-        if found and found[-1] == "--param":
-            found[-1] = f"--param={word}"
+        if joined and joined[-1] == "--param":
+            joined[-1] = f"--param={word}"
         else:
-            found.append("-O1" if word == "-O" else word)
-    return found
+            joined.append("-O1" if word == "-O" else word)
+    return joined

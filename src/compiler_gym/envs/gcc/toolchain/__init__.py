@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The compiler on this machine: how it is found, and how it and its programs are run.
+"""The compiler on this machine: finding it, and running it and its programs.
 
-``gcc`` is one compiler, here or, with ``docker``, in an image; ``spec`` lists the options it
-accepts, which ``help`` reads from its own output. ``build`` compiles a program, ``products``
-reads the results, ``running`` runs the program.
+``gcc`` is one compiler, installed or, with ``docker``, in an image. ``spec`` lists its options,
+which ``help`` reads from its output. ``build`` compiles a program, ``products`` reads the results,
+and ``running`` runs the program.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Runs GCC on one program: preprocesses it, then makes assembly, objects and dumps.
+"""Run GCC on one program: preprocess it, then make assembly, objects and dumps.
 
-Every run is a child process with a deadline and bounds, and its failures become
-typed errors. What was made last is kept, so that one run serves several questions.
+Every run is a child process with limits on time, memory and files; failures become typed errors.
+The latest results are kept, so that one run serves several observations.
 """
 
 import re
@@ -53,23 +53,23 @@ _PREPROCESSED = {"c": ".i", "cpp-output": ".i", "c++": ".ii", "c++-cpp-output": 
 class Builder:
     """Compiles the units of one program with given settings.
 
-    `units` says what is compiled under the settings it is given: the preprocessed
-    program may depend on them. The files lie in a directory of its own; `moved` gives
-    it another, which holds a copy of them.
+    `units` returns the program to compile for given settings, because the preprocessed program can
+    depend on them. The builder needs a directory to itself; `move_to` switches to another one that
+    holds copies of the files.
     """
 
     def __init__(
         self, gcc: Gcc, units: Callable[[Sequence[str]], SourceProgram], directory: Path
     ) -> None:
         self.timeout = DEFAULT_SECONDS
-        """Seconds that one run of GCC may take."""
+        """The time limit of one run of GCC, in seconds."""
         self._gcc = gcc
         self._units_for = units
         self._units = SourceProgram((), {})
-        """What lies in the directory."""
+        """The program whose files are in the directory."""
         self._directory = directory
         self._words: tuple[str, ...] | None = None
-        self._made: dict[str, bytes] = {}
+        self._products: dict[str, bytes] = {}
 
     def move_to(self, directory: Path) -> None:
         """Use `directory` from now on."""
@@ -77,68 +77,68 @@ class Builder:
 
     def assembly(self, words: Sequence[str]) -> bytes:
         """Return the assembly of the program compiled with the settings `words`."""
-        made = self._make_files(words)
-        if "asm" not in made:
+        products = self._make_files(words)
+        if "asm" not in products:
             self._run_gcc(words, "-S")
-            made["asm"] = self._collect(".s")
-        return made["asm"]
+            products["asm"] = self._collect(".s")
+        return products["asm"]
 
     def object(self, words: Sequence[str]) -> bytes:
-        """Return the object file; that of several units is linked together into one."""
-        made = self._make_files(words)
-        if "obj" not in made:
+        """Return the object file; those of several units are linked into one."""
+        products = self._make_files(words)
+        if "obj" not in products:
             units = self._write_units(words)
             if all(LANGUAGES.get(find_suffix(u), "c").endswith("cpp-output") for u in units.units):
-                self._run_gcc(words, "-c", "-save-temps")  # its assembly costs nothing more
-                made["asm"] = self._collect(".s")
-            else:  # which would preprocess apart from compiling
+                self._run_gcc(words, "-c", "-save-temps")  # keeps the assembly at no extra cost
+                products["asm"] = self._collect(".s")
+            else:  # here, -save-temps would run the preprocessor separately
                 self._run_gcc(words, "-c")
-            made["obj"] = self._link()
-        return made["obj"]
+            products["obj"] = self._link()
+        return products["obj"]
 
     def program(self, words: Sequence[str], libraries: Sequence[str]) -> Path:
-        """Return the path of the linked program; raise `ObservationError` if it cannot run here."""
+        """Link the program and return its path; raise `ObservationError` if it cannot run here."""
         if self._gcc.is_docker:
-            raise ObservationError("programs of a Docker image are not run outside of it")
+            raise ObservationError("programs from a Docker image cannot run outside the image")
         data = self.object(words)
         if not runs_here(data):
             raise ObservationError(
-                f"{self._gcc.program} compiles for another machine: its programs are not run here"
+                f"{self._gcc.program} compiles for another machine: its programs cannot run here"
             )
-        if "program" not in self._made:
+        if "program" not in self._products:
             (self._directory / "obj.o").write_bytes(data)
             standard = ("-lstdc++",) if is_cxx(self._units) else ()
             linking = [*words, "obj.o", "-o", "program", *libraries, *standard]
             _run_gcc(self._gcc, linking, self._directory, self.timeout)
-            self._made["program"] = b""
+            self._products["program"] = b""
         return self._directory / "program"
 
     def rtl(self, words: Sequence[str]) -> bytes:
-        """Return the last dump of GCC's register transfer language."""
-        made = self._make_files(words)
-        if "rtl" not in made:
+        """Return GCC's last dump of its register transfer language."""
+        products = self._make_files(words)
+        if "rtl" not in products:
             for stale in self._directory.glob("*r.dfinish"):
                 stale.unlink()
             self._run_gcc(words, "-S", "-fdump-rtl-dfinish", "-fdump-noaddr")
-            made["asm"] = self._collect(".s")
-            made["rtl"] = b"".join(
+            products["asm"] = self._collect(".s")
+            products["rtl"] = b"".join(
                 p.read_bytes() for p in sorted(self._directory.glob("*r.dfinish"))
             )
-        return made["rtl"]
+        return products["rtl"]
 
     def _make_files(self, words: Sequence[str]) -> dict[str, bytes]:
-        chosen = tuple(words)
-        if self._words != chosen:
-            self._words, self._made = chosen, {}
-        return self._made
+        settings = tuple(words)
+        if self._words != settings:
+            self._words, self._products = settings, {}
+        return self._products
 
-    def _run_gcc(self, words: Sequence[str], *wanted: str) -> None:
+    def _run_gcc(self, words: Sequence[str], *actions: str) -> None:
         try:
             self._write_units(words)
-            given = [*words, *wanted, "-w", *self._units.flags, *self._units.units]
-            _run_gcc(self._gcc, given, self._directory, self.timeout)
+            arguments = [*words, *actions, "-w", *self._units.flags, *self._units.units]
+            _run_gcc(self._gcc, arguments, self._directory, self.timeout)
         except CompilerGymError:
-            self._words = None  # what lies in the directory is half made
+            self._words = None  # the files in the directory may be incomplete
             raise
 
     def _write_units(self, words: Sequence[str]) -> SourceProgram:
@@ -167,22 +167,22 @@ class Builder:
 def preprocess(
     gcc: Gcc, program: SourceProgram, words: Sequence[str], directory: Path, timeout: float
 ) -> SourceProgram:
-    """Return `program` as units that need no header, preprocessed under the settings `words`.
+    """Return `program` preprocessed under the settings `words`, without any headers.
 
-    Raises `CompilerDiagnosticError` with the compiler's own words if it cannot be.
+    Raises `CompilerDiagnosticError` with the compiler's diagnostics if this fails.
     """
     _write_files(program.files, directory)
-    found: dict[str, bytes] = {}
+    units: dict[str, bytes] = {}
     for number, unit in enumerate(program.units):
         language = LANGUAGES.get(find_suffix(unit), "c")
         name = f"{number:03}-{PurePosixPath(unit).stem}{_PREPROCESSED[language]}"
         if language.endswith("cpp-output"):
-            found[name] = program.files[unit]
+            units[name] = program.files[unit]
             continue
-        given = ("-x", language, "-E", *words, "-w", *program.flags, unit, "-o", name)
-        _run_gcc(gcc, given, directory, timeout)
-        found[name] = (directory / name).read_bytes()
-    return SourceProgram(tuple(found), found, compile_flags(program))
+        arguments = ("-x", language, "-E", *words, "-w", *program.flags, unit, "-o", name)
+        _run_gcc(gcc, arguments, directory, timeout)
+        units[name] = (directory / name).read_bytes()
+    return SourceProgram(tuple(units), units, compile_flags(program))
 
 
 def check(gcc: Gcc, units: SourceProgram, directory: Path, timeout: float) -> None:
@@ -192,7 +192,7 @@ def check(gcc: Gcc, units: SourceProgram, directory: Path, timeout: float) -> No
 
 
 def read_macros(gcc: Gcc, query: Sequence[str], directory: Path, timeout: float) -> bytes:
-    """Return what the compiler prints when it is asked for its macros."""
+    """Return the compiler's output for a query of its macros."""
     directory.mkdir(parents=True, exist_ok=True)
     return _run_gcc(gcc, query, directory, timeout).stdout
 
@@ -210,20 +210,20 @@ def _run_gcc(
     try:
         if gcc.is_boxed and not gcc.is_docker:  # a container is a sandbox already
             command = [str(gcc.path()), *words]
-            done = run_tool_boxed(command, folder=directory, seconds=timeout)
+            result = run_tool_boxed(command, folder=directory, seconds=timeout)
         else:
-            done = gcc.run(words, timeout=timeout, cwd=directory, setup=_bound)
+            result = gcc.run(words, timeout=timeout, cwd=directory, setup=_bound)
     except subprocess.TimeoutExpired:
         raise WorkerTimeoutError(
-            f"{gcc.program} did not finish within {timeout:g} s and was ended", seconds=timeout
+            f"{gcc.program} did not finish within {timeout:g} s and was killed", seconds=timeout
         ) from None
-    if done.returncode:
-        raise _make_error(done, gcc)
-    return done
+    if result.returncode:
+        raise _make_error(result, gcc)
+    return result
 
 
 def is_lasting(error: CompilerDiagnosticError) -> bool:
-    """Return whether the compiler would say the same again, and not of a full disk.
+    """Return whether the error is permanent, unlike that of a full disk, for example.
 
     >>> is_lasting(CompilerDiagnosticError("as: src.s: No space left on device"))
     False
@@ -231,18 +231,18 @@ def is_lasting(error: CompilerDiagnosticError) -> bool:
     return _PASSING.search(str(error)) is None
 
 
-def _make_error(done: subprocess.CompletedProcess[bytes], gcc: Gcc) -> CompilerGymError:
-    text = done.stderr.decode(errors="replace").strip()[:_MOST_WORDS]
-    said = text or f"{gcc.program} ended with status {done.returncode} and no word"
+def _make_error(result: subprocess.CompletedProcess[bytes], gcc: Gcc) -> CompilerGymError:
+    text = result.stderr.decode(errors="replace").strip()[:_MOST_WORDS]
+    message = text or f"{gcc.program} exited with status {result.returncode} without a message"
     if _NO_MEMORY.search(text):
-        return WorkerOutOfMemoryError(f"{gcc.program} ran out of memory:\n{said}")
-    if done.returncode < 0 or "internal compiler error" in text or "terminated program" in text:
-        return CompilerFatalError(f"{gcc.program} crashed:\n{said}")
-    return CompilerDiagnosticError(said)
+        return WorkerOutOfMemoryError(f"{gcc.program} ran out of memory:\n{message}")
+    if result.returncode < 0 or "internal compiler error" in text or "terminated program" in text:
+        return CompilerFatalError(f"{gcc.program} crashed:\n{message}")
+    return CompilerDiagnosticError(message)
 
 
 def _bound() -> None:
-    """Bound the memory and the files of a run; a worker's own bounds stay if they are there."""
+    """Limit the memory and files of a run; a worker's own limit on memory takes precedence."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (_GCC_FILE_BYTES, _GCC_FILE_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Runs the GCC of a Docker image, one container for each run.
+"""Run the GCC in a Docker image, with one container for each run.
 
-The directory of a run is mounted, so the daemon must see this machine's files. A
-container has no network, bounded memory, and is removed when its run is over.
+The working directory is mounted, so the daemon must have access to this machine's files. A
+container has no network and limited memory, and is removed after its run.
 """
 
 import os
@@ -20,13 +20,13 @@ __all__ = ["DockerRunner"]
 _MOUNT = "/work"
 _IMAGE_MEMORY_BYTES = 8 << 30
 _SPARE_SECONDS = 30.0
-"""What starting and removing a container may take beyond its run."""
+"""The extra time for starting and removing a container."""
 _BOUNDED = 'ulimit -c 0; ulimit -t "$0"; exec "$@"'
-"""A run ends by itself, even if nobody is left to end it."""
+"""Limits the processor time of a run, so that it ends even if this process has died."""
 
 
 class DockerRunner:
-    """Runs programs of the image `image`."""
+    """Runs programs in the image `image`."""
 
     def __init__(self, image: str) -> None:
         self.image = image
@@ -39,7 +39,7 @@ class DockerRunner:
         cwd: Path | None = None,
         setup: Callable[[], None] | None = None,
     ) -> "subprocess.CompletedProcess[bytes]":
-        """Run `words` in a new container; `setup` is for programs of this machine."""
+        """Run `words` in a new container; `setup` is ignored."""
         with self._daemon() as client:
             self._image(client)
             container = self._start(client, words, timeout, cwd)
@@ -52,7 +52,7 @@ class DockerRunner:
         return subprocess.CompletedProcess(words, status, output, errors)
 
     def identity(self) -> str:
-        """Return the image's own hash."""
+        """Return the hash of the image."""
         with self._daemon() as client:
             return f"docker {self._image(client).id}"
 
@@ -80,7 +80,7 @@ class DockerRunner:
             raise subprocess.TimeoutExpired(list(words), timeout) from None
 
     def _image(self, client: Any) -> Any:
-        """Return the image, fetched if it is not there."""
+        """Return the image, pulling it if necessary."""
         from docker.errors import DockerException, ImageNotFound
 
         try:
@@ -90,19 +90,19 @@ class DockerRunner:
                 return client.images.pull(self.image)
         except DockerException as error:
             raise EnvironmentNotSupported(
-                f"gcc_bin is 'docker:{self.image}', and Docker has no such image and "
-                f"cannot fetch it: {error}"
+                f"gcc_bin is 'docker:{self.image}', but Docker does not have this image and cannot "
+                f"pull it: {error}"
             ) from error
 
     @contextmanager
     def _daemon(self) -> Generator[Any]:
-        """Lend a connection to the daemon: a worker that was forked must not share one."""
+        """Yield a new connection to the daemon, because forked workers cannot share one."""
         try:
             import docker
             from docker.errors import DockerException
         except ImportError as error:
             raise EnvironmentNotSupported(
-                f"gcc_bin is 'docker:{self.image}', which needs the Docker SDK: install it with "
+                f"gcc_bin is 'docker:{self.image}', which needs the Docker SDK; install it with "
                 f"`{install_hint('docker')}`"
             ) from error
         try:
@@ -120,6 +120,6 @@ class DockerRunner:
 
     def _unreachable(self, error: Exception) -> EnvironmentNotSupported:
         return EnvironmentNotSupported(
-            f"gcc_bin is 'docker:{self.image}', and the Docker daemon does not answer: start "
-            f"it, or set DOCKER_HOST ({error})"
+            f"gcc_bin is 'docker:{self.image}', but the Docker daemon does not answer; start it, "
+            f"or set DOCKER_HOST ({error})"
         )

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""One GCC: a name on PATH, a path, or a Docker image; how to run it and who it is.
+"""One GCC, given as a name on PATH, a path or a Docker image: running and identifying it.
 
-Nothing is run before it is asked for. What the compiler compiles, and with which
-options, is the business of others.
+Nothing is run before it is needed. The programs and options are chosen elsewhere.
 """
 
 import hashlib
@@ -25,10 +24,10 @@ from compiler_gym.service import run_child
 __all__ = ["DEFAULT_GCC", "Gcc", "Runner", "read_first_lines"]
 
 DEFAULT_GCC = "gcc"
-"""What is used where no compiler is named: the first ``gcc`` on PATH."""
+"""The default compiler: the first ``gcc`` on PATH."""
 
 OLDEST = 5
-"""The oldest major version whose options are understood."""
+"""The oldest supported major version."""
 
 _QUERY_SECONDS = 30.0
 _MOST_ANSWERED = 16 << 20
@@ -37,7 +36,7 @@ _FOREIGN_VARIABLES = (
     *("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "COMPILER_PATH", "LIBRARY_PATH"),
     *("GCC_EXEC_PREFIX", "GCC_COMPARE_DEBUG", "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"),
 )
-"""Variables that would make a result depend on the shell it was computed in."""
+"""Environment variables that would make results depend on the user's shell."""
 
 Completed = subprocess.CompletedProcess[bytes]
 
@@ -62,7 +61,7 @@ class Runner(Protocol):
 
 
 class Gcc:
-    """A GCC by its name.
+    """A GCC, identified by its name.
 
     >>> Gcc("gcc-12").bin
     'gcc-12'
@@ -72,24 +71,24 @@ class Gcc:
         self.bin = str(bin)
         """A name on PATH, a path, or ``docker:`` and the name of an image."""
         self.is_boxed = is_boxed
-        """True if it compiles in a sandbox, as it does for programs that somebody else wrote.
+        """True if it compiles in a sandbox, which is used for programs that are not the user's.
 
-        A source, or its inline assembly, may read any file that the compiler can."""
+        A source or its inline assembly could otherwise read any file that the compiler can read."""
         self._runner: Runner | None = None
 
     def __call__(self, *args: str, timeout: float = _QUERY_SECONDS, cwd: Path | None = None) -> str:
-        """Return what the compiler prints for `args`.
+        """Return the compiler's output for `args`.
 
-        Raises `TimeoutError` when it takes longer than `timeout` seconds and
-        `ServiceError` when it fails.
+        Raises `TimeoutError` if it takes longer than `timeout` seconds, and `ServiceError` if it
+        fails.
         """
         try:
-            done = self.run(args, timeout=timeout, cwd=cwd)
+            result = self.run(args, timeout=timeout, cwd=cwd)
         except subprocess.TimeoutExpired:
             raise TimeoutError(f"{self.bin} did not finish within {timeout:g} s") from None
-        if done.returncode:
-            raise ServiceError(f"{self.bin} {' '.join(args)} failed: {read_first_lines(done)}")
-        return done.stdout.decode(errors="replace")
+        if result.returncode:
+            raise ServiceError(f"{self.bin} {' '.join(args)} failed: {read_first_lines(result)}")
+        return result.stdout.decode(errors="replace")
 
     def run(
         self,
@@ -99,10 +98,10 @@ class Gcc:
         cwd: Path | None = None,
         setup: Callable[[], None] | None = None,
     ) -> Completed:
-        """Run the compiler with `args` and return how that ended.
+        """Run the compiler with `args` and return the completed process.
 
-        Raises `subprocess.TimeoutExpired`, and `EnvironmentNotSupported` if there
-        is no such compiler. `setup` runs in the child of a local compiler.
+        Raises `subprocess.TimeoutExpired`, and `EnvironmentNotSupported` if there is no such
+        compiler. `setup` runs in the child process of a local compiler.
         """
         runner = self.runner()
         name = "gcc" if self.is_docker else str(self.path())
@@ -110,58 +109,58 @@ class Gcc:
 
     @property
     def is_docker(self) -> bool:
-        """True if the compiler lives in a Docker image."""
+        """True if the compiler is in a Docker image."""
         return self.bin.startswith("docker:")
 
     @property
     def program(self) -> str:
-        """How a command line spells the compiler."""
+        """The compiler's name in command lines."""
         return "gcc" if self.is_docker else self.bin
 
     def path(self) -> Path:
-        """Return where the compiler is; raise `EnvironmentNotSupported` if it is nowhere."""
-        found = shutil.which(os.path.expanduser(self.bin)) if self.bin else None
-        if found is not None:
-            return Path(found).absolute()
+        """Return the compiler's path; raise `EnvironmentNotSupported` if it does not exist."""
+        location = shutil.which(os.path.expanduser(self.bin)) if self.bin else None
+        if location is not None:
+            return Path(location).absolute()
         if self.bin and os.path.exists(os.path.expanduser(self.bin)):
             raise EnvironmentNotSupported(
-                f"gcc_bin is {self.bin!r}, which is no program that may be executed"
+                f"gcc_bin is {self.bin!r}, which is not an executable program"
             )
         raise EnvironmentNotSupported(
-            f"expected GCC as {self.bin!r}, found no such program: install it with "
-            "`apt install gcc`, or name another with gcc_bin=..., for example 'gcc-12', "
-            "'/usr/bin/gcc' or 'docker:gcc:12'"
+            f"GCC not found: {self.bin!r} is not a program; install it with `apt install gcc`, or "
+            "name another one with gcc_bin=..., for example 'gcc-12', '/usr/bin/gcc' or "
+            "'docker:gcc:12'"
         )
 
     def runner(self) -> Runner:
-        """Return what runs the compiler's programs, made on first use."""
+        """Return the runner of the compiler's programs, created on first use."""
         if self._runner is None:
             self._runner = self._make_runner()
         return self._runner
 
     def version_text(self) -> str:
-        """Return the first line of ``--version``; raise `EnvironmentNotSupported` if it is no GCC.
+        """Return the first line of ``--version``; raise `EnvironmentNotSupported` if it is not GCC.
 
-        The reason is in the error: missing, failing, too old, or clang in disguise.
+        The error contains the reason: missing, failing, too old, or clang under another name.
         """
         text = self.ask("--version")
         first = text.splitlines()[0].strip() if text.strip() else ""
         if "clang" in text.lower():
             raise EnvironmentNotSupported(
-                f"{self.bin} is clang under another name ({first!r}): name a GCC with gcc_bin=..."
+                f"{self.bin} is clang under another name ({first!r}); name a GCC with gcc_bin=..."
             )
         if "Free Software Foundation" not in text:
-            raise EnvironmentNotSupported(f"{self.bin} is no GCC: its --version is {first!r}")
+            raise EnvironmentNotSupported(f"{self.bin} is not GCC: its --version is {first!r}")
         major = major_version(first)
         if major is None or major < OLDEST:
             raise EnvironmentNotSupported(
-                f"{self.bin} is {first!r}: expected GCC {OLDEST} or newer"
+                f"{self.bin} is {first!r}, but GCC {OLDEST} or newer is needed"
             )
         return first
 
     def identity(self) -> str:
         """Return 32 hexadecimal digits that change when the compiler is replaced."""
-        # Without its first word, which is only the name it was called by.
+        # Drop the first word, which is only the name used to call it.
         facts = (self.version_text().partition(" ")[2], self.runner().identity())
         return hashlib.sha256("\0".join(facts).encode()).hexdigest()[:32]
 
@@ -175,30 +174,30 @@ class Gcc:
         return f"Gcc({self.bin!r})"
 
     def answer(self, *args: str) -> Completed:
-        """Return how the compiler, of which nothing is known yet, answers `args`.
+        """Return the completed run of a compiler that may not be GCC at all.
 
-        Raises `EnvironmentNotSupported` when it cannot be run, takes too long or
-        prints without end. That it fails is for the caller to judge.
+        Raises `EnvironmentNotSupported` if it cannot be run, takes too long or prints too much.
+        The caller must check the exit status.
         """
-        asked = f"{self.bin} {' '.join(args[:2])}"
+        command = f"{self.bin} {' '.join(args[:2])}"
         try:
-            done = self._run_bounded(args)
+            result = self._run_bounded(args)
         except subprocess.TimeoutExpired:
             raise EnvironmentNotSupported(
-                f"{asked} does not answer within {_QUERY_SECONDS:g} s"
+                f"{command} did not finish within {_QUERY_SECONDS:g} s"
             ) from None
         except OSError as error:
             if isinstance(error, EnvironmentNotSupported):
                 raise
-            raise EnvironmentNotSupported(f"{self.bin} cannot be run: {error}") from error
-        if max(len(done.stdout), len(done.stderr)) >= _MOST_ANSWERED:
+            raise EnvironmentNotSupported(f"cannot run {self.bin}: {error}") from error
+        if max(len(result.stdout), len(result.stderr)) >= _MOST_ANSWERED:
             raise EnvironmentNotSupported(
-                f"{asked} prints more than {_MOST_ANSWERED >> 20} MiB: expected what GCC prints"
+                f"{command} prints more than {_MOST_ANSWERED >> 20} MiB, so it cannot be GCC"
             )
-        return done
+        return result
 
     def _run_bounded(self, args: Sequence[str]) -> Completed:
-        """Run the compiler with output to files: what prints for ever fills no memory."""
+        """Run the compiler with its output in size-limited files, to protect memory."""
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
 
             def redirect() -> None:
@@ -206,23 +205,23 @@ class Gcc:
                 os.dup2(output.fileno(), 1)
                 os.dup2(errors.fileno(), 2)
 
-            done = self.run(args, timeout=_QUERY_SECONDS, setup=redirect)
-            printed, said = (_read_rest(file) for file in (output, errors))
-        # A Docker image is no child of this process, so its output comes as it is.
-        return Completed(args, done.returncode, printed or done.stdout, said or done.stderr)
+            result = self.run(args, timeout=_QUERY_SECONDS, setup=redirect)
+            stdout, stderr = (_read_rest(file) for file in (output, errors))
+        # A container is not a child of this process, so its output is not in the files.
+        return Completed(args, result.returncode, stdout or result.stdout, stderr or result.stderr)
 
     def ask(self, *args: str) -> str:
-        """Return what the compiler, of which nothing is known yet, prints for `args`.
+        """Return the output of a compiler that may not be GCC at all.
 
-        Raises `EnvironmentNotSupported` when it fails, as `answer` does when it cannot be run.
+        Raises `EnvironmentNotSupported` if it fails, and in the cases of `answer`.
         """
-        done = self.answer(*args)
-        if done.returncode:
+        result = self.answer(*args)
+        if result.returncode:
             raise EnvironmentNotSupported(
-                f"{self.bin} {' '.join(args)} ends with status {done.returncode}: "
-                f"{read_first_lines(done)}"
+                f"{self.bin} {' '.join(args)} exited with status {result.returncode}: "
+                f"{read_first_lines(result)}"
             )
-        return done.stdout.decode(errors="replace")
+        return result.stdout.decode(errors="replace")
 
     def _make_runner(self) -> Runner:
         if not self.is_docker:
@@ -234,7 +233,7 @@ class Gcc:
 
 @dataclass(frozen=True, slots=True)
 class _Local:
-    """Runs programs of this machine, which end with this process."""
+    """Runs programs on this machine; they end with this process."""
 
     gcc: Gcc
 
@@ -254,28 +253,28 @@ class _Local:
         return run_child(words, timeout=timeout, cwd=cwd, setup=prepare)
 
     def identity(self) -> str:
-        """Return what the driver holds and which compiler proper it calls."""
+        """Return the hash of the driver and the identity of the compiler proper (cc1)."""
         driver = self.gcc.path().resolve()
-        named = self.gcc.ask("-print-prog-name=cc1").strip()
+        cc1 = self.gcc.ask("-print-prog-name=cc1").strip()
         facts = [hash_file(driver)]
-        if os.path.isabs(named):
+        if os.path.isabs(cc1):
             try:
-                proper = os.stat(named)
+                stat = os.stat(cc1)
             except OSError as error:
                 raise EnvironmentNotSupported(
-                    f"{self.gcc.bin} compiles with {named}, which is missing: install it whole"
+                    f"{self.gcc.bin} needs {cc1}, which is missing; reinstall the compiler"
                 ) from error
-            facts += [os.path.realpath(named), str(proper.st_size), str(proper.st_mtime_ns)]
+            facts += [os.path.realpath(cc1), str(stat.st_size), str(stat.st_mtime_ns)]
         return "\0".join(facts)
 
 
 def usual_version() -> str:
-    """Return the version of the GCC that is used where none is named."""
+    """Return the version of the default GCC."""
     return Gcc().version_text()
 
 
 def external_tools() -> list[ExternalTool]:
-    """Return the GCC that is used where none is named."""
+    """Return the default GCC as a tool."""
     path = shutil.which(DEFAULT_GCC)
     version, problem = "", ""
     if path is not None:
@@ -301,7 +300,7 @@ def major_version(first_line: str) -> int | None:
 def _clean_environment() -> None:
     for name in _FOREIGN_VARIABLES:
         os.environ.pop(name, None)
-    # Messages in English, help on one line, and no time of day in a program.
+    # Messages in English, help on one line, and a fixed time of day in programs.
     os.environ.update(LC_ALL="C", LANGUAGE="C", COLUMNS="4096", SOURCE_DATE_EPOCH="0")
 
 
@@ -311,6 +310,6 @@ def _read_rest(file: IO[bytes]) -> bytes:
 
 
 def read_first_lines(done: Completed) -> str:
-    """Return the first lines of what a compiler said when it failed."""
-    words = done.stderr.decode(errors="replace").strip().splitlines()
-    return "\n".join(words[:5]) or "it printed nothing"
+    """Return the first lines of a compiler's error output."""
+    lines = done.stderr.decode(errors="replace").strip().splitlines()
+    return "\n".join(lines[:5]) or "it printed nothing"

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Reads the option space of a GCC from what it prints about itself.
+"""Parse the options of a GCC from its help.
 
-GCC 5 to 9 list parameters by bare names and state default, minimum and maximum;
-from 10 on a parameter is an option with its range in angle brackets. This file
-reads both and runs nothing.
+GCC 5 to 9 list parameters by bare names with default, minimum and maximum; from GCC 10 on, a
+parameter is an option with its range in angle brackets. This file parses both and runs nothing.
 """
 
 import itertools
@@ -26,7 +25,7 @@ from compiler_gym.envs.gcc.actions.options import (
 __all__ = ["list_refused_settings", "read_optimizers", "read_params", "without_refused"]
 
 MOST = 2**31 - 1
-"""The largest value of a number whose range the compiler does not state."""
+"""The largest value if the compiler does not state a range."""
 
 _ITEM = re.compile(r"^ {1,4}(-\S+|[a-z][\w-]*)(?:\s+(.*))?$")
 _WORD_CHOICES = re.compile(r"^(?P<name>\S+=)\[(?P<words>[^]]+)\]$")
@@ -36,29 +35,29 @@ _BOUNDS = re.compile(
     r"^default (?P<default>\S+)(?: minimum (?P<low>-?\d+) maximum (?P<high>-?\d+))?"
 )
 _MISPLACED = re.compile(r"^  [A-Z][\w ]*\. (?=-f\S+=)")
-"""What GCC 7 and 8 print before the name of ``-fvect-cost-model``."""
+"""Text that GCC 7 and 8 print before the name of ``-fvect-cost-model``."""
 _KNOWN = re.compile(r"^\s*Known valid arguments for (\S+) option:\s*$")
 _MOST_LISTED = 64
 _ALIASES = {"-fhandle-exceptions": "-fexceptions"}
-"""Old names that the compiler would take for the new ones."""
+"""Old names that the compiler treats as synonyms of the new ones."""
 _NEEDS_A_FILE = ("-fauto-profile", "-fauto-profile=")
-"""Switches that fail without a file that an earlier run of the program has written."""
+"""Switches that need a file from an earlier run of the program."""
 _POWERS_OF_TWO = {
     "-fpack-struct=": ("1", "2", "4", "8", "16"),
     "-fmin-function-alignment=": ("1", "2", "4", "8", "16", "32", "64"),
 }
-"""Flags that the help says take any number, while the compiler takes few."""
+"""Flags that accept any number according to the help, but only these in fact."""
 _BOUNDED = {"-flifetime-dse=": (0, 2)}
-"""Flags whose range GCC 6 to 8 do not state."""
+"""Ranges of flags for which GCC 6 to 8 state none."""
 _ASKED = "?"
-"""A word that no flag takes: a compiler that refuses it says which it takes."""
+"""An invalid value: the compiler's error message lists the valid ones."""
 _UNRECOGNIZED = re.compile(r"error: unrecognized command[- ]line option '([^']+)'")
 _VALID = re.compile(r"valid arguments to '([^']+)' are: (.+)")
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """One line of help: what is written first, and the rest."""
+    """One line of help: the option and its description."""
 
     text: str
     rest: str
@@ -67,20 +66,26 @@ class _Item:
 def read_optimizers(help_text: str, values_text: str = "") -> list[Option]:
     """Return the options in ``gcc --help=optimizers``.
 
-    `values_text` is what ``gcc -Q --help=optimizers`` prints: the values at present.
+    `values_text` is the output of ``gcc -Q --help=optimizers``: the current values.
     """
     items = list(_items(help_text))
     values = {item.text: item.rest for item in _items(values_text)}
     words = _read_known_arguments(help_text) | _read_known_arguments(values_text)
     levels = _level_names(item.text for item in items)
-    found: dict[str, Option] = {}
+    options_by_name: dict[str, Option] = {}
     for item in items:
         option = _flag_option(item.text, values.get(item.text, ""), words)
-        if option is None or option.name in found or negative(option.name) in found:
-            continue  # GCC 14 and newer list a switch and its opposite
-        found[option.name] = option
-    aligned = {name for name, o in found.items() if isinstance(o, GccFlagAlignOption)}
-    options = [o for n, o in found.items() if n.rstrip("=") not in aligned or n in aligned]
+        if (
+            option is None
+            or option.name in options_by_name
+            or negative(option.name) in options_by_name
+        ):
+            continue  # GCC 14 and newer list both a switch and its opposite
+        options_by_name[option.name] = option
+    aligned = {name for name, o in options_by_name.items() if isinstance(o, GccFlagAlignOption)}
+    options = [
+        o for n, o in options_by_name.items() if n.rstrip("=") not in aligned or n in aligned
+    ]
     return ([GccOOption(levels)] if levels else []) + options
 
 
@@ -90,18 +95,18 @@ def read_params(help_text: str, values_text: str = "") -> list[Option]:
     if listed:
         values = {item.text: item.rest for item in _items(values_text)}
         words = _read_known_arguments(help_text) | _read_known_arguments(values_text)
-        read = (_param(item.text, values.get(item.text, ""), words) for item in listed)
+        parsed = (_param(item.text, values.get(item.text, ""), words) for item in listed)
     else:
-        read = (_old_param(item) for item in _items(values_text))
-    found: dict[str, Option] = {}
-    for option in read:
+        parsed = (_old_param(item) for item in _items(values_text))
+    params: dict[str, Option] = {}
+    for option in parsed:
         if option is not None:
-            found.setdefault(option.name, option)
-    return list(found.values())
+            params.setdefault(option.name, option)
+    return list(params.values())
 
 
 def list_refused_settings(options: Iterable[Option]) -> list[str]:
-    """Return the words with which to ask a compiler what it accepts: see `without_refused`."""
+    """Return the settings to try with a compiler; `without_refused` reads the errors."""
     words: list[str] = []
     for option in options:
         ends = (0, len(option) - 1)
@@ -110,15 +115,15 @@ def list_refused_settings(options: Iterable[Option]) -> list[str]:
 
 
 def without_refused(options: Iterable[Option], errors: str) -> list[Option]:
-    """Return `options` less what the compiler said in `errors` that it does not know.
+    """Return `options` without those that the compiler rejects in `errors`.
 
-    A number may turn out to be one of some words, a switch to have no opposite, and a
-    flag whose words are not listed is told them here.
+    The errors can also show that a number is in fact a keyword or that a switch has no opposite,
+    and they list the keywords of flags whose help does not.
     """
     unknown = set(_UNRECOGNIZED.findall(errors))
     words = {name: tuple(text.split(";")[0].split()) for name, text in _VALID.findall(errors)}
-    kept = (_without(option, unknown, words) for option in options)
-    return [option for option in kept if option is not None]
+    accepted = (_without(option, unknown, words) for option in options)
+    return [option for option in accepted if option is not None]
 
 
 def _without(option: Option, unknown: set[str], words: dict[str, tuple[str, ...]]) -> Option | None:
@@ -126,8 +131,8 @@ def _without(option: Option, unknown: set[str], words: dict[str, tuple[str, ...]
         return GccParamEnumOption(option.name, words[option.name])
     if isinstance(option, GccFlagOption):
         accepted = [setting for setting in option if setting not in unknown]
-        one = len(accepted) < len(option)
-        return (GccFlagOption(accepted[0], no_fno=True) if one else option) if accepted else None
+        alone = len(accepted) < len(option)
+        return (GccFlagOption(accepted[0], no_fno=True) if alone else option) if accepted else None
     if isinstance(option, GccFlagEnumOption) and option.values == (_ASKED,):
         return GccFlagEnumOption(option.name, words[option.name]) if option.name in words else None
     if isinstance(option, (GccFlagEnumOption, GccParamEnumOption)):
@@ -139,7 +144,7 @@ def _without(option: Option, unknown: set[str], words: dict[str, tuple[str, ...]
 
 
 def _items(text: str) -> Iterator[_Item]:
-    """Yield each line that starts an entry, with the lines that go on with it."""
+    """Yield each entry of the help, joined with its continuation lines."""
     current: list[str] = []
     for printed in text.splitlines():
         line = _MISPLACED.sub("  ", printed)
@@ -163,24 +168,24 @@ def _item(lines: list[str]) -> _Item:
 
 
 def _read_known_arguments(text: str) -> dict[str, tuple[str, ...]]:
-    """Return the words that follow "Known valid arguments for ... option:"."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Return the keywords listed after "Known valid arguments for ... option:"."""
+    keywords: dict[str, tuple[str, ...]] = {}
     lines = text.splitlines()
     for heading, values in itertools.pairwise(lines):
         match = _KNOWN.match(heading)
         if match:
-            found[match[1]] = tuple(values.split())
-    return found
+            keywords[match[1]] = tuple(values.split())
+    return keywords
 
 
 def _level_names(names: Iterable[str]) -> tuple[str, ...]:
-    found: list[str] = []
+    levels: list[str] = []
     for name in names:
         if name == "-O<number>":
-            found += ["0", "1", "2", "3"]
+            levels += ["0", "1", "2", "3"]
         elif re.fullmatch(r"-O[a-z]+", name):
-            found.append(name[2:])
-    return tuple(dict.fromkeys(found))
+            levels.append(name[2:])
+    return tuple(dict.fromkeys(levels))
 
 
 def _flag_option(text: str, value: str, words: dict[str, tuple[str, ...]]) -> Option | None:
@@ -212,7 +217,7 @@ def _param(text: str, value: str, words: dict[str, tuple[str, ...]]) -> Option |
     if match := _WORD_CHOICES.match(text):
         return GccParamEnumOption(match["name"], tuple(match["words"].split("|")))
     if match := _RANGE.match(text):
-        # A range may start below 0, but no version takes a negative number.
+        # A range can start below 0, but no version accepts a negative number.
         bounds = max(int(match["low"]), 0), int(match["high"])
         return GccParamIntOption(match["name"], *bounds, _integer(value))
     name = match["name"] if (match := _NUMBER_OPTION.match(text)) else text
@@ -229,7 +234,7 @@ def _old_param(item: _Item) -> Option | None:
     if match is None or match["low"] is None:
         return None
     low, high = max(int(match["low"]), 0), int(match["high"])
-    # A maximum below the minimum is how these versions write that there is none.
+    # In these versions, a maximum below the minimum means no maximum.
     return GccParamIntOption(name, low, high if high > low else MOST, _integer(match["default"]))
 
 

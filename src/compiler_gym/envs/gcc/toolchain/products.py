@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Facts read from assembly and objects: sizes, hashes, counts and machines.
+"""Facts from assembly and object files: sizes, hashes, counts and machines.
 
-Only the standard library is used, and no other program is run.
+They are read with the standard library alone, without running other programs.
 """
 
 import functools
@@ -19,7 +19,7 @@ _INSTRUCTION = re.compile(r"^\t(?!\.)([a-zA-Z][\w.]*)", re.MULTILINE)
 _ELF_MAGIC = b"\x7fELF"
 _EXECUTABLE = 0x4
 _RUN_TOO = {62: 3, 183: 40}
-"""The older machine whose programs a newer one runs too: x86-64 and AArch64."""
+"""The 32-bit machine whose programs a 64-bit machine also runs: x86-64 and AArch64."""
 _SECTION_TYPE_NOBITS = 8
 
 
@@ -29,7 +29,7 @@ def digest(data: bytes) -> str:
 
 
 def instruction_counts(assembly: str) -> dict[str, int]:
-    """Return how often each mnemonic occurs, in alphabetical order.
+    """Return the number of occurrences of each mnemonic, in alphabetical order.
 
     >>> instruction_counts("main:\\n\\tpushq\\t%rbp\\n\\t.cfi_startproc\\n\\tret\\n")
     {'pushq': 1, 'ret': 1}
@@ -39,9 +39,9 @@ def instruction_counts(assembly: str) -> dict[str, int]:
 
 
 def text_size(contents: bytes) -> int:
-    """Return the size in bytes of the sections of an ELF object that hold code."""
+    """Return the size in bytes of the code sections of an ELF object."""
     if contents[:4] != _ELF_MAGIC or len(contents) < 64:
-        raise SessionError(f"expected an ELF object, found {contents[:4]!r}")
+        raise SessionError(f"not an ELF object: it begins with {contents[:4]!r}")
     wide, order = contents[4] == 2, "<" if contents[5] == 1 else ">"
     if wide:
         start, entry, count = _unpack(order + "Q10xHH", contents, 40, (0, 1, 2))
@@ -49,7 +49,7 @@ def text_size(contents: bytes) -> int:
     else:
         start, entry, count = _unpack(order + "I10xHH", contents, 32, (0, 1, 2))
         layout = order + "IIIIII"
-    if count == 0:  # so many sections that their number stands in the first one
+    if count == 0:  # with very many sections, the first one holds their number
         count = struct.unpack_from(layout, contents, start)[5]
     total = 0
     for number in range(count):
@@ -60,7 +60,7 @@ def text_size(contents: bytes) -> int:
 
 
 def runs_here(contents: bytes) -> bool:
-    """Return whether this machine is one that the ELF object or program `contents` is for."""
+    """Return whether the ELF object or program `contents` can run on this machine."""
     here, there = _own_machine(), _machine(contents)
     return here is None or there == here or (there is not None and there == _RUN_TOO.get(here))
 
@@ -75,12 +75,12 @@ def _own_machine() -> int | None:
 
 
 def _machine(contents: bytes) -> int | None:
-    """Return the number that ELF has for a machine; None if this is no ELF."""
+    """Return the ELF number of the machine; None if `contents` is not an ELF file."""
     if contents[:4] != _ELF_MAGIC or len(contents) < 20:
         return None
     return struct.unpack_from("<H" if contents[5] == 1 else ">H", contents, 18)[0]
 
 
-def _unpack(layout: str, data: bytes, at: int, wanted: tuple[int, ...]) -> tuple[int, ...]:
+def _unpack(layout: str, data: bytes, at: int, indices: tuple[int, ...]) -> tuple[int, ...]:
     values = struct.unpack_from(layout, data, at)
-    return tuple(values[index] for index in wanted)
+    return tuple(values[index] for index in indices)

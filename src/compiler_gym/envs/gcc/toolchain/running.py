@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Build and run the program of an episode, and measure how long it took. Runs in a worker."""
+"""Build, run and time the program of an episode. Runs in a worker."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -15,14 +15,14 @@ __all__ = ["Running"]
 
 
 class Running:
-    """The runs of one program with whatever settings it is compiled."""
+    """The runs of one program, compiled with any settings."""
 
     def __init__(self, benchmark: BenchmarkSpec, builder: Callable[[], Builder]) -> None:
         self._runs = MeasuredRuns(find_run(benchmark.uri, benchmark.run))
         self._source = (benchmark.uri.partition("?")[0], benchmark.run)
         self._builder = builder
         self.counts = {"runtime_observation_count": 1, "runtime_warmup_runs_count": 0}
-        """How many times ``runtime`` holds, and how many runs come before them."""
+        """The number of values of ``runtime``, and the number of runs before the measurement."""
 
     def set(self, key: str, value: str) -> None:
         """Set one of `counts`."""
@@ -33,7 +33,7 @@ class Running:
             number = -1
         if number < least:
             raise InvalidParameterError(
-                f"{key} is {value!r}: expected a whole number of at least {least}"
+                f"{key} must be a whole number of at least {least} (got {value!r})"
             )
         self.counts[key] = number
 
@@ -47,14 +47,14 @@ class Running:
         return median(self.times(words))
 
     def instructions(self, words: Sequence[str]) -> int:
-        """Return the instructions that the program retires on a small case."""
+        """Return the number of instructions that the program retires on a small case."""
         return self._runs.instructions(self._program(words))
 
     def identity(self) -> str:
-        """Return a text that changes when counted instructions may."""
+        """Return a text that changes whenever counted instructions can change."""
         uri, run = self._source
-        known_by = run if run else uri.encode()
-        return hashlib.sha256(counter_identity().encode() + b"\0" + known_by).hexdigest()[:12]
+        key = run if run else uri.encode()
+        return hashlib.sha256(counter_identity().encode() + b"\0" + key).hexdigest()[:12]
 
     def _program(self, words: Sequence[str]) -> Path:
         try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The version and the options of a GCC, read once per compiler.
+"""The version and options of a GCC, read once per compiler.
 
-They are read from the compiler's own help, which is cached under the hash of the
-compiler. A cache that cannot be written costs time, never a result.
+They are read from the compiler's own help and cached under a hash of the compiler. If the cache
+cannot be written, they are read again.
 """
 
 import json
@@ -28,11 +28,11 @@ from compiler_gym.files.paths import cache_path
 __all__ = ["GccSpec", "get_spec"]
 
 _CACHE_VERSION = 2
-"""Changes when the same help is read in another way."""
+"""The version of the cache; increase it if the same help is parsed differently."""
 
 
 class GccSpec(NamedTuple):
-    """A GCC, its version and every option that it has."""
+    """A GCC, its version and all of its options."""
 
     gcc: Gcc
     version: str
@@ -44,7 +44,7 @@ class GccSpec(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of configurations: an option may also be left alone."""
+        """The number of configurations; each option can also keep its default."""
         return math.prod(len(option) + 1 for option in self.options)
 
 
@@ -52,7 +52,7 @@ class GccSpec(NamedTuple):
 def get_spec(gcc_bin: str) -> GccSpec:
     """Return the spec of the compiler `gcc_bin`.
 
-    Raises `EnvironmentNotSupported` when it is missing, no GCC, or fails.
+    Raises `EnvironmentNotSupported` if it is missing, is not GCC, or fails.
     """
     gcc = Gcc(gcc_bin)
     version, identity = gcc.version_text(), gcc.identity()
@@ -68,18 +68,18 @@ def _ask_compiler(gcc: Gcc) -> list[Option]:
     def ask_help(*words: str) -> str:
         return gcc.answer(*words).stdout.decode(errors="replace")
 
-    listed = gcc.answer("--help=optimizers")
-    text = listed.stdout.decode(errors="replace")
-    found = read_optimizers(text, ask_help("-Q", "--help=optimizers"))
-    if not any(isinstance(option, GccOOption) for option in found):
+    optimizers = gcc.answer("--help=optimizers")
+    text = optimizers.stdout.decode(errors="replace")
+    options = read_optimizers(text, ask_help("-Q", "--help=optimizers"))
+    if not any(isinstance(option, GccOOption) for option in options):
         raise EnvironmentNotSupported(
-            f"{gcc.bin} --help=optimizers lists no options: expected what GCC prints, "
-            f"found status {listed.returncode} ({read_first_lines(listed)})"
+            f"{gcc.bin} --help=optimizers lists no options, so it does not seem to be GCC "
+            f"(status {optimizers.returncode}: {read_first_lines(optimizers)})"
         )
-    found += read_params(ask_help("--help=params"), ask_help("-Q", "--help=params"))
-    words = list_refused_settings(found)
-    done = gcc.answer("-###", *words, "-x", "c", "-c", "/dev/null")
-    return without_refused(found, done.stderr.decode(errors="replace"))
+    options += read_params(ask_help("--help=params"), ask_help("-Q", "--help=params"))
+    words = list_refused_settings(options)
+    result = gcc.answer("-###", *words, "-x", "c", "-c", "/dev/null")
+    return without_refused(options, result.stderr.decode(errors="replace"))
 
 
 def _read_options(path: Path) -> list[Option] | None:
@@ -93,7 +93,7 @@ def _read_options(path: Path) -> list[Option] | None:
 def _option(kind: str, *fields: object) -> Option:
     values = [tuple(cast("list[str]", f)) if isinstance(f, list) else f for f in fields]
     if kind not in kinds.__all__:
-        raise ValueError(f"no kind of option is called {kind}")
+        raise ValueError(f"no kind of option {kind!r}")
     return getattr(kinds, kind)(*values)
 
 

@@ -15,9 +15,9 @@ def check_timeout(seconds: float | str) -> float:
     2.5
     """
     try:
-        found = float(seconds)
+        number = float(seconds)
     except (TypeError, ValueError):
-        found = 0.0
-    if not 0 < found < float("inf"):
-        raise InvalidParameterError(f"timeout is {seconds!r}: expected seconds above 0")
-    return found
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise InvalidParameterError(f"timeout must be above 0 seconds (got {seconds!r})")
+    return number

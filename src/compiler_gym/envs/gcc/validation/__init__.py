@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Validation: replay the episode, run its program, and compare it with the build at -O0.
+"""Validation: replay the episode, run its program, and compare it with the -O0 build.
 
-Some options ask for another program: ``-ffast-math`` may change a printed digit, and
-``-fpack-struct`` the layout that a library expects. A failure shows an effect of
-the options, which need not be a bug of GCC. ``build`` makes programs, ``runs`` compares them.
+Some options change the meaning of a program: ``-ffast-math`` can change a printed digit, and
+``-fpack-struct`` the layout that a library expects. A failure therefore shows an effect of the
+options, not necessarily a bug in GCC. ``build`` links programs, ``runs`` compares them.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,12 +17,12 @@ __all__ = ["RUNGS", "validate"]
 RUNGS = (
     Rung(
         "run",
-        "Does the program do on its inputs what a -O0 build does?",
+        "Does the program behave like a -O0 build on its inputs?",
         check_runs,
         applies=is_linked,
     ),
 )
-"""Every rung above the replay."""
+"""All rungs after the replay."""
 
 
 def validate(
@@ -30,5 +30,5 @@ def validate(
     make_env: Callable[[], CompilerEnv],
     rungs: Iterable[str] | None = None,
 ) -> ValidationResult:
-    """Return what a replay and the named `rungs` say of `state`; None asks every rung."""
+    """Return the results of a replay and of the named `rungs` for `state`; None runs all rungs."""
     return climb(state, make_env, choose_rungs(RUNGS, rungs))

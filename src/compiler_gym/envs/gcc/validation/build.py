@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Make programs of object files, and of the unchanged program at -O0: the reference."""
+"""Link programs from object files, and build the reference: the unchanged program at -O0."""
 
 import functools
 import shutil
@@ -29,9 +29,9 @@ _lock = threading.Lock()
 def link_program(
     gcc_bin: str, object_file: bytes, benchmark: Benchmark, words: Sequence[str] = ()
 ) -> Generator[Path]:
-    """Lend the program of an object file, in a directory that is removed afterwards.
+    """Yield the program of an object file, in a directory that is removed afterwards.
 
-    `words` are the settings it was compiled with: some need a library of GCC's own.
+    `words` are the settings that it was compiled with: some need a library of GCC.
     """
     with scratch_directory("link") as directory:
         folder = Path(directory)
@@ -39,7 +39,7 @@ def link_program(
 
 
 def build_reference(gcc_bin: str, benchmark: Benchmark, spec: RunSpec) -> Reference:
-    """Return the program of the unchanged `benchmark` at -O0, built when it is first run."""
+    """Return the program of the unchanged `benchmark` at -O0, built on its first run."""
     contents = spec.reference or benchmark.contents
     is_boxed = not is_own(str(benchmark.uri))
     return _reference(gcc_bin, is_boxed, contents, _libraries(benchmark), spec.time_limit)
@@ -49,17 +49,18 @@ def _link_program(gcc_bin: str, object_file: bytes, folder: Path, words: Sequenc
     (folder / "obj.o").write_bytes(object_file)
     command = ["obj.o", "-o", "program", *words]
     try:
-        done = Gcc(gcc_bin).run(command, timeout=_BUILD_SECONDS, cwd=folder)
-    except subprocess.TimeoutExpired as late:
-        raise BenchmarkTimeoutError(f"{gcc_bin} did not link within {_BUILD_SECONDS:g} s") from late
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()[:2000]
-        raise BenchmarkInitError(f"{gcc_bin} cannot link the program:\n{said}")
+        result = Gcc(gcc_bin).run(command, timeout=_BUILD_SECONDS, cwd=folder)
+    except subprocess.TimeoutExpired as error:
+        text = f"{gcc_bin} did not link within {_BUILD_SECONDS:g} s"
+        raise BenchmarkTimeoutError(text) from error
+    if result.returncode:
+        stderr = result.stderr.decode(errors="replace").strip()[:2000]
+        raise BenchmarkInitError(f"{gcc_bin} cannot link the program:\n{stderr}")
     return folder / "program"
 
 
 def _libraries(benchmark: Benchmark) -> tuple[str, ...]:
-    """Return what the program is linked with: what it says, and what its language needs."""
+    """Return the linker flags of the benchmark and of its language."""
     own = benchmark.run.link if benchmark.run is not None else ()
     return (*own, *(("-lstdc++",) if is_cxx(unpack(benchmark.contents)) else ()))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The check that runs the program and compares it with its build at -O0."""
+"""The check that runs the program and compares it with its -O0 build."""
 
 from collections.abc import Callable
 
@@ -16,12 +16,12 @@ __all__ = ["check_runs", "compare_object", "is_linked"]
 
 
 def is_linked(subject: Subject) -> bool:
-    """Return whether programs of the compiler run on this machine."""
+    """Return whether the compiler's programs run on this machine."""
     return not Gcc(_find_compiler(subject)).is_docker
 
 
 def check_runs(subject: Subject) -> Finding:
-    """Return whether the program does on its inputs what its build at -O0 does."""
+    """Return whether the program behaves like its -O0 build on its inputs."""
     env = subject.env
     try:
         return compare_object(
@@ -37,19 +37,19 @@ def check_runs(subject: Subject) -> Finding:
 def compare_object(
     gcc_bin: str, benchmark: Benchmark, make: Callable[[], bytes], commandline: str
 ) -> Finding:
-    """Return whether the program of the object that `make` returns does what `benchmark` does.
+    """Return whether the program linked from the object of `make` behaves like `benchmark`.
 
-    `commandline` is what the object is compiled with: some settings need a library.
-    Raises `ValidationUnavailableError` if the program is not run at all.
+    `commandline` is the command that compiled the object: some settings need a library when
+    linking. Raises `ValidationUnavailableError` if the program cannot be run.
     """
     spec = benchmark.run
     if spec is None or not spec.cases:
-        raise ValidationUnavailableError("nothing is known of how to run this program")
+        raise ValidationUnavailableError("the benchmark does not describe how to run this program")
     if Gcc(gcc_bin).is_docker:
-        raise ValidationUnavailableError(f"programs of {gcc_bin} are not run outside of its image")
+        raise ValidationUnavailableError(f"programs from {gcc_bin} cannot run outside of its image")
     object_file = make()
     if not runs_here(object_file):
-        raise ValidationUnavailableError(f"{gcc_bin} compiles for another machine: nothing was run")
+        raise ValidationUnavailableError(f"{gcc_bin} compiles for another machine; nothing was run")
     cases = choose_cases(spec)
     reference = build_reference(gcc_bin, benchmark, spec)
     limits = RunLimits(seconds=spec.time_limit)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The action spaces, read from two tables.
 
-``passes.tsv`` lists LLVM's transforms with their pipeline text and tier: ``risky`` passes are
-in ``PassesAll`` alone, ``varying`` ones gave other results in other runs of
-``python -m scripts.repeatability``;
-``legacy_actions.tsv`` maps the 124 actions of CompilerGym 0.2.5 to today's.
+``passes.tsv`` lists LLVM's transforms with their pipeline text and tier. ``risky`` passes are
+only in ``PassesAll``; ``varying`` passes gave different results in different runs of
+``python -m scripts.repeatability``.
+``legacy_actions.tsv`` maps the 124 actions of CompilerGym 0.2.5 to today's passes.
 Names and order are part of the public contract.
 """
 
@@ -41,16 +41,16 @@ LEGACY = "CompilerGymV0"
 """The action space of CompilerGym 0.2.5."""
 
 MARKS = ("Marks", "MarksAndCodegen")
-"""The action spaces of decisions finer than a pass."""
+"""The action spaces with decisions finer than a pass."""
 
 _SEES_IDS = ("mergefunc",)
-"""Passes that compare what has ids: they would do less where there are some."""
+"""Passes that compare instructions including their ids, and would therefore find fewer matches."""
 
 CODEGEN = "Codegen"
 """The action space that sets every option of the code generator at once."""
 
 NO_OP = "no-op-module"
-"""The pipeline of an old action whose pass is gone: LLVM's own name for doing nothing."""
+"""The pipeline of an old action whose pass no longer exists: LLVM's pass that does nothing."""
 
 PIPELINES = tuple(
     FlagSpec(f"-{level}", f"default<{level}>", f"The standard -{level} pipeline, as one action")
@@ -60,8 +60,8 @@ PIPELINES = tuple(
 LINK_TIME = tuple(
     FlagSpec(f"{kind}<Oz>", f"{kind}<Oz>", description)
     for kind, description in (
-        ("lto-pre-link", "What clang -Oz -flto does to each module before it is linked"),
-        ("lto", "What the linker does then to all modules as one"),
+        ("lto-pre-link", "The passes that clang -Oz -flto runs on each module before the link"),
+        ("lto", "The passes that the linker then runs on all modules merged into one"),
     )
 )
 """The two halves of clang's link-time optimisation for size."""
@@ -84,27 +84,27 @@ def _pass_flags(*, risky: bool) -> tuple[FlagSpec, ...]:
 VARYING = tuple(
     name for name, _, _, tier, _ in _table_rows("passes.tsv") if "varying" in tier.split()
 )
-"""Passes that give other results in other runs."""
+"""Passes that give different results in different runs."""
 
 
 def _varying(items: tuple[FlagSpec, ...]) -> tuple[int, ...]:
-    """Return the numbers of the items that run a pass of which runs differ."""
+    """Return the numbers of the items that run a pass with varying results."""
     names = re.compile(r"[\w-]+")
     return tuple(n for n, i in enumerate(items) if not {*VARYING}.isdisjoint(names.findall(i.flag)))
 
 
 @cache
 def legacy_flags() -> frozenset[str]:
-    """Return how CompilerGym 0.2.5 wrote its actions."""
+    """Return the names of the actions in CompilerGym 0.2.5."""
     return frozenset(row[0] for row in _table_rows("legacy_actions.tsv"))
 
 
 def _legacy() -> tuple[FlagSpec, ...]:
-    """Return the old actions, described as today's passes where the table has no remark."""
-    does = {item.flag: item.description for item in _pass_flags(risky=True)}
+    """Return the old actions, described like today's passes unless the table has a remark."""
+    descriptions = {item.flag: item.description for item in _pass_flags(risky=True)}
     rows = ([*row, "", ""][:3] for row in _table_rows("legacy_actions.tsv"))
     return tuple(
-        FlagSpec(name, pipeline or NO_OP, remark or does.get(pipeline, ""))
+        FlagSpec(name, pipeline or NO_OP, remark or descriptions.get(pipeline, ""))
         for name, pipeline, remark in rows
     )
 
@@ -116,29 +116,28 @@ def _space(
 
 
 def _marks() -> tuple[ActionSpaceSpec, ...]:
-    """Return the spaces of decisions: without the code generator's, and with them."""
+    """Return the two spaces of marks: without and with options of the code generator."""
     items = tuple(i for i in _pass_flags(risky=False) if i.name not in _SEES_IDS) + PIPELINES
     alone, together = MARKS
     return (
         _space(
             alone,
             items,
-            "Passes, levels, and what LLVM is told to do with each call site, loop and function of "
-            "the program: `call:17=never`",
+            "Passes, levels, and decisions on each call site, loop and function of the program, "
+            "such as `call:17=never`",
             style="marks",
         ),
         _space(
             together,
             items + codegen_options.flags()[0],
-            "Everything that can be decided: Marks, and one option of the code generator set at a "
-            "time",
+            "All decisions: Marks, and actions that each set one option of the code generator",
             style="marks",
         ),
     )
 
 
 def _parameters() -> ActionSpaceSpec:
-    """Return the passes that take parameters or none, each once, and the levels."""
+    """Return the space of the passes, each with its parameters, and the levels."""
     items = tuple(item for item in _pass_flags(risky=False) if "<" not in item.name)
     return ActionSpaceSpec(
         NAME,
@@ -149,12 +148,12 @@ def _parameters() -> ActionSpaceSpec:
             },
             style=STYLE,
         ),
-        "A pass or a level, and values for its parameters: below 0 leaves one to LLVM",
+        "A pass or a level, and values for its parameters; below 0 keeps LLVM's default",
     )
 
 
 def _codegen() -> tuple[ActionSpaceSpec, ...]:
-    """Return the spaces that choose options of the code generator, alone and beside passes."""
+    """Return the spaces that set options of the code generator, with and without passes."""
     items, sets = codegen_options.flags()
     return (
         ActionSpaceSpec(
@@ -166,7 +165,7 @@ def _codegen() -> tuple[ActionSpaceSpec, ...]:
                     for o in codegen_options.OPTIONS
                 ),
             ),
-            "Every option of the code generator at once: 0 is its default, n its value number n",
+            "Every option of the code generator at once: 0 is the default, n the n-th value",
         ),
         ActionSpaceSpec(
             "CodegenOptions",
@@ -177,13 +176,13 @@ def _codegen() -> tuple[ActionSpaceSpec, ...]:
         _space(
             "PassesAndCodegen",
             _pass_flags(risky=False) + PIPELINES + items + LINK_TIME,
-            "PassesAndPipelines, then one option of the code generator set at a time, then the "
-            "levels of link-time optimisation",
+            "PassesAndPipelines, actions that set one option of the code generator, and the levels "
+            "of link-time optimisation",
         ),
         ActionSpaceSpec(
             "PipelinesAndCodegen",
             CommandlineSpec(PIPELINES + items, style="opt"),
-            "A standard level, and one option of the code generator set at a time",
+            "The standard levels, and actions that each set one option of the code generator",
             sets=(0,) * len(PIPELINES) + tuple(number + 1 for number in sets),
         ),
     )
@@ -191,18 +190,18 @@ def _codegen() -> tuple[ActionSpaceSpec, ...]:
 
 ACTION_SPACES = (
     _space("Passes", _pass_flags(risky=False), "Deterministic, safe transforms (the default)"),
-    _space("PassesAll", _pass_flags(risky=True), "Passes and those known to crash, hang or differ"),
+    _space("PassesAll", _pass_flags(risky=True), "Passes plus those that can crash, hang or vary"),
     _space("Pipelines", PIPELINES, "The standard optimisation levels as single actions"),
     _space(
         "PassesAndPipelines",
         _pass_flags(risky=False) + PIPELINES,
-        "Passes, then the standard levels: a search may start from -Oz",
+        "Passes, then the standard levels, so that a search can start from -Oz",
     ),
     _space(
         LEGACY,
         _legacy(),
         "The 124 actions of CompilerGym 0.2.5, in their order",
-        style="opt-flags",  # its flags are the names that they had
+        style="opt-flags",  # its flags are the old names
     ),
     _parameters(),
     _marks()[0],

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The options of LLVM's code generator, read from a table, and the syntax of a choice.
+"""The options of LLVM's code generator, read from a table, and the syntax for setting them.
 
-``codegen.tsv`` lists options of ``llc`` with the values that are offered beside their default,
-and what ``python -m scripts.codegen_effects`` measured of each. The engine is built with the same
-table: no module can name another option. A choice is the pass ``codegen<name=value>`` in a
+``codegen.tsv`` lists options of ``llc`` with the values offered in addition to the default, and
+the effects that ``python -m scripts.codegen_effects`` measured. The engine is built with the same
+table, so a module cannot name any other option. A choice is the pass ``codegen<name=value>`` in a
 pipeline, and ``--name=value`` on the command line of ``llc``. Nothing is compiled here.
 """
 
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 DEFAULT = "default"
-"""The value that leaves an option as LLVM has it."""
+"""The value that keeps LLVM's default."""
 
 _PASS, _END = "codegen<", ">"
 _NO_OPTIONS = ("-filetype=obj", "--filetype=obj")
@@ -42,14 +42,14 @@ class CodegenOption:
     """An option of ``llc``."""
 
     name: str
-    """As ``llc`` spells it, without dashes."""
+    """The spelling of ``llc``, without dashes."""
     values: tuple[str, ...]
-    """What it can be set to; the first is `DEFAULT`."""
+    """The values offered; the first is `DEFAULT`."""
     tier: str
-    """``core`` where a value made some program smaller, ``rare`` where none did."""
+    """``core`` if some value made a program smaller, ``rare`` otherwise."""
     description: str
     gains: tuple[float, ...] = ()
-    """The mean change of text in per cent that each value but the default brought, as measured."""
+    """The measured mean change of the text size, in per cent, for each value but the default."""
 
 
 @cache
@@ -75,12 +75,12 @@ _NUMBER_OF_OPTION = {option.name: number for number, option in enumerate(OPTIONS
 
 
 def read_gains(name: str) -> tuple[float, ...]:
-    """Return the mean change of text in per cent that each value brought, 0 for the default."""
+    """Return the measured mean change of the text size, in per cent, for each value."""
     return (0.0, *OPTIONS[_option_number(name)].gains)
 
 
 def flags() -> tuple[tuple[FlagSpec, ...], tuple[int, ...]]:
-    """Return an action for each value of each option, and the number of the option it sets."""
+    """Return an action for each value of each option, and the number of the option that it sets."""
     items: list[FlagSpec] = []
     sets: list[int] = []
     for number, option in enumerate(OPTIONS):
@@ -93,28 +93,28 @@ def flags() -> tuple[tuple[FlagSpec, ...], tuple[int, ...]]:
 
 def _meaning(option: CodegenOption, value: str) -> str:
     if value == DEFAULT:
-        return f"Left to LLVM: {option.description[0].lower()}{option.description[1:]}"
+        return f"LLVM's default: {option.description[0].lower()}{option.description[1:]}"
     return f"{option.description}: {value}"
 
 
 def write_pipeline(numbers: Sequence[int]) -> str:
-    """Return the pipeline that sets every option to the value of its number, 0 for its default.
+    """Return the pipeline that sets every option to the value with its number, 0 for the default.
 
-    Raises `InvalidActionError` for anything but one such number for each option.
+    Raises `InvalidActionError` unless there is one valid number for each option.
 
     >>> write_pipeline([0] * len(OPTIONS))
     'codegen<reset>'
     """
     if len(numbers) != len(OPTIONS):
         raise InvalidActionError(
-            f"expected {len(OPTIONS)} numbers, one for each option, found {len(numbers)}"
+            f"an action has {len(OPTIONS)} numbers, one for each option (got {len(numbers)})"
         )
     texts = ["reset"]
     for option, number in zip(OPTIONS, numbers, strict=True):
         if type(number) is not int or not 0 <= number < len(option.values):
             raise InvalidActionError(
-                f"expected a number from 0 to {len(option.values) - 1} for {option.name}, "
-                f"found {number!r}"
+                f"{option.name} must be a number from 0 to {len(option.values) - 1} "
+                f"(got {number!r})"
             )
         if number:
             texts.append(f"{option.name}={option.values[number]}")
@@ -122,41 +122,40 @@ def write_pipeline(numbers: Sequence[int]) -> str:
 
 
 def find_numbers(chosen: Mapping[str, str]) -> list[int]:
-    """Return the number of the value of each option, 0 where `chosen` does not name it.
+    """Return the number of the value of each option; 0 for options that `chosen` does not name.
 
-    Raises `InvalidActionError` for an option or a value that is not offered.
+    Raises `InvalidActionError` for an unknown option or value.
     """
     numbers = [0] * len(OPTIONS)
     for name, value in chosen.items():
         at = _option_number(name)
-        if value not in OPTIONS[at].values:
-            raise InvalidActionError(
-                f"{value!r} is no value of {name}: expected one of {', '.join(OPTIONS[at].values)}"
-            )
-        numbers[at] = OPTIONS[at].values.index(value)
+        values = OPTIONS[at].values
+        if value not in values:
+            raise InvalidActionError(f"{name} cannot be {value!r}; choose from {', '.join(values)}")
+        numbers[at] = values.index(value)
     return numbers
 
 
 def split_choices(pipelines: Iterable[str]) -> tuple[list[str], dict[str, str]]:
-    """Return the passes among `pipelines`, and what the choices among them come to.
+    """Return the passes among `pipelines`, and the options that its choices set in the end.
 
-    A pass neither sees a choice nor changes one, so that they may be told apart.
+    Passes and choices can be separated because neither affects the other.
 
     >>> split_choices(["dce", "codegen<regalloc=basic>", "codegen<regalloc=default>"])
     (['dce'], {})
     """
     passes: list[str] = []
-    chosen: dict[str, str] = {}
+    options: dict[str, str] = {}
     for text in pipelines:
         if not text.startswith(_PASS):
             passes.append(text)
             continue
-        chosen = fold_choices(chosen, text.removeprefix(_PASS).removesuffix(_END).split(";"))
-    return passes, chosen
+        options = fold_choices(options, text.removeprefix(_PASS).removesuffix(_END).split(";"))
+    return passes, options
 
 
 def is_choice(pipeline: str) -> bool:
-    """Return whether a pipeline sets options and runs no pass.
+    """Return whether a pipeline sets options instead of running passes.
 
     >>> is_choice("codegen<regalloc=basic>"), is_choice("function(dce)")
     (True, False)
@@ -165,19 +164,19 @@ def is_choice(pipeline: str) -> bool:
 
 
 def fold_choices(chosen: Mapping[str, str], texts: Iterable[str]) -> dict[str, str]:
-    """Return `chosen` after the choices `texts`; sorted, and without defaults."""
-    found = dict(chosen)
+    """Return `chosen` updated with the choices `texts`: sorted, without defaults."""
+    options = dict(chosen)
     for text in texts:
         if text == "reset":
-            found.clear()
+            options.clear()
             continue
         name, _, value = text.partition("=")
-        found[name] = value
-    return {name: found[name] for name in sorted(found) if found[name] != DEFAULT}
+        options[name] = value
+    return {name: options[name] for name in sorted(options) if options[name] != DEFAULT}
 
 
 def llc_words(chosen: Mapping[str, str]) -> list[str]:
-    """Return `chosen` as words of a command line of ``llc``.
+    """Return `chosen` as options of ``llc``.
 
     >>> llc_words({"regalloc": "basic"})
     ['--regalloc=basic']
@@ -186,29 +185,28 @@ def llc_words(chosen: Mapping[str, str]) -> list[str]:
 
 
 def read_llc(words: Iterable[str]) -> dict[str, str]:
-    """Return what the words of a command line of ``llc`` choose, its files left out.
+    """Return the choices among the arguments of ``llc``, without its files.
 
-    Raises `InvalidActionError` for an option or a value that is not offered.
+    Raises `InvalidActionError` for an unknown option or value.
 
     >>> read_llc(["-filetype=obj", "--regalloc=basic", "-o", "output.o"])
     {'regalloc': 'basic'}
     """
-    chosen: dict[str, str] = {}
-    rest = iter(words)
-    for word in rest:
+    options: dict[str, str] = {}
+    arguments = iter(words)
+    for word in arguments:
         if word == "-o":
-            next(rest, None)
+            next(arguments, None)
         elif word.startswith("-") and word != "-" and word not in _NO_OPTIONS:
             name, _, value = word.lstrip("-").partition("=")
-            chosen[name] = value
-    find_numbers(chosen)
-    return chosen
+            options[name] = value
+    find_numbers(options)
+    return options
 
 
 def _option_number(name: str) -> int:
     if name not in _NUMBER_OF_OPTION:
         raise InvalidActionError(
-            f"{name!r} is no option of the code generator that can be chosen: see the actions of "
-            "CodegenOptions"
+            f"no option {name!r} of the code generator; the action space CodegenOptions lists all"
         )
     return _NUMBER_OF_OPTION[name]

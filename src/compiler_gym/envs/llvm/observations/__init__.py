@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The observations: the table of all that a session computes.
+"""The observations: the table of everything that a session computes.
 
 Names, shapes and meanings are those of CompilerGym 0.2.5 where it has them. ``costs``,
-``structure`` and ``runs`` hold the rows of one kind each, ``compute`` computes them in a worker,
-``derived`` computes further ones from these in the client, and ``names`` names array elements.
+``structure`` and ``runs`` hold the rows by kind, ``compute`` computes them in a worker, ``derived``
+derives further observations in the client, and ``names`` names array elements.
 """
 
 from typing import TYPE_CHECKING
@@ -53,7 +53,7 @@ _MODULE = (
         "Assembly",
         None,
         "assembly",
-        "The assembly of the module's object file, for x86-64 or the machine that ``?target=`` "
+        "The assembly of the module's object file, for x86-64 or the target that ``?target=`` "
         "names.",
     ),
     _text("IrSha1", 40, "ir_sha1", "The SHA-1 of the module's bitcode, 40 hexadecimal digits."),
@@ -61,8 +61,8 @@ _MODULE = (
         "IrHash",
         32,
         "ir_hash",
-        "A 128-bit hash of the IR, 32 hexadecimal digits: the same on every machine, and equal "
-        "when the bitcode is.",
+        "A 128-bit hash of the IR, 32 hexadecimal digits: the same on every machine, and equal if "
+        "the bitcode is equal.",
     ),
     Observation(
         name="Bitcode",
@@ -74,7 +74,7 @@ _MODULE = (
     Observation(
         name="BitcodeFile",
         space=SequenceSpec("str", 0, 4096),
-        description="The path of a file with the module's bitcode, removed when the episode ends.",
+        description="The path of a file with the module's bitcode; deleted when the episode ends.",
         compute="bitcode_file",
         deterministic=False,
         default="",
@@ -82,8 +82,8 @@ _MODULE = (
     Observation(
         name="InstCount",
         space=counts(len(INST_COUNT_FEATURES)),
-        description="Instructions by opcode after the totals: int64[70]. Functions count with "
-        "declarations.",
+        description="The totals, then the number of instructions by opcode: int64[70]. The number "
+        "of functions includes declarations.",
         compute="Module.inst_count",
     ),
     Observation(
@@ -95,15 +95,15 @@ _MODULE = (
     Observation(
         name="CodegenChoices",
         space=BoxSpec(0, 255, (len(OPTIONS),), "int64"),
-        description="What is chosen of the code generator, as an action of ``Codegen``: a number "
-        "for each option, 0 where it is left to LLVM.",
+        description="The options of the code generator that are set, as an action of ``Codegen``: "
+        "a number for each option, 0 for LLVM's default.",
         compute="codegen_choices",
     ),
     Observation(
         name="CpuInfo",
         space=DictSpec({**dict.fromkeys(CPU_COUNTS, COUNT), "name": TextSpec()}),
-        description="The processor: cores, caches (bytes) and name; 0 where the kernel does not "
-        "say.",
+        description="The processor: cores, caches (bytes) and name; 0 if the kernel does not "
+        "report a value.",
         compute="cpu_info",
         platform_dependent=True,
         default={**dict.fromkeys(CPU_COUNTS, 0), "name": ""},
@@ -111,7 +111,7 @@ _MODULE = (
 )
 
 ROWS = (*_MODULE, *COSTS_OF_IR, *STRUCTURE, *COSTS_OF_PROGRAMS, *RUNS)
-"""What is written down of the observations and costs, for tables that hold them too."""
+"""The rows of the observations and costs, for reuse in other tables."""
 
 TABLE = Table(ROWS)
-"""Every observation, with the baselines of the costs; the engine describes its own tables."""
+"""Every observation, including the baselines of the costs."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The functions that compute the observations, by the names in the table. Runs in a worker.
+"""The functions that compute the observations, by their names in the table. Runs in a worker.
 
-Whatever the engine offers of a module has a name already: ``Module.text`` is the method,
-``loop_forest`` the function. What takes more than one call of it stands here.
+Everything that the engine offers has a name already: ``Module.text`` is a method, ``loop_forest`` a
+function. This module adds the computations that need more than one call.
 """
 
 import hashlib
@@ -41,9 +41,9 @@ _COLUMN = re.compile(r"`([a-z_]+)`")
 
 
 def describe(row: Observation) -> Observation:
-    """Return `row` with its space and default, if it is a table that the engine describes.
+    """Return `row`, with space and default added if it is a table that the engine describes.
 
-    Raises `TableError` where its description names a column that the engine does not have.
+    Raises `TableError` if its description names a column that the engine does not have.
     """
     tables = _llvm.describe_tables()
     if row.space is not None or row.compute not in tables:
@@ -55,8 +55,8 @@ def describe(row: Observation) -> Observation:
     unknown = sorted(set(_COLUMN.findall(row.description)) - set(space.items))
     if unknown:
         raise TableError(
-            f"the description of {row.name} names {', '.join(unknown)}: {row.compute!r} has "
-            f"{', '.join(space.items)}"
+            f"{row.compute!r} has no columns {', '.join(unknown)}, which the description of "
+            f"{row.name} names; there are {', '.join(space.items)}"
         )
     default: dict[str, Any] = {
         name: [] if dtype == "str" else b"" for name, (dtype, *_) in columns.items()
@@ -76,7 +76,7 @@ def _column(dtype: str, low: int, high: int, width: int) -> BoxSpec | SpaceSeque
 
 
 def mca_cycles(module: _llvm.Module) -> float:
-    """Return the cycles of one run by llvm-mca, with blocks as often as it is guessed."""
+    """Return llvm-mca's cycles for one run, with blocks weighted by LLVM's static frequencies."""
     runs = dict(_llvm.call_frequencies(module))
     blocks = _llvm.machine_blocks(module)
     return math.fsum(runs.get(name, 1.0) * frequency * cycles
@@ -98,22 +98,22 @@ def _ir_sha1(program: Program) -> str:
     return hashlib.sha1(program.module.bitcode(), usedforsecurity=False).hexdigest()
 
 
-def _of_the_engine() -> Iterator[tuple[str, Computation]]:
+def _engine_computations() -> Iterator[tuple[str, Computation]]:
     """Yield the methods of a module and the functions that take one, by their own names."""
 
     def at_module(call: Callable[[_llvm.Module], Any]) -> Computation:
         return lambda program: call(program.module)
 
-    for name, found in vars(_llvm.Module).items():
-        if not name.startswith("_") and callable(found):
+    for name, method in vars(_llvm.Module).items():
+        if not name.startswith("_") and callable(method):
             yield f"Module.{name}", at_module(methodcaller(name))
-    for name, found in vars(_llvm).items():
-        if not name.startswith("_") and callable(found) and not isinstance(found, type):
-            yield name, at_module(found)
+    for name, function in vars(_llvm).items():
+        if not name.startswith("_") and callable(function) and not isinstance(function, type):
+            yield name, at_module(function)
 
 
 ENGINE: dict[str, Computation] = {
-    **dict(_of_the_engine()),
+    **dict(_engine_computations()),
     "assembly": lambda p: p.module.assembly().decode(errors="replace"),
     "ir_sha1": _ir_sha1,
     "ir_hash": lambda p: p.module.ir_hash().hex(),
@@ -136,17 +136,17 @@ ENGINE: dict[str, Computation] = {
     "executable.measure_linked_size": lambda p: p.executable.measure_linked_size(p.module),
     "executable.instructions": lambda p: p.executable.instructions(p.module),
 }
-"""From what a row of the table names to the plain value of its observation."""
+"""The function that computes an observation's plain value, by the name in its row."""
 
 
 def _baseline(cost: str, level: str, of: str, compute: Computation, program: Program) -> float:
-    """Return what `compute` finds of the program at `level`; it is kept under the name `cost`."""
+    """Return the result of `compute` for the program at `level`, cached under the name `cost`."""
 
     def measure(module: _llvm.Module) -> float:
         return compute(program.other(module))
 
     make: Callable[[], _llvm.Module] | None = None
-    # What may not be optimised has no frequencies: the program at reset stands for -O0 there.
+    # Functions with optnone have no frequencies, so the program at reset stands in for -O0.
     if level == AT_RESET.option or (of, level) == ("mca_cycles", "O0"):
         cost, make = f"{cost}-{program.goal}", program.load
     elif program.scope.is_program or program.target.asked:
@@ -158,14 +158,16 @@ def _baseline(cost: str, level: str, of: str, compute: Computation, program: Pro
     return program.baselines.cost(program.benchmark.contents, level, cost, measure, make=make)
 
 
-def _bound() -> dict[str, Computation]:
-    bound = TABLE.bind(ENGINE)
+def _bind_table() -> dict[str, Computation]:
+    computations = TABLE.bind(ENGINE)
     for cost in TABLE.costs:
         for name in (*cost.baselines, cost.initial):
             row = TABLE[name]
-            bound[name] = partial(_baseline, cost.observation, row.level, row.compute, bound[name])
-    return bound
+            computations[name] = partial(
+                _baseline, cost.observation, row.level, row.compute, computations[name]
+            )
+    return computations
 
 
-COMPUTE: dict[str, Computation] = _bound()
-"""From the name of an observation to its plain value, baselines too."""
+COMPUTE: dict[str, Computation] = _bind_table()
+"""The function that computes the plain value of each observation, including baselines, by name."""

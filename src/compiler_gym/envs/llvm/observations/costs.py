@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The costs: for each, its observation and the row from which baselines and rewards follow."""
+"""The costs: for each, its observation and the row that defines its baselines and rewards."""
 
 from compiler_gym.envs.llvm.observations.shapes import COUNT
 from compiler_gym.session import ScalarSpec, SpaceSpec
@@ -14,16 +14,16 @@ PUBLISHED = Level(
     "after opt -passes='default<Oz>' without the attributes minsize and optsize",
     label="opt -Oz",
 )
-"""What CompilerGym 0.2.5 and papers compare with. It leaves more than clang -Oz, which marks
-functions; there is no such pair for -O3, which marks none."""
+"""The baseline of CompilerGym 0.2.5 and of papers. It produces larger code than clang -Oz, which
+adds attributes to functions; clang -O3 adds none, so it needs no second baseline."""
 _COST_LEVELS = (
     *(Level(level, level, f"after clang -{level}") for level in _CLANG_LEVELS),
     PUBLISHED,
 )
 LEVELS = tuple(level.name for level in _COST_LEVELS)
-"""The baselines of every cost: clang's levels, and what publications compare with."""
+"""The baselines of every cost: clang's levels and `PUBLISHED`."""
 AT_RESET = Level("Initial", "reset", "at reset, before any action")
-"""Where rewards count from. It is no level of clang: goals mark functions, and -O0 does not."""
+"""The starting point of rewards. It differs from clang -O0: goals add attributes to functions."""
 
 
 def _cost(
@@ -65,7 +65,7 @@ COSTS_OF_IR: tuple[Observation | Cost, ...] = (
         "IrInstructionCount",
         "IrInstructionCount",
         "Module.instruction_count",
-        "The number of IR instructions of all functions.",
+        "The number of IR instructions in all functions.",
         unit="instructions",
         platform_dependent=False,
     ),
@@ -74,7 +74,7 @@ COSTS_OF_IR: tuple[Observation | Cost, ...] = (
         "ObjectTextSizeBytes",
         "Module.object_text_size",
         "The size in bytes of the code sections of the module's object file, for x86-64 or the "
-        "machine that ``?target=`` names.",
+        "target that ``?target=`` names.",
         unit="bytes",
     ),
 )
@@ -84,43 +84,44 @@ COSTS_OF_PROGRAMS: tuple[Observation | Cost, ...] = (
         "TextSize",
         "TextSizeBytes",
         "executable.text_size",
-        "The bytes of machine code of the linked program. Start-up code counts; an error where "
-        "the program does not link.",
+        "The bytes of machine code in the linked program, start-up code included. An error if the "
+        "program does not link.",
         unit="bytes",
     ),
     *_cost(
         "LinkedTextSize",
         "LinkedTextSizeBytes",
         "executable.measure_linked_text",
-        "The bytes of machine code of the stripped program that clang and lld link with "
-        "``--gc-sections --icf=safe``. Position-independent, as clang links by itself; an error "
-        "where the program does not link, or lld is not installed.",
+        "The bytes of machine code in the stripped program that clang and lld link with "
+        "``--gc-sections --icf=safe``. Position-independent, which is clang's default. An error if "
+        "the program does not link or lld is not installed.",
         unit="bytes",
     ),
     *_cost(
         "LinkedSize",
         "LinkedSizeBytes",
         "executable.measure_linked_size",
-        "The size in bytes of the file of the stripped program that clang and lld link with "
-        "``--gc-sections --icf=safe``: code, data, and what loads it.",
+        "The size in bytes of the stripped executable that clang and lld link with "
+        "``--gc-sections --icf=safe``: code, data and loader information.",
         unit="bytes",
     ),
     *_cost(
         "ObjectInstructionCount",
         "ObjectInstructionCount",
         "object_instruction_count",
-        "The machine instructions of the module's object file. As llvm-objdump lists them.",
+        "The number of machine instructions in the module's object file. The same as llvm-objdump "
+        "lists.",
         unit="instructions",
     ),
     *_cost(
         "McaCycles",
         "McaCycles",
         "mca_cycles",
-        "Cycles for one run of the program on a Skylake, by llvm-mca (with ``?target=`` on a "
-        "Neoverse N1 or a SiFive U74). Blocks count as often as "
-        "LLVM's static frequencies and the calls of their function say; a call counts as its "
-        "own instructions only. Code that clang -O0 makes has no frequencies: McaCyclesO0 is of "
-        "the program at reset.",
+        "Estimated cycles for one run of the program on a Skylake, from llvm-mca (with "
+        "``?target=``, on a Neoverse N1 or a SiFive U74). Blocks are weighted with LLVM's static "
+        "frequencies and the number of calls of their function; a call counts only its own "
+        "instructions. Code from clang -O0 has no frequencies, so McaCyclesO0 is the value at "
+        "reset.",
         unit="cycles",
         space=ScalarSpec(0.0, None, "float"),
     ),
@@ -128,9 +129,9 @@ COSTS_OF_PROGRAMS: tuple[Observation | Cost, ...] = (
         "RuntimeInstructions",
         "RuntimeInstructions",
         "executable.instructions",
-        "The instructions that the program retires on a small case. Counted by perf, or by "
-        "valgrind where the processor's counters are closed.",
+        "The number of instructions that the program retires on a small case. Counted with perf, "
+        "or with valgrind if the processor's counters are not accessible.",
         unit="instructions",
-        deterministic=False,  # perf counts two runs alike to 0.1 %
+        deterministic=False,  # two runs under perf differ by up to 0.1 %
     ),
 )

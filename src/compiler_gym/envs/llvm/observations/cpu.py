@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Facts of the processor, read from ``/proc`` and ``/sys``."""
+"""Properties of the processor, read from ``/proc`` and ``/sys``."""
 
 import os
 from functools import cache
@@ -20,11 +20,11 @@ CPU_COUNTS = (
 
 @cache
 def cpu_info() -> dict[str, int | str]:
-    """Return the value of ``CpuInfo`` from what Linux says in ``/proc`` and ``/sys``."""
-    found: dict[str, int | str] = dict.fromkeys(CPU_COUNTS, 0)
-    found["cores_count"] = os.cpu_count() or 0
-    found["name"] = _cpu_name()
-    seen: set[tuple[str, str]] = set()
+    """Return the value of ``CpuInfo``, read from ``/proc`` and ``/sys``."""
+    info: dict[str, int | str] = dict.fromkeys(CPU_COUNTS, 0)
+    info["cores_count"] = os.cpu_count() or 0
+    info["name"] = _cpu_name()
+    counted: set[tuple[str, str]] = set()
     for index in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cache/index[0-9]*"):
         try:
             level, kind, size, shared = (
@@ -36,12 +36,12 @@ def cpu_info() -> dict[str, int | str]:
         name = f"l{level}" + (
             {"Data": "d", "Instruction": "i"}.get(kind, "") if level == "1" else ""
         )
-        if f"{name}_cache_size" not in found or (name, shared) in seen:
+        if f"{name}_cache_size" not in info or (name, shared) in counted:
             continue
-        seen.add((name, shared))
-        found[f"{name}_cache_count"] = int(found[f"{name}_cache_count"]) + 1
-        found[f"{name}_cache_size"] = _bytes_of_size(size)
-    return found
+        counted.add((name, shared))
+        info[f"{name}_cache_count"] = int(info[f"{name}_cache_count"]) + 1
+        info[f"{name}_cache_size"] = _bytes_of_size(size)
+    return info
 
 
 def _cpu_name() -> str:

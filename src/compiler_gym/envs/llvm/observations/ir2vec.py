@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which vocabulary IR2Vec uses, and how long its vectors are.
+"""The vocabulary of IR2Vec and the length of its vectors.
 
-Ours comes with the package; ``COMPILER_GYM_IR2VEC_VOCABULARY`` names another in LLVM's
-JSON form, read when the first environment starts.
+The package contains one; ``COMPILER_GYM_IR2VEC_VOCABULARY`` names another file in LLVM's JSON
+format, which is read when the first environment starts.
 """
 
 import json
@@ -19,9 +19,9 @@ VARIABLE = "COMPILER_GYM_IR2VEC_VOCABULARY"
 
 
 def vocabulary_path() -> Path:
-    """Return the file of the vocabulary."""
-    named = os.environ.get(VARIABLE)
-    return Path(named) if named else Path(__file__).with_name("ir2vec_vocabulary.json")
+    """Return the path of the vocabulary."""
+    path = os.environ.get(VARIABLE)
+    return Path(path) if path else Path(__file__).with_name("ir2vec_vocabulary.json")
 
 
 @cache
@@ -32,6 +32,6 @@ def dimension() -> int:
         return len(next(iter(json.loads(read_regular(path))["Opcodes"].values())))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration) as error:
         raise EnvironmentNotSupported(
-            f"expected a vocabulary of IR2Vec (JSON with Opcodes, Types and Arguments) in {path}, "
-            f"found {str(error) or 'no opcode'}: correct or unset {VARIABLE}"
+            f"{path} is not an IR2Vec vocabulary (JSON with Opcodes, Types and Arguments): "
+            f"{str(error) or 'no opcode'}; correct or unset {VARIABLE}"
         ) from error

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The names of array elements: features by position, kinds by number.
+"""The names of array elements: features by index, kinds by number.
 
-Reading them needs no compiler; a test compares them with the engine.
+They can be read without a compiler; a test compares them with the engine.
 """
 
 __all__ = [
@@ -60,13 +60,13 @@ PROGRAML_TEXTS = (
     *("token", "iN", "function", "ptr", "struct", "array", "vector", "scalable vector"),
     *("typed ptr", "target type", "i1", "i8", "i16", "i32", "i64", "i128"),
 )
-"""What ``node_text`` of ``ProgramlArrays`` is an index into, the same for every program."""
+"""The texts that ``node_text`` of ``ProgramlArrays`` indexes, the same for every program."""
 
 TOKEN_CATEGORIES = (
     *("punctuation", "keyword", "instruction", "type", "attribute", "number", "string"),
     *("local", "global", "label", "metadata", "attribute group", "comdat", "other"),
 )
-"""What ``token_category`` of ``LexedIrArrays`` is an index into."""
+"""The categories that ``token_category`` of ``LexedIrArrays`` indexes."""
 
 TOKEN_KINDS = {
     **dict(
@@ -86,7 +86,7 @@ TOKEN_KINDS = {
         )
     ),
 }
-"""The names of those kinds of token in this LLVM that are not keywords."""
+"""The names of this LLVM's token kinds that are not keywords."""
 
 FUNCTION_FEATURES = (
     *INST_COUNT_FEATURES[3:],
@@ -111,5 +111,5 @@ FUNCTION_FEATURES = (
     CallWithManyArgumentsCount CallWithPointerArgumentCount""".split()
     ),
 )
-"""The columns of ``FunctionFeatures``: instructions by opcode, our own counts, LLVM's
+"""The columns of ``FunctionFeatures``: instructions by opcode, our own counts, and LLVM's
 FunctionProperties."""

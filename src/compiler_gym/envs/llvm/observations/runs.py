@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rows that build and run the program: whether that works, and how long it takes."""
+"""Rows that build and run the program: success and duration."""
 
 from compiler_gym.session import DictSpec, ScalarSpec, SequenceSpec
 from compiler_gym.tables import Observation
@@ -14,7 +14,7 @@ RUNS: tuple[Observation, ...] = (
     Observation(
         name="IsBuildable",
         space=ScalarSpec(dtype="bool"),
-        description="Whether the program links.",
+        description="True if the program links.",
         compute="executable.is_buildable",
         platform_dependent=True,
         default=False,
@@ -22,7 +22,8 @@ RUNS: tuple[Observation, ...] = (
     Observation(
         name="IsRunnable",
         space=ScalarSpec(dtype="bool"),
-        description="Whether the program links, says how to run it, and does its first case right.",
+        description="True if the program links, specifies how to run it, and passes its first "
+        "case.",
         compute="executable.is_runnable",
         platform_dependent=True,
         default=False,
@@ -30,9 +31,9 @@ RUNS: tuple[Observation, ...] = (
     Observation(
         name="Buildtime",
         space=_TIMES_ARRAY,
-        description="How long code generation and linking take, in seconds: an array of as many "
-        "as ``llvm.set_buildtimes_per_observation_count`` says (1), and of none if it cannot be "
-        "linked.",
+        description="The times of code generation and linking, in seconds: an array of "
+        "``llvm.set_buildtimes_per_observation_count`` (default: 1) values, empty if the program "
+        "does not link.",
         compute="executable.build_times",
         deterministic=False,
         platform_dependent=True,
@@ -41,9 +42,9 @@ RUNS: tuple[Observation, ...] = (
     Observation(
         name="Runtime",
         space=_TIMES_ARRAY,
-        description="Wall-clock times of the program's largest case, in seconds: an array of as "
-        "many as `runtime_observation_count` says, after `runtime_warmup_runs_count` runs, and of "
-        "none if it cannot be run.",
+        description="Wall-clock times of the program's largest case, in seconds: an array of "
+        "`runtime_observation_count` values, measured after `runtime_warmup_runs_count` runs; "
+        "empty if the program cannot be run.",
         compute="executable.times",
         deterministic=False,
         platform_dependent=True,
@@ -60,8 +61,8 @@ RUNS: tuple[Observation, ...] = (
                 "candidate": _TIMES,
             }
         ),
-        description="How many times as fast the program is as at reset, with its 95 % confidence "
-        "interval: processor times of both, run in turns on one processor, outliers left out.",
+        description="The speedup over the program at reset, with its 95 % confidence interval: "
+        "processor times of both, run alternately on one processor, without outliers.",
         compute="executable.comparison",
         deterministic=False,
         platform_dependent=True,

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The spaces that several rows share."""
+"""Spaces that several rows share."""
 
 from compiler_gym.session import BoxSpec, ScalarSpec
 
 __all__ = ["COUNT", "MOST", "counts"]
 
 MOST = 2**63 - 2
-"""The upper bound of a count: Gymnasium adds one to it when it samples."""
+"""The upper bound of a count; one below the maximum because Gymnasium adds 1 when it samples."""
 
 COUNT = ScalarSpec(0, MOST, "int")
-"""The space of a count: an integer from 0."""
+"""The space of a count: an integer of at least 0."""
 
 
 def counts(size: int) -> BoxSpec:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Rows of a program's structure: graphs, tokens, functions, calls, loops, vectors.
 
-A row without a space is a table whose columns the engine describes; they travel as raw bytes.
+A row without a space is a table whose columns the engine describes; they are sent as raw bytes.
 """
 
 from compiler_gym.envs.llvm.observations import ir2vec
@@ -51,69 +51,70 @@ STRUCTURE: tuple[Observation, ...] = (
     _table(
         "LexedIrArrays",
         "lexed_ir",
-        "The IR text in the tokens of LLVM's lexer: `token_id` int32 (its kind in this LLVM), "
+        "The IR text as tokens of LLVM's lexer: `token_id` int32 (the kind in this LLVM), "
         "`token_category` int8 (an index into TOKEN_CATEGORIES), `token_start` and `token_end` "
         "int32 (bytes of `text`), `text` uint8.",
     ),
     _table(
         "LexedIrWords",
         "lexed_words",
-        "The IR text as numbers of its different tokens, in the order they first occur: "
-        "`token_word` int32 for each token, and for each different one `word_id` int32, "
-        "`word_category` int8 (as in LexedIrArrays), `word_end` int32 (one past its last byte in "
-        "`text`, where they follow one another).",
+        "The IR text as indices of its distinct tokens, in order of first occurrence: "
+        "`token_word` int32 for each token, and for each distinct token `word_id` int32, "
+        "`word_category` int8 (as in LexedIrArrays) and `word_end` int32 (one past its last byte "
+        "in `text`, where the tokens are concatenated).",
     ),
     _table(
         "FunctionFeatures",
         "function_table",
-        f"One row of {len(FUNCTION_FEATURES)} counts (int64; FUNCTION_FEATURES) for each function "
-        "that has a body, and its name.",
+        f"For each function with a body, its name and a row of {len(FUNCTION_FEATURES)} counts "
+        "(int64; FUNCTION_FEATURES).",
     ),
     _table(
         "FunctionShapes",
         "function_shapes",
-        "Functions that have a body without their names and constants, as arrays: `names`, "
-        "`shapes` (a hash: near duplicates have the same), `instructions`, `is_odr` (inline "
-        "functions and templates).",
+        "Functions with a body, as arrays: `names`, `shapes` (a hash that ignores names and "
+        "constants, so near-duplicates share it), `instructions`, `is_odr` (inline functions and "
+        "templates).",
     ),
     _table(
         "CallGraph",
         "call_graph",
-        "Functions (`names`, `is_defined`, `instructions`, `indirect_calls`) and calls between "
-        "them (`caller`, `callee`, `calls`: how many), as arrays.",
+        "Functions (`names`, `is_defined`, `instructions`, `indirect_calls`) and the calls between "
+        "them (`caller`, `callee`, `calls`: the number of calls), as arrays.",
     ),
     _table(
         "LoopForest",
         "loop_forest",
         "Natural loops, outer before inner, as arrays: `function`, `parent` (-1 at the top), "
-        "`depth`, `header` (its block), sizes, `exits`, `latches`, `trip_count` (0: not known), "
+        "`depth`, `header` (a block), sizes, `exits`, `latches`, `trip_count` (0: unknown), "
         "`is_simplified`, `is_rotated`.",
     ),
     _table(
         "CallSites",
         "call_sites",
-        "Calls of functions that have a body, as arrays: `id` (-1 outside the action space Marks), "
-        "`caller` and `callee` (places in `names`), `copies`, `choice`, `is_inlinable`, sizes.",
+        "Calls of functions with a body, as arrays: `id` (-1 outside the action space Marks), "
+        "`caller` and `callee` (indices into `names`), `copies`, `choice`, `is_inlinable`, sizes.",
     ),
     _table(
         "Loops",
         "marked_loops",
-        "Loops as decisions, as arrays: `id` (-1 outside the action space Marks, and for loops "
-        "that have none), `function` (a place in `names`), `header`, `depth`, sizes, `trip_count`, "
+        "Loops as decision points, as arrays: `id` (-1 outside the action space Marks, and for "
+        "loops without one), `function` (an index into `names`), `header`, `depth`, sizes, "
+        "`trip_count`, "
         "`choices` (bits), `is_peelable`.",
     ),
     _table(
         "Functions",
         "marked_functions",
-        "Functions that have a body as decisions, as arrays: `names`, `id` (-1 outside the action "
+        "Functions with a body as decision points, as arrays: `names`, `id` (-1 outside the action "
         "space Marks), `choice`, `allowed` (bits), `is_local`, sizes, `calls`, `callers`.",
     ),
     Observation(
         name="Inst2vecPreprocessedText",
         space=_NAMES,
         description="The statements of inst2vec (Ben-Nun et al., 2018), one for each global, "
-        "function, block and instruction, with names and immediate values left out and the types "
-        "of pointers guessed from their uses.",
+        "function, block and instruction, without names and immediate values and with the types "
+        "of pointers inferred from their uses.",
         compute="inst2vec_statements",
         default=[],
     ),
@@ -127,16 +128,16 @@ STRUCTURE: tuple[Observation, ...] = (
             Observation(
                 name=name,
                 space=_REALS,
-                description=f"LLVM's IR2Vec (VenkataKeerthy et al., 2020), {kind}, of the program: "
-                f"the sum of its functions, float64[{ir2vec.dimension()}].",
+                description=f"LLVM's IR2Vec (VenkataKeerthy et al., 2020), {kind}, for the whole "
+                f"program: the sum over its functions, float64[{ir2vec.dimension()}].",
                 compute=compute,
                 default=bytes(8 * ir2vec.dimension()),
             ),
             Observation(
                 name=f"{name}Functions",
                 space=DictSpec({"names": _NAMES, "vectors": _VECTOR_ROWS}),
-                description=f"LLVM's IR2Vec, {kind}: a row of float64[{ir2vec.dimension()}] for "
-                "each function that has a body, and its name.",
+                description=f"LLVM's IR2Vec, {kind}: for each function with a body, its name and a "
+                f"row of float64[{ir2vec.dimension()}].",
                 compute=f"{compute}_functions",
                 default={"names": [], "vectors": b""},
             ),
@@ -153,9 +154,10 @@ STRUCTURE: tuple[Observation, ...] = (
                 "remarks": SpaceSequenceSpec(DictSpec(dict.fromkeys(_REMARK, TextSpec()))),
             }
         ),
-        description="What the last action did: instructions, blocks and functions `added` and "
-        "`removed` (as InstCount, int64[70]), functions touched, and LLVM's optimisation remarks. "
-        "Asking for it repeats the episode's actions once; later actions are recorded as they run.",
+        description="The effects of the last action: instructions, blocks and functions `added` "
+        "and `removed` (like InstCount, int64[70]), functions changed, and LLVM's optimisation "
+        "remarks. The first request repeats the episode's actions; later ones are recorded as they "
+        "run.",
         compute="pass_statistics",
         deterministic=False,
         default={

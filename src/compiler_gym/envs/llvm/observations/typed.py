@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The names of the observations for type checkers and completion, by the type of their values.
+"""The names of the observations, by the type of their values, for type checkers and completion.
 
-``make docs`` writes the lists from the table of observations, which a checker cannot read.
+``make docs`` generates the lists from the table of observations, which a type checker cannot read.
 """
 
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -136,7 +136,7 @@ Records = Literal[
 
 
 class LlvmObservationView(ObservationView):
-    """``env.observation`` of an `LlvmEnv`: the same view, whose values have types."""
+    """``env.observation`` of an `LlvmEnv`: an `ObservationView` with typed values."""
 
     if TYPE_CHECKING:
 

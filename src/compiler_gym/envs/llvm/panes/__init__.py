@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The explorer's views of a module: the observation behind each, and how it is drawn.
+"""The explorer's views of a module: the observation and the layout of each.
 
-``control_flow`` reads blocks from the IR, ``structure`` draws calls, loops and the program
-graph, ``source_lines`` maps lines of IR and assembly to the source, ``pasted`` makes programs
-of pasted text, which is untrusted.
+``control_flow`` reads blocks from the IR, ``structure`` draws calls, loops and the program graph,
+``source_lines`` maps lines of IR and assembly to the source, and ``pasted`` makes programs from
+pasted text, which is untrusted.
 """
 
 from compiler_gym.core import GraphPane, Listing, Panes, TextPane, cost_panes
@@ -23,7 +23,7 @@ from compiler_gym.tables import Cost
 __all__ = ["IR", "PANES"]
 
 IR = Listing("llvm", ";", begin=r'define .*@("[^"]+"|[\w.$-]+)\(', end=r"}")
-"""How the text of a module is written."""
+"""The syntax of LLVM IR text."""
 _ASSEMBLY = Listing(
     "gas", "#", begin=r'\s*\.type\s+("[^"]+"|[^\s,]+), *[@%]function', end=r"\s*\.size\s+[^,]+, *\."
 )
@@ -63,4 +63,4 @@ PANES = Panes(
     changes="PassStatistics",
     paste=make_pasted,
 )
-"""Everything, by the names of the table."""
+"""All views of an LLVM module."""

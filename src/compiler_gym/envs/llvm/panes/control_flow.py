@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The blocks of a function and where each goes on, read from its text.
+"""The blocks of a function and their successors, read from its text.
 
-``label`` stands before a block's name in terminators only, so that the text says it all.
+In IR text, ``label`` precedes a block's name only in terminators, so no further parsing is needed.
 """
 
 import re
@@ -23,9 +23,9 @@ _MOST_LINES, _MOST_LETTERS = 12, 60
 
 
 def control_flow(values: Sequence[Any], function: str) -> PaneGraph:
-    """Return a node for each block of the function whose text is given, in order."""
+    """Return a node for each block of the function with the text ``values[0]``, in order."""
     blocks = list(_blocks(values[0]))
-    known = {name for name, _ in blocks}
+    names = {name for name, _ in blocks}
     nodes = tuple(
         PaneNode(
             id=name,
@@ -41,23 +41,23 @@ def control_flow(values: Sequence[Any], function: str) -> PaneGraph:
         PaneEdge(name, target, label)
         for name, lines in blocks
         for target, label in _targets(lines)
-        if target in known
+        if target in names
     )
     return PaneGraph(nodes, edges)
 
 
 def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the name of each block and its instructions, without what is no part of them."""
+    """Yield the name of each block and its instructions, without comments on predecessors."""
     head, _, body = text.partition("\n")
     name, lines = "", list[str]()
     for line in body.split("\n"):
         if line.startswith("}"):
             break
-        found = _LABEL.match(line)
-        if found:
+        match = _LABEL.match(line)
+        if match:
             if lines:
                 yield name or _entry(head), lines
-            name, lines = found[1], []
+            name, lines = match[1], []
         elif line.strip():
             lines.append(line.partition(" ; preds")[0].strip())
     if lines:
@@ -65,15 +65,15 @@ def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _entry(head: str) -> str:
-    """Return the number of a first block without a name: that after the last argument's."""
-    numbers = [int(found[1:]) for found in _ARGUMENTS.findall(_QUOTED_STRING.sub("", head))]
+    """Return the number of an unnamed first block: the one after the last argument's number."""
+    numbers = [int(value[1:]) for value in _ARGUMENTS.findall(_QUOTED_STRING.sub("", head))]
     return str(max(numbers, default=-1) + 1)
 
 
 def _targets(lines: list[str]) -> list[tuple[str, str]]:
-    """Return where the block goes on, each once, and under which condition."""
-    if found := _CONDITION.match(lines[-1]):
-        return [(found[1], "true"), (found[2], "false")]
+    """Return the distinct successors of the block, each with its branch condition."""
+    if match := _CONDITION.match(lines[-1]):
+        return [(match[1], "true"), (match[2], "false")]
     cases = dict.fromkeys(name for line in lines for name in _GOES_TO.findall(line))
     return [(name, "") for name in cases]
 
@@ -86,8 +86,8 @@ def _edge_kind(lines: list[str], *, is_entry: bool) -> str:
 
 
 def _write_block(name: str, lines: list[str]) -> str:
-    """Return the first instructions under the block's name."""
-    kept = [line if len(line) <= _MOST_LETTERS else f"{line[:_MOST_LETTERS]}…" for line in lines]
-    if len(kept) > _MOST_LINES:
-        kept[_MOST_LINES - 2 : -1] = [f"… {len(kept) - _MOST_LINES + 1} more"]
-    return "\n".join([f"{name}:", *kept])
+    """Return the block's name and its first instructions."""
+    shown = [line if len(line) <= _MOST_LETTERS else f"{line[:_MOST_LETTERS]}…" for line in lines]
+    if len(shown) > _MOST_LINES:
+        shown[_MOST_LINES - 2 : -1] = [f"… {len(shown) - _MOST_LINES + 1} more"]
+    return "\n".join([f"{name}:", *shown])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs of pasted text: compiled in a sandbox, with line tables, and never run here."""
+"""Programs from pasted text: compiled in a sandbox, with line tables, and never run here."""
 
 import hashlib
 from pathlib import Path
@@ -16,22 +16,22 @@ _LINES = (
     *("-Xclang", "-debug-info-kind=line-tables-only", "-Xclang", "-dwarf-version=5"),
     "-ffile-compilation-dir=.",
 )
-"""Options of clang's front end, which ``-g0`` does not override, and no local paths."""
+"""Front-end options for line tables, which ``-g0`` does not override, without local paths."""
 
 
 def make_pasted(text: str, language: str, name: str) -> Benchmark:
-    """Return the program that `text` is, in the `language` that a format's name says.
+    """Return the program in `text`; `language` is the name of a format.
 
-    Raises `BenchmarkInitError` with clang's own words.
+    Raises `BenchmarkInitError` with clang's diagnostics.
     """
     contents = text.encode()
     if not text.strip():
-        raise BenchmarkInitError("the program is empty: expected C, C++ or IR")
+        raise BenchmarkInitError("the program is empty; paste C, C++ or IR")
     suffix = _SUFFIXES.get(language, "")
     if suffix not in IR_SUFFIXES:
         if suffix not in SOURCE_LANGUAGES:
             raise BenchmarkInitError(
-                f"language is {language!r}: expected one of {', '.join(_SUFFIXES)}"
+                f"no language {language!r}; choose from {', '.join(_SUFFIXES)}"
             )
         arguments = (*_LINES, "-x", SOURCE_LANGUAGES[suffix], "-")
         clang = ClangInvocation(arguments, timeout=_COMPILE_LIMIT_SECONDS, is_own=False)
@@ -44,4 +44,4 @@ def make_pasted(text: str, language: str, name: str) -> Benchmark:
 
 
 _SUFFIXES = {"C": ".c", "C++": ".cc", "IR": ".ll"}
-"""What a format's name stands for."""
+"""The file suffix of each format."""

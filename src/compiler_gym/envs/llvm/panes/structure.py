@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls, loops and the program graph, drawn from the observations that hold them as arrays."""
+"""Calls, loops and the program graph, as graphs made from observations that are arrays."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,9 +15,9 @@ _NODE_KINDS = ("instruction", "variable", "constant", "type")
 
 
 def calls(values: Sequence[Mapping[str, Any]], function: str) -> PaneGraph:
-    """Return a node for each function and an edge for each that calls another.
+    """Return a node for each function and an edge for each pair of caller and callee.
 
-    With a `function`, it and its callers and callees are left.
+    With a `function`, only that function, its callers and its callees are returned.
     """
     value = values[0]
     names = list(value["names"])
@@ -29,7 +29,7 @@ def calls(values: Sequence[Mapping[str, Any]], function: str) -> PaneGraph:
     ]
     if function:
         pairs = [pair for pair in pairs if function in pair[:2]]
-    kept = {function, *(name for pair in pairs for name in pair[:2])} if function else set(names)
+    visible = {function, *(name for pair in pairs for name in pair[:2])} if function else set(names)
     nodes = tuple(
         PaneNode(
             id=name,
@@ -42,7 +42,7 @@ def calls(values: Sequence[Mapping[str, Any]], function: str) -> PaneGraph:
         for name, is_defined, size in zip(
             names, value["is_defined"], value["instructions"], strict=True
         )
-        if name in kept
+        if name in visible
     )
     edges = tuple(
         PaneEdge(a, b, f"{times} times" if times > 1 else "", "call") for a, b, times in pairs
@@ -51,15 +51,15 @@ def calls(values: Sequence[Mapping[str, Any]], function: str) -> PaneGraph:
 
 
 def loops(values: Sequence[Mapping[str, Any]], function: str) -> PaneGraph:
-    """Return a tree of loops for each function that has some."""
+    """Return a tree of loops for each function that contains loops."""
     value, names = values[0], list(values[1]["names"])
     nodes: list[PaneNode] = []
     edges: list[PaneEdge] = []
     ids: list[str] = []
-    places: dict[str, int] = {}
-    for index, place in enumerate(value["function"]):
-        owner = names[place]
-        number = places[owner] = places.get(owner, -1) + 1
+    numbers: dict[str, int] = {}
+    for index, name_index in enumerate(value["function"]):
+        owner = names[name_index]
+        number = numbers[owner] = numbers.get(owner, -1) + 1
         ids.append(f"{owner}/{number}")
         if function and owner != function:
             continue
@@ -80,7 +80,7 @@ def program_graph(values: Sequence[Any], function: str) -> PaneGraph:
         for item in graph["nodes"]
         if not function or _node_name(item, names) == function
     )
-    kept = {node.id for node in nodes}
+    ids = {node.id for node in nodes}
     edges = tuple(
         PaneEdge(
             str(link["source"]),
@@ -89,7 +89,7 @@ def program_graph(values: Sequence[Any], function: str) -> PaneGraph:
             _FLOWS[int(link["flow"])],
         )
         for link in graph["links"]
-        if str(link["source"]) in kept and str(link["target"]) in kept
+        if str(link["source"]) in ids and str(link["target"]) in ids
     )
     return PaneGraph(nodes, edges)
 
@@ -115,5 +115,5 @@ def _vertex(item: Mapping[str, Any], names: list[str]) -> PaneNode:
 
 
 def _node_name(item: Mapping[str, Any], names: list[str]) -> str:
-    place = item.get("function")
-    return names[place] if isinstance(place, int) and 0 <= place < len(names) else ""
+    index = item.get("function")
+    return names[index] if isinstance(index, int) and 0 <= index < len(names) else ""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How programs are made: from ``source``, from a ``command_line`` that is only read, from
-``builds`` that are watched or listed in a ``compilation_database``, and from ``collections``.
+"""Programs from ``source``, from ``builds`` (commands, parsed or recorded), from a
+``compilation_database`` and from ``collections``.
 
-``objects`` and ``archive_members`` find what a linker would have taken; ``kept`` caches modules.
-Nothing here changes a program or runs it.
+``objects`` and ``archive_members`` find the modules that a linker would select; ``kept`` caches
+modules. Nothing here changes or runs a program.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Finds the archive members that a program needs.
+"""Select the archive members that a program needs.
 
-Like a linker it takes only members that define missing symbols: others may need symbols that
-do not exist, or define some a second time.
+Like a linker, it selects only members that define missing symbols: others can need symbols that
+do not exist, or define symbols twice.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,27 +19,30 @@ def select_members(
     wanted: Iterable[str] = ("main",),
     timeout: float = 300,
 ) -> list[bytes]:
-    """Return the modules of `archives` that `modules` need, and those that these need.
+    """Return the modules of `archives` that `modules` need, directly or indirectly.
 
-    Of several that define a symbol, the first is taken. `wanted` is what is missing without
-    any module saying so.
+    If several define a symbol, the first is selected. `wanted` lists further symbols that are
+    needed, although no module refers to them.
     """
     members = [member for archive in archives for member in archive]
     if not members:
         return []
     texts = run_engine("symbols", [*modules, *members], timeout=timeout)
-    read = [[set(part.split("\n")) - {""} for part in text.decode().split("\0")] for text in texts]
+    symbols = [
+        [set(part.split("\n")) - {""} for part in text.decode().split("\0")] for text in texts
+    ]
     defined, missing = set[str](), set(wanted)
-    for defines, needs in read[: len(modules)]:
+    for defines, needs in symbols[: len(modules)]:
         defined |= defines
         missing |= needs
-    left = dict(enumerate(read[len(modules) :]))
-    taken: set[int] = set()
+    remaining = dict(enumerate(symbols[len(modules) :]))
+    selected: set[int] = set()
     while True:
-        found = next((n for n, (defines, _) in left.items() if defines & (missing - defined)), None)
-        if found is None:
-            return [members[number] for number in sorted(taken)]
-        defines, needs = left.pop(found)
+        undefined = missing - defined
+        member = next((n for n, (defines, _) in remaining.items() if defines & undefined), None)
+        if member is None:
+            return [members[number] for number in sorted(selected)]
+        defines, needs = remaining.pop(member)
         defined |= defines
         missing |= needs
-        taken.add(found)
+        selected.add(member)

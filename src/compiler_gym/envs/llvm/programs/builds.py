@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Programs of one's own from the commands that build them.
+"""The user's own programs, from the commands that build them.
 
-Either the command is only read (`make_benchmark_from_command_line`), or a build is watched
-(`record`): then the real compiler has run already, and what it compiled is kept as bitcode.
+A command is either only parsed (`make_benchmark_from_command_line`), or recorded during a build
+(`record`): the real compiler has then run already, and the sources are stored as bitcode.
 """
 
 import hashlib
@@ -54,10 +54,10 @@ _LINKED_TOO = ("-pthread", "-fopenmp", "-fsanitize=", "--coverage", "-fprofile-"
 
 
 class BenchmarkFromCommandLine(Benchmark):
-    """The program that a compiler command builds, and how to finish that command.
+    """The program that a compiler command builds; `compile` finishes the command.
 
-    After ``env.reset(benchmark=program)`` and some steps, ``program.compile(env)`` makes what
-    the command would have made, of the optimised program.
+    After ``env.reset(benchmark=program)`` and some steps, ``program.compile(env)`` writes the
+    command's output file from the optimised program.
     """
 
     def __init__(
@@ -75,21 +75,21 @@ class BenchmarkFromCommandLine(Benchmark):
         self.command_line = shlex.join(invocation.words)
         """The command."""
         self.timeout = timeout
-        """Seconds that reading the sources might have taken."""
+        """The time limit for compiling the sources, in seconds."""
         self._command = invocation
         self._linked = tuple(linked)
 
     @property
     def output(self) -> Path:
-        """The file that the command makes."""
+        """The command's output file."""
         sources = self._command.sources
         return self._command.find_output(sources[0] if sources else Source("a"))
 
     def compile(self, env: Any, timeout: float = 60) -> None:
-        """Make the output of the command from the program in `env`, as it is now.
+        """Write the output of the command from the current program in `env`.
 
-        No pass is run any more. Raises `CompilerDiagnosticError` with clang's own
-        words when it does not compile or link.
+        No further passes run. Raises `CompilerDiagnosticError` with clang's diagnostics if it does
+        not compile or link.
         """
         module = bytes(env.observation["Bitcode"].tobytes())
         with scratch_directory("build") as directory:
@@ -112,16 +112,16 @@ class BenchmarkFromCommandLine(Benchmark):
             words += CXX_LIBRARIES if command.is_cxx else []
         words += ["-o", str(self.output)]
         try:
-            done = subprocess.run(
+            result = subprocess.run(
                 words, cwd=command.cwd, capture_output=True, timeout=timeout, check=False
             )
         except subprocess.TimeoutExpired:
             raise CompilerDiagnosticError(
                 f"clang did not finish within {timeout:g} s: {self.command_line}"
             ) from None
-        if done.returncode:
-            said = done.stderr.decode(errors="replace").strip()
-            raise CompilerDiagnosticError(f"cannot finish {self.command_line}:\n{said}")
+        if result.returncode:
+            stderr = result.stderr.decode(errors="replace").strip()
+            raise CompilerDiagnosticError(f"cannot finish {self.command_line}:\n{stderr}")
 
 
 def make_benchmark_from_command_line(
@@ -133,14 +133,14 @@ def make_benchmark_from_command_line(
     replace_driver: bool = True,
     system_includes: bool = True,
 ) -> BenchmarkFromCommandLine:
-    """Return the program that the command `cmd` of gcc or clang builds; run nothing of it.
+    """Return the program that the gcc or clang command `cmd` builds, without running it.
 
-    Its first word is the compiler, which is replaced by our clang and need not exist; without
-    `replace_driver` it is a clang that is to read the sources. Several sources are linked, and so
-    are objects whose modules are known: bitcode, and what `compile` or ``compiler-gym cc``
-    made. Other objects and libraries stay for the linker. Without `system_includes` no header
-    of the system is found, only those of the command and clang's own. `run` says how to run
-    the program; the libraries of the command are added to it.
+    Its first argument is the compiler, which is replaced with the bundled clang and need not exist;
+    without `replace_driver`, it must be a clang, which then compiles the sources. Several sources
+    are linked together, as are objects whose modules are known: bitcode, and the output of
+    `compile` or ``compiler-gym cc``. Other objects and libraries are left to the linker. Without
+    `system_includes`, only the headers of the command and of clang are found. `run` describes how
+    to run the program; the command's libraries are added to it.
     """
     read = CompilerCommand.from_text if isinstance(cmd, str) else CompilerCommand.parse
     command = read(cmd, cwd)  # type: ignore[arg-type]  # one of the two
@@ -150,18 +150,18 @@ def make_benchmark_from_command_line(
 
 
 def record(words: Sequence[str], cwd: Path, folder: Path) -> list[Path]:
-    """Keep what the command `words`, which has just been run in `cwd`, compiled.
+    """Store the modules that the command `words`, which has just been run in `cwd`, compiled.
 
-    Every source becomes a file of bitcode below ``folder/modules`` and every linked program
-    whose objects are all known one below ``folder/programs``. A line of ``folder/index.jsonl``
-    says where each comes from. Returns the files.
+    Every source becomes a bitcode file below ``folder/modules``, and every linked program whose
+    objects are all known becomes one below ``folder/programs``. ``folder/index.jsonl`` records the
+    origin of each. Returns the files.
     """
     command = CompilerCommand.parse(words, cwd)
     if command.mode is Mode.NOTHING:
         return []
-    made: list[Path] = []
+    files: list[Path] = []
     modules: list[bytes] = []
-    problems = [f"{name} is assembly: expected C, C++ or IR" for name in command.assembly]
+    problems = [f"{name} is assembly; only C, C++ and IR are read" for name in command.assembly]
     for source in command.sources:
         try:
             module = _bitcode(command, source, 600)
@@ -169,20 +169,20 @@ def record(words: Sequence[str], cwd: Path, folder: Path) -> list[Path]:
             problems.append(str(error))
             continue
         modules.append(module)
-        made.append(_keep(folder, "modules", source.name, module, command))
+        files.append(_keep(folder, "modules", source.name, module, command))
         if command.mode is Mode.OBJECT:
             remember_object(command.find_output(source), module)
     if command.mode is Mode.PROGRAM and not problems:
-        made += _record_program(command, modules, folder)
+        files += _record_program(command, modules, folder)
     if problems:
         raise BenchmarkInitError("\n".join(problems))
-    return made
+    return files
 
 
 def _record_program(command: CompilerCommand, modules: list[bytes], folder: Path) -> list[Path]:
-    """Keep the linked program of `modules` and the command's objects, if all are known."""
-    parts, known = _collect_parts(command, modules, 600)
-    unknown = set(command.objects) - set(known)
+    """Store the program linked from `modules` and the command's objects, if all are known."""
+    parts, origins = _collect_parts(command, modules, 600)
+    unknown = set(command.objects) - set(origins)
     if not parts or not all(is_shared_library(command.cwd / name) for name in unknown):
         return []
     linked = parts[0] if len(parts) == 1 else run_engine("link", parts)[0]
@@ -196,12 +196,12 @@ def _record_program(command: CompilerCommand, modules: list[bytes], folder: Path
 def _collect_parts(
     command: CompilerCommand, modules: list[bytes], timeout: float
 ) -> tuple[list[bytes], dict[str, bool]]:
-    """Return `modules` and those of the command's objects, and which objects are known.
+    """Return `modules` plus those of the command's objects, and the known objects.
 
-    Of an archive come the members that are needed. An object that is all in what is returned
-    is marked; objects of unknown origin may need others of an archive.
+    Archives contribute only the members that are needed. The value of a known object is True if
+    all of its modules are returned; objects of unknown origin may need other archive members.
     """
-    parts, known = list(modules), dict[str, bool]()
+    parts, origins = list(modules), dict[str, bool]()
     archives: list[list[bytes]] = []
     is_whole = False
     for word in command.link_words:
@@ -209,15 +209,15 @@ def _collect_parts(
         if word not in command.objects:
             continue
         path = command.cwd / word
-        found = find_modules(path)
-        if found is not None and word not in known:
-            known[word] = is_whole or not is_archive(path)
-            if known[word]:
-                parts += found
+        members = find_modules(path)
+        if members is not None and word not in origins:
+            origins[word] = is_whole or not is_archive(path)
+            if origins[word]:
+                parts += members
             else:
-                archives.append(found)
-    wanted = () if {"-shared", "-r"} & set(command.link_flags) else ("main",)
-    return parts + select_members(parts, archives, wanted=wanted, timeout=timeout), known
+                archives.append(members)
+    roots = () if {"-shared", "-r"} & set(command.link_flags) else ("main",)
+    return parts + select_members(parts, archives, wanted=roots, timeout=timeout), origins
 
 
 def read_command(
@@ -226,21 +226,21 @@ def read_command(
     run: RunSpec | None = None,
     driver: str | None = None,
 ) -> BenchmarkFromCommandLine:
-    """Return the program of `command`, whose sources `driver` or our clang reads."""
+    """Return the program of `command`, compiled with `driver` or the bundled clang."""
     text = shlex.join(command.words)
     if command.mode is Mode.NOTHING:
-        raise BenchmarkInitError(f"the command makes no code: {text}")
+        raise BenchmarkInitError(f"the command does not compile or link anything: {text}")
     if command.mode is not Mode.PROGRAM:
         _require_one_source(command)
     modules = [_bitcode(command, source, timeout, driver) for source in command.sources]
     linked: list[str] = []
     if command.mode is Mode.PROGRAM:
-        modules, known = _collect_parts(command, modules, timeout)
-        linked = [name for name, is_all in known.items() if is_all]
+        modules, origins = _collect_parts(command, modules, timeout)
+        linked = [name for name, is_all in origins.items() if is_all]
     if not modules:
         raise BenchmarkInitError(
-            f"no source and no object of known origin in: {text}: build the objects with "
-            "`compiler-gym cc`, or name the sources"
+            f"the command has no sources and no objects of known origin: {text}; build the objects "
+            "with `compiler-gym cc`, or name the sources"
         )
     contents = modules[0] if len(modules) == 1 else run_engine("link", modules, timeout=timeout)[0]
     if run is not None and not run.link:
@@ -257,34 +257,34 @@ def read_command(
 def _require_one_source(command: CompilerCommand) -> None:
     count, text = len(command.sources), shlex.join(command.words)
     if command.assembly and not count:
-        raise BenchmarkInitError(f"{command.assembly[0]} is assembly: expected C, C++ or IR")
+        raise BenchmarkInitError(f"{command.assembly[0]} is assembly; only C, C++ and IR are read")
     if count > 1 and command.output is not None:
-        raise BenchmarkInitError(f"one output for {count} sources: {text}")
+        raise BenchmarkInitError(f"the command has one output for {count} sources: {text}")
     if count > 1:
         raise BenchmarkInitError(
-            f"expected one program, found a command that makes one of each of {count} sources: "
-            f"{text}: give a command for each, or one that links them"
+            f"the command compiles {count} sources separately: {text}; "
+            "pass one command for each source, or a command that links them"
         )
 
 
 def _libraries(command: CompilerCommand, linked: Sequence[str]) -> tuple[str, ...]:
-    """Return what a linker elsewhere needs beside the program: its paths are absolute."""
-    found: list[str] = []
-    rest = iter(command.link_words)
-    for word in rest:
+    """Return the further arguments for linking the program in any directory (absolute paths)."""
+    arguments: list[str] = []
+    words = iter(command.link_words)
+    for word in words:
         if word == "-x":
-            next(rest)  # A language: the assembly that follows cannot be assembled elsewhere.
+            next(words)  # skips the language; assembly cannot be assembled elsewhere
         elif word in ("-L", "-l"):
-            value = next(rest)
-            found.append(word + (_resolve_path(command, value) if word == "-L" else value))
+            value = next(words)
+            arguments.append(word + (_resolve_path(command, value) if word == "-L" else value))
         elif word.startswith("-L"):
-            found.append(f"-L{_resolve_path(command, word[2:])}")
+            arguments.append(f"-L{_resolve_path(command, word[2:])}")
         elif word.startswith(("-l", "-Wl,")):
-            found.append(word)
+            arguments.append(word)
         elif word in command.objects and word not in (*linked, *command.assembly):
-            found.append(_resolve_path(command, word))
-    found += [flag for flag in command.flags if flag.startswith(_LINKED_TOO)]
-    return (*found, *(CXX_LIBRARIES if command.is_cxx else ()))
+            arguments.append(_resolve_path(command, word))
+    arguments += [flag for flag in command.flags if flag.startswith(_LINKED_TOO)]
+    return (*arguments, *(CXX_LIBRARIES if command.is_cxx else ()))
 
 
 def _resolve_path(command: CompilerCommand, name: str) -> str:
@@ -299,7 +299,7 @@ def _source(command: CompilerCommand, source: Source) -> BenchmarkSource:
 def make_invocation(
     command: CompilerCommand, source: Source, *, timeout: float = 600, driver: str | None = None
 ) -> ClangInvocation:
-    """Return the run of clang, or of `driver`, that makes bitcode of `source`."""
+    """Return the run of clang, or of `driver`, that compiles `source` to bitcode."""
     args = command.arguments(source)
     paths = (command.cwd / args[-1],)
     return ClangInvocation(args, timeout=timeout, cwd=command.cwd, sources=paths, driver=driver)
@@ -308,9 +308,9 @@ def make_invocation(
 def _bitcode(
     command: CompilerCommand, source: Source, timeout: float, driver: str | None = None
 ) -> bytes:
-    """Return the module of one source; flags that only gcc knows are left out."""
+    """Return the module of one source, dropping flags that clang does not support."""
     if source.name == "-":
-        raise BenchmarkInitError("the command reads standard input: expected a file")
+        raise BenchmarkInitError("the command reads standard input; name a source file instead")
     if not (command.cwd / source.name).is_file():
         raise BenchmarkNotFoundError(f"no such file: {command.cwd / source.name}")
     for _ in range(_LINK_ROUNDS):
@@ -321,11 +321,11 @@ def _bitcode(
             if not unknown:
                 raise
             command = command.without_flags(unknown)
-    raise BenchmarkInitError(f"clang does not know the flags of {shlex.join(command.words)}")
+    raise BenchmarkInitError(f"clang does not accept the flags of {shlex.join(command.words)}")
 
 
 def unknown_flags(said: str) -> set[str]:
-    """Return the flags that clang says it does not know."""
+    """Return the flags that clang reports as unknown or unsupported."""
     return set(_UNKNOWN.findall(said))
 
 

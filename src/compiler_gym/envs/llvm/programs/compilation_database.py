@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Programs of one's own from a ``compile_commands.json``: one for each file or each target.
+"""The user's own programs from a ``compile_commands.json``: one for each file or each target.
 
-Nothing of the build is run; an entry that cannot be read does not hide the others.
+The build itself is not run; an unreadable entry does not affect the others.
 """
 
 from pathlib import Path
@@ -26,23 +26,24 @@ def make_benchmarks_from_compile_commands(
     timeout: float = 600,
     unreadable: list[tuple[str, str]] | None = None,
 ) -> dict[str, Benchmark]:
-    """Return one program for each file of a ``compile_commands.json``, by the file's name.
+    """Return one program for each file of a ``compile_commands.json``, by file name.
 
-    What does not compile raises `BenchmarkInitError`, or goes into `unreadable` with the reason.
+    A file that does not compile raises `BenchmarkInitError`; if `unreadable` is given, its name
+    and the reason are appended there instead.
     """
-    found: dict[str, Benchmark] = {}
+    programs: dict[str, Benchmark] = {}
     for name, _, command in read_database(Path(path), unreadable):
         try:
             key, number = name, 1
-            while key in found:
+            while key in programs:
                 number += 1
                 key = f"{name}#{number}"
-            found[key] = read_command(command, timeout)
+            programs[key] = read_command(command, timeout)
         except BenchmarkInitError as error:
             if unreadable is None:
                 raise
             unreadable.append((name, str(error)))
-    return found
+    return programs
 
 
 def make_benchmarks_from_compile_commands_by_target(
@@ -51,37 +52,37 @@ def make_benchmarks_from_compile_commands_by_target(
     timeout: float = 600,
     unreadable: list[tuple[str, str]] | None = None,
 ) -> dict[str, Benchmark]:
-    """Return one program for each target of a ``compile_commands.json``: its files, linked.
+    """Return one program, linked from its files, for each target of a ``compile_commands.json``.
 
-    CMake's objects tell their target (``CMakeFiles/NAME.dir``); all other files are one target,
-    called ``all``.
+    The target is taken from CMake's object paths (``CMakeFiles/NAME.dir``); all other files belong
+    to one target, ``all``.
     """
     targets: dict[str, list[CompilerCommand]] = {}
     for _, target, command in read_database(Path(path), unreadable):
         targets.setdefault(target, []).append(command)
-    found: dict[str, Benchmark] = {}
+    programs: dict[str, Benchmark] = {}
     for target, commands in targets.items():
         try:
             parts = [read_command(command, timeout) for command in commands]
             modules = [part.contents for part in parts]
             linked = run_engine("link", modules, timeout=timeout)[0]
-            found[target] = user_benchmark(linked, [s for part in parts for s in part.sources])
+            programs[target] = user_benchmark(linked, [s for part in parts for s in part.sources])
         except BenchmarkInitError as error:
             if unreadable is None:
                 raise
             unreadable.append((target, str(error)))
-    return found
+    return programs
 
 
 def read_compilation_database(
     path: Path, linked: bool
 ) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
-    """Return the bitcode of what `path` lists, by file or `linked` by target, and what failed."""
+    """Return the bitcode of each file in `path`, or of each `linked` target, and the failures."""
     unreadable: list[tuple[str, str]] = []
     read = (
         make_benchmarks_from_compile_commands_by_target
         if linked
         else make_benchmarks_from_compile_commands
     )
-    found = read(path, unreadable=unreadable)
-    return {name: program.contents for name, program in found.items()}, unreadable
+    programs = read(path, unreadable=unreadable)
+    return {name: program.contents for name, program in programs.items()}, unreadable

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A cache of modules that were made from other files, so that each is made once.
+"""A cache of modules that are made from other files, so that each is made only once.
 
-Each lies in the cache directory, under the hash of everything that it was made from. A cache
-that cannot be written costs time, never a program.
+Each is stored in the cache directory, named after a hash of all its inputs. If the cache is not
+writable, modules are made again.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ __all__ = ["make_cached"]
 
 
 def make_cached(made_from: Iterable[str | bytes], make: Callable[[], bytes]) -> bytes:
-    """Return what `make` returns, from the cache if it was made from the same before."""
+    """Return the result of `make`, from the cache if it was made from equal inputs before."""
     digest = hashlib.sha256()
     for part in made_from:
         data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part

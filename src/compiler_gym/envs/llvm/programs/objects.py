@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Remembers the module from which each object file was made.
+"""A record of the module from which each object file was made.
 
-The module is recorded when its object is made, and found again by the bytes of the object,
-wherever it was moved to or archived. Objects of unknown origin are not decompiled: they
-are linked unchanged.
+The module is recorded when its object is created and looked up using the bytes of the object, so
+objects can be moved or archived. Objects of unknown origin are linked unchanged.
 """
 
 import hashlib
@@ -20,37 +19,37 @@ _outputs: dict[Path, bytes] = {}
 
 
 def remember_object(path: Path, module: bytes) -> None:
-    """Note that the object file `path` was made of `module`."""
+    """Record that the object file `path` was made from `module`."""
     try:
         write_whole(_find_cached(path.read_bytes()), module)
     except OSError:
-        # Without a cache the object is one of unknown origin.
+        # Without a cache, the object simply has an unknown origin.
         pass
 
 
 def remember_output(path: Path, module: bytes) -> None:
-    """Note that a command which was not run would make `path` of `module`."""
+    """Record that a command that was not run would make `path` from `module`."""
     if len(_outputs) >= _MOST_OUTPUTS:
         _outputs.clear()
     _outputs[path.absolute()] = module
 
 
 def find_modules(path: Path) -> list[bytes] | None:
-    """Return the modules that an object or archive was made of, or None if unknown.
+    """Return the modules from which an object or archive was made, or None if unknown.
 
-    An archive is known if every object in it is.
+    An archive is known if all of its objects are.
     """
     try:
         data = path.read_bytes()
     except OSError:
-        made = _outputs.get(path.absolute())
-        return None if made is None else [made]
+        output = _outputs.get(path.absolute())
+        return None if output is None else [output]
     if not is_archive(path):
         module = _find_module(data)
         return None if module is None else [module]
-    found = [None if member is None else _find_module(member) for member in iterate_members(data)]
-    known = [module for module in found if module is not None]
-    return known if known and len(known) == len(found) else None
+    members = [None if member is None else _find_module(member) for member in iterate_members(data)]
+    modules = [module for module in members if module is not None]
+    return modules if modules and len(modules) == len(members) else None
 
 
 def _find_module(data: bytes) -> bytes | None:

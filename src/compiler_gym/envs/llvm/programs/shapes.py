@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The functions of programs without their names and constants, for those who compare programs."""
+"""The functions of programs without names and constants, for comparing programs."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,20 +16,20 @@ __all__ = ["find_shapes"]
 
 _SHAPES = "function shapes, version 1"
 _MOST_BYTES = 1 << 26
-"""Of modules that one process of the engine reads."""
+"""The most bytes of modules that one process of the engine reads."""
 _decoder = msgspec.msgpack.Decoder(list[list[FunctionShape]])
 
 
 def find_shapes(paths: Sequence[Path]) -> list[list[FunctionShape]]:
-    """Return the functions of each file of bitcode; what was asked before is kept.
+    """Return the functions of each bitcode file; results are cached.
 
     Raises `BenchmarkInitError` for a file that cannot be read.
     """
-    found: list[list[FunctionShape]] = []
-    for some in _batches(paths):
-        digests = [_file_digest(path) for path in some]
-        found += _decoder.decode(make_cached((_SHAPES, *digests), lambda: _read_in_engine(some)))  # noqa: B023
-    return found
+    shapes: list[list[FunctionShape]] = []
+    for batch in _batches(paths):
+        digests = [_file_digest(path) for path in batch]
+        shapes += _decoder.decode(make_cached((_SHAPES, *digests), lambda: _read_in_engine(batch)))  # noqa: B023
+    return shapes
 
 
 def _read_in_engine(paths: Sequence[Path]) -> bytes:
@@ -46,13 +46,13 @@ def _file_digest(path: Path) -> str:
 
 
 def _batches(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    some: list[Path] = []
+    batch: list[Path] = []
     size = 0
     for path in paths:
-        some.append(path)
+        batch.append(path)
         size += path.stat().st_size if path.is_file() else 0
         if size >= _MOST_BYTES:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Programs from source: run clang and keep the bitcode it would have optimised.
+"""Programs from source: run clang and keep the bitcode before optimisation.
 
-Sources are compiled as for ``-O2``, without debug information and without every pass that
-clang may leave out: the passes are the agent's to choose. What no level leaves out is done,
-so that a program starts as they all do: functions that must be inlined are. No compiler is
-needed for bitcode and IR files, which are read as they are.
+Sources are compiled as for ``-O2``, but without debug information and optional passes, which the
+agent chooses. Passes that every level runs, such as the inlining of always_inline functions, are
+run, so that all levels start from this program. Bitcode and IR files are read unchanged, without
+a compiler.
 """
 
 import hashlib
@@ -44,48 +44,48 @@ __all__ = [
 
 _EMIT = ("-c", "-emit-llvm", "-O2", "-g0", "-fno-ident", "-w")
 EMIT_FLAGS = (*_EMIT, "-Xclang", "-disable-llvm-passes")
-"""What turns a compiler into a front end: unoptimised IR that may be optimised."""
+"""The flags that make clang emit unoptimised IR that can still be optimised."""
 
 _QUIET = ("-mllvm", "-opt-bisect-verbose=0")
 _START_FLAGS = (*_EMIT, "-mllvm", "-opt-bisect-limit=0", *_QUIET)
-"""The same, but what clang does at every level is done: the bisection skips all other passes.
+"""The same, but with the passes that clang runs at every level: bisection skips all others.
 
-Where there is nothing to do, the bytes are those of `EMIT_FLAGS`.
+If these passes change nothing, the result is the same as with `EMIT_FLAGS`, byte for byte.
 """
 _INSTRUMENTED = ("-fsanitize", "--coverage", "-coverage", "-fprofile", "-ftest-coverage", "-fcs-")
-"""What adds passes of its own to every level: they belong at the end, not at the start."""
+"""Flags that add instrumentation at every level; it must run after optimisation, not before."""
 
 _CLANG_WROTE_IT = b"wchar_size"
 _FOR_PASSES = (b"llvm.lifetime.", b"omnipotent char")
-"""What clang writes for passes only at ``-O1`` and higher: lifetime markers, and TBAA's root."""
+"""The markers that clang emits only at ``-O1`` and above: lifetime markers and TBAA's root."""
 
 NO_SYSTEM_INCLUDES = ("-nostdlibinc",)
-"""Leaves clang its own headers, such as ``stddef.h``, and none of the system's libraries."""
+"""Keeps clang's own headers, such as ``stddef.h``, but not those of the system's libraries."""
 
 CXX_LIBRARIES = ("-lstdc++", "-lm")
-"""What a C++ compiler adds when it links."""
+"""The libraries that a C++ compiler adds when it links."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClangInvocation:
-    """One run of clang, without what we add to it.
+    """One run of clang, without the flags added by this library.
 
     `args` are clang's arguments: the sources and the flags they need.
     """
 
     args: Sequence[str]
     system_includes: bool = True
-    """True if clang looks where the system keeps its headers; clang's own are always there."""
+    """True if clang searches the system's header folders; its own headers are always found."""
     timeout: float = 600
-    """Seconds."""
+    """The time limit in seconds."""
     cwd: Path | None = None
-    """Where clang runs; None is the current directory."""
+    """The working directory; None is the current directory."""
     sources: tuple[Path, ...] = field(default=())
-    """The files that are the program's sources."""
+    """The source files of the program."""
     driver: str | None = None
-    """The clang to run; None is the one that `clang_command` finds."""
+    """The clang to run; None runs the one that `clang_command` returns."""
     is_own: bool = True
-    """True if the sources are the user's: others are compiled in a sandbox."""
+    """True if the sources are the user's own; others are compiled in a sandbox."""
 
     @classmethod
     def from_c_file(
@@ -97,8 +97,7 @@ class ClangInvocation:
     ) -> "ClangInvocation":
         """Return the invocation for one source file.
 
-        clang runs in the file's directory, so that the bitcode does not depend
-        on where that is.
+        clang runs in the file's directory, so the bitcode does not depend on its location.
         """
         file = Path(path).expanduser().absolute()
         return cls((*(copt or ()), file.name), system_includes, timeout, file.parent, (file,))
@@ -112,20 +111,20 @@ class ClangInvocation:
         return [*compiler, *places, *self.args, *emit, "-o", str(outpath)]
 
     def run(self, input: bytes | None = None) -> bytes:
-        """Return the bitcode; raise `BenchmarkInitError` with clang's own words."""
+        """Return the bitcode; raise `BenchmarkInitError` with clang's diagnostics if it fails."""
         with scratch_directory("source") as directory:
             out = Path(directory) / "out.bc"
             command = self.command(out)
-            done = self._execute(command, input, Path(directory))
-            if done.returncode and b"-opt-bisect-verbose" in done.stderr:  # clang before 17
+            result = self._execute(command, input, Path(directory))
+            if result.returncode and b"-opt-bisect-verbose" in result.stderr:  # clang before 17
                 at = command.index(_QUIET[1])
                 del command[at - 1 : at + 1]
-                done = self._execute(command, input, Path(directory))
-            if done.returncode or not out.is_file():
-                words = done.stderr.decode(errors="replace").strip()
-                named = [word for word in self.args if word[:1] != "-" and "." in word]
+                result = self._execute(command, input, Path(directory))
+            if result.returncode or not out.is_file():
+                stderr = result.stderr.decode(errors="replace").strip()
+                names = [word for word in self.args if word[:1] != "-" and "." in word]
                 raise BenchmarkInitError(
-                    f"clang cannot compile {' '.join(named) or 'the program'}:\n{words}"
+                    f"clang cannot compile {' '.join(names) or 'the program'}:\n{stderr}"
                 )
             return out.read_bytes()
 
@@ -133,10 +132,10 @@ class ClangInvocation:
         self, command: Sequence[str], input: bytes | None, folder: Path
     ) -> "subprocess.CompletedProcess[bytes]":
         try:
-            found = shutil.which(command[0])
-            if not self.is_own and found and found != sys.executable:
+            program = shutil.which(command[0])
+            if not self.is_own and program and program != sys.executable:
                 return run_tool_boxed(
-                    [found, *command[1:]],
+                    [program, *command[1:]],
                     folder=folder,
                     seconds=self.timeout,
                     input=input or b"",
@@ -152,16 +151,16 @@ class ClangInvocation:
                 cwd=self.cwd,
                 check=False,
             )
-        except subprocess.TimeoutExpired as late:
+        except subprocess.TimeoutExpired as error:
             raise BenchmarkTimeoutError(
                 f"clang did not finish within {self.timeout:g} s: {' '.join(self.args)}"
-            ) from late
+            ) from error
         except OSError as error:
             raise BenchmarkInitError(f"cannot run clang: {error}") from error
 
 
 def _folders_in(args: Sequence[str]) -> list[str]:
-    """Return the folders that clang is told to look for headers in."""
+    """Return the folders in which clang searches for headers."""
     words = [word.removeprefix("-I") for word in args]
     return [word for word in words if os.path.isabs(word) and os.path.isdir(word)]
 
@@ -173,7 +172,7 @@ def read_program(
     *,
     timeout: float = 600,
 ) -> bytes:
-    """Return the module in the file `path`: IR as it is, source through clang."""
+    """Return the module in the file `path`: IR unchanged, or source compiled with clang."""
     _require_file(path)
     suffix = path.suffix
     if suffix in SOURCE_LANGUAGES:
@@ -183,8 +182,8 @@ def read_program(
         contents = _need(path)
         _warn_of_poor_ir(path, contents)
         return contents
-    known = ", ".join((*IR_SUFFIXES, *SOURCE_LANGUAGES))
-    raise BenchmarkInitError(f"cannot tell what {path} is: expected a name ending in {known}")
+    suffixes = ", ".join((*IR_SUFFIXES, *SOURCE_LANGUAGES))
+    raise BenchmarkInitError(f"unknown type of file {path}; its name must end in {suffixes}")
 
 
 def make_benchmark(
@@ -195,17 +194,17 @@ def make_benchmark(
     *,
     run: RunSpec | None = None,
 ) -> Benchmark:
-    """Return a program made of files: C, C++, IR or bitcode, linked if several.
+    """Return a program made from files: C, C++, IR or bitcode; several are linked together.
 
-    `copt` are extra arguments for clang. Without `system_includes` no header of the system is
-    found, only those of `copt` and clang's own. `run` says how to run the program, and if it
-    does not say what to link, the libraries of its language are. Raises `BenchmarkInitError`
-    when a file is missing or does not compile, a `BenchmarkNotFoundError` or a
-    `BenchmarkTimeoutError` where it is one, and `BenchmarkTypeError` for inputs of another kind.
+    `copt` are extra arguments for clang. Without `system_includes`, only the headers of `copt` and
+    of clang are found. `run` describes how to run the program; if it names no libraries, those of
+    the language are linked. Raises `BenchmarkNotFoundError` for a missing file,
+    `BenchmarkTimeoutError` for a timeout and `BenchmarkInitError`, their base class, if a file
+    does not compile; `BenchmarkTypeError` for inputs of any other type.
     """
     items = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     if not items:
-        raise BenchmarkInitError("expected at least one file, found none")
+        raise BenchmarkInitError("no input files; pass at least one")
     modules: list[bytes] = []
     sources: list[BenchmarkSource] = []
     for item in items:
@@ -218,7 +217,7 @@ def make_benchmark(
             paths = () if path.suffix in IR_SUFFIXES else (path,)
         else:
             raise BenchmarkTypeError(
-                f"expected a path or a ClangInvocation, found {type(item).__name__}: {item!r}"
+                f"inputs must be paths or ClangInvocations (got {type(item).__name__}: {item!r})"
             )
         sources += [BenchmarkSource(path.name, _need(path)) for path in paths]
     is_cxx = any("++" in SOURCE_LANGUAGES.get(Path(s.filename).suffix, "") for s in sources)
@@ -235,20 +234,20 @@ def make_benchmark_from_source(
     *,
     run: RunSpec | None = None,
 ) -> Benchmark:
-    """Return a program from source text in the language `lang`, clang's ``-x``.
+    """Return a program from source text in the language `lang`, a value of clang's ``-x``.
 
-    `system_includes` and `run` are those of `make_benchmark`.
+    `system_includes` and `run` are as for `make_benchmark`.
     """
     text = source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source
     args = (*(copt or ()), "-x", lang, "-")
     contents = ClangInvocation(args, system_includes, timeout).run(text)
-    extension = next((s for s, known in SOURCE_LANGUAGES.items() if known == lang), f".{lang}")
-    named = BenchmarkSource(f"source{extension}", text)
-    return user_benchmark(contents, [named], with_libraries(run, "++" in lang))
+    suffix = next((s for s, language in SOURCE_LANGUAGES.items() if language == lang), f".{lang}")
+    file = BenchmarkSource(f"source{suffix}", text)
+    return user_benchmark(contents, [file], with_libraries(run, "++" in lang))
 
 
 def with_libraries(run: RunSpec | None, is_cxx: bool) -> RunSpec | None:
-    """Return `run` with the standard libraries of the language, unless it names some."""
+    """Return `run` with the standard libraries of the language, unless it names libraries."""
     if run is None or run.link:
         return run
     return replace(run, link=CXX_LIBRARIES if is_cxx else ("-lm",))
@@ -257,7 +256,7 @@ def with_libraries(run: RunSpec | None, is_cxx: bool) -> RunSpec | None:
 def user_benchmark(
     contents: bytes, sources: Iterable[BenchmarkSource], run: RunSpec | None = None
 ) -> Benchmark:
-    """Return a benchmark named after what it holds, so that equal programs share a name."""
+    """Return a benchmark named after a hash of its contents, so that equal programs share it."""
     digest = hashlib.sha256(contents).hexdigest()[:16]
     benchmark = Benchmark.from_file_contents(f"benchmark://user-v0/{digest}", contents, run=run)
     for source in sources:
@@ -269,17 +268,17 @@ def get_system_library_flags(compiler: str | None = None) -> list[str]:
     """Return the ``-isystem`` flags with which `compiler` finds its system headers."""
     command = [compiler] if compiler else clang_command()
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [*command, "-xc++", "-E", "-v", "-"], input=b"", capture_output=True, check=False
         )
     except OSError as error:
         raise BenchmarkInitError(f"cannot run {command[0]}: {error.strerror}") from error
-    lines = done.stderr.decode(errors="replace").splitlines()
+    lines = result.stderr.decode(errors="replace").splitlines()
     try:
         start = next(i for i, line in enumerate(lines) if line.startswith("#include <...>"))
         end = lines.index("End of search list.", start)
     except (StopIteration, ValueError):
-        raise BenchmarkInitError(f"{command[0]} does not say where its headers are") from None
+        raise BenchmarkInitError(f"{command[0]} does not print its header folders") from None
     return [word for line in lines[start + 1 : end] for word in ("-isystem", line.strip())]
 
 
@@ -287,13 +286,13 @@ def _require_file(path: Path) -> None:
     try:
         kind = path.stat().st_mode
     except OSError:
-        return  # Reading it says why.
+        return  # Reading the file raises the error.
     except ValueError as error:
         raise BenchmarkInitError(f"cannot read {str(path)!r}: {error}") from error
     if stat.S_ISDIR(kind):
-        raise BenchmarkInitError(f"expected a program file, found a directory: {path}")
+        raise BenchmarkInitError(f"{path} is a directory; name a program file")
     if not stat.S_ISREG(kind):
-        raise BenchmarkInitError(f"expected a program file, found a pipe or a device: {path}")
+        raise BenchmarkInitError(f"{path} is a pipe or a device; name a program file")
 
 
 def _need(path: Path) -> bytes:
@@ -304,11 +303,11 @@ def _need(path: Path) -> bytes:
 
 
 def _warn_of_poor_ir(path: Path, contents: bytes) -> None:
-    """Warn of IR that clang wrote for ``-O0``: passes, and the baselines, do less with it."""
+    """Warn about IR that clang wrote at ``-O0``: passes and baselines optimise it less."""
     if _CLANG_WROTE_IT in contents and not any(mark in contents for mark in _FOR_PASSES):
         warn_of_the_caller(
-            f"{path} has neither TBAA nor lifetime markers, which clang leaves out at -O0, so "
-            "passes can optimise it less; compile it with "
+            f"{path} has neither TBAA nor lifetime markers, which clang omits at -O0, so passes "
+            "can optimise it less; compile it with "
             "-Oz -Xclang -disable-llvm-passes -emit-llvm -c instead",
             CompilerGymWarning,
         )

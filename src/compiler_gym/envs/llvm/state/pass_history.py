@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the last pipeline of an episode did. Runs in a worker."""
+"""The effects of the last pipeline of an episode. Runs in a worker."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -18,9 +18,9 @@ class _Marked(NamedTuple):
 
 
 class PassHistory:
-    """The pipelines of an episode, and what the last of them did.
+    """The pipelines of an episode and the effects of the last one.
 
-    A record costs more than most passes, so none is made until one is asked for: the
+    Recording costs more than most passes, so it starts only when a record is first requested: the
     episode is then repeated to catch up, which gives the same module.
     """
 
@@ -39,7 +39,7 @@ class PassHistory:
         return self._run(module, pipeline, module.run)
 
     def apply(self, module: _llvm.Module, pipeline: str) -> bool:
-        """Run `pipeline` where nobody asks; return whether the IR may have changed."""
+        """Run `pipeline` without detecting changes; return whether the IR may have changed."""
         return self._run(module, pipeline, module.apply)
 
     def _run(
@@ -57,12 +57,12 @@ class PassHistory:
         return bool(self._record["changed"])
 
     def skip(self) -> None:
-        """Note an action that ran nothing."""
+        """Record an action that ran nothing."""
         self._pipelines.append(("", ()))
         self._record = None
 
     def note(self, mark: MarkedPoint, *, changed: bool) -> None:
-        """Note an action that marked the module."""
+        """Record an action that marked the module."""
         self._pipelines.append(_Marked(mark))
         self._record, self._marked = None, changed
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The state of an episode: one module, changed in place, and the executable built from it.
 
-Runs in a worker. Nothing is built or linked before it is observed, and nothing twice.
+Runs in a worker. The executable is built only when it is observed, and never twice.
 """
 
 import copy
@@ -28,15 +28,15 @@ class Program:
     def __init__(self, benchmark: BenchmarkSpec, goal: str, directory: Path) -> None:
         self.benchmark = benchmark
         self.goal = goal
-        """What the program is optimised for."""
+        """The optimisation goal."""
         self.target = Target.of(benchmark)
-        """Which machine it is for."""
+        """The target machine."""
         self.scope = Scope.of(benchmark)
-        """What of the module others may see."""
+        """The symbols that stay visible to other modules."""
         self.directory = directory
-        """Where files may be written; it need not be there yet."""
+        """The folder for files; it need not exist yet."""
         self.has_ids = False
-        """True if what can be marked in the module has ids."""
+        """True if the decision points of the module have ids."""
         self.module = self.load()
         self.history = PassHistory(self.load)
         self.baselines = Baselines(_llvm.Module, _llvm.LLVM_VERSION)
@@ -54,40 +54,40 @@ class Program:
         return module
 
     def at_level(self, level: str) -> _llvm.Module:
-        """Return what the compiler itself makes of the program at `level`."""
+        """Return the module after the compiler's own pipeline for `level`."""
         module = self._fresh()
         self.scope.apply_level(module, level)
         return module
 
     def scope_pipeline(self) -> str:
-        """Return what opt runs on the benchmark to make local what is local at reset."""
+        """Return the pipeline that makes the same symbols local in the benchmark as at reset."""
         return self.scope.pipeline(self._fresh())
 
     def run(self, pipeline: str, options: Sequence[tuple[str, str]] = ()) -> bool:
         """Run `pipeline` on the module and return whether it changed.
 
-        With values of LLVM's options it is a run of ``opt`` of its own.
+        If `options` sets LLVM's options, this corresponds to a separate run of ``opt``.
         """
         return self.history.run(self.module, pipeline, options)
 
     def apply(self, pipeline: str) -> bool:
-        """Run `pipeline` where nobody asks; return whether the module may have changed."""
+        """Run `pipeline` without detecting changes; return whether the module may have changed."""
         return self.history.apply(self.module, pipeline)
 
     @property
     def executable(self) -> "Executable":
-        """The module as machine code: built when first asked for."""
+        """The module as machine code, built on first use."""
         if self._executable is None and self._original is not None:
             self._executable = self._original.executable.beside()
         if self._executable is None:
-            # Linking and running load what most episodes never need.
+            # Most episodes never link or run the program, so the import is deferred.
             from compiler_gym.envs.llvm.toolchain.executable import Executable
 
             self._executable = Executable(self.benchmark, self.load, lambda: self.directory)
         return self._executable
 
     def other(self, module: _llvm.Module) -> "Program":
-        """Return the same with another module, whose program is built in another directory."""
+        """Return a copy with another module, whose executable is built in another directory."""
         twin = copy.copy(self)
         twin.module = module
         twin._original, twin._executable = self, None
@@ -113,8 +113,8 @@ class Program:
         return module
 
     def close(self) -> None:
-        """Free the module at once: what it lends its methods to forms a cycle with it.
+        """Free the module at once: it is part of a reference cycle.
 
-        Left to the garbage collector, the modules of many episodes fill the memory.
+        If it were left to the garbage collector, modules of many episodes would fill the memory.
         """
         del self.module

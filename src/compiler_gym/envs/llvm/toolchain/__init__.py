@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""LLVM's tools, versions and targets: everything that a change of LLVM's version touches.
+"""LLVM's tools, versions and targets: everything that depends on the version of LLVM.
 
-``clang`` and ``engine`` are tools, ``build`` links, ``running`` measures, and ``executable`` is
-all of it for one episode; ``target`` is the machine that code is made for, ``baselines`` keeps
-what the compiler's own levels cost, ``plugins`` loads passes of others.
-Nothing here knows where a program came from (``programs``) or judges it (``validation``).
+``clang`` and ``engine`` are tools, ``build`` links, ``running`` measures, and ``executable``
+combines these for one episode. ``target`` is the machine that code is generated for, ``baselines``
+caches the costs of the compiler's own levels, and ``plugins`` loads the user's own passes.
+Nothing here depends on the origin of a program (``programs``) or checks it (``validation``).
 """
 
 from typing import TYPE_CHECKING

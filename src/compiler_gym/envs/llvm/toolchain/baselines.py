@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a program costs after ``clang`` at each level, computed once per program.
+"""The costs of a program after each level of ``clang``, computed once per program.
 
-A baseline depends on the program and the LLVM version alone, so it is kept on
-disk under the hash of both. A cache that cannot be read or written costs time,
-never a result:
-whoever uses it is warned.
+A baseline depends only on the program and the version of LLVM, so it is cached on disk under both.
+If the cache cannot be read or written, baselines are computed again and a warning is issued.
 """
 
 import hashlib
@@ -46,21 +44,21 @@ class Baselines(Generic[_Loaded]):
         *,
         make: Callable[[], _Loaded] | None = None,
     ) -> float:
-        """Return `cost`, which `measure` finds, of the program `contents` after `level`.
+        """Return `cost`, as computed by `measure`, of the program `contents` after `level`.
 
-        `make` makes that program where clang does not: what it does must be in the names.
+        `make`, if given, makes that program instead of clang; `cost` must then identify it.
         """
         key = (self._key(contents), level, cost)
-        known = _memory.get(key)
-        if known is None:
-            known = self._read(key)
-        if known is None:
-            known = measure(self._at_level(contents, level) if make is None else make())
-            self._write(key, known)
+        value = _memory.get(key)
+        if value is None:
+            value = self._read(key)
+        if value is None:
+            value = measure(self._at_level(contents, level) if make is None else make())
+            self._write(key, value)
         while len(_memory) >= _REMEMBERED:
             del _memory[next(iter(_memory))]
-        _memory[key] = known
-        return known
+        _memory[key] = value
+        return value
 
     @cached_property
     def _directory(self) -> Path:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""From a module to a program on disk: the engine's object file, and a compiler that links it.
+"""Build a program from a module: the engine writes the object file, and a compiler links it.
 
-Runs in a worker. A program is linked again only when its IR has changed. `Linking` says how:
-to be run, or to be as small as the linker can make it.
+Runs in a worker. A program is linked again only if its IR has changed. `Linking` selects a link for
+running, or for the smallest file.
 """
 
 import shutil
@@ -38,30 +38,30 @@ _FOLDING = ("-pie", "-s", "-Wl,--gc-sections", "-Wl,--icf=safe")
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A program that was linked."""
+    """A linked program."""
 
     path: Path
     seconds: float
-    """How long code generation and linking took."""
+    """The seconds for code generation and linking."""
 
     @property
     def text_size(self) -> int:
-        """The bytes of machine code in it, start-up code and linked-in libraries included."""
+        """The bytes of machine code, including start-up code and static libraries."""
         return _llvm.code_size(self.path.read_bytes())
 
     @property
     def size(self) -> int:
-        """The bytes of its file."""
+        """The size of the file in bytes."""
         return self.path.stat().st_size
 
 
 @dataclass(frozen=True, slots=True)
 class Linking:
-    """What the linker is given, and what it is asked for."""
+    """The object file for the linker, and the command that links it."""
 
     object_of: Callable[[_llvm.Module], bytes]
     command: Callable[[], tuple[str, ...]]
-    """Returns a compiler that links, and its flags; raises `ObservationError` where none can."""
+    """Returns a compiler that links, and its flags; raises `ObservationError` if there is none."""
 
 
 def _runnable() -> tuple[str, ...]:
@@ -74,15 +74,15 @@ def _fold_errors() -> tuple[str, ...]:
 
 
 RUNNABLE = Linking(_llvm.Module.object_code, _runnable)
-"""By whichever compiler is there, as it links by itself."""
+"""A link with any available compiler and its defaults."""
 FOLDED = Linking(_llvm.object_code_in_sections, _fold_errors)
-"""By lld, which leaves out what nobody uses and keeps one of equal functions; stripped."""
+"""A link with lld that removes unused sections, merges equal functions and strips symbols."""
 
 
 class Builder:
-    """Links one module after the other, and keeps the last program.
+    """Links modules and keeps the latest program.
 
-    `spare` are flags to try where the program does not link without.
+    `spare` are additional flags to try if the program does not link.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Builder:
         self._count = 0
 
     def build(self, module: _llvm.Module) -> Built:
-        """Return the program of `module`; raise `ObservationError` where it does not link."""
+        """Return the program of `module`; raise `ObservationError` if it does not link."""
         digest = module.ir_hash()
         if self._last is not None and self._last[0] == digest and self._last[1].path.exists():
             return self._last[1]
@@ -110,7 +110,7 @@ class Builder:
         return built
 
     def build_again(self, module: _llvm.Module) -> Built:
-        """Build, also if the program is there: for its time."""
+        """Build even if the program exists, to measure the build time."""
         require_here(module)
         linker = self._linking.command()
         directory = self._directory()
@@ -125,58 +125,58 @@ class Builder:
         return Built(output, time.monotonic() - started)
 
     def forget(self) -> None:
-        """Build again next time."""
+        """Build again on the next call of `build`."""
         self._last = None
 
     def _link(self, linker: Sequence[str], source: Path, output: Path) -> None:
         command = [*linker, "-o", str(output), str(source), *self._flags]
-        refused = _linker_refusal(command)
-        if refused is not None and self._spare:
-            refused = refused if _linker_refusal([*command, *self._spare]) is not None else None
-        if refused is not None:
-            raise ObservationError(f"the program does not link:\n{refused[-_MOST_QUOTED_ERRORS:]}")
+        errors = _linker_errors(command)
+        if errors is not None and self._spare:
+            errors = errors if _linker_errors([*command, *self._spare]) is not None else None
+        if errors is not None:
+            raise ObservationError(f"the program does not link:\n{errors[-_MOST_QUOTED_ERRORS:]}")
 
 
 def require_here(module: _llvm.Module) -> None:
-    """Raise `ObservationError` for a program of a machine that programs are not linked for."""
+    """Raise `ObservationError` if programs for the module's target cannot be linked here."""
     machine = _llvm.machine_of(module.triple)
     if machine not in ("", _llvm.machines()[0]):
         raise ObservationError(
-            f"the program is made for {machine}: it is neither linked nor run here. Expected an "
+            f"the program is for {machine}, so it can be neither linked nor run here; use an "
             "observation of its object file, such as ObjectTextSizeBytes or McaCycles"
         )
 
 
-def _linker_refusal(command: Sequence[str]) -> str | None:
-    """Return what the linker says where it makes no program."""
+def _linker_errors(command: Sequence[str]) -> str | None:
+    """Return the linker's errors, or None if it succeeds."""
     try:
-        done = run_child(command, timeout=_CLANG_SECONDS)
+        result = run_child(command, timeout=_CLANG_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ObservationError(f"cannot link the program: {error}") from error
-    return done.stderr.decode(errors="replace").strip() if done.returncode else None
+    return result.stderr.decode(errors="replace").strip() if result.returncode else None
 
 
 @cache
 def _linker() -> tuple[str, ...]:
-    """Return a compiler that links; raise `ObservationError` with what to install."""
+    """Return a compiler that links; raise `ObservationError` with installation advice."""
     try:
         return tuple(clang_command())
     except BenchmarkInitError as error:
-        found = shutil.which("cc") or shutil.which("gcc")
-        if found is None:
+        compiler = shutil.which("cc") or shutil.which("gcc")
+        if compiler is None:
             raise ObservationError(f"cannot link a program: {error}") from error
-        return (found,)
+        return (compiler,)
 
 
 @cache
 def linker_identity() -> str:
-    """Return a text that changes when the linker does."""
+    """Return a text that changes whenever the linker changes."""
     return tool_identity(_linker()[0])
 
 
 @cache
 def _folding_linker() -> tuple[str, str]:
-    """Return a clang and the lld it is to use; raise `ObservationError` with what to install."""
+    """Return a clang and its lld; raise `ObservationError` with installation advice."""
     try:
         clang = clang_command()
     except BenchmarkInitError:
@@ -185,18 +185,18 @@ def _folding_linker() -> tuple[str, str]:
     missing = [
         *(
             () if len(clang) == 1 else (name_package("clang"),)
-        ),  # that in ziglang links with its own
+        ),  # the clang in ziglang has its own linker
         *(() if lld else (name_package("ld.lld"),)),
     ]
     if lld is None or missing:
         raise ObservationError(
-            f"linked sizes are not available here: expected clang and ld.lld of LLVM {MAJOR} on "
-            f"PATH, found no {' and no '.join(missing)}: `apt install {' '.join(missing)}`"
+            f"linked sizes need clang and ld.lld of LLVM {MAJOR} on PATH, but "
+            f"{' and '.join(missing)} cannot be found; run `apt install {' '.join(missing)}`"
         )
     return clang[0], lld
 
 
 @cache
 def folding_linker_identity() -> str:
-    """Return a text that changes when what makes linked sizes does."""
+    """Return a text that changes whenever the tools for linked sizes change."""
     return " ".join((*map(tool_identity, _folding_linker()), *_FOLDING))

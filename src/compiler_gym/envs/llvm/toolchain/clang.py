@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which clang reads sources and links programs: the one installed, or the one in ``ziglang``."""
+"""The clang that compiles sources and links programs: installed, or from ``ziglang``."""
 
 import importlib.util
 import os
@@ -28,45 +28,45 @@ OLD_C = tuple(
         "return-mismatch",
     )
 )
-"""Flags that make errors of old C warnings again."""
+"""Flags that turn these errors into warnings again, for old C."""
 
 _INSTALL = (
-    f"install it with {install_command([name_package('clang')])}, or an older clang, or the Python "
-    "package `ziglang`; or set COMPILER_GYM_CLANG to the path of a clang"
+    f"install it with {install_command([name_package('clang')])}, install an older clang or the "
+    "Python package `ziglang`, or set COMPILER_GYM_CLANG to the path of a clang"
 )
 
 
 def clang_command() -> list[str]:
-    """Return the command of a clang whose bitcode the engine reads.
+    """Return the command for a clang whose bitcode the engine can read.
 
-    Raises `BenchmarkInitError` with what to install when there is none.
+    Raises `BenchmarkInitError` with installation advice if there is none.
     """
-    named = os.environ.get("COMPILER_GYM_CLANG")
-    for candidate in (named,) if named else (tool_name("clang"), "clang"):
-        found = shutil.which(candidate)
-        if found and (candidate == tool_name("clang") or not _is_newer(found)):
-            return [found]
-    if not named and importlib.util.find_spec("ziglang") is not None:
+    setting = os.environ.get("COMPILER_GYM_CLANG")
+    for candidate in (setting,) if setting else (tool_name("clang"), "clang"):
+        path = shutil.which(candidate)
+        if path and (candidate == tool_name("clang") or not _is_newer(path)):
+            return [path]
+    if not setting and importlib.util.find_spec("ziglang") is not None:
         target = ("-target", "x86_64-linux-gnu", "-mcpu=baseline", "-fno-sanitize=all")
         return [sys.executable, "-m", "ziglang", "cc", *target]
-    newer = shutil.which(named or "clang")
+    newer = shutil.which(setting or "clang")
     if newer:
         raise BenchmarkInitError(
             f"{newer} is clang {read_version(newer)}, whose bitcode LLVM {MAJOR} cannot read: "
-            f"needs {tool_name('clang')}: {_INSTALL}"
+            f"{tool_name('clang')} is needed; {_INSTALL}"
         )
-    if named:
+    if setting:
         raise BenchmarkInitError(
-            f"COMPILER_GYM_CLANG is {named!r}, which is not a program: set it to the path of a "
+            f"COMPILER_GYM_CLANG is {setting!r}, which is not a program: set it to the path of a "
             f"clang of version {MAJOR} or older, or unset it"
         )
     raise BenchmarkInitError(
-        f"neither {tool_name('clang')} nor clang is on PATH, and compiling a program needs one: "
+        f"neither {tool_name('clang')} nor clang is on PATH; one is needed to compile a program: "
         f"{_INSTALL}"
     )
 
 
 def _is_newer(clang: str) -> bool:
-    """Return whether `clang` writes bitcode that the engine may not read."""
+    """Return whether `clang` is too new for the engine to read its bitcode."""
     major = read_version(clang).partition(".")[0]
     return major.isdigit() and int(major) > MAJOR

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Commands of ``opt`` and ``llc``, written and read. What a pass means is not known here."""
+"""Write and parse commands of ``opt`` and ``llc``."""
 
 import re
 import shlex
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 CLEAR = "invalidate<all>"
-"""What runs between two actions: an episode keeps no analysis, so each sees the program alone."""
+"""The pass that runs between two actions: episodes clear all analyses after each action."""
 
 _OPT = re.compile(r"opt(-[\d.]+)?")
 _LLC = re.compile(r"llc(-[\d.]+)?")
@@ -30,7 +30,7 @@ _NO_ACTION = (
     *("-S", "-discard-value-names", "--discard-value-names"),
     *("-preserve-bc-uselistorder", "--preserve-bc-uselistorder"),
 )
-"""Options of ``opt`` that are no action."""
+"""Options of ``opt`` that are not actions."""
 
 
 def split_pipeline(text: str) -> list[str]:
@@ -51,12 +51,12 @@ def split_pipeline(text: str) -> list[str]:
 
 
 def split_passes(text: str) -> list[str]:
-    """Return the actions of a pass pipeline: its parts without what runs between them."""
+    """Return the actions of a pass pipeline: its parts without `CLEAR`."""
     return [part for part in split_pipeline(text) if part != CLEAR]
 
 
 def join_pipelines(pipelines: Iterable[str]) -> str:
-    """Return one pipeline that does what several actions do in an episode."""
+    """Return one pipeline that is equivalent to several actions of an episode."""
     return f",{CLEAR},".join(pipelines)
 
 
@@ -68,10 +68,10 @@ def opt_command(
     options: Sequence[tuple[str, str]] = (),
     keeps_use_lists: bool = False,
 ) -> str:
-    """Return the command that runs `pipeline` on `program`, a word of a shell already.
+    """Return the shell command that runs `pipeline` on `program`, which is already quoted.
 
-    Values' names are not kept, as in an episode. `keeps_use_lists` is for output that another
-    ``opt`` reads: without, that one could see uses in another order.
+    As in an episode, value names are discarded. Set `keeps_use_lists` if another ``opt`` reads the
+    output; otherwise it could see uses in a different order.
     """
     words = [
         "opt -discard-value-names",
@@ -85,41 +85,40 @@ def opt_command(
 
 
 def llc_command(words: Iterable[str]) -> str:
-    """Return the command that makes an object of standard input with the options `words`."""
+    """Return the command that compiles standard input to an object file with options `words`."""
     return f"{shlex.join(['llc', '-filetype=obj', *words])} -o output.o"
 
 
 def is_opt(word: str) -> bool:
-    """Return whether `word` calls ``opt``, of whatever version."""
+    """Return whether `word` is the name of ``opt`` in any version."""
     return _OPT.fullmatch(word) is not None
 
 
 def is_llc(word: str) -> bool:
-    """Return whether `word` calls ``llc``, of whatever version."""
+    """Return whether `word` is the name of ``llc`` in any version."""
     return _LLC.fullmatch(word) is not None
 
 
 def opt_parts(words: Iterable[str]) -> list[str]:
-    """Return the actions that the words behind ``opt`` name: passes, and options with their dash.
+    """Return the actions in the arguments of ``opt``: passes, and options with their dash.
 
-    CompilerGym 0.2.5 names each pass by an option: ``opt -mem2reg``. Beside actions there is one
-    file that is read and one that is written, and nothing else; otherwise `InvalidActionError`
-    is raised.
+    CompilerGym 0.2.5 has an option for each pass: ``opt -mem2reg``. Besides actions, the arguments
+    can contain only one input file and one output file; anything else raises `InvalidActionError`.
     """
     parts: list[str] = []
-    rest = iter(words)
+    arguments = iter(words)
     files = {"reads": "", "writes": ""}
-    for word in rest:
+    for word in arguments:
         if word.lstrip("-").startswith("passes="):
             parts += split_passes(word.partition("=")[2])
         elif word.startswith("-") and word not in ("-", "-o"):
             parts += [word] if word not in _NO_ACTION and not _PLUGIN.match(word) else []
         else:
-            use, name = ("writes", next(rest, "")) if word == "-o" else ("reads", word)
+            use, name = ("writes", next(arguments, "")) if word == "-o" else ("reads", word)
             if files[use] or not is_file_name(name):
                 raise InvalidActionError(
-                    f"{name!r} is not an action and not the one file that opt {use}: expected "
-                    "opt, its passes, a file, -o and another file, and nothing behind"
+                    f"{name!r} is neither an action nor the file that opt {use}; write the "
+                    "command as opt, its passes, an input file, and -o with an output file"
                 )
             files[use] = name
     return parts

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Work on whole modules outside any episode: link them, split them, clean them.
+"""Operations on whole modules outside of episodes: link, split and clean them.
 
-The engine never runs in the user's process, so this file is two halves: a
-function that starts a short-lived process, and what that process does.
+The engine never runs in the user's process, so this file has two halves: a function that starts a
+short-lived process, and the code that runs in that process.
 """
 
 import re
@@ -24,7 +24,7 @@ __all__ = ["run_engine"]
 
 
 _STANDARD = re.compile(r"_Z(N[VKO]*)?(S[tabsiod]|9__gnu_cxx)")
-"""Names of C++ in the standard library's own namespaces."""
+"""Mangled C++ names in the standard library's namespaces."""
 
 
 class _Answer(msgspec.Struct):
@@ -34,14 +34,14 @@ class _Answer(msgspec.Struct):
 
 
 def run_engine(operation: str, modules: list[bytes], *, timeout: float = 300) -> list[bytes]:
-    """Return what `operation` makes of `modules`: one of those in `main`.
+    """Return the result of `operation`, one of those in `main`, on `modules`.
 
-    ``symbols`` gives a text for each: what it defines, a zero byte, and what it needs; ``counts``
-    gives JSON: how many instructions and how many functions with a body it has; ``shapes`` a list
-    of `FunctionShape` in MessagePack.
+    For each module, ``symbols`` returns a text with the symbols that it defines, a zero byte and
+    those that it needs; ``counts`` returns JSON with the numbers of instructions and of functions
+    with a body; ``shapes`` returns a list of `FunctionShape` in MessagePack.
     """
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "compiler_gym.envs.llvm.toolchain.engine", operation],
             input=msgspec.msgpack.encode(modules),
             capture_output=True,
@@ -51,10 +51,10 @@ def run_engine(operation: str, modules: list[bytes], *, timeout: float = 300) ->
     except subprocess.TimeoutExpired:
         raise BenchmarkTimeoutError(f"cannot {operation}: no answer within {timeout:g} s") from None
     try:
-        answer = msgspec.msgpack.decode(done.stdout, type=_Answer)
+        answer = msgspec.msgpack.decode(result.stdout, type=_Answer)
     except msgspec.DecodeError:
         raise BenchmarkInitError(
-            f"cannot {operation}: the process ended with status {done.returncode}"
+            f"cannot {operation}: the process exited with status {result.returncode}"
         ) from None
     if answer.error:
         raise error_from_name(answer.error, answer.message)
@@ -87,7 +87,7 @@ def _instructions_and_functions(data: bytes) -> bytes:
 
 
 def main() -> None:
-    """Run one operation: its name is the argument, the modules are on standard input."""
+    """Run the operation named in the argument on the modules on standard input."""
     from compiler_gym import _llvm
 
     modules = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=list[bytes])
@@ -104,7 +104,7 @@ def main() -> None:
             answer = _Answer([_shapes(_llvm.function_shapes(_llvm.Module(m))) for m in modules])
         else:
             answer = _Answer([part for _, part in _llvm.split_functions(modules[0])])
-    except Exception as error:  # the border of a process: every error becomes an answer
+    except Exception as error:  # process boundary: every error is sent as an answer
         answer = _Answer([], error=type(error).__name__, message=str(error))
     sys.stdout.buffer.write(msgspec.msgpack.encode(answer))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The program of an episode as machine code: built, measured, run. Runs in a worker.
+"""The program of an episode as machine code: built, measured and run. Runs in a worker.
 
-Imported on first use: most episodes never link a program.
+It is imported on first use, because most episodes never link a program.
 """
 
 import copy
@@ -24,17 +24,17 @@ from compiler_gym.session import BenchmarkSpec
 __all__ = ["Executable"]
 
 _UNSAID_LIBRARIES = ("-lstdc++", "-lm")
-"""What a program may need that nobody said how to link."""
+"""Libraries to try if a program without link flags does not link."""
 _DEFAULT_COUNTS = {
     "runtime_observation_count": 1,
     "runtime_warmup_runs_count": 0,
     "buildtime_observation_count": 1,
 }
-"""The settings of runs, and the least that each may be."""
+"""The settings of runs, with their defaults, which are also their minimums."""
 
 
 class Executable:
-    """Builds and runs the program of one episode, from whichever module it is given."""
+    """Builds and runs the program of one episode from any of its modules."""
 
     def __init__(
         self,
@@ -55,13 +55,13 @@ class Executable:
         self._settings = dict(_DEFAULT_COUNTS)
 
     def beside(self) -> "Executable":
-        """Return the same, which builds in a directory of its own: this one's is kept."""
+        """Return a copy that builds in a separate directory, so that this one's build is kept."""
         twin = copy.copy(self)
         twin._builder, twin._folder = self._others, self._other_folder
         return twin
 
     def is_buildable(self, module: _llvm.Module) -> bool:
-        """Return whether it links."""
+        """Return whether the program links."""
         try:
             self._builder.build(module)
         except ObservationError:
@@ -69,11 +69,11 @@ class Executable:
         return True
 
     def is_runnable(self, module: _llvm.Module) -> bool:
-        """Return whether it links, and does its first case right."""
+        """Return whether the program links and passes its first case."""
         return self._running.is_runnable(module, self._builder)
 
     def build_times(self, module: _llvm.Module) -> list[float]:
-        """Return how long code generation and linking take; nothing if it does not link."""
+        """Return the seconds for code generation and linking; empty if it does not link."""
         require_here(module)
         count = self._settings["buildtime_observation_count"]
         try:
@@ -82,34 +82,34 @@ class Executable:
             return []
 
     def times(self, module: _llvm.Module) -> list[float]:
-        """Return the wall-clock times of its largest case, in seconds; none if it cannot be run."""
+        """Return the wall-clock seconds of the largest case; empty if it cannot be run."""
         require_here(module)
         if not self._running.is_known or not self.is_buildable(module):
             return []
         return self._running.times(module, self._builder)
 
     def comparison(self, module: _llvm.Module) -> dict[str, Any]:
-        """Return how its processor times compare with those of the program at reset."""
+        """Return a comparison of its processor times with those of the program at reset."""
         return self._running.comparison(module, self._builder, self._reference)
 
     def text_size(self, module: _llvm.Module) -> int:
-        """Return the bytes of its machine code."""
+        """Return the bytes of machine code in the program."""
         return self._builder.build(module).text_size
 
     def measure_linked_text(self, module: _llvm.Module) -> int:
-        """Return the bytes of its machine code, linked to be small."""
+        """Return the bytes of machine code in the program, linked for size."""
         return self._folder.build(module).text_size
 
     def measure_linked_size(self, module: _llvm.Module) -> int:
-        """Return the bytes of its file, linked to be small and stripped."""
+        """Return the size of the file in bytes, linked for size and stripped."""
         return self._folder.build(module).size
 
     def instructions(self, module: _llvm.Module) -> int:
-        """Return the instructions that it retires on a small case."""
+        """Return the number of instructions that the program retires on a small case."""
         return self._running.instructions(module, self._builder)
 
     def identify_tools(self, measured: str) -> str:
-        """Return a text that changes when a tool does on which the cost `measured` depends."""
+        """Return a text that changes whenever a tool for the cost `measured` changes."""
         if measured == "instructions":
             return f"{linker_identity()} {_or_nothing(counter_identity)}"
         if measured in ("measure_linked_text", "measure_linked_size"):
@@ -117,14 +117,14 @@ class Executable:
         return linker_identity()
 
     def set(self, key: str, value: str) -> str:
-        """Change a setting of the runs and return its value."""
+        """Change a setting of the runs and return its new value."""
         try:
             number = int(float(value))
         except ValueError:
             number = -1
         if number < _DEFAULT_COUNTS[key]:
             raise InvalidParameterError(
-                f"{key} is {value!r}: expected a whole number of at least {_DEFAULT_COUNTS[key]}"
+                f"{key} must be a whole number of at least {_DEFAULT_COUNTS[key]} (got {value!r})"
             )
         self._settings[key] = number
         self._running.observation_count = self._settings["runtime_observation_count"]
@@ -132,11 +132,11 @@ class Executable:
         return str(number)
 
     def setting(self, key: str) -> str:
-        """Return a setting of the runs."""
+        """Return the value of a setting of the runs."""
         return str(self._settings[key])
 
     def forget_files(self) -> None:
-        """Build again when something is next asked for: the files have moved."""
+        """Forget all builds, because the files have moved."""
         for builder in (
             self._builder, self._reference, self._others, self._folder, self._other_folder,
         ):  # fmt: skip

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""LLVM's programs as they are installed here: their versions, what they enable, what is missing.
+"""The LLVM programs installed here: their versions, the features they enable, and missing ones.
 
-Nothing is compiled: each program is only asked for its version.
+Nothing is compiled: each program only prints its version.
 """
 
 import os
@@ -33,11 +33,11 @@ _OTHERS = (
     ("llvm-dis", "tune --goal speed with --profile"),
     ("llvm-bolt", "tune --goal speed: the layout of the linked file"),
 )
-"""Tools that must be of this version, and what each enables."""
+"""Tools that must have this version, and the features that each enables."""
 
 
 def external_tools() -> list[ExternalTool]:
-    """Return every program of LLVM that a feature runs."""
+    """Return every LLVM program that a feature runs."""
     rows = _build_tools()
     for tool, enables in _OTHERS:
         path = find_tool(tool)
@@ -51,23 +51,23 @@ def external_tools() -> list[ExternalTool]:
 
 
 def require_build_tools() -> None:
-    """Raise `ProjectError` that names every tool of builds that is missing or of another version.
+    """Raise `ProjectError` if tools for builds are missing or have another version.
 
-    The advice installs all of them at once.
+    The message names all of them, with one command that installs them.
     """
-    lacking = [row for row in _build_tools() if row.path is None or row.problem]
-    if lacking:
-        reasons = [row.problem or f"{row.name} is not on PATH" for row in lacking]
+    missing = [row for row in _build_tools() if row.path is None or row.problem]
+    if missing:
+        reasons = [row.problem or f"{row.name} is not on PATH" for row in missing]
         raise ProjectError(
-            f"{'; '.join(reasons)}: install it with "
-            f"{install_command(row.package for row in lacking)}; "
+            f"{'; '.join(reasons)}; install it with "
+            f"{install_command(row.package for row in missing)}; "
             "`compiler-gym doctor` lists every tool"
         )
 
 
 def _build_tools() -> list[ExternalTool]:
-    """Return what a build of a project runs: a compiler, its linker, and what strips."""
-    described = partial(ExternalTool, archive=ARCHIVE, is_required=True)
+    """Return the tools that a build of a project runs: a compiler, a linker and strip."""
+    make_row = partial(ExternalTool, archive=ARCHIVE, is_required=True)
     try:
         clang, reason = clang_command(), ""
     except CompilerGymError as error:
@@ -76,45 +76,45 @@ def _build_tools() -> list[ExternalTool]:
     path = clang[0] if len(clang) == 1 else None
     version = read_version(path) if path else ""
     if clang and path is None:
-        reason = f"the clang of the Python package ziglang cannot build projects, {_BUILD}"
-    elif path and not _is_ours(version):
-        reason = _unfit(path, "clang", version)
+        reason = f"the clang in the Python package ziglang cannot be used for {_BUILD}"
+    elif path and not _is_supported(version):
+        reason = _version_problem(path, "clang", version)
     compiler = f"programs in C and C++, hunt, {_BUILD}"
     linker = _find_lld(path)
-    linked = read_version(linker) if linker else ""
-    unfit = _unfit(linker, "lld", linked) if linker and not _is_ours(linked) else ""
+    lld = read_version(linker) if linker else ""
+    problem = _version_problem(linker, "lld", lld) if linker and not _is_supported(lld) else ""
     strip = find_tool("llvm-strip") or find_tool("strip", any_version=True)
     return [
-        described(
+        make_row(
             tool_name("clang"), compiler, name_package("clang"), path, version, problem=reason
         ),
-        described(
-            tool_name("ld.lld"), f"{_BUILD}, linked sizes", name_package("ld.lld"), linker, linked,
-            problem=unfit,
+        make_row(
+            tool_name("ld.lld"), f"{_BUILD}, linked sizes", name_package("ld.lld"), linker, lld,
+            problem=problem,
         ),
-        described("strip", f"{_BUILD}, linked sizes", "binutils", strip),
+        make_row("strip", f"{_BUILD}, linked sizes", "binutils", strip),
     ]  # fmt: skip
 
 
-def _is_ours(version: str) -> bool:
+def _is_supported(version: str) -> bool:
     return version.partition(".")[0] == str(MAJOR)
 
 
-def _unfit(path: str, name: str, version: str) -> str:
-    has = f"is {name} {version}" if version else f"prints no version of {name}"
-    return f"{path} {has}, and building a project needs {name} {MAJOR}"
+def _version_problem(path: str, name: str, version: str) -> str:
+    actual = f"is {name} {version}" if version else f"does not print a version of {name}"
+    return f"{path} {actual}, but building a project needs {name} {MAJOR}"
 
 
 def _find_lld(clang: str | None) -> str | None:
-    """Return the lld that `clang` links with: the one beside it, or else on PATH."""
-    if clang is not None and _is_ours(read_version(clang)):
+    """Return the lld that `clang` links with: the one next to it, otherwise the one on PATH."""
+    if clang is not None and _is_supported(read_version(clang)):
         try:
-            done = subprocess.run(
+            result = subprocess.run(
                 [clang, "-print-prog-name=ld.lld"], capture_output=True, text=True, check=False,
                 stdin=subprocess.DEVNULL, timeout=_SECONDS,
             )  # fmt: skip
         except (OSError, subprocess.SubprocessError):
             return None
-        if (path := done.stdout.strip()).startswith("/"):
+        if (path := result.stdout.strip()).startswith("/"):
             return path
     return find_tool("ld.lld", any_version=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Build and run the program of an episode, and measure how long it took. Runs in a worker."""
+"""Build, run and time the program of an episode. Runs in a worker."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ _LEAST_PAIRS = 7
 
 
 def run_spec_in(benchmark: BenchmarkSpec) -> RunSpec | None:
-    """Return how to run `benchmark`, or None where nobody said."""
+    """Return the description of how to run `benchmark`, or None if there is none."""
     return find_run(benchmark.uri, benchmark.run)
 
 
@@ -28,22 +28,22 @@ class Running:
         self._runs = MeasuredRuns(spec)
         self._load = load
         self.observation_count = 1
-        """How many times ``Runtime`` holds."""
+        """The number of values of ``Runtime``."""
         self.warmup_count = 0
-        """Number of runs that come before them."""
+        """The number of runs before the measurement."""
 
     @property
     def is_known(self) -> bool:
-        """True if anybody said how the program is run."""
+        """True if the benchmark describes how to run the program."""
         return self._runs.is_known
 
     @property
     def link_flags(self) -> Sequence[str]:
-        """What the linker needs for this program."""
+        """The linker flags of the program."""
         return self._runs.link_flags
 
     def is_runnable(self, module: _llvm.Module, builder: Builder) -> bool:
-        """Return whether the program links, and its first case ends as expected."""
+        """Return whether the program links and passes its first case."""
         if not self._runs.is_known:
             return False
         try:
@@ -59,7 +59,7 @@ class Running:
     def comparison(
         self, module: _llvm.Module, builder: Builder, reference: Builder
     ) -> dict[str, Any]:
-        """Return processor times of the program now and at reset, run in turns."""
+        """Return processor times of the program now and at reset, run alternately."""
         paths = (reference.build(self._load()).path, builder.build(module).path)
         count = max(self.observation_count, _LEAST_PAIRS)
         times = self._runs.in_turns(paths, count=count, warmups=self.warmup_count)
@@ -73,5 +73,5 @@ class Running:
         }
 
     def instructions(self, module: _llvm.Module, builder: Builder) -> int:
-        """Return the instructions that the program retires on a small case."""
+        """Return the number of instructions that the program retires on a small case."""
         return self._runs.instructions(builder.build(module).path)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The symbols that a module defines for other modules, and those that it needs from them.
 
-Read from the text of the IR; no compiler is loaded.
+They are read from the IR text; no compiler is loaded.
 """
 
 import re
@@ -17,7 +17,7 @@ _BECOMES_A_CALL = re.compile(r"llvm\.(memcpy|memmove|memset)\.")
 
 
 def read_symbols(text: str) -> tuple[set[str], set[str]]:
-    """Return the names that the IR `text` defines for others, and those it needs of others.
+    """Return the names that the IR `text` defines for other modules, and those that it needs.
 
     >>> defined, needed = read_symbols("@a = external global i32\\ndefine i32 @f() { ret i32 0 }")
     >>> defined, needed
@@ -32,8 +32,8 @@ def read_symbols(text: str) -> tuple[set[str], set[str]]:
             external = kind == "declare" or "available_externally" in words
             weak = kind == "declare" and "extern_weak" in words
             (needed if external else defined).update([] if weak else [_unescape(name)])
-    for name, rest in _OTHER.findall(text):
-        words = set(rest.split()[:4])
+    for name, definition in _OTHER.findall(text):
+        words = set(definition.split()[:4])
         if name.startswith("llvm.") or _LOCAL_LINKAGE & words or "extern_weak" in words:
             continue
         external = words & {"external", "available_externally"}
@@ -44,4 +44,4 @@ def read_symbols(text: str) -> tuple[set[str], set[str]]:
 def _unescape(name: str) -> str:
     if not name.startswith('"'):
         return name
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name[1:-1]).removeprefix("\1")
+    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), name[1:-1]).removeprefix("\1")

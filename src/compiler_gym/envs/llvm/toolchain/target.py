@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Which machine a program is for: the one its module names, or the one an address asks for.
+"""The target of a program: that of its module, or the one that its address names.
 
-``?target=aarch64`` makes the module one for that machine before anything else: its triple, its
-data layout and the processor that its functions name become what clang writes for that machine.
-The instructions are those that clang made for x86-64.
+``?target=aarch64`` retargets the module before anything else: its triple, its data layout and the
+processor in its function attributes become those that clang writes for that target. The
+instructions remain those that clang generated for x86-64.
 """
 
 import hashlib
@@ -18,28 +18,28 @@ __all__ = ["Target"]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The machine that code is made for."""
+    """The machine that code is generated for."""
 
     uri: str
     asked: str = ""
-    """The name of a machine, or a triple; empty to leave it to the module."""
+    """The name of a machine or a triple; empty to keep the module's own."""
 
     @classmethod
     def of(cls, benchmark: BenchmarkSpec) -> "Target":
-        """Return the target that an address asks for; raise `BenchmarkInitError` for no machine."""
-        asked = benchmark.parameters.get("target")
-        if asked is None:
+        """Return the target in an address; raise `BenchmarkInitError` if it is unknown."""
+        target = benchmark.parameters.get("target")
+        if target is None:
             return cls(benchmark.uri)
-        if not asked.isascii() or not _llvm.machine_of(asked):
+        if not target.isascii() or not _llvm.machine_of(target):
             raise BenchmarkInitError(
-                f"target is {asked!r} in {benchmark.uri}: expected {', '.join(_llvm.machines())}, "
-                "or a triple of one of them such as aarch64-unknown-linux-gnu"
+                f"no target {target!r} in {benchmark.uri}; use {', '.join(_llvm.machines())}, "
+                "or a triple such as aarch64-unknown-linux-gnu"
             )
-        return cls(benchmark.uri, asked)
+        return cls(benchmark.uri, target)
 
     @property
     def key(self) -> str:
-        """What the names of kept costs end in: costs on one machine are none of another."""
+        """The suffix of cached costs, which keeps the costs of different targets apart."""
         if not self.asked:
             return ""
         machine = _llvm.machine_of(self.asked)
@@ -48,7 +48,7 @@ class Target:
         return f"-{machine}-{hashlib.sha256(self.asked.encode()).hexdigest()[:32]}"
 
     def apply(self, module: _llvm.Module) -> None:
-        """Make a fresh module one for this machine, or raise `BenchmarkInitError`."""
+        """Retarget a new module to this machine, or raise `BenchmarkInitError`."""
         if not self.asked:
             return
         try:

@@ -23,58 +23,58 @@ from compiler_gym.validation import Rung, Subject, ValidationResult, choose_rung
 __all__ = ["AS_IT_IS", "QUICK", "RUNGS", "BugReport", "is_proved", "validate"]
 
 _QUESTIONS = {
-    "asan": "Is every access inside an object that is alive?",
-    "ubsan": "Does it stay clear of undefined behaviour?",
-    "msan": "Is every value that decides something initialised?",
+    "asan": "Is every memory access inside a live object?",
+    "ubsan": "Is the program free of undefined behaviour?",
+    "msan": "Is every value that affects control flow initialised?",
 }
 
 
 def _here(
     applies: Callable[[Subject], bool] = lambda subject: True,
 ) -> Callable[[Subject], bool]:
-    """Return `applies` for programs that can be run: those of other machines cannot."""
+    """Return `applies`, restricted to programs for this machine, which can be run."""
     return lambda subject: not other_machine(subject.benchmark) and applies(subject)
 
 
 RUNGS = (
     Rung("verify", "Is the module valid IR after every step?", check_steps, is_semantic=False),
-    Rung("run", "Does the program do on its inputs what a -O0 build does?", check_runs),
+    Rung("run", "Does the program behave like a -O0 build on its inputs?", check_runs),
     Rung(
         "checksums",
-        "Does a program of csmith print the checksum that other builds print?",
+        "Does a program from csmith print the same checksum as other builds?",
         check_checksums,
         applies=_here(is_of_csmith),
     ),
     Rung(
         "more",
-        "Does it do so on longer inputs, and on many that were never recorded?",
+        "Does it also do so on longer inputs and on many that were never recorded?",
         check_more,
         applies=_here(has_more),
     ),
     Rung(
         "fresh",
-        "Does it do so on inputs that are drawn anew, so that nobody can know them?",
+        "Does it also do so on new random inputs, which cannot be known in advance?",
         check_fresh,
         applies=_here(has_more),
     ),
     Rung(
         "generated",
-        "Does it do so on inputs changed to reach what the known ones do not?",
+        "Does it also do so on inputs mutated to increase coverage?",
         check_generated,
         applies=_here(has_inputs),
     ),
     *(
         Rung(
             sanitizer.name,
-            f"{_QUESTIONS[sanitizer.name]} (where the unoptimised program is clean)",
+            f"{_QUESTIONS[sanitizer.name]} (if the unoptimised program is clean)",
             partial(check_sanitizer, sanitizer),
             applies=_here(),
         )
         for sanitizer in SANITIZERS
     ),
-    Rung("alive", "Can alive-tv prove every function, where it is installed?", check_proofs),
+    Rung("alive", "Can alive-tv, if installed, prove every function?", check_proofs),
 )
-"""Every rung above the replay."""
+"""All rungs after the replay."""
 
 QUICK = ("replay", "verify", "run", "checksums")
 """The rungs that take a second or less."""
@@ -85,5 +85,5 @@ def validate(
     make_env: Callable[[], CompilerEnv],
     rungs: Iterable[str] | None = QUICK,
 ) -> ValidationResult:
-    """Return what a replay and the named `rungs` say of `state`; None asks every rung."""
+    """Return the results of a replay and of the named `rungs` for `state`; None runs all rungs."""
     return climb(state, make_env, choose_rungs(RUNGS, rungs))

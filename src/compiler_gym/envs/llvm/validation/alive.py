@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Translation validation: ask ``alive-tv``, where the user has it, to prove every function.
+"""Translation validation: prove every function with ``alive-tv``, if it is installed.
 
-A proof covers every input, but not every function has one: what times out, is not
-supported or was changed by an action that looks at several functions is unknown.
-Only a counterexample to actions that look at one function at a time is a failure.
+A proof covers every input, but not every function can be proved: the result is unknown if
+``alive-tv`` times out or does not support a function, or if an action can change several functions
+together. Only a counterexample to actions on single functions is a failure.
 """
 
 import re
@@ -28,15 +28,17 @@ _OUTCOMES = {
 
 
 def check_proofs(subject: Subject) -> Finding:
-    """Return what ``alive-tv`` says of the module before and after the actions."""
+    """Return the result of ``alive-tv`` for the module before and after the actions."""
     tool = shutil.which("alive-tv")
     if tool is None:
-        return Finding.unknown("needs alive-tv on PATH: https://github.com/AliveToolkit/alive2")
+        return Finding.unknown(
+            "alive-tv is not on PATH; install it from https://github.com/AliveToolkit/alive2"
+        )
     return _run_alive(tool, _before(subject), make_module(subject), is_local=_is_local(subject))
 
 
 def is_proved(before: bytes, after: bytes) -> bool:
-    """Return whether ``alive-tv`` is there and proves every function of one module's change."""
+    """Return whether ``alive-tv`` is installed and proves the change of every function."""
     tool = shutil.which("alive-tv")
     return tool is not None and _run_alive(tool, before, after, is_local=True).verdict is Verdict.OK
 
@@ -48,14 +50,16 @@ def _run_alive(tool: str, before: bytes, after: bytes, *, is_local: bool) -> Fin
         target.write_bytes(after)
         command = [tool, f"--smt-to={_FUNCTION_SECONDS * 1000}", str(source), str(target)]
         try:
-            done = subprocess.run(command, capture_output=True, timeout=_PROOF_SECONDS, check=False)
+            result = subprocess.run(
+                command, capture_output=True, timeout=_PROOF_SECONDS, check=False
+            )
         except subprocess.TimeoutExpired:
             return Finding.unknown(f"alive-tv did not finish within {_PROOF_SECONDS:g} s")
-    return _judge(done.stdout.decode(errors="replace"), is_local=is_local)
+    return _judge(result.stdout.decode(errors="replace"), is_local=is_local)
 
 
 def _before(subject: Subject) -> bytes:
-    """Return the module as the session starts with it: marked for its goal."""
+    """Return the module at reset, with the attributes of its goal."""
     with subject.make_env() as env:
         env.observation_space = env.reward_space = None
         env.reset(benchmark=subject.benchmark)
@@ -78,13 +82,13 @@ def _judge(text: str, *, is_local: bool) -> Finding:
             name = _FUNCTION_NAME.findall(block)[0]
             example = block.partition("doesn't verify!")[2].strip()[:500]
             wrong.append(ValidationError("a counterexample", {"function": name, "is": example}))
-    told = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
+    summary = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
     if wrong and is_local:
-        return Finding.fail(wrong[:3], told)
+        return Finding.fail(wrong[:3], summary)
     if wrong:
         return Finding.unknown(
-            f"{told}; some actions look at several functions: no proof either way"
+            f"{summary}; inconclusive, because some actions change several functions together"
         )
     if counts["correct"] and counts["correct"] == len(blocks):
-        return Finding.ok(told)
-    return Finding.unknown(told or "alive-tv named no function")
+        return Finding.ok(summary)
+    return Finding.unknown(summary or "alive-tv reported no function")

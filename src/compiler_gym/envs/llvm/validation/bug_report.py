@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Write what a bug of LLVM needs on LLVM's own tracker: IR, one command, what was expected.
+"""Write reports for LLVM's issue tracker: IR, one command, and the expected result.
 
-Only LLVM's own tools take part: the folder shows the bug to whoever has them. The
-IR is reduced by ``llvm-reduce`` where it is installed, with the script that stays
-in the folder as its judge. What the script runs is the program and what reducing
-makes of it: both work in a sandbox, on a copy of the folder.
+The folder reproduces the bug with LLVM's own tools alone. If ``llvm-reduce`` is installed, it
+reduces the IR, with the script in the folder as its interestingness test. The script runs the
+program and reduced versions, so everything happens in a sandbox, on a copy of the folder.
 """
 
 import re
@@ -36,7 +35,7 @@ _REPORT_LIMITS = RunLimits(
 
 _CRASH = """\
 #!/bin/sh
-# Succeeds where {opt} ends on the IR file "$1" as it did on the whole program.
+# Succeeds if {opt} fails on the IR file "$1" in the same way as on the whole program.
 output=$(timeout {seconds} {opt} {arguments} "$1" -o /dev/null 2>&1)
 [ $? -eq {status} ] || exit 1
 {signature}
@@ -44,9 +43,9 @@ output=$(timeout {seconds} {opt} {arguments} "$1" -o /dev/null 2>&1)
 
 _MISCOMPILE = """\
 #!/bin/sh
-# Succeeds where the program in the IR file "$1" does something else after the pipeline.
-# The program itself must be sound: it ends by itself, repeats itself, and AddressSanitizer
-# has nothing to say about it.
+# Succeeds if the program in the IR file "$1" behaves differently after the pipeline.
+# The program itself must be sound: it terminates by itself, is deterministic, and
+# AddressSanitizer reports nothing.
 here=$(cd "$(dirname "$0")" && pwd)
 ir=$(realpath "$1")
 work=$(mktemp -d) && cd "$work" || exit 1
@@ -76,17 +75,17 @@ run after
 
 @dataclass(frozen=True, slots=True)
 class BugReport:
-    """What was written, and whether LLVM's own tools show the bug."""
+    """A written report, and whether LLVM's own tools reproduce the bug."""
 
     folder: Path
     command: str
-    """The command that shows it, inside the folder."""
+    """The command that reproduces the bug, run inside the folder."""
     is_shown: bool
-    """True if it does, here."""
+    """True if the command reproduces the bug on this machine."""
     is_reduced: bool
-    """True if the IR is smaller than the whole program's."""
+    """True if the IR was reduced."""
     lines: int
-    """Lines of the IR that the command reads."""
+    """The number of lines of the IR that the command reads."""
 
 
 def write_bug_report(
@@ -99,12 +98,12 @@ def write_bug_report(
     link: tuple[str, ...] = (),
     details: str = "",
 ) -> BugReport:
-    """Write the report of what `pipeline` does to `module` into `folder`.
+    """Write a report on the effect of `pipeline` on `module` into `folder`.
 
-    A miscompile needs the `case` on which the program goes wrong. The program, and what
-    ``llvm-reduce`` makes of it, run in the sandbox that was chosen.
+    A miscompile needs the `case` on which the program fails. The program and its reduced versions
+    run in the current sandbox.
     """
-    folder = folder.absolute()  # the tools below run in it
+    folder = folder.absolute()  # the tools run inside it
     _create(folder)
     (folder / "program.bc").write_bytes(module)
     arguments = f"-passes={shlex.quote(pipeline)}"
@@ -133,32 +132,35 @@ def _create(folder: Path) -> None:
 
 
 def _crash_script(program: Path, arguments: str) -> tuple[str, str]:
-    """Return the script that knows the crash, and its symptom; both empty if there is none."""
+    """Return the script that recognises the crash (empty if opt does not fail), and the symptom."""
     command = [_OPT, *shlex.split(arguments), str(program), "-o", "/dev/null"]
     if shutil.which(_OPT) is None:
         return "", f"{_OPT} is not installed"
     try:
-        done = subprocess.run(command, capture_output=True, timeout=_COMMAND_SECONDS, check=False)
-        status, words = done.returncode, done.stderr.decode(errors="replace")
+        result = subprocess.run(command, capture_output=True, timeout=_COMMAND_SECONDS, check=False)
+        status, stderr = result.returncode, result.stderr.decode(errors="replace")
     except subprocess.TimeoutExpired:
-        status, words = 124, ""
+        status, stderr = 124, ""
     if status == 0:
-        return "", f"{_OPT} does not fail: the failure is one of memory, of time or of this library"
+        return (
+            "",
+            f"{_OPT} does not fail: the cause is a memory limit, a time limit or this library",
+        )
     status = 128 - status if status < 0 else status
-    error = next((line for line in words.splitlines() if "LLVM ERROR:" in line), "")
+    error = next((line for line in stderr.splitlines() if "LLVM ERROR:" in line), "")
     signature = f'printf "%s" "$output" | grep -qF {shlex.quote(error)}' if error else "exit 0"
     text = _CRASH.format(
         opt=_OPT, seconds=_COMMAND_SECONDS, arguments=arguments, status=status, signature=signature
     )
-    symptom = error or f"{_OPT} ends with status {status}"
+    symptom = error or f"{_OPT} exits with status {status}"
     return text, "\n\n".join(
-        [symptom, *_code_block(_stack_dump(words.replace(f"{program.parent}/", "")))]
+        [symptom, *_code_block(_stack_dump(stderr.replace(f"{program.parent}/", "")))]
     )
 
 
-def _stack_dump(words: str) -> str:
-    """Return what LLVM was at: the numbered lines, without the arguments and the addresses."""
-    lines = words.partition("Stack dump:\n")[2].splitlines()
+def _stack_dump(stderr: str) -> str:
+    """Return the numbered lines of LLVM's stack dump, without arguments and addresses."""
+    lines = stderr.partition("Stack dump:\n")[2].splitlines()
     return "\n".join(line for line in lines if re.match(r"[1-9]\d*\.", line))
 
 
@@ -167,9 +169,9 @@ def _code_block(text: str) -> list[str]:
 
 
 def _version() -> str:
-    """Return the lines of ``opt --version`` that a tracker asks for."""
+    """Return the lines of ``opt --version`` that a bug report needs."""
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [_OPT, "--version"],
             capture_output=True,
             text=True,
@@ -178,7 +180,7 @@ def _version() -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return f"{_OPT} is not installed"
-    lines = [line.strip() for line in done.stdout.splitlines()]
+    lines = [line.strip() for line in result.stdout.splitlines()]
     return ", ".join(line for line in lines if re.search(r"version|target|CPU", line))
 
 
@@ -200,7 +202,7 @@ def _miscompile_script(folder: Path, case: RunCase, link: tuple[str, ...], argum
 
 
 def _is_interesting(folder: Path, program: str, link: tuple[str, ...]) -> bool:
-    """Return whether the script succeeds on this file of the folder."""
+    """Return whether the script succeeds on the file `program` in the folder."""
     command = ["/bin/sh", _SCRIPT, program]
     try:
         return _run_on_copy(folder, command, link, 5 * _COMMAND_SECONDS).exit_status == 0
@@ -209,7 +211,7 @@ def _is_interesting(folder: Path, program: str, link: tuple[str, ...]) -> bool:
 
 
 def _reduce_ir(folder: Path, link: tuple[str, ...]) -> Path | None:
-    """Return the reduced IR, or None where ``llvm-reduce`` is missing or finds nothing smaller."""
+    """Return the reduced IR, or None if ``llvm-reduce`` is missing or cannot reduce it."""
     if shutil.which(_REDUCE) is None:
         return None
     target = folder / "reduced.bc"
@@ -227,11 +229,11 @@ def _reduce_ir(folder: Path, link: tuple[str, ...]) -> Path | None:
 def _run_on_copy(
     folder: Path, command: list[str], link: tuple[str, ...], seconds: float, *outputs: str
 ) -> RunReport:
-    """Run a command on a copy of the report: it runs the program, and what becomes of that."""
+    """Run a command, which can run the program or a reduced version, on a copy of the report."""
     names = ("program.bc", "reduced.bc", "stdin", _SCRIPT)
     files = [folder / name for name in names] + [*(folder / "case").rglob("*")]
     inputs = {str(path.relative_to(folder)): path for path in files if path.is_file()}
-    tools = [found for tool in (_OPT, clang_command()[0]) if (found := shutil.which(tool))]
+    tools = [path for tool in (_OPT, clang_command()[0]) if (path := shutil.which(tool))]
     homes = [
         home for tool in tools for home in (Path(tool).parent, Path(tool).parent.parent / "lib")
     ]
@@ -244,28 +246,28 @@ def _run_on_copy(
 
 
 def _as_text(folder: Path, module: Path) -> Path:
-    """Write `module` as text beside it, where a disassembler is installed, and return the file."""
+    """Return `module` as a text file next to it, or itself if there is no disassembler."""
     tool = find_tool("llvm-dis")
     if tool is None:
         return module
     target = module.with_suffix(".ll")
-    command = [tool, module.name, "-o", target.name]  # the text names its source: no path of ours
-    done = subprocess.run(command, cwd=module.parent, capture_output=True, check=False)
-    return target if done.returncode == 0 else module
+    command = [tool, module.name, "-o", target.name]  # relative: the text contains this path
+    result = subprocess.run(command, cwd=module.parent, capture_output=True, check=False)
+    return target if result.returncode == 0 else module
 
 
 def _readme(report: BugReport, kind: str, symptom: str) -> None:
     expected = {
-        "crash": "the command ends with status 0 and writes valid IR",
-        "miscompile": "the program does the same before and after the command",
+        "crash": "the command exits with status 0 and writes valid IR",
+        "miscompile": "the program behaves the same before and after the command",
     }[kind]
-    shown = "" if report.is_shown else "LLVM's own tools did not show it when this was written.\n"
+    note = "" if report.is_shown else "LLVM's own tools did not reproduce this bug.\n"
     (report.folder / "README.md").write_text(
         f"# LLVM {MAJOR}: {kind}\n\n"
         f"Version: {_version()}\n\n"
         f"Command:\n\n```\n{report.command}\n```\n\n"
-        f"Expected: {expected}.\n\nFound: {symptom.strip() or 'see interesting.sh'}\n{shown}\n"
-        "`interesting.sh FILE` succeeds on IR that shows it, as `llvm-reduce --test` takes it.\n",
+        f"Expected: {expected}.\n\nFound: {symptom.strip() or 'see interesting.sh'}\n{note}\n"
+        "`interesting.sh FILE` succeeds on IR that shows the bug, for `llvm-reduce --test`.\n",
         encoding="utf-8",
     )
     (report.folder / "command.txt").write_text(report.command + "\n", encoding="utf-8")

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Make programs of modules: code generation and linking, without any pass of the middle end.
+"""Build programs from modules: code generation and linking, without middle-end passes.
 
-What a validation runs must be the module as it is. Clang's code generator is given
-the module with its passes switched off; the reference is the unchanged module at
-``-O0``.
+Validation must run the module unchanged, so clang generates code with its passes disabled. The
+reference is the benchmark's own module at ``-O0``.
 """
 
 import functools
@@ -40,9 +39,9 @@ __all__ = [
 ]
 
 AS_IT_IS = ("-O1", "-Xclang", "-disable-llvm-passes")
-"""Generate code for the module and change nothing in it."""
+"""Flags that generate code without changing the module."""
 REFERENCE = ("-O0",)
-"""The plainest code there is."""
+"""Flags for the reference: unoptimised code."""
 
 _LINK_SECONDS = 300.0
 _MOST_REFERENCES = 32
@@ -51,7 +50,7 @@ _MOST_REFERENCES = 32
 def link_program(
     module: bytes, output: Path, *, link: Sequence[str] = (), flags: Sequence[str] = AS_IT_IS
 ) -> Path:
-    """Write the program of `module` to `output`; raise `BenchmarkInitError` with clang's words."""
+    """Link `module` to `output`; raise `BenchmarkInitError` with clang's diagnostics."""
     source = output.with_suffix(".bc")
     source.write_bytes(module)
     words = [*clang_command(), *flags, "-Wno-override-module", "-x", "ir", str(source)]
@@ -64,13 +63,13 @@ def link_program(
 def build_program(
     module: bytes, *, link: Sequence[str] = (), flags: Sequence[str] = AS_IT_IS
 ) -> Generator[Path]:
-    """Lend the program of `module`, in a directory that is removed afterwards."""
+    """Yield the program of `module`, in a directory that is removed afterwards."""
     with scratch_directory("build") as directory:
         yield link_program(module, Path(directory) / "program", link=link, flags=flags)
 
 
 def build_reference(benchmark: Benchmark, spec: RunSpec) -> Reference:
-    """Return the program of the unchanged `benchmark`, built when it is first run."""
+    """Return the program of the unchanged `benchmark`, built on its first run."""
     contents = spec.reference or benchmark.contents
     return _reference(contents, tuple(spec.link), spec.time_limit)
 
@@ -82,49 +81,49 @@ def run_tool(
     folder: Path | None = None,
     visible: Sequence[str] = (),
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a tool of LLVM; raise `BenchmarkInitError` with its words if it fails.
+    """Run a tool of LLVM; raise `BenchmarkInitError` with its output if it fails.
 
-    One that makes code or reads source names the `folder` it works in: it reads no other file
-    of the user's but those that are `visible`.
+    With a `folder`, the tool runs in a sandbox and can read only that folder and the user's files
+    in `visible`; use this for tools that compile or link.
     """
     try:
         if folder is not None and shutil.which(command[0]) and not _is_of_python(command):
-            found = [str(shutil.which(command[0])), *command[1:]]
-            done = run_tool_boxed(found, folder=folder, seconds=seconds, visible=visible)
+            resolved = [str(shutil.which(command[0])), *command[1:]]
+            result = run_tool_boxed(resolved, folder=folder, seconds=seconds, visible=visible)
         else:
-            done = subprocess.run(
+            result = subprocess.run(
                 command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
             )
-    except subprocess.TimeoutExpired as late:
-        raise BenchmarkTimeoutError(f"{command[0]} did not finish within {seconds:g} s") from late
+    except subprocess.TimeoutExpired as error:
+        raise BenchmarkTimeoutError(f"{command[0]} did not finish within {seconds:g} s") from error
     except OSError as error:
         raise BenchmarkInitError(f"cannot run {command[0]}: {error.strerror}") from error
-    if done.returncode:
-        words = done.stderr.decode(errors="replace").strip()[:2000]
-        raise BenchmarkInitError(f"{Path(command[0]).name} failed:\n{words}")
-    return done
+    if result.returncode:
+        stderr = result.stderr.decode(errors="replace").strip()[:2000]
+        raise BenchmarkInitError(f"{Path(command[0]).name} failed:\n{stderr}")
+    return result
 
 
 def _is_of_python(command: Sequence[str]) -> bool:
-    """Return whether it is the clang of a Python package, which needs a home and a cache."""
+    """Return whether this is the clang of a Python package, which needs a home and a cache."""
     return command[0] == sys.executable
 
 
 def paths_in(link: Sequence[str]) -> list[str]:
-    """Return the files and folders that a linker is told of."""
+    """Return the absolute files and folders in linker flags."""
     words = [word.removeprefix("-L").removeprefix("-Wl,-rpath,") for word in link]
     return [word for word in words if os.path.isabs(word) and os.path.exists(word)]
 
 
 def find_opt() -> str:
-    """Return LLVM's own ``opt``; raise `EnvironmentNotSupported` with what to install."""
+    """Return LLVM's own ``opt``; raise `EnvironmentNotSupported` with installation advice."""
     return require_tool("opt")
 
 
 def other_machine(benchmark: Benchmark) -> str:
-    """Return the machine that the address of `benchmark` makes it for, unless it runs here."""
-    asked = BenchmarkUri.from_string(str(benchmark.uri)).parameters.get("target", "")
-    return "" if asked.split("-")[0] in ("", "x86_64", "amd64") else asked
+    """Return the target in the address of `benchmark`; empty if its programs run here."""
+    target = BenchmarkUri.from_string(str(benchmark.uri)).parameters.get("target", "")
+    return "" if target.split("-")[0] in ("", "x86_64", "amd64") else target
 
 
 _lock = threading.Lock()

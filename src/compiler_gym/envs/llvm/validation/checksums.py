@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs of csmith print a checksum of all they computed: every compiler must agree on it."""
+"""Programs from csmith print a checksum of all global variables; all builds must agree on it."""
 
 import shutil
 from collections.abc import Iterator
@@ -20,30 +20,32 @@ _INCLUDES = "/usr/include/csmith"
 
 
 def is_of_csmith(subject: Subject) -> bool:
-    """Return whether csmith wrote the program."""
+    """Return whether csmith generated the program."""
     return isinstance(subject.benchmark, CsmithBenchmark)
 
 
 def check_checksums(subject: Subject) -> Finding:
-    """Return whether the program prints the checksum that other builds of it agree on."""
+    """Return whether the program prints the checksum on which its other builds agree."""
     benchmark = subject.benchmark
     limits = RunLimits(seconds=benchmark.run.time_limit if benchmark.run else 10.0)
     with scratch_directory("build") as directory:
         references = dict(_references(benchmark, Path(directory), limits))
     stopped = [name for name, ran in references.items() if ran.stopped_by is not None]
     if stopped:
-        return Finding.unknown(f"the build at {stopped[0]} does not end in {limits.seconds:g} s")
+        return Finding.unknown(
+            f"the build at {stopped[0]} does not finish within {limits.seconds:g} s"
+        )
     if len({(ran.stdout, ran.exit_status) for ran in references.values()}) > 1:
         sums = ", ".join(f"{name}: {_checksum(ran)}" for name, ran in references.items())
         return Finding.unknown(f"builds of the unchanged program disagree: {sums}")
-    wanted = next(iter(references.values()))
+    expected = next(iter(references.values()))
     with build_program(make_module(subject)) as program:
-        found = run_contained([program], RunCase(), limits=limits)
-    if (found.stdout, found.exit_status) == (wanted.stdout, wanted.exit_status):
-        return Finding.ok(f"{_checksum(wanted)} at {', '.join(references)}")
-    facts = {"expected": _checksum(wanted), "found": _checksum(found), "by": list(references)}
-    if found.stopped_by is not None:
-        facts["passed its limit of"] = found.stopped_by
+        actual = run_contained([program], RunCase(), limits=limits)
+    if (actual.stdout, actual.exit_status) == (expected.stdout, expected.exit_status):
+        return Finding.ok(f"{_checksum(expected)} at {', '.join(references)}")
+    facts = {"expected": _checksum(expected), "found": _checksum(actual), "by": list(references)}
+    if actual.stopped_by is not None:
+        facts["passed its limit of"] = actual.stopped_by
     return Finding.fail([ValidationError("the checksum differs", facts)])
 
 

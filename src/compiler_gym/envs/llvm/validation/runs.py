@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks that build and run the program and compare it, or verify the IR of every step."""
+"""Checks that run the program and compare its behaviour, or verify the IR after every step."""
 
 import secrets
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 FURTHER = 64
-"""Inputs that are made beyond those recorded."""
+"""The number of inputs to generate in addition to the recorded ones."""
 _FRESH = 16
 _MOST_NUMBER = 1 << 31
 
@@ -49,7 +49,7 @@ def check_steps(subject: Subject) -> Finding:
                 if trouble := machine_trouble(info["error"]):
                     return Finding.unknown(f"step {number}, {name}: {trouble}")
                 facts = {"step": number, "action": name, "error": info["error_details"]}
-                return Finding.fail([ValidationError("an action fails by itself", facts)])
+                return Finding.fail([ValidationError("an action fails when applied alone", facts)])
             try:
                 env.send_param("llvm.verify", "")
             except InvalidIrError as error:
@@ -59,35 +59,35 @@ def check_steps(subject: Subject) -> Finding:
 
 
 def check_runs(subject: Subject) -> Finding:
-    """Return whether the program does on its inputs what the unoptimised one does."""
+    """Return whether the program behaves like the unoptimised one on its inputs."""
     return compare_module(subject.benchmark, make_module(subject))
 
 
 def has_more(subject: Subject) -> bool:
-    """Return whether further inputs of the program can be made."""
+    """Return whether further inputs of the program can be generated."""
     return subject.benchmark.run is not None and subject.benchmark.run.more is not None
 
 
 def check_more(subject: Subject) -> Finding:
-    """Return whether the program does so on longer inputs and on many that were never recorded."""
+    """Return the result of the comparison on longer inputs and many that were never recorded."""
     spec = subject.benchmark.run
     assert spec is not None
     return compare_module(subject.benchmark, make_module(subject), more_cases(spec))
 
 
 def check_fresh(subject: Subject) -> Finding:
-    """Return whether it does so on inputs that are drawn anew each time: nobody has seen them."""
+    """Return the result of the comparison on new random inputs, unknown in advance."""
     spec = subject.benchmark.run
     assert spec is not None
     assert spec.more is not None
-    drawn = [FURTHER + secrets.randbelow(_MOST_NUMBER) for _ in range(_FRESH)]
-    return compare_module(subject.benchmark, make_module(subject), list(map(spec.more, drawn)))
+    numbers = [FURTHER + secrets.randbelow(_MOST_NUMBER) for _ in range(_FRESH)]
+    return compare_module(subject.benchmark, make_module(subject), list(map(spec.more, numbers)))
 
 
 def more_cases(spec: RunSpec, numbers: range = range(FURTHER)) -> list[RunCase]:
-    """Return the cases that `numbers` make and, after them, those of the longer size classes."""
-    made = [spec.more(number) for number in numbers] if spec.more is not None else []
-    return [*made, *spec.of_size("small").cases, *spec.of_size("ref").cases]
+    """Return the cases generated for `numbers`, then those of the other size classes."""
+    generated = [spec.more(number) for number in numbers] if spec.more is not None else []
+    return [*generated, *spec.of_size("small").cases, *spec.of_size("ref").cases]
 
 
 def compare_module(
@@ -97,15 +97,15 @@ def compare_module(
     *,
     compared: Compared = Compared.RESULTS,
 ) -> Finding:
-    """Return whether the program of `module` does what `benchmark` does, on its inputs.
+    """Return whether the program of `module` behaves like `benchmark` on its inputs.
 
-    `cases` are by default the shortest that are known.
+    `cases` defaults to the shortest known cases.
     """
     if machine := other_machine(benchmark):
-        return Finding.unknown(f"the program is made for {machine}: it is not run here")
+        return Finding.unknown(f"the program is for {machine}, so it cannot be run here")
     spec = benchmark.run
     if spec is None or not spec.cases:
-        return Finding.unknown("nothing is known of how to run this program")
+        return Finding.unknown("the benchmark does not describe how to run this program")
     cases = choose_cases(spec) if cases is None else cases
     reference = build_reference(benchmark, spec)
     limits = RunLimits(seconds=spec.time_limit)

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Run the optimised program under sanitizers, on inputs on which the unoptimised one is clean.
 
-The address and the memory sanitizer watch the optimised module itself. Optimised
-code may do what these tools forbid though it is right (they ask LLVM to spare some
-transformations), so a report counts only if the same actions on a module marked
-for the sanitizer, as clang would mark it, end in a report too. The sanitizer of
-undefined behaviour lives in clang: its checks are compiled in from source, and the
-actions are replayed over them.
+The address and memory sanitizers instrument the optimised module itself. Correct optimisations can
+trigger false reports (with a sanitizer, clang marks functions so that LLVM avoids these), so a
+report counts only if the same actions on a module with clang's marks also lead to a report. The
+undefined-behaviour sanitizer is part of clang: its checks are compiled in from source, and the
+actions are replayed on the result.
 """
 
 import functools
@@ -38,7 +37,7 @@ __all__ = [
 ]
 
 MOST_CASES = 6
-"""Inputs per sanitizer: each run costs many times a plain one."""
+"""The most inputs per sanitizer: each run takes many times as long as a normal one."""
 
 _SANITIZER_SLOWDOWN = 6
 _KEPT_BUILDS = 64
@@ -50,11 +49,11 @@ class Sanitizer:
 
     name: str
     flag: str
-    """What links its run-time library, and compiles its checks in from source."""
+    """The flag that links its run-time library and, from source, compiles its checks in."""
     mark: str
-    """What its reports hold."""
+    """The text that identifies its reports."""
     attribute: str = ""
-    """The attribute of functions that it watches; empty where it works on source."""
+    """The attribute of functions that it instruments; empty if it needs the source."""
     instrument: str = ""
     """The pass that adds its checks."""
 
@@ -73,14 +72,14 @@ _ENVIRONMENT = {
 
 
 def check_sanitizer(sanitizer: Sanitizer, subject: Subject) -> Finding:
-    """Return whether `sanitizer` is silent where it is silent on the unoptimised program."""
+    """Return whether `sanitizer` reports nothing on inputs where the unoptimised code is clean."""
     with runtime_needed():
         return _sanitizer_finding(sanitizer, subject)
 
 
 @contextmanager
 def runtime_needed() -> Generator[None]:
-    """Say what to install where a program cannot be linked with the checks in it.
+    """Turn a failed link of a sanitizer's run-time library into installation advice.
 
     Raises `EnvironmentNotSupported`.
     """
@@ -89,21 +88,21 @@ def runtime_needed() -> Generator[None]:
     except BenchmarkInitError as error:
         if "clang_rt" not in str(error):
             raise
-        words = str(error).strip().splitlines()[-1]
+        reason = str(error).strip().splitlines()[-1]
         raise EnvironmentNotSupported(
-            "needs clang's run-time libraries: install them with "
-            f"`apt install {name_package('clang_rt')}`: {words}"
+            "clang's run-time libraries not found; install them with "
+            f"`apt install {name_package('clang_rt')}`: {reason}"
         ) from error
 
 
 def _sanitizer_finding(sanitizer: Sanitizer, subject: Subject) -> Finding:
     spec = subject.benchmark.run
     if spec is None or not spec.cases:
-        return Finding.unknown("nothing is known of how to run this program")
+        return Finding.unknown("the benchmark does not describe how to run this program")
     cases = choose_cases(spec, most=MOST_CASES)
     clean = [case for case in cases if not _reference_reports(sanitizer, subject.benchmark, case)]
     if not clean:
-        return Finding.unknown("the unoptimised program is not clean itself")
+        return Finding.unknown("the unoptimised program already has reports")
     if not sanitizer.attribute:
         module = _replay(subject, compile_for_sanitizer(sanitizer, subject.benchmark))
         return _finding_of_reports(_reports(sanitizer, module, clean, spec.link), clean)
@@ -115,15 +114,15 @@ def _sanitizer_finding(sanitizer: Sanitizer, subject: Subject) -> Finding:
     if confirmed:
         return _finding_of_reports(confirmed, clean)
     return Finding.unknown(
-        f"a report on {reports[0][0].name} that goes away when the functions are marked for the "
-        f"sanitizer from the start: {reports[0][1]}"
+        f"the report on {reports[0][0].name} disappears if the functions are marked for the "
+        f"sanitizer from the start, so it may be false: {reports[0][1]}"
     )
 
 
 def collect_reports(
     sanitizer: Sanitizer, module: bytes, cases: Sequence[RunCase], link: Sequence[str]
 ) -> list[tuple[RunCase, str]]:
-    """Return the cases on which the instrumented `module` is reported, with the report."""
+    """Return the cases on which the instrumented `module` has a report, with the report."""
     return _reports(sanitizer, instrument(sanitizer, module), cases, link)
 
 
@@ -134,19 +133,19 @@ def _finding_of_reports(reports: list[tuple[RunCase, str]], cases: Sequence[RunC
         ValidationError("a sanitizer reports an error", {"case": case.name, "report": report})
         for case, report in reports[:3]
     ]
-    return Finding.fail(errors, f"{len(reports)} of {len(cases)} inputs are reported")
+    return Finding.fail(errors, f"{len(reports)} of {len(cases)} inputs have reports")
 
 
 def _reports(
     sanitizer: Sanitizer, module: bytes, cases: Sequence[RunCase], link: Sequence[str]
 ) -> list[tuple[RunCase, str]]:
-    found: list[tuple[RunCase, str]] = []
+    reports: list[tuple[RunCase, str]] = []
     with build_program(module, link=(*link, sanitizer.flag)) as program:
         for case in cases:
             report = _report_in(sanitizer, _run_case(program, case))
             if report:
-                found.append((case, report))
-    return found
+                reports.append((case, report))
+    return reports
 
 
 def _run_case(program: Path, case: RunCase) -> RunReport:
@@ -154,8 +153,8 @@ def _run_case(program: Path, case: RunCase) -> RunReport:
     return run_contained([program], case, limits=limits, environment=_ENVIRONMENT)
 
 
-def _report_in(sanitizer: Sanitizer, ran: RunReport) -> str:
-    lines = ran.stderr.decode(errors="replace").splitlines()
+def _report_in(sanitizer: Sanitizer, run: RunReport) -> str:
+    lines = run.stderr.decode(errors="replace").splitlines()
     return next((line.strip() for line in lines if sanitizer.mark in line), "")
 
 
@@ -165,22 +164,22 @@ def _clean_cache(sanitizer: Sanitizer, contents: bytes) -> dict[str, str]:
 
 
 def _reference_reports(sanitizer: Sanitizer, benchmark: Benchmark, case: RunCase) -> str:
-    """Return what the sanitizer says of the unoptimised program; empty if it is clean."""
-    known = _clean_cache(sanitizer, benchmark.contents)
-    if case.name not in known:
+    """Return the sanitizer's report on the unoptimised program; empty if it is clean."""
+    cached = _clean_cache(sanitizer, benchmark.contents)
+    if case.name not in cached:
         module = compile_for_sanitizer(sanitizer, benchmark)
         assert benchmark.run is not None
-        # All at once: building costs more than running.
+        # Run all cases at once: building costs more than running.
         cases = choose_cases(benchmark.run, most=MOST_CASES)
         reports = collect_reports if sanitizer.attribute else _reports
-        found = dict.fromkeys([c.name for c in cases], "")
-        found |= {c.name: text for c, text in reports(sanitizer, module, cases, benchmark.run.link)}
-        known.update(found)
-    return known[case.name]
+        texts = dict.fromkeys([c.name for c in cases], "")
+        texts |= {c.name: text for c, text in reports(sanitizer, module, cases, benchmark.run.link)}
+        cached.update(texts)
+    return cached[case.name]
 
 
 def _replay(subject: Subject, module: bytes) -> bytes:
-    """Return what the actions of `subject` make of `module`."""
+    """Return `module` after the actions of `subject`."""
     uri = subject.benchmark.uri
     query = "&".join(f"{key}={value}" for key, value in uri.parameters.items())
     program = Benchmark.from_file_contents(
@@ -197,7 +196,7 @@ def _replay(subject: Subject, module: bytes) -> bytes:
 
 
 def compile_for_sanitizer(sanitizer: Sanitizer, benchmark: Benchmark) -> bytes:
-    """Return the unoptimised module, made for `sanitizer` as clang would make it."""
+    """Return the unoptimised module, prepared for `sanitizer` as clang would do it."""
     return _mark_contents(sanitizer, benchmark.contents, tuple(benchmark.sources))
 
 
@@ -211,7 +210,7 @@ def _mark_contents(
 
 
 def instrument(sanitizer: Sanitizer, module: bytes, *options: str) -> bytes:
-    """Return `module` with the checks of `sanitizer`, made with further `options` of opt."""
+    """Return `module` with the checks of `sanitizer`, using further `options` of opt."""
     force = f"-force-attribute={sanitizer.attribute}"
     return _opt(module, f"forceattrs,{sanitizer.instrument}", force, *options)
 
@@ -225,21 +224,21 @@ def _opt(module: bytes, passes: str, *options: str) -> bytes:
 
 
 def _from_source(sanitizer: Sanitizer, sources: Sequence[tuple[str, bytes]]) -> bytes:
-    """Return the module of `sources` with the sanitizer's checks; they stand where they stood."""
+    """Return the module of `sources`, in their original layout, with the sanitizer's checks."""
     with scratch_directory("build") as directory:
         root = Path(directory)
         for name, contents in sources:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_bytes(contents)
-        named = [name for name, _ in sources if Path(name).suffix in SOURCE_LANGUAGES]
-        if not named:
-            raise BenchmarkInitError("the sources of this program are not known")
-        modules = [_compile(root, name, sanitizer) for name in named]
+        names = [name for name, _ in sources if Path(name).suffix in SOURCE_LANGUAGES]
+        if not names:
+            raise BenchmarkInitError("the benchmark does not include its sources")
+        modules = [_compile(root, name, sanitizer) for name in names]
     return modules[0] if len(modules) == 1 else run_engine("link", modules)[0]
 
 
 def _compile(root: Path, name: str, sanitizer: Sanitizer) -> bytes:
-    """Return the module of one source file; the standard is not known, so both are tried."""
+    """Return the module of one source file, trying C11 if the default standard fails."""
     target = root / f"{name}.bc"
     includes = [f"-I{folder}" for folder in (root, Path("/usr/include/csmith")) if folder.is_dir()]
     checks = [sanitizer.flag, "-fno-sanitize-recover=all"]

@@ -51,9 +51,9 @@ def test_members_are_what_there_is_now(space: MarksSpace) -> None:
 
 def test_only_what_is_known_is_refused_before_a_pass_has_run(space: MarksSpace) -> None:
     gone = space["call:1=never"]
-    with pytest.raises(InvalidActionError, match=r"no call:1 in the program now.*call:0, call:2"):
+    with pytest.raises(InvalidActionError, match=r"has no call:1;.*choose from call:0, call:2"):
         space.check_sequence([gone])
-    with pytest.raises(InvalidActionError, match=r"expected one of .'default', 'never'"):
+    with pytest.raises(InvalidActionError, match=r"choose from .'default', 'never'"):
         space.check_sequence([space["call:0=never"], space["call:2=inline"]])
     space.check_sequence([space["dce"], gone])
     with pytest.raises(InvalidActionError, match="is not an action of"):
@@ -90,7 +90,7 @@ def test_text_becomes_the_actions_it_came_from(space: MarksSpace) -> None:
     assert space.from_string("call:0=never dce -Oz call:70=inline") == actions
     with pytest.raises(UnknownNameError, match="dce"):
         space.from_string("dc")
-    with pytest.raises(InvalidActionError, match="expected compiler-gym run"):
+    with pytest.raises(InvalidActionError, match="write it as compiler-gym run"):
         split_command("compiler-gym run input.bc dce")
 
 

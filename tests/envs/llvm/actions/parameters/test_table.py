@@ -80,12 +80,14 @@ def test_defaults_of_options_are_those_that_opt_prints():
 
 
 def test_what_does_not_exist_is_refused():
-    with pytest.raises(InvalidActionError, match="expected the name of a pass, found 'licmm'"):
+    with pytest.raises(InvalidActionError, match="no pass 'licmm': did you mean licm"):
         make_setting({"pass": "licmm"}, FLAGS)
-    with pytest.raises(InvalidActionError, match="licm has no parameter 'x': expected one of"):
+    with pytest.raises(InvalidActionError, match="licm has no parameter 'x'; choose from"):
         make_setting({"pass": "licm", "x": 1}, FLAGS)
-    with pytest.raises(InvalidActionError, match=r"bonus-inst-threshold = 0\.\.16, found 17"):
+    with pytest.raises(
+        InvalidActionError, match=r"bonus-inst-threshold must be one of 0\.\.16 .got 17"
+    ):
         make_setting({"pass": "simplifycfg", "bonus-inst-threshold": 17}, FLAGS)
     for wrong in (1, "yes", None, 0.5, float("nan"), list[int]()):
-        with pytest.raises(InvalidActionError, match="allowspeculation = "):
+        with pytest.raises(InvalidActionError, match="allowspeculation must be one of "):
             make_setting({"pass": "licm", "allowspeculation": wrong}, FLAGS)

@@ -103,7 +103,7 @@ def test_a_seed_is_the_module_that_llvm_stress_writes_for_it(
             observation, _ = env.reset(benchmark=program)
             assert observation > 0
             assert program.run is None
-    assert "robustness only" in dataset.description
+    assert "robustness tests only" in dataset.description
     assert dataset.validatable == "No"
 
 

@@ -171,12 +171,12 @@ def test_a_state_names_the_plugin_and_replays_with_it_alone(plugin: Path, tmp_pa
         with make(**options) as other:
             other.apply(state)
             assert other.state.state_hash == state.state_hash
-    with make() as plain, pytest.raises(PluginError, match="has no plug-ins: expected make"):
+    with make() as plain, pytest.raises(PluginError, match="has no plug-ins; use make"):
         plain.apply(state)
     other_file = rebuilt(plugin, tmp_path)
     with (
         make(plugins=[other_file], passes=["mark-cold"]) as another,
-        pytest.raises(PluginError, match="has another file of that name"),
+        pytest.raises(PluginError, match="has a different file with that name"),
     ):
         another.apply(state)
 
@@ -221,7 +221,7 @@ def test_libraries_that_are_no_plugins_of_this_llvm_are_refused(
         make(plugins=[stub("2", "void nobody(void); void *it = (void *)&nobody;")])
     name = "libLLVM.so.21.1"
     other = stub("2", "", f"-Wl,-soname,{name}", entry="int it;").rename(tmp_path / name)
-    with pytest.raises(PluginError, match=r"linked with libLLVM\.so\.21\.1, and this is LLVM 22"):
+    with pytest.raises(PluginError, match=r"linked with libLLVM\.so\.21\.1, but this is LLVM 22"):
         make(plugins=[stub("2", "", "-Wl,--no-as-needed", str(other))])
 
 
@@ -229,23 +229,23 @@ def test_what_llvm_itself_refuses_is_an_error() -> None:
     if not POLLY.exists():
         pytest.skip("LLVMPolly.so is missing")
     # libLLVM of Debian has the options of Polly already.
-    with pytest.raises(PluginError, match="cannot be loaded, LLVM gave up"):
+    with pytest.raises(PluginError, match="LLVM aborted"):
         make(plugins=[POLLY])
 
 
 def test_names_that_nobody_adds_or_that_exist_are_refused(plugin: Path, tmp_path: Path) -> None:
-    with pytest.raises(PluginError, match=r"'nope', which none of .* adds: unknown"):
+    with pytest.raises(PluginError, match=r"no pass 'nope' in .*: unknown"):
         make(plugins=[plugin], passes=["nope"])
-    with pytest.raises(PluginError, match="'licm', which is a pass of LLVM itself"):
+    with pytest.raises(PluginError, match="'licm', which is one of LLVM's own passes"):
         make(plugins=[plugin], passes=["licm"])
-    with pytest.raises(PluginError, match="'mark-cold', which several plug-ins add"):
+    with pytest.raises(PluginError, match="several plug-ins have a pass 'mark-cold'"):
         make(plugins=[plugin, rebuilt(plugin, tmp_path)], passes=["mark-cold"])
     with make() as env, pytest.raises(InvalidActionError, match="mark-cold"):
         env.commandline_to_actions("opt -passes=mark-cold input.bc -o output.bc")
 
 
 def test_the_users_process_loads_nothing(plugin: Path) -> None:
-    with pytest.raises(PluginError, match="in a process of their own"):
+    with pytest.raises(PluginError, match="plug-ins need a worker process"):
         make(plugins=[plugin], isolation="in-process")
     code = (
         "import compiler_gym\n"

@@ -43,8 +43,8 @@ def test_a_right_program_passes_and_says_how_much_was_seen(
         against(right, right), "sroa", "instcombine", "gvn", "simplifycfg", rungs=("generated",)
     )
     assert verdicts(result)["generated"] == "ok", result
-    assert f"inputs of {TRIES} that were made" in reason(result, "generated")
-    assert "edges, the known ones" in reason(result, "generated")
+    assert f"of {TRIES} generated inputs" in reason(result, "generated")
+    assert "edges, the known inputs alone" in reason(result, "generated")
 
 
 def test_messages_count_too(validated: Validate) -> None:
@@ -86,4 +86,4 @@ def test_a_program_that_is_never_sound_is_unknown(validated: Validate) -> None:
     benchmark = program(source, RunCase(("1",)), generated=30)
     result = validated(benchmark, rungs=("generated",))
     assert verdicts(result)["generated"] == "unknown"
-    assert "may be judged" in reason(result, "generated")
+    assert "can be compared" in reason(result, "generated")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The choices for a call site, a loop and a function, and the syntax of such an action.
 
-A mark is written ``call:17=never``: a kind, an id and a choice. Its number counts from the end
-of the passes and follows from these three alone, so that it means the same in every program.
+A mark such as ``call:17=never`` consists of a kind, an id and a choice. Its number, counted from
+the end of the passes, depends on these three alone, so it has the same meaning in every program.
 """
 
 import re
@@ -28,17 +28,17 @@ CHOICES: dict[str, tuple[str, ...]] = {
     ),
     "function": ("default", "optsize", "minsize", "cold", "hot", "noinline"),
 }
-"""The choices of each kind, as the engine numbers them; the first leaves it to LLVM."""
+"""The choices of each kind, as the engine numbers them; the first leaves the decision to LLVM."""
 
 KINDS = tuple(CHOICES)
-"""What decisions are about, as the engine numbers them."""
+"""The kinds of decision points, as the engine numbers them."""
 
 _STARTS = {
     kind: sum(len(CHOICES[before]) for before in KINDS[:number])
     for number, kind in enumerate(KINDS)
 }
 BLOCK = sum(map(len, CHOICES.values()))
-"""Number of numbers that each id takes: a call, a loop and a function may have the same."""
+"""The number of marks per id; a call, a loop and a function can share an id."""
 
 _CHOICE = re.compile(rf"({'|'.join(KINDS)}):(0|[1-9]\d{{0,8}})=([a-z.0-9]+)")
 
@@ -53,16 +53,16 @@ class Mark(NamedTuple):
     kind: str
     id: int
     choice: int
-    """Its place among the choices of the kind."""
+    """The index among the choices of the kind."""
 
     @property
     def number(self) -> int:
-        """Its place among all marks."""
+        """The number of this mark among all marks."""
         return self.id * BLOCK + _STARTS[self.kind] + self.choice
 
     @property
     def point(self) -> str:
-        """The decision, as ``call:17``."""
+        """The decision point, such as ``call:17``."""
         return f"{self.kind}:{self.id}"
 
     def __str__(self) -> str:
@@ -70,29 +70,29 @@ class Mark(NamedTuple):
 
 
 def mark_at(number: int) -> Mark:
-    """Return the mark at a place among all marks.
+    """Return the mark with this number.
 
     >>> mark_at(Mark("loop", 3, 5).number)
     Mark(kind='loop', id=3, choice=5)
     """
-    id, place = divmod(number, BLOCK)
-    kind = next(kind for kind in reversed(KINDS) if place >= _STARTS[kind])
-    return Mark(kind, id, place - _STARTS[kind])
+    id, offset = divmod(number, BLOCK)
+    kind = next(kind for kind in reversed(KINDS) if offset >= _STARTS[kind])
+    return Mark(kind, id, offset - _STARTS[kind])
 
 
 def mark_named(text: str) -> Mark | None:
-    """Return the mark that `text` is; None if it is none.
+    """Return the mark that `text` spells; None if it is not a mark.
 
     Raises `UnknownNameError` for a choice that the kind does not have.
 
     >>> mark_named("function:0=cold"), mark_named("licm")
     (Mark(kind='function', id=0, choice=3), None)
     """
-    found = _CHOICE.fullmatch(text)
-    if found is None:
+    match = _CHOICE.fullmatch(text)
+    if match is None:
         return None
-    kind, id, choice = found.groups()
+    kind, id, choice = match.groups()
     if choice not in CHOICES[kind]:
-        hint = did_you_mean(choice, CHOICES[kind]) or f"expected one of {', '.join(CHOICES[kind])}"
+        hint = did_you_mean(choice, CHOICES[kind]) or f"choose from {', '.join(CHOICES[kind])}"
         raise UnknownNameError(f"{text!r}: a {kind} cannot be {choice!r}: {hint}")
     return Mark(kind, int(id), CHOICES[kind].index(choice))

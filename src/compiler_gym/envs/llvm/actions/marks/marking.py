@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The worker's half of ``Marks``: it numbers and lists decision points, and marks them."""
+"""The worker's half of ``Marks``: numbers, lists and marks decision points."""
 
 from msgspec import structs
 
@@ -11,16 +11,16 @@ from compiler_gym.session import ActionSpaceSpec, CommandlineSpec, FlagSpec
 __all__ = ["MarkedPoint", "Marking", "choose"]
 
 MarkedPoint = tuple[int, int, int]
-"""A kind, an id and a choice, as the engine takes them."""
+"""A kind, an id and a choice, as numbers of the engine."""
 
 
 def choose(module: _llvm.Module, mark: MarkedPoint) -> bool:
-    """Mark `module` as in an episode, and return whether that changed it."""
+    """Mark `module` as in an episode and return whether it changed."""
     return _llvm.Marks(module).choose(*mark)
 
 
 class Marking:
-    """The decisions of one module, which gets ids where it has none."""
+    """The decision points of one module; those without an id are numbered."""
 
     def __init__(self, module: _llvm.Module, declared: ActionSpaceSpec) -> None:
         assert isinstance(declared.space, CommandlineSpec)
@@ -32,7 +32,7 @@ class Marking:
         self._listed: list[tuple[int, int, int, str]] = []
 
     def listing(self) -> ActionSpaceSpec | None:
-        """Return the actions that there are now; None if they are those of the last call."""
+        """Return the actions now available; None if they have not changed since the last call."""
         points = self._marks.points()
         if points == self._listed:
             return None
@@ -43,18 +43,18 @@ class Marking:
         return structs.replace(self._declared, space=space)
 
     def find_mark(self, action: int) -> MarkedPoint:
-        """Return the mark that `action` is, or raise `InvalidActionError`."""
+        """Return the mark that `action` makes, or raise `InvalidActionError`."""
         number = action - len(self._steps.items)
         mark = mark_at(max(number, 0))
         if number < 0 or mark.id >= self._ids:
             raise InvalidActionError(
-                f"{action} is no action of this program: its ids end at {self._ids - 1}"
+                f"{action} is not an action of this program: its largest id is {self._ids - 1}"
             )
         return KINDS.index(mark.kind), mark.id, mark.choice
 
     def choose(self, mark: MarkedPoint) -> bool:
-        """Mark the module and return whether that changed it.
+        """Mark the module and return whether it changed.
 
-        Raises `InvalidActionError`, and changes nothing, where that is no longer possible.
+        If the choice is no longer possible, raises `InvalidActionError` and changes nothing.
         """
         return self._marks.choose(*mark)

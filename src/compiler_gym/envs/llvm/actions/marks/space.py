@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The action space ``Marks``: passes, levels, and the decisions of the current program."""
+"""The action space ``Marks``: passes, levels, and decisions about the current program."""
 
 import copy
 import shlex
@@ -31,7 +31,7 @@ _POINTS_IN_REPR = 3
 
 
 class DecisionPoint:
-    """A call site, a loop or a function of the program as it is now."""
+    """A call site, a loop or a function of the current program."""
 
     __slots__ = ("allowed", "id", "kind", "label")
 
@@ -39,25 +39,25 @@ class DecisionPoint:
         self.kind = kind
         """``call``, ``loop`` or ``function``."""
         self.id = id
-        """Its number among those of its kind: it stays the same."""
+        """The number among points of the same kind; it never changes."""
         self.allowed = allowed
-        """A bit for each choice that there is."""
+        """A bit mask of the available choices."""
         self.label = label
-        """What it is: ``caller -> callee``, a loop's function and place, a function's name."""
+        """``caller -> callee``, a loop's function and location, or a function's name."""
 
     @property
     def name(self) -> str:
-        """How it is written: ``call:17``."""
+        """The name, such as ``call:17``."""
         return f"{self.kind}:{self.id}"
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """What can be chosen."""
+        """The available choices."""
         return tuple(n for i, n in enumerate(CHOICES[self.kind]) if self.allowed >> i & 1)
 
     @property
     def marks(self) -> list[Mark]:
-        """The marks it can get, the default first."""
+        """The available marks, the default first."""
         size = len(CHOICES[self.kind])
         return [Mark(self.kind, self.id, i) for i in range(size) if self.allowed >> i & 1]
 
@@ -66,10 +66,10 @@ class DecisionPoint:
 
 
 class MarksSpace(Discrete):
-    """Numbers of passes and levels, then of marks, of which those there are now are members.
+    """Numbers of passes and levels, then of marks; only marks now available are members.
 
-    The number of a mark follows from its kind, its id and its choice, so that it means the
-    same in the whole episode and in other programs. Before a reset there are no marks.
+    The number of a mark depends only on its kind, id and choice, so it has the same meaning
+    throughout an episode and in other programs. There are no marks before the first reset.
     """
 
     def __init__(
@@ -79,30 +79,30 @@ class MarksSpace(Discrete):
         *,
         seed: int | np.random.Generator | None = None,
     ) -> None:
-        given = list(items)
-        self.items = [item for item in given if item.flag]
-        """The passes and levels, then options of the code generator if it has them, by number."""
-        self._ids, self._listed = _points_of_marks(item for item in given if not item.flag)
+        items = list(items)
+        self.items = [item for item in items if item.flag]
+        """The passes and levels, then any options of the code generator, by number."""
+        self._ids, self._listed = _points_of_marks(item for item in items if not item.flag)
         self._passes = NamedDiscrete((item.name for item in self.items), name)
         self._legal: NDArray[np.int64] | None = None
-        chosen = [n for n, i in enumerate(self.items) if codegen_options.is_choice(i.flag)]
-        self.options = range(chosen[0], chosen[-1] + 1) if chosen else range(0)
-        """The actions that set an option of the code generator: they are decisions as well."""
+        options = [n for n, i in enumerate(self.items) if codegen_options.is_choice(i.flag)]
+        self.options = range(options[0], options[-1] + 1) if options else range(0)
+        """The actions that set an option of the code generator; they are decisions too."""
         super().__init__(len(self.items) + BLOCK * self._ids, name, seed=seed)
 
     @property
     def dense(self) -> int:
-        """Number of actions that are numbers from 0 on without a gap: all but marks."""
+        """The number of actions numbered contiguously from 0: all except marks."""
         return len(self.items)
 
     @property
     def points(self) -> list[DecisionPoint]:
-        """What can be decided now: call sites, loops, functions, each by id."""
+        """The decision points of the current program: call sites, loops, functions, each by id."""
         return list(self._listed.values())
 
     @property
     def parts(self) -> list[ActionPart]:
-        """What can be decided now, for people."""
+        """The decision points of the current program, for display."""
         return [ActionPart(p.name, ", ".join(p.choices), p.label) for p in self.points]
 
     @property
@@ -122,7 +122,7 @@ class MarksSpace(Discrete):
 
     @property
     def names(self) -> "Sequence[str]":
-        """The name of each number, whether or not it is a member now."""
+        """The name of each number, including numbers that are not members now."""
         return _Names(self)
 
     @property
@@ -132,11 +132,11 @@ class MarksSpace(Discrete):
 
     @property
     def descriptions(self) -> list[str]:
-        """What each pass and level does."""
+        """The description of each pass and level."""
         return [item.description for item in self.items]
 
     def find_mark(self, action: SupportsIndex) -> Mark | None:
-        """Return the mark that `action` is; None for a pass or level."""
+        """Return the mark that `action` makes; None for a pass or level."""
         number = int(action.__index__()) - len(self.items)
         return mark_at(number) if number >= 0 else None
 
@@ -145,30 +145,31 @@ class MarksSpace(Discrete):
         return len(self.items) + mark.number
 
     def find(self, name: str) -> int | None:
-        """Return the number of a pass, level or mark, a member now or not; None if it is none."""
+        """Return the number of a pass, level or mark, even if it is not a member now; or None."""
         mark = mark_named(name)
         if mark is not None:
             return self.find_action(mark)
         return self._passes[name] if name in self._passes.names else None
 
     def find_name(self, action: int) -> str:
-        """Return what `action` is called."""
+        """Return the name of `action`."""
         mark = self.find_mark(action)
         return self.items[action].name if mark is None else str(mark)
 
     def __getitem__(self, name: str) -> int:
         """Return the number of a pass, level or mark, or raise `UnknownNameError`."""
-        found = self.find(name)
-        return self._passes[name] if found is None else found
+        number = self.find(name)
+        return self._passes[name] if number is None else number
 
     def contains(self, x: Any) -> bool:
-        """Return whether `x` is a pass or level, or a mark that can be made now."""
+        """Return whether `x` is a pass, a level or a mark that is now available."""
         return super().contains(x) and self._refusal(int(x)) is None
 
     def check_sequence(self, actions: Sequence[Any]) -> None:
-        """Raise `InvalidActionError` unless `actions` can be tried one after another.
+        """Raise `InvalidActionError` unless `actions` can be applied in sequence.
 
-        Behind a pass nobody knows yet what will be there: the engine then refuses.
+        Marks after a pass are not checked here: the pass can add or remove decision points, so
+        the engine rejects them when they are applied.
         """
         is_known = True
         for action in actions:
@@ -182,18 +183,21 @@ class MarksSpace(Discrete):
             is_known = is_known and int(action) >= len(self.items)
 
     def decisions(self) -> tuple[Decision, ...]:
-        """Return what can be decided now, for a search: those that have a choice.
+        """Return the decisions that a search can make now: those with more than one choice.
 
-        Options of the code generator come last. Peeling is none: it is done at once, and
-        nothing takes it back.
+        Options of the code generator come last. Peeling is excluded: it happens at once and
+        cannot be undone.
         """
-        found: list[Decision] = []
+        decisions: list[Decision] = []
         for point in self.points:
             marks = [m for m in point.marks if not CHOICES[m.kind][m.choice].startswith("peel")]
             names = tuple(f"{m.kind} {CHOICES[m.kind][m.choice]}" for m in marks)
             choices = tuple(self.find_action(mark) for mark in marks)
-            found.append(Decision(point.name, choices, names, _groups(point)))
-        return (*(decision for decision in found if len(decision.choices) > 1), *self._settings())
+            decisions.append(Decision(point.name, choices, names, _groups(point)))
+        return (
+            *(decision for decision in decisions if len(decision.choices) > 1),
+            *self._settings(),
+        )
 
     def _settings(self) -> Iterator[Decision]:
         """Yield a decision for each option of the code generator."""
@@ -211,23 +215,23 @@ class MarksSpace(Discrete):
             )
 
     def legal(self) -> NDArray[np.int64]:
-        """Return the numbers of all actions that there are now, in order."""
+        """Return the sorted numbers of all actions now available."""
         if self._legal is None:
             marks = [self.find_action(m) for p in self._listed.values() for m in p.marks]
             self._legal = np.array([*range(len(self.items)), *sorted(marks)], np.int64)
         return self._legal
 
     def mask(self) -> NDArray[np.int8]:
-        """Return 1 for each number that is an action now, 0 for the others."""
+        """Return 1 for each number that is an action now and 0 for all others."""
         mask = np.zeros(int(self.n), np.int8)
         mask[self.legal()] = 1
         return mask
 
     def sample(self, mask: Any = None, probability: Any = None) -> Any:
-        """Return a pass, a level or a mark: marks half of the time, as far as there are some.
+        """Return a pass, a level or, half of the time, a mark if there are any.
 
-        A `mask` or `probability` is Gymnasium's, over all numbers; what is no action now counts
-        as masked.
+        `mask` and `probability` are Gymnasium's, over all numbers; numbers that are not actions
+        now count as masked.
         """
         if probability is not None:
             weights = np.asarray(probability, np.float64) * self.mask()
@@ -243,21 +247,21 @@ class MarksSpace(Discrete):
         self, actions: SupportsIndex | Iterable[SupportsIndex], *, program: str = "input.bc"
     ) -> str:
         """Return the command that applies `actions` to `program`; see `LlvmEnv.write_marked`
-        for one of ``opt``."""
+        for an ``opt`` command."""
         several = [actions] if isinstance(actions, SupportsIndex) else list(actions)
         words = [self.find_name(int(action.__index__())) for action in several]
         return shlex.join([*_COMMAND, self.name, *_OUTPUT, program, *words])
 
     def from_string(self, string: str) -> list[int]:
-        """Return the actions of a command, or of names alone.
+        """Return the actions of a command or of a list of names.
 
-        Whether the program has what is marked shows when they are applied. Raises
-        `UnknownNameError` for a name that nothing has.
+        Marks are checked against the program only when they are applied. Raises
+        `UnknownNameError` for an unknown name.
         """
         return [self[word] for word in split_command(string)]
 
     def _refusal(self, action: int) -> str | None:
-        """Return why `action`, a number in the range, is no member now."""
+        """Return the reason why `action`, a number in the range, is not a member now, or None."""
         mark = self.find_mark(action)
         if mark is None:
             return None
@@ -266,17 +270,17 @@ class MarksSpace(Discrete):
             listed = ", ".join(
                 [p.name for p in self.points if p.kind == mark.kind][:_POINTS_IN_REPR]
             )
-            there = f"expected one that is listed: {listed}, ..." if listed else "there is none"
+            hint = f"choose from {listed}, ..." if listed else f"there is no {mark.kind} now"
             return (
-                f"{mark}: there is no {mark.point} in the program now, it never had one or a pass "
-                f"removed it: {there}"
+                f"{mark}: the program has no {mark.point}; it never had one, or a pass removed it: "
+                f"{hint}"
             )
         if not point.allowed >> mark.choice & 1:
-            return f"{mark}: {point.label} cannot be that: expected one of {point.choices}"
+            return f"{mark}: not possible for {point.label}; choose from {point.choices}"
         return None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return a copy with a random generator of its own; what the actions are is shared."""
+        """Return a copy with its own random generator; the actions are shared."""
         twin = copy.copy(self)
         twin._np_random = copy.deepcopy(self._np_random, memo)
         memo[id(self)] = twin
@@ -289,7 +293,7 @@ class MarksSpace(Discrete):
             and list(map(repr, self.points)) == list(map(repr, other.points))
         )
 
-    __hash__ = None  # type: ignore[assignment]  # as of other spaces that are compared
+    __hash__ = None  # type: ignore[assignment]  # not hashable, like other spaces with __eq__
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{sum(p.kind == k for p in self.points)} {k}s" for k in KINDS)
@@ -297,7 +301,7 @@ class MarksSpace(Discrete):
 
 
 class _Names(Sequence[str]):
-    """The names of numbers, made as they are asked for: there are a hundred thousand."""
+    """The names of all numbers, made on demand: there are a hundred thousand."""
 
     def __init__(self, space: MarksSpace) -> None:
         self._space = space
@@ -318,25 +322,25 @@ class _Names(Sequence[str]):
         return map(self._space.find_name, range(len(self)))
 
     def __contains__(self, value: object) -> bool:
-        found = self._space.find(value) if isinstance(value, str) else None
-        return found is not None and found < len(self)
+        number = self._space.find(value) if isinstance(value, str) else None
+        return number is not None and number < len(self)
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
         """Return the number of a name, or raise `ValueError`."""
-        found = self._space.find(value) if isinstance(value, str) else None
-        if found is None or not start <= found < (len(self) if stop is None else stop):
-            raise ValueError(f"{value!r} is no action")
-        return found
+        number = self._space.find(value) if isinstance(value, str) else None
+        if number is None or not start <= number < (len(self) if stop is None else stop):
+            raise ValueError(f"{value!r} is not an action")
+        return number
 
 
 def split_command(text: str) -> list[str]:
-    """Return the actions that a command, or names alone, spell.
+    """Return the names of the actions in a command or a list of names.
 
     >>> split_command("compiler-gym run --action-space Marks -- main.bc call:1=never -Oz")
     ['call:1=never', '-Oz']
     """
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
-        raise InvalidActionError(f"expected text, found {text!r} ({type(text).__name__})")
+        raise InvalidActionError(f"{text!r} is not a string ({type(text).__name__})")
     try:
         words = split_words(text)
     except ValueError as error:
@@ -345,14 +349,14 @@ def split_command(text: str) -> list[str]:
         return words
     if "--" not in words:
         raise InvalidActionError(
-            f"expected {' '.join((*_COMMAND, 'SPACE', *_OUTPUT))} PROGRAM ACTIONS, "
-            f"found {text!r:.80}"
+            f"cannot read {text!r:.80}; write it as "
+            f"{' '.join((*_COMMAND, 'SPACE', *_OUTPUT))} PROGRAM ACTIONS"
         )
     return words[words.index("--") + 2 :]
 
 
 def _groups(point: DecisionPoint) -> tuple[str, ...]:
-    """Return the kind of a point, and the functions that it has to do with."""
+    """Return the kind of a point and the functions that it involves."""
     if point.kind == "call":
         caller, _, callee = point.label.partition(" -> ")
         return "call", f"caller {caller}", f"callee {callee}"
@@ -361,7 +365,7 @@ def _groups(point: DecisionPoint) -> tuple[str, ...]:
 
 
 def _points_of_marks(items: Iterable[CommandlineFlag]) -> tuple[int, dict[str, DecisionPoint]]:
-    """Return how many ids there are, and the points, from what `marking` wrote."""
+    """Return the number of ids and the points from the items that `marking` wrote."""
     ids, points = 0, dict[str, DecisionPoint]()
     for name, _, text in items:
         kind, _, id = name.partition(":")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The space ``Parameters``: actions that are a pass and values, as numbers or by name.
+"""The space ``Parameters``: actions that consist of a pass and values, as numbers or by name.
 
-An agent's action is ``{"pass": number, "values": array}``. Each of the array's numbers is
-for one parameter of the pass, in the table's order: below 0 leaves it to LLVM, and 0 to 1
-goes over its values. What a pass has no parameter for is not looked at, so every sample is
-an action. A person's is ``{"pass": "licm", "allowspeculation": False}``; episodes record it.
+An agent's action is ``{"pass": number, "values": array}``. Each number of the array sets one
+parameter of the pass, in the table's order: below 0 keeps LLVM's default, and 0 to 1 spans its
+values. Numbers without a parameter are ignored, so every sample is a valid action. An action by
+name is ``{"pass": "licm", "allowspeculation": False}``; episodes record this form.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ __all__ = ["ParameterSpace"]
 
 
 class ParameterSpace(Dict):
-    """A pass of a list, and values for its parameters.
+    """A pass and values for its parameters.
 
     >>> import compiler_gym
     >>> with compiler_gym.make("llvm-v0", action_space="Parameters") as env:
@@ -56,47 +56,47 @@ class ParameterSpace(Dict):
         self.flags: dict[str, str] = {item.name: item.flag for item in passes.items}
         """The pipeline of each pass."""
         self.move_names: list[str] = list(self.flags)
-        """What the actions of `moves` are called."""
+        """The names of the actions of `moves`."""
         self._numbers: dict[str, int] = {name: number for number, name in enumerate(self.flags)}
         self._by_text = {flag: name for name, flag in self.flags.items()}
 
     @property
     def parameters(self) -> Mapping[str, tuple[Parameter, ...]]:
-        """The parameters of each pass that has some; see `Parameter`."""
+        """The parameters of each pass that has any; see `Parameter`."""
         return PARAMETERS
 
     @property
     def parts(self) -> list[ActionPart]:
-        """Each pass, and each parameter behind its pass, for people."""
+        """Each pass, followed by its parameters, for display."""
         passes: Any = self["pass"]
-        found: list[ActionPart] = []
+        parts: list[ActionPart] = []
         for item in passes.items:
-            found.append(ActionPart(item.name, "", item.description))
-            found += [
+            parts.append(ActionPart(item.name, "", item.description))
+            parts += [
                 ActionPart(f"{item.name} {p.name}", p.legend, p.description)
                 for p in PARAMETERS.get(item.name, ())
             ]
-        return found
+        return parts
 
     case_key = "pass"
-    """What names the pass in an action by name."""
+    """The key of the pass in an action by name."""
 
     @property
     def cases(self) -> dict[str, dict[str, Sequence[Value]]]:
-        """Each pass with the values of its parameters: for what asks a person."""
+        """Each pass with the values of its parameters, for user interfaces."""
         return {
             name: {p.name: p.values for p in PARAMETERS.get(name, ())} for name in self.move_names
         }
 
     def action(self, name: str, values: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Return the action of the pass `name` with these values, as an agent gives it.
+        """Return the action of the pass `name` with these values, in an agent's form.
 
         Raises `InvalidActionError` for a pass, a parameter or a value that does not exist.
         """
         return self.from_plain({"pass": name, **(values or {})})
 
     def from_plain(self, action: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the numbers of an action by name, or raise `InvalidActionError`."""
+        """Return the agent's form of an action by name, or raise `InvalidActionError`."""
         make_setting(action, self.flags)
         name = cast("str", action["pass"])
         values = np.full(SLOTS, -1, np.float32)
@@ -107,16 +107,16 @@ class ParameterSpace(Dict):
         return {"pass": np.int64(self._numbers[name]), "values": values}
 
     def to_plain(self, action: Mapping[str, Any]) -> dict[str, Any]:
-        """Return an action by name, with what it sets and nothing else.
+        """Return an action by name, with only the parameters that it sets.
 
-        Raises `InvalidActionError` for what is no action.
+        Raises `InvalidActionError` if `action` is not valid.
         """
         if "values" not in action:
             make_setting(action, self.flags)
             name: str = action["pass"]
-            known = {p.name: p for p in PARAMETERS.get(name, ())}
-            set_ = {n: p.values[p.index(action[n])] for n, p in known.items() if n in action}
-            return {"pass": name, **set_}
+            parameters = {p.name: p for p in PARAMETERS.get(name, ())}
+            values = {n: p.values[p.index(action[n])] for n, p in parameters.items() if n in action}
+            return {"pass": name, **values}
         name = self.move_names[int(action["pass"])]
         plain: dict[str, Any] = {"pass": name}
         for parameter, number in zip(PARAMETERS.get(name, ()), action["values"], strict=False):
@@ -136,21 +136,21 @@ class ParameterSpace(Dict):
         return super().contains(x)
 
     def why_refused(self, x: Any) -> str:
-        """Return what is wrong with `x`, which is no action."""
+        """Return the reason why `x` is not an action."""
         if isinstance(x, dict) and "pass" in x and "values" not in x:
             try:
                 make_setting(cast("dict[str, Any]", x), self.flags)
             except InvalidActionError as error:
                 return str(error)
         return (
-            f"{x!r} is not an action of {self.name}: expected {{'pass': NAME, PARAMETER: VALUE}} "
+            f"{x!r} is not an action of {self.name}: use {{'pass': NAME, PARAMETER: VALUE}} "
             f"or {{'pass': 0 to {len(self.flags) - 1}, 'values': {SLOTS} numbers from -1 to 1}}"
         )
 
     # -- text ----------------------------------------------------------------------------------
 
     def setting(self, action: Mapping[str, Any]) -> Setting:
-        """Return what LLVM runs for an action."""
+        """Return the pipeline and options that LLVM runs for an action."""
         return make_setting(self.to_plain(self._check(action)), self.flags)
 
     def pipeline(self, action: Mapping[str, Any]) -> str:
@@ -158,10 +158,10 @@ class ParameterSpace(Dict):
         return self.setting(action).pipeline
 
     def to_string(self, actions: Iterable[Any], *, program: str = "input.bc") -> str:
-        """Return the command of the shell that applies `actions` to `program`.
+        """Return the shell command that applies `actions` to `program`.
 
-        It is one run of ``opt``, or a pipe of several: an action that sets options has one of
-        its own. The command gives the same bytes as the environment.
+        It is one run of ``opt``, or a pipe of several: an action that sets command-line options
+        needs its own run. The command produces the same bytes as the environment.
         """
         runs = _runs([self.setting(action) for action in actions])
         last = len(runs) - 1
@@ -177,9 +177,9 @@ class ParameterSpace(Dict):
         )
 
     def from_string(self, string: str) -> list[Any]:
-        """Return the actions, by name, of a command or of a pass pipeline.
+        """Return the actions, by name, of a command or pass pipeline.
 
-        Raises `InvalidActionError` when a part of it is not in this action space.
+        Raises `InvalidActionError` if a part is not in this action space.
         """
         words = split_command(string)
         if not words or not is_opt(words[0]):
@@ -189,7 +189,8 @@ class ParameterSpace(Dict):
             passes, options = _parse(command)
             if options and len(passes) != 1:
                 raise InvalidActionError(
-                    f"expected one pass where options are set, found {len(passes)}: {passes}"
+                    f"options are set for one pass at a time, but this run of opt has "
+                    f"{len(passes)}: {passes}"
                 )
             actions += [self._read(part, options) for part in passes]
         return actions
@@ -200,34 +201,36 @@ class ParameterSpace(Dict):
         return action
 
     def _read(self, text: str, options: Sequence[tuple[str, str]]) -> dict[str, Any]:
-        """Return the action that a pass of a pipeline and options stand for."""
+        """Return the action for a pass of a pipeline and its command-line options."""
         name, words = self._split_words(text)
-        known = PARAMETERS.get(name, ())
+        parameters = PARAMETERS.get(name, ())
         action: dict[str, Any] = {"pass": name}
         for word in words:
-            read = ((p, p.read(word)) for p in known if p.form is not Form.OPTION)
-            found = next(((p, value) for p, value in read if value is not None), None)
-            if found is None:
-                raise InvalidActionError(f"{word!r} is no value that {name} takes, in {text!r}")
-            action[found[0].name] = found[1]
+            values = ((p, p.read(word)) for p in parameters if p.form is not Form.OPTION)
+            match = next(((p, value) for p, value in values if value is not None), None)
+            if match is None:
+                raise InvalidActionError(f"{name} does not accept {word!r}, in {text!r}")
+            action[match[0].name] = match[1]
         for option, value in options:
-            parameter = next((p for p in known if p.name == option and p.form is Form.OPTION), None)
+            parameter = next(
+                (p for p in parameters if p.name == option and p.form is Form.OPTION), None
+            )
             plain: Value | None = None if parameter is None else parameter.read(value)
             if plain is None:
-                raise InvalidActionError(f"-{option}={value} is no option that {name} takes")
+                raise InvalidActionError(f"{name} does not accept the option -{option}={value}")
             action[option] = plain
         return self.to_plain(action)
 
     def _split_words(self, text: str) -> tuple[str, list[str]]:
-        """Return the name of a pass of a pipeline, and the words that it is told."""
+        """Return the name of a pass in a pipeline, and its parameters."""
         if text in self._by_text:
             return self._by_text[text], []
         if text in self.flags:
             return text, []
         inner = text.rstrip(")")
         closing = text[len(inner) :]
-        head, _, told = inner.removesuffix(">").partition("<")
-        words = told.split(";") if told else []
+        head, _, arguments = inner.removesuffix(">").partition("<")
+        words = arguments.split(";") if arguments else []
         for name in PARAMETERS:
             flag = self.flags.get(name, "")
             if flag == f"{head}{closing}":
@@ -235,36 +238,36 @@ class ParameterSpace(Dict):
             if flag == f"{head}<{words[0] if words else ''}>{closing}":
                 return name, words[1:]
         raise InvalidActionError(
-            f"{text!r} is not an action of {self.name}: expected the pipeline text of one"
+            f"{text!r} is not an action of {self.name}; write its pipeline text"
         )
 
     # -- search --------------------------------------------------------------------------------
 
     def moves(self) -> list[dict[str, Any]]:
-        """Return the plain passes: actions that leave every parameter to LLVM."""
+        """Return the plain passes: actions that set no parameter."""
         return [{"pass": name} for name in self.flags]
 
     def neighbour(self, action: Mapping[str, Any], generator: Random) -> dict[str, Any] | None:
-        """Return an action that differs in one parameter; None where the pass takes none."""
+        """Return an action that differs in one parameter; None if the pass has no parameters."""
         plain = self.to_plain(action)
-        known = PARAMETERS.get(plain["pass"], ())
-        if not known:
+        parameters = PARAMETERS.get(plain["pass"], ())
+        if not parameters:
             return None
-        parameter = generator.choice(known)
+        parameter = generator.choice(parameters)
         if parameter.name in plain and generator.random() < _LEAVE:
             del plain[parameter.name]
             return self.to_plain(plain)
-        others = [v for v in _sample(parameter, generator) if v != plain.get(parameter.name)]
-        plain[parameter.name] = generator.choice(others or list(parameter.values))
+        values = [v for v in _sample(parameter, generator) if v != plain.get(parameter.name)]
+        plain[parameter.name] = generator.choice(values or list(parameter.values))
         return self.to_plain(plain)
 
 
 _LEAVE = 0.3
-"""How often a parameter that is set is left to LLVM again."""
+"""The probability that `neighbour` resets a parameter instead of changing it."""
 
 
 def _sample(parameter: Parameter, generator: Random) -> list[Value]:
-    """Return some of the values: all of a few, else one in eight draws over the range."""
+    """Return all values if there are at most 8, otherwise 8 random ones."""
     values = parameter.values
     return list(values) if len(values) <= 8 else generator.sample(list(values), 8)
 
@@ -289,7 +292,7 @@ def _between_pipes(words: Sequence[str]) -> list[list[str]]:
             commands[-1].append(word)
     for command in commands:
         if not command or not is_opt(command[0]):
-            raise InvalidActionError(f"expected runs of opt, found {' '.join(command)!r}")
+            raise InvalidActionError(f"{' '.join(command)!r} is not an opt command")
     return commands
 
 

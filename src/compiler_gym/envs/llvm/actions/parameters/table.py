@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The parameters of passes: the values that each takes, and how they are passed to LLVM.
+"""The parameters of passes: their values, and the syntax in which LLVM accepts them.
 
-Most are part of the pipeline's text. Some are known to LLVM's command line alone: they
-are set around one pass, as in a run of ``opt`` of its own.
+Most are part of the pipeline text. Some exist only as command-line options of LLVM; these are
+set for one pass, as in a separate run of ``opt``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,45 +17,44 @@ from compiler_gym.errors.nearest import did_you_mean
 __all__ = ["NAME", "PARAMETERS", "SLOTS", "STYLE", "Form", "Parameter", "Setting", "make_setting"]
 
 NAME = "Parameters"
-"""The action space."""
+"""The name of the action space."""
 STYLE = "opt-parameters"
-"""How its actions are written."""
+"""The style in which its actions are written."""
 Value = bool | int | str
 
 
 class Form(Enum):
-    """How LLVM is told the value of a parameter."""
+    """The syntax for the value of a parameter."""
 
     SWITCH = "switch"
-    """In the pipeline: ``name``, or ``no-name``."""
+    """``name`` or ``no-name`` in the pipeline."""
     FLAG = "flag"
-    """In the pipeline: ``name``; there is no word for the contrary."""
+    """``name`` in the pipeline; it cannot be negated."""
     WORD = "word"
-    """In the pipeline: the value alone."""
+    """The value alone in the pipeline."""
     NUMBER = "number"
-    """In the pipeline: ``name=value``."""
+    """``name=value`` in the pipeline."""
     OPTION = "option"
-    """On the command line: ``-name=value``."""
+    """``-name=value`` on the command line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Something that a pass can be told."""
+    """A parameter of a pass."""
 
     pass_name: str
     name: str
-    """LLVM's word, unless its form is a word: then ours."""
+    """LLVM's name for it; our own name if the form is a word."""
     form: Form
     values: Sequence[Value]
-    """What it may be set to, in order: a range of numbers, truth values or words."""
+    """The possible values, in order: a range of numbers, Booleans or keywords."""
     default: str
-    """What LLVM's option says that it is when it is not set; empty where LLVM does not say,
-    because it depends on the level, the target or the program."""
+    """LLVM's default; empty if it depends on the level, the target or the program."""
     description: str
 
     @property
     def legend(self) -> str:
-        """The values, for people.
+        """The values, for display.
 
         >>> PARAMETERS["simplifycfg"][0].legend
         '0..16'
@@ -65,25 +64,25 @@ class Parameter:
         return ", ".join(map(_value_text, self.values))
 
     def index(self, value: Any) -> int:
-        """Return the place of `value` among the values, or raise `InvalidActionError`."""
+        """Return the index of `value` among the values, or raise `InvalidActionError`."""
         plain = value.item() if hasattr(value, "item") else value
-        for place, known in enumerate(() if isinstance(self.values, range) else self.values):
-            if type(known) is type(plain) and known == plain:
+        for place, candidate in enumerate(() if isinstance(self.values, range) else self.values):
+            if type(candidate) is type(plain) and candidate == plain:
                 return place
         if isinstance(self.values, range) and type(plain) is int and plain in self.values:
             return self.values.index(plain)
         raise InvalidActionError(
-            f"{self.pass_name} takes {self.name} = {self.legend}, found {value!r}"
+            f"{self.pass_name}: {self.name} must be one of {self.legend} (got {value!r})"
         )
 
     def text(self, value: Value) -> str:
-        """Return how LLVM is told `value`, in the pipeline or as the value of its option."""
+        """Return the text that sets `value`, in the pipeline or as the value of its option."""
         if self.form in (Form.SWITCH, Form.FLAG):
             return self.name if value else f"no-{self.name}"
         return f"{self.name}={value}" if self.form is Form.NUMBER else _value_text(value)
 
     def read(self, text: str) -> Value | None:
-        """Return the value that `text` tells, or None if it is no text of this parameter."""
+        """Return the value that `text` sets; None if it does not belong to this parameter."""
         if isinstance(self.values, range):
             number = text.removeprefix(f"{self.name}=" if self.form is Form.NUMBER else "")
             plain = number.removeprefix("-").isdecimal() and int(number) in self.values
@@ -93,19 +92,19 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A pass with values: what LLVM runs."""
+    """A pass with values for its parameters, as LLVM runs it."""
 
     pipeline: str
-    """The text of the pipeline."""
+    """The pipeline text."""
     options: tuple[tuple[str, str], ...] = ()
-    """Names and values of LLVM's options that hold while it runs."""
+    """Names and values of LLVM's command-line options that are set while it runs."""
 
 
 def make_setting(action: Mapping[str, Any], flags: Mapping[str, str]) -> Setting:
-    """Return what an action runs: ``{"pass": NAME, PARAMETER: VALUE, ...}``.
+    """Return the setting for an action ``{"pass": NAME, PARAMETER: VALUE, ...}``.
 
-    `flags` has the pipeline of each pass. Raises `InvalidActionError` for a pass, a parameter
-    or a value that does not exist.
+    `flags` maps each pass to its pipeline. Raises `InvalidActionError` for an unknown pass,
+    parameter or value.
 
     >>> flags = {"licm": "function(loop-mssa(licm))"}
     >>> action = {"pass": "licm", "allowspeculation": False, "licm-control-flow-hoisting": True}
@@ -114,16 +113,16 @@ def make_setting(action: Mapping[str, Any], flags: Mapping[str, str]) -> Setting
     """
     name = action.get("pass")
     if not isinstance(name, str) or name not in flags:
-        hint = did_you_mean(name, flags)
-        raise InvalidActionError(f"expected the name of a pass, found {name!r}: {hint or 'none'}")
-    known = {parameter.name: parameter for parameter in PARAMETERS.get(name, ())}
+        hint = did_you_mean(name, flags) or "env.action_space.flags lists all"
+        raise InvalidActionError(f"no pass {name!r}: {hint}")
+    parameters = {parameter.name: parameter for parameter in PARAMETERS.get(name, ())}
     for key in action:
-        if key != "pass" and key not in known:
-            takes = ", ".join(known) or "none"
-            raise InvalidActionError(f"{name} has no parameter {key!r}: expected one of {takes}")
+        if key != "pass" and key not in parameters:
+            hint = f"choose from {', '.join(parameters)}" if parameters else "it takes none"
+            raise InvalidActionError(f"{name} has no parameter {key!r}; {hint}")
     words: list[str] = []
     options: list[tuple[str, str]] = []
-    for key, parameter in known.items():  # in their order: one action has one text
+    for key, parameter in parameters.items():  # in the table's order: an action has only one text
         if key not in action:
             continue
         text = parameter.text(parameter.values[parameter.index(action[key])])
@@ -135,7 +134,7 @@ def make_setting(action: Mapping[str, Any], flags: Mapping[str, str]) -> Setting
 
 
 def _with_words(flag: str, words: Sequence[str]) -> str:
-    """Return the pipeline of one pass with words for it.
+    """Return the pipeline of one pass with parameters added.
 
     >>> _with_words("function(instcombine<no-verify-fixpoint>)", ["max-iterations=2"])
     'function(instcombine<no-verify-fixpoint;max-iterations=2>)'
@@ -166,16 +165,16 @@ def _values(form: Form, text: str) -> Sequence[Value]:
 def _parameters() -> dict[str, tuple[Parameter, ...]]:
     text = files(__package__ or "").joinpath("passes.tsv").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("#")]
-    found: dict[str, list[Parameter]] = {}
+    rows_by_pass: dict[str, list[Parameter]] = {}
     for line in lines[1:]:
         name, parameter, kind, values, default, description = line.split("\t")
         form = Form(kind)
         row = Parameter(name, parameter, form, _values(form, values), default, description)
-        found.setdefault(name, []).append(row)
-    return {name: tuple(rows) for name, rows in found.items()}
+        rows_by_pass.setdefault(name, []).append(row)
+    return {name: tuple(rows) for name, rows in rows_by_pass.items()}
 
 
 PARAMETERS: Mapping[str, tuple[Parameter, ...]] = cast("Mapping[str, Any]", _parameters())
-"""The parameters of each pass that has some, in the order of their slots."""
+"""The parameters of each pass that has any, in the order of their slots."""
 SLOTS = max(map(len, PARAMETERS.values()))
-"""The most parameters that a pass has."""
+"""The largest number of parameters of any pass."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Observations that are functions of another one, computed by the client."""
+"""Observations that the client computes from other observations."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -28,7 +28,8 @@ def list_derived_observations() -> tuple[DerivedObservation, ...]:
             "InstCount",
             _normalize,
             lambda: Box(0.0, float(np.finfo(np.float32).max), "InstCountNorm", (69,), np.float32),
-            "InstCount without its first value, divided by it: float32[69]; zeros for no code.",
+            "The values of InstCount divided by the first, which is omitted: float32[69]; zeros if "
+            "there is no code.",
         ),
         _dictionary("InstCountNormDict", "InstCount", _DENSITIES, float, _normalize),
         *structure_observations(),

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""inst2vec's vocabulary of statements and their vectors, if the user has them.
+"""inst2vec's vocabulary of statements and their vectors, if the user provides them.
 
-Both were published with "Neural Code Comprehension" (Ben-Nun et al., 2018) and came with
-CompilerGym 0.2.5; they are not ours to ship. ``COMPILER_GYM_INST2VEC`` names the wheel of
-CompilerGym 0.2.5, or a folder with ``dictionary.pickle`` and ``embeddings.pickle`` or with
-``dictionary.json`` and ``embeddings.npy``. Pickles are read for numbers, text and arrays
-alone: anything else in one is refused and never run.
+Both were published with "Neural Code Comprehension" (Ben-Nun et al., 2018) and were part of
+CompilerGym 0.2.5, but are not distributed with this library.
+``COMPILER_GYM_INST2VEC`` names the wheel of CompilerGym 0.2.5, or a folder with
+``dictionary.pickle`` and ``embeddings.pickle`` or with ``dictionary.json`` and ``embeddings.npy``.
+A pickle may contain only numbers, text and arrays: anything else is rejected and never run.
 """
 
 import io
@@ -43,25 +43,25 @@ _UNREADABLE = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
-    """Statements by their index, and a vector for each index."""
+    """The index of each statement, and a vector for each index."""
 
     dictionary: dict[str, int]
     embeddings: NDArray[np.float32]
 
     def indices(self, statements: Sequence[str]) -> NDArray[np.int32]:
-        """Return the index of each statement; that of ``!UNK`` for one that is not known."""
+        """Return the index of each statement; unknown statements get the index of ``!UNK``."""
         unknown = self.dictionary[UNKNOWN]
-        found = [self.dictionary.get(statement, unknown) for statement in statements]
-        return np.array(found, dtype=np.int32)
+        indices = [self.dictionary.get(statement, unknown) for statement in statements]
+        return np.array(indices, dtype=np.int32)
 
     def vectors(self, statements: Sequence[str]) -> NDArray[np.float32]:
         """Return the vector of each statement, float32[n, 200]."""
         return self.embeddings[self.indices(statements)]
 
     def unknown_share(self, statements: Sequence[str]) -> float:
-        """Return the share of statements that are not in the vocabulary; 0 of none.
+        """Return the share of statements that are not in the vocabulary; 0 if there are none.
 
-        Labels do not count: the vocabulary was made without them.
+        Labels do not count because the vocabulary contains none.
         """
         counted = [statement for statement in statements if not statement.startswith(_LABEL)]
         missing = sum(statement not in self.dictionary for statement in counted)
@@ -94,7 +94,7 @@ def inst2vec_observations() -> tuple[DerivedObservation, ...]:
             _TEXT_OBSERVATION,
             lambda statements: _vocabulary().unknown_share(statements),
             lambda: Scalar("Inst2vecUnknownShare", 0, 1, dtype=float),
-            f"The share of statements that inst2vec's vocabulary does not know; needs {VARIABLE}.",
+            f"The share of statements that are not in inst2vec's vocabulary; needs {VARIABLE}.",
             default_value=0.0,
         ),
     )
@@ -103,22 +103,22 @@ def inst2vec_observations() -> tuple[DerivedObservation, ...]:
 def read_vocabulary(source: Path) -> Vocabulary:
     """Return the vocabulary in the folder or wheel `source`.
 
-    Raises `ObservationError` saying what is wrong with it.
+    Raises `ObservationError` if it cannot be read or is not valid.
     """
-    found = _read_resource(source, "dictionary.json", "dictionary.pickle")
-    dictionary = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    data = _read_resource(source, "dictionary.json", "dictionary.pickle")
+    dictionary = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
     if UNKNOWN not in dictionary or not all(
         isinstance(index, int) and index >= 0 for index in dictionary.values()
     ):
         raise ObservationError(
-            f"expected a dictionary from statements to indices with {UNKNOWN!r} in {source}"
+            f"the dictionary in {source} must map statements, including {UNKNOWN!r}, to indices"
         )
     embeddings = _float_array(_read_resource(source, "embeddings.npy", "embeddings.pickle"), source)
     largest = max(dictionary.values())
     if embeddings.ndim != 2 or embeddings.shape[1] != DIMENSIONS or len(embeddings) <= largest:
         raise ObservationError(
-            f"expected embeddings of at least {largest + 1} rows of {DIMENSIONS} numbers in "
-            f"{source}, found an array of shape {embeddings.shape}"
+            f"the embeddings in {source} must have at least {largest + 1} rows of {DIMENSIONS} "
+            f"numbers (got an array of shape {embeddings.shape})"
         )
     # The published dictionary has two spaces before a string; statements have one.
     spaced = {statement.replace("  ", " "): index for statement, index in dictionary.items()}
@@ -129,7 +129,7 @@ def _vocabulary() -> Vocabulary:
     folder = os.environ.get(VARIABLE)
     if not folder:
         raise ObservationError(
-            "inst2vec needs its published vocabulary: set "
+            "inst2vec needs its published vocabulary; set "
             f"{VARIABLE} to the wheel of CompilerGym 0.2.5 (`pip download --no-deps "
             "compiler_gym==0.2.5`), or to a folder with dictionary.pickle and embeddings.pickle"
         )
@@ -145,11 +145,11 @@ def _vectors_space() -> gymnasium.Space[Any]:
     return FreeBox(-np.inf, np.inf, "Inst2vec", (-1, DIMENSIONS), np.float32)
 
 
-def _float_array(found: Any, source: Path) -> NDArray[np.float32]:
+def _float_array(data: Any, source: Path) -> NDArray[np.float32]:
     try:
-        return np.asarray(found, dtype=np.float32)
+        return np.asarray(data, dtype=np.float32)
     except (ValueError, TypeError) as error:
-        raise ObservationError(f"expected embeddings of numbers in {source}: {error}") from error
+        raise ObservationError(f"the embeddings in {source} are not numbers: {error}") from error
 
 
 def _read_resource(source: Path, plain: str, pickled: str) -> Any:
@@ -166,18 +166,18 @@ def _read_resource(source: Path, plain: str, pickled: str) -> Any:
 
 def _from_wheel(wheel: Path, name: str) -> bytes:
     with zipfile.ZipFile(wheel) as archive:
-        inside = [m for m in archive.namelist() if m.endswith(f"third_party/inst2vec/{name}")]
-        if not inside:
+        members = [m for m in archive.namelist() if m.endswith(f"third_party/inst2vec/{name}")]
+        if not members:
             raise ValueError(f"the archive has no third_party/inst2vec/{name}")
-        return archive.read(inside[0])
+        return archive.read(members[0])
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Reads arrays of numpy and Python's own plain values."""
+    """An unpickler that accepts only numpy arrays and plain Python values."""
 
     _ALLOWED = frozenset({"ndarray", "dtype", "_reconstruct", "scalar", "encode"})
 
     def find_class(self, module: str, name: str) -> Any:
         if name in self._ALLOWED and module.split(".")[0] in ("numpy", "_codecs"):
             return super().find_class(module, name)
-        raise pickle.UnpicklingError(f"a pickle of numbers does not need {module}.{name}")
+        raise pickle.UnpicklingError(f"{module}.{name} is not allowed in a pickle of numbers")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Graphs and tokens in the forms that libraries take, made from the engine's columns."""
+"""Graphs and tokens in the forms that libraries accept, made from the engine's columns."""
 
 from typing import Any, NamedTuple
 
@@ -40,13 +40,13 @@ class LexedToken(NamedTuple):
     """
 
     ID: int
-    """The number of its kind in LLVM's lexer."""
+    """The number of the token's kind in LLVM's lexer."""
     kind: str
-    """The name of its kind; a keyword's is ``kw_`` and the word."""
+    """The name of the kind; for a keyword, ``kw_`` and the keyword."""
     category: str
-    """What it is, more coarsely."""
+    """A coarser classification, such as ``type``."""
     str_value: str
-    """Its text."""
+    """The text."""
 
 
 def structure_observations() -> tuple[DerivedObservation, ...]:
@@ -72,7 +72,7 @@ def structure_observations() -> tuple[DerivedObservation, ...]:
             "LexedIrWords",
             _to_lists,
             _lists_space,
-            "The IR text in tokens: lists token_id, token_kind, token_category, token_value.",
+            "The IR text as tokens: the lists token_id, token_kind, token_category, token_value.",
         ),
         DerivedObservation(
             "LexedIrTuple",
@@ -82,7 +82,7 @@ def structure_observations() -> tuple[DerivedObservation, ...]:
                 "LexedIrTuple",
                 Tuple([_id_space(), *map(_text_space, ("kind", "category", "value"))], "token"),
             ),
-            "The IR text in tokens: a tuple of LexedToken (ID, kind, category, str_value).",
+            "The IR text as tokens: a tuple of LexedToken (ID, kind, category, str_value).",
         ),
     )
 
@@ -114,26 +114,26 @@ def _graph_space() -> gymnasium.Space[Any]:
 
 
 def _distinct_tokens(columns: dict[str, Any]) -> tuple[list[Any], ...]:
-    """Return the different tokens in the order of `word_id`: a list for each field."""
+    """Return the distinct tokens in the order of `word_id`: a list for each field."""
     kinds = columns["word_id"].tolist()
     values = texts(columns["text"].tobytes(), columns["word_end"])
-    named = map(TOKEN_KINDS.get, kinds)
-    names = [name or "kw_" + value for name, value in zip(named, values, strict=True)]
+    token_kinds = map(TOKEN_KINDS.get, kinds)
+    names = [name or "kw_" + value for name, value in zip(token_kinds, values, strict=True)]
     categories = list(map(TOKEN_CATEGORIES.__getitem__, columns["word_category"].tolist()))
     return kinds, names, categories, values
 
 
 def _to_lists(columns: dict[str, Any]) -> dict[str, list[Any]]:
     names = ("token_id", "token_kind", "token_category", "token_value")
-    places = columns["token_word"]
+    indices = columns["token_word"]
     return {
-        name: taken(column, places)
+        name: taken(column, indices)
         for name, column in zip(names, _distinct_tokens(columns), strict=True)
     }
 
 
 def _to_tuple(columns: dict[str, Any]) -> tuple[LexedToken, ...]:
-    # A token is immutable, so the same one may stand in many places.
+    # A token is immutable, so equal tokens can share one object.
     words = [LexedToken(*fields) for fields in zip(*_distinct_tokens(columns), strict=True)]
     return tuple(taken(words, columns["token_word"]))
 

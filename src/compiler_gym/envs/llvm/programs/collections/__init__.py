@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT
-"""Programs by the thousand: ``published`` data sets from their ``archives``, ``generators`` that
-never end, and the sources ``stored`` in a corpus.
+"""Large collections: ``published`` datasets from their ``archives``, unlimited ``generators``, and
+the programs ``stored`` in a corpus.
 """

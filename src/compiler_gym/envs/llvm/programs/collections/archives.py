@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The facts of the published archives of bitcode: addresses, hashes, counts and licences.
+"""Descriptions of the published bitcode archives: addresses, hashes, counts and licences.
 
-LLVM 10 made them and no other compiler reads them; archives of source, which any may
-read, stand in `compiler_gym.datasets`.
+LLVM 10 produced them, and only LLVM reads them; archives of source, which any compiler can read,
+are in `compiler_gym.datasets`.
 """
 
 from typing import Any
@@ -37,7 +37,7 @@ BLAS = _bitcode(
     "6946437dcb0da5fad3ed8a7fd83eb4294964198391d5537b1310e22d7ceebff4",
     count=300,
     license="BSD-3-Clause",
-    description="Linear algebra kernels, by LLVM 10",
+    description="Linear algebra kernels, from LLVM 10",
     references={"Homepage": "http://www.netlib.org/blas/"},
 )
 CBENCH = _bitcode(
@@ -49,7 +49,7 @@ CBENCH = _bitcode(
     strip_prefix="",
     count=23,
     license="BSD-3-Clause",
-    description="The original cBench, by LLVM 10",
+    description="The original cBench, from LLVM 10",
     references={"Homepage": "https://github.com/ctuning/ctuning-programs"},
 )
 GITHUB = _bitcode(
@@ -60,7 +60,7 @@ GITHUB = _bitcode(
     manifest=f"{PUBLISHED_AT}/llvm_bitcodes-10.0.0-github-v0-linux-manifest.bz2",
     count=49_738,
     license="CC-BY-4.0",
-    description="C and C++ objects from GitHub, by LLVM 10",
+    description="C and C++ objects from GitHub, from LLVM 10",
     references={"Paper": "https://arxiv.org/pdf/2012.01470.pdf"},
 )
 LINUX = _bitcode(
@@ -71,7 +71,7 @@ LINUX = _bitcode(
     manifest=f"{PUBLISHED_AT}/llvm_bitcodes-10.0.0-linux-v0-linux-manifest.bz2",
     count=13_894,
     license="GPL-2.0",
-    description="Objects of the Linux kernel, by LLVM 10",
+    description="Objects of the Linux kernel, from LLVM 10",
     references={"Homepage": "https://www.linux.org/"},
 )
 MIBENCH = _bitcode(
@@ -83,7 +83,7 @@ MIBENCH = _bitcode(
     strip_prefix="",
     count=40,
     license="BSD-3-Clause",
-    description="C programs of embedded systems, by LLVM 10",
+    description="C programs of embedded systems, from LLVM 10",
     references={"Paper": "http://vhosts.eecs.umich.edu/mibench/Publications/MiBench.pdf"},
 )
 NPB = _bitcode(
@@ -93,7 +93,7 @@ NPB = _bitcode(
     "89eccb7f1b0b9e1f82b9b900b9f686ff5b189a2a67a4f8969a15901cd315dba2",
     count=122,
     license="NASA-1.3",
-    description="NASA's parallel benchmarks, by LLVM 10",
+    description="NASA's parallel benchmarks, from LLVM 10",
     references={"Homepage": "https://www.nas.nasa.gov/software/npb.html"},
 )
 OPENCV = _bitcode(
@@ -103,7 +103,7 @@ OPENCV = _bitcode(
     "8de96f722fab18f3a2a74db74b4038c7947fe8b3da867c9260206fdf5338cd81",
     count=442,
     license="Apache-2.0",
-    description="C++ objects of OpenCV, by LLVM 10",
+    description="C++ objects of OpenCV, from LLVM 10",
     references={"Homepage": "https://opencv.org/"},
 )
 TENSORFLOW = _bitcode(
@@ -113,6 +113,6 @@ TENSORFLOW = _bitcode(
     "cffc45cd10250d483cb093dec913c8a7da64026686284cccf404623bd1da6da8",
     count=1_985,
     license="Apache-2.0",
-    description="C++ objects of TensorFlow, by LLVM 10",
+    description="C++ objects of TensorFlow, from LLVM 10",
     references={"Homepage": "https://www.tensorflow.org/"},
 )

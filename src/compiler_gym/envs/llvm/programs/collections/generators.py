@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Programs without end: one for every seed, made by csmith or llvm-stress.
+"""Generated programs: one for every seed, from csmith or llvm-stress.
 
-A seed always gives the same program with the same version of its generator. What was
-generated is kept as source; nothing is fetched, and no program is run here.
+With the same version of the generator, a seed always gives the same program. Generated sources are
+cached; nothing is downloaded, and no program is run here.
 """
 
 import shutil
@@ -21,29 +21,28 @@ __all__ = ["CsmithBenchmark", "CsmithDataset", "LlvmStressDataset"]
 class CsmithDataset(CsmithPrograms):
     """``generator://csmith-v0``: random C programs without undefined behaviour.
 
-    The program of a seed is the one of CompilerGym 0.2.5. It prints a checksum, so an
-    optimised build can be compared with the unchanged one. Some programs do not end:
-    a run may take 10 seconds.
+    A seed gives the same program as in CompilerGym 0.2.5. It prints a checksum, so an optimised
+    build can be compared with the original. Some programs do not terminate: a run is limited to
+    10 seconds.
     """
 
     @property
     def needs(self) -> str:
-        """The command that installs the generator, and clang."""
+        """The requirements: the command that installs the generator, and clang."""
         return f"{self.install_command}; clang"
 
     def make_contents(self, source: bytes) -> bytes:
-        """Return the bitcode of what csmith wrote."""
+        """Return the bitcode of a source that csmith generated."""
         flags = ("-I", str(self.csmith_includes), "-x", "c", "-")
         made_from = ("csmith", tool_identity(clang_command()[0]), *flags, source)
         return make_cached(made_from, lambda: ClangInvocation(flags, timeout=300).run(source))
 
 
 class LlvmStressDataset(SeededDataset):
-    """``generator://llvm-stress-v0``: random IR, to find out what a compiler survives.
+    """``generator://llvm-stress-v0``: random IR, for testing the robustness of a compiler.
 
-    It does nothing that a program would do and cannot be run: it is for robustness only,
-    and numbers on it say nothing about programs. Another version of LLVM writes
-    another program for a seed.
+    It does nothing useful and cannot be run, so results on it do not apply to real programs.
+    Different versions of LLVM generate different programs for the same seed.
     """
 
     tool = tool_name("llvm-stress")
@@ -58,7 +57,7 @@ class LlvmStressDataset(SeededDataset):
     ) -> None:
         super().__init__(
             "generator://llvm-stress-v0",
-            "Random IR, for robustness only: it is no program",
+            "Random IR for robustness tests only; it cannot be run",
             "Apache-2.0 WITH LLVM-exception",
             references={"Documentation": "https://llvm.org/docs/CommandGuide/llvm-stress.html"},
             site_data_base=site_data_base,

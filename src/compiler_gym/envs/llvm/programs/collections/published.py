@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The archives that CompilerGym 0.2.5 published, as datasets.
 
-Bitcode was made by LLVM 10, so it goes by names of its own (``npb-llvm10-v0``), and
-`archives` holds its facts; archives of source keep their names and are compiled by
-today's clang. Nothing of an archive is part of this library, and nothing is fetched
-before it is used.
+Archives of bitcode were made with LLVM 10, so they have new names (``npb-llvm10-v0``); `archives`
+describes them. Archives of source keep their names and are compiled with today's clang. This
+library contains none of them: an archive is downloaded when it is first used.
 """
 
 import re
@@ -52,17 +51,17 @@ OPENCL = (
     *("-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header"),
     *("-target", "x86_64-unknown-linux-gnu", "-ferror-limit=1"),
 )
-"""Flags that compile OpenCL for this machine with clang's own headers."""
+"""Flags that compile OpenCL for x86-64 with clang's own headers."""
 
 _COMPILE_SECONDS = 300.0
 
 
 class PublishedBitcode(PublishedDataset):
-    """An archive of LLVM 10's bitcode, which is upgraded when it is read.
+    """An archive of bitcode from LLVM 10, which is upgraded when it is read.
 
-    The upgrade leaves casts of pointers to themselves, which old code was full of.
-    ``?bitcasts=strip`` at the end of an address takes them out, ``?bitcasts=keep``
-    keeps them; without either, `strip_bitcasts` decides.
+    The upgrade leaves many pointer casts that no longer do anything. ``?bitcasts=strip`` at the end
+    of an address removes them, ``?bitcasts=keep`` keeps them; without either, `strip_bitcasts`
+    decides.
     """
 
     uri_keys: ClassVar[tuple[str, ...]] = ("bitcasts",)
@@ -76,23 +75,25 @@ class PublishedBitcode(PublishedDataset):
     ) -> None:
         super().__init__(site_data_base, sort_order, **dataset_args)
         self.strip_bitcasts = strip_bitcasts
-        """True if casts that do nothing are taken out when an address does not say."""
+        """True if casts that do nothing are removed unless the address says otherwise."""
 
     def benchmark(self, uri: str | BenchmarkUri) -> Benchmark:
-        """Return the program at `uri`, whose query may say what becomes of the casts."""
+        """Return the program at `uri`; its query can contain ``bitcasts``."""
         program = super().benchmark(uri)
         default = "strip" if self.strip_bitcasts else "keep"
         choice = program.parameters.get("bitcasts", default)
         if choice not in ("keep", "strip"):
-            raise BenchmarkInitError(f"bitcasts is {choice!r} in {program}: expected keep or strip")
+            raise BenchmarkInitError(
+                f"bitcasts must be keep or strip in {program} (got {choice!r})"
+            )
         return _strip(program) if choice == "strip" else program
 
 
 class PublishedSource(PublishedDataset):
-    """An archive of sources, each compiled when it is asked for, and kept."""
+    """An archive of sources, each compiled on first use and cached."""
 
     flags: ClassVar[tuple[str, ...]] = ("-ferror-limit=1", *OLD_C)
-    """What clang is called with."""
+    """The arguments for clang."""
 
     @property
     def needs(self) -> str:
@@ -110,7 +111,7 @@ class PublishedSource(PublishedDataset):
         return BenchmarkWithSource.create(uri, contents, path.name, source, run=self.archive.run)
 
     def compile_all(self) -> int:
-        """Compile every program now, several at once; return how many there were that compile."""
+        """Compile every program now, several in parallel; return the number that compile."""
         with ThreadPoolExecutor() as executor:
             return sum(executor.map(self._compiles, self.benchmark_uris()))
 
@@ -127,7 +128,7 @@ class PublishedSource(PublishedDataset):
 
 
 class AnghaBenchDataset(PublishedSource):
-    """``benchmark://anghabench-v1``: C functions that were mined from GitHub."""
+    """``benchmark://anghabench-v1``: C functions mined from GitHub."""
 
     archive = published_archives.ANGHABENCH
 
@@ -139,7 +140,7 @@ class BlasDataset(PublishedBitcode):
 
 
 class CBenchDataset(PublishedBitcode):
-    """``benchmark://cbench-llvm10-v1``: the original cBench; ours is ``cbench-v1``."""
+    """``benchmark://cbench-llvm10-v1``: the original cBench; the bundled one is ``cbench-v1``."""
 
     archive = archives.CBENCH
 
@@ -153,8 +154,8 @@ class CHStoneDataset(PublishedSource):
 class CLgenDataset(PublishedSource):
     """``benchmark://clgen-v0``: OpenCL kernels that a neural network wrote.
 
-    They are compiled for x86-64 with the headers that come with clang. CompilerGym
-    0.2.5 compiled them for NVPTX with headers of its own.
+    They are compiled for x86-64 with clang's headers. CompilerGym 0.2.5 compiled them for NVPTX
+    with its own headers.
     """
 
     archive = published_archives.CLGEN
@@ -206,7 +207,7 @@ class POJ104Dataset(PublishedSource):
 
     @staticmethod
     def preprocess_poj104_source(src: str) -> str:
-        """Return `src` as a C++ program: with headers and with a main that returns int.
+        """Return `src` as a complete C++ program: with headers and a main that returns int.
 
         >>> print(POJ104Dataset.preprocess_poj104_source("void main(){}").splitlines()[-1])
         int main(){}
@@ -215,8 +216,8 @@ class POJ104Dataset(PublishedSource):
 
     @classmethod
     def as_program(cls, source: bytes) -> bytes:
-        """Return `preprocess_poj104_source` of a file, whatever its encoding."""
-        # The files are in several encodings; latin-1 keeps every byte.
+        """Return the result of `preprocess_poj104_source` for a file in any encoding."""
+        # The files use several encodings; latin-1 preserves every byte.
         return cls.preprocess_poj104_source(source.decode("latin-1")).encode("latin-1")
 
     def _compile(self, path: Path, source: bytes) -> bytes:
@@ -248,7 +249,7 @@ PUBLISHED: tuple[type[PublishedDataset], ...] = (
 """Every published archive."""
 
 _MAIN = re.compile(r"^(?:[ \t]*void\s+)?main(?=\s*\()", re.MULTILINE)
-# The judge included everything, and its problem texts named these bounds.
+# The judge included all headers, and its problem statements used these bounds.
 _POJ104_HEAD = """#include <bits/stdc++.h>
 using namespace std;
 #define LEN 128

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Programs from an imported corpus: IR unchanged, source compiled on demand.
 
-A corpus may hold what today's front end for C cannot read; that is an error of the
+A corpus can hold files that today's clang does not compile; this is reported as an error of the
 program, not of the corpus.
 """
 
@@ -20,19 +20,19 @@ _COMPILE_SECONDS = 300.0
 
 
 def read_stored(uri: BenchmarkUri, program: CorpusProgram) -> Benchmark:
-    """Return the benchmark of a stored program; raise `BenchmarkInitError` if it is none."""
+    """Return the benchmark of a stored file; raise `BenchmarkInitError` if it is not a program."""
     if program.suffix in IR_SUFFIXES:
         return Benchmark.from_file_contents(uri, program.contents)
     source = program.contents
     flags = _choose_flags(program.suffix)
     if program.suffix == ".cpp" and program.key.endswith(".txt"):
-        # The shape of POJ-104, whose solutions are no whole programs.
+        # The layout of POJ-104, whose solutions lack headers.
         source = POJ104Dataset.as_program(source)
         flags = POJ104Dataset.flags
     if flags is None:
-        known = ", ".join((*IR_SUFFIXES, *SOURCE_LANGUAGES, ".cl"))
+        suffixes = ", ".join((*IR_SUFFIXES, *SOURCE_LANGUAGES, ".cl"))
         raise BenchmarkInitError(
-            f"{uri} is a {program.suffix or 'nameless'} file: expected one of {known}"
+            f"{uri} has the suffix {program.suffix!r}; supported are {suffixes}"
         )
     made_from = ("stored", tool_identity(clang_command()[0]), *flags, source)
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Pass plug-ins: shared libraries that add the user's own passes to LLVM.
 
-``plugin`` reads and identifies the files, without running any of them.
-``session`` loads them, in a worker and never in the user's process, with an engine that
-shares its LLVM with them.
+``plugin`` reads and identifies the files without running their code. ``session`` loads them in a
+worker, never in the user's process, with an engine that shares its LLVM with them.
 """
 
 from compiler_gym.envs.llvm.toolchain.plugins.plugin import (

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The identity of a plug-in: its file name and the hash of its contents.
 
-The hash is part of the compiler's version, so that results of one plug-in are never taken
-for those of another, whatever their names.
+The hash is part of the compiler's version, so results from one plug-in are never confused with
+those from another, even if they share a name.
 """
 
 import re
@@ -22,36 +22,34 @@ __all__ = ["Plugin", "list_recorded_plugins", "load_options", "plugin_source", "
 _SESSION = "compiler_gym.envs.llvm.toolchain.plugins.session:PluginSession"
 _ELF = b"\x7fELF"
 _HASH_DIGITS = 16
-"""The digits of the hash in a version."""
+"""The number of digits of the hash in a version."""
 
 
 class Plugin(msgspec.Struct, frozen=True):
-    """A plug-in as it was when it was asked for."""
+    """A plug-in file and its hash when it was first read."""
 
     path: str
-    """Where it is; absolute."""
+    """The absolute path."""
     hash: str
     """The SHA-256 of the file, in hexadecimal digits."""
 
     @classmethod
     def read(cls, path: str | Path) -> "Plugin":
-        """Return the plug-in at `path`, or raise `PluginError` where no library is."""
+        """Return the plug-in at `path`, or raise `PluginError` if it is not a library."""
         if not isinstance(path, (str, Path)):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
-            raise PluginError(f"expected the path of a plug-in, found {path!r}")
+            raise PluginError(f"a plug-in must be a path (got {path!r})")
         file = Path(path).expanduser().absolute()
         try:
             contents = read_regular(file)
         except OSError as error:
-            raise PluginError(
-                f"the plug-in {file} cannot be read: {error.strerror}: expected a shared library"
-            ) from error
+            raise PluginError(f"cannot read the plug-in {file}: {error.strerror}") from error
         if not contents.startswith(_ELF):
-            raise PluginError(f"{file} is no plug-in: expected a shared library (ELF)")
+            raise PluginError(f"{file} is not a plug-in: it must be a shared library (ELF)")
         return cls(str(file), sha256(contents).hexdigest())
 
     @property
     def identity(self) -> str:
-        """What it is called in versions: ``libMyPass.so@0123456789abcdef``."""
+        """The name in versions, such as ``libMyPass.so@0123456789abcdef``."""
         name = re.sub(r"[+@\s]", "_", Path(self.path).name)
         return f"{name}@{self.hash[:_HASH_DIGITS]}"
 
@@ -61,33 +59,36 @@ def plugin_source(
 ) -> tuple[SessionSource, tuple[Plugin, ...]]:
     """Return the source of sessions with `plugins` that offer `passes`, and the plug-ins.
 
-    Raises `PluginError` for a file that is no library, for one that is named twice and for
+    Raises `PluginError` for a file that is not a library, for one that is named twice and for
     passes without a plug-in.
     """
     for name, value in (("plugins", plugins), ("passes", passes)):
         if isinstance(value, (str, Path)):
-            raise PluginError(f"{name} is {str(value)!r}: expected a list, [{str(value)!r}]")
-    found = tuple(map(Plugin.read, plugins))
+            raise PluginError(f"{name} must be a list: write {name}=[{str(value)!r}]")
+    libraries = tuple(map(Plugin.read, plugins))
     names = list(passes)
     for name in names:
         if not isinstance(name, str) or not name.strip():  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
-            raise PluginError(f"expected the name of a pass, found {name!r}")
-    if names and not found:
-        raise PluginError(f"passes names {names[0]!r}: expected plugins=[...] that add it")
-    for what, listed in (("plugins", [p.hash for p in found]), ("passes", names)):
-        twice = next((one for one in listed if listed.count(one) > 1), None)
-        if twice is not None:
-            shown = twice if what == "passes" else found[listed.index(twice)].path
-            raise PluginError(f"{what} has {shown} twice: expected each once")
+            raise PluginError(f"passes must be names (got {name!r})")
+    if names and not libraries:
+        raise PluginError(
+            f"passes names {names[0]!r}; add the plug-in that has it to plugins=[...]"
+        )
+    for argument, values in (("plugins", [p.hash for p in libraries]), ("passes", names)):
+        duplicate = next((value for value in values if values.count(value) > 1), None)
+        if duplicate is not None:
+            is_pass = argument == "passes"
+            text = duplicate if is_pass else libraries[values.index(duplicate)].path
+            raise PluginError(f"{argument} contains {text} twice; name it only once")
     options = (
-        ("plugins", msgspec.json.encode(found).decode()),
+        ("plugins", msgspec.json.encode(libraries).decode()),
         ("passes", msgspec.json.encode(names).decode()),
     )
-    return SessionSource(_SESSION, options), found
+    return SessionSource(_SESSION, options), libraries
 
 
 def load_options(plugins: Iterable[Plugin]) -> str:
-    """Return what makes ``opt`` load them, to stand before its other options.
+    """Return the options that make ``opt`` load the plug-ins; they must come first.
 
     >>> load_options([Plugin("/lib/libMy.so", "")])
     '-load-pass-plugin=/lib/libMy.so'
@@ -106,17 +107,17 @@ def list_recorded_plugins(version: str | None) -> list[str]:
 
 def require_recorded(version: str | None, plugins: Sequence[Plugin]) -> None:
     """Raise `PluginError` if a plug-in of a recorded version is not among `plugins`."""
-    here = [plugin.identity for plugin in plugins]
+    identities = [plugin.identity for plugin in plugins]
     for identity in list_recorded_plugins(version):
-        if identity in here:
+        if identity in identities:
             continue
         name, _, digits = identity.partition("@")
         other = next((p for p in plugins if p.identity.partition("@")[0] == name), None)
-        has = "has no plug-ins" if not here else f"has {', '.join(here)}"
+        state = f"has {', '.join(identities)}" if identities else "has no plug-ins"
         if other is not None:
-            theirs = other.hash[:_HASH_DIGITS]
-            has = f"has another file of that name, {other.path} (SHA-256 {theirs}...)"
+            digest = other.hash[:_HASH_DIGITS]
+            state = f"has a different file with that name, {other.path} (SHA-256 {digest}...)"
         raise PluginError(
-            f"this was recorded with the plug-in {name} (SHA-256 {digits}...), and this "
-            f"environment {has}: expected make(..., plugins=[that file], passes=[...])"
+            f"this was recorded with the plug-in {name} (SHA-256 {digits}...), but this "
+            f"environment {state}; use make(..., plugins=[that file], passes=[...])"
         )

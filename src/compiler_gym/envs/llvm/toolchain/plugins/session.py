@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Sessions with plug-ins: those of LLVM, over an engine that shares its LLVM.
+"""LLVM sessions with plug-ins, on an engine that shares its LLVM with them.
 
-The usual engine has LLVM inside and hides it, so that it cannot clash with another; a
-plug-in finds none of its symbols. The same engine linked with libLLVM takes its place here,
-in a process that serves these plug-ins alone.
+The usual engine contains LLVM and hides its symbols, so that it cannot clash with another copy;
+a plug-in would find none of them. Here the same engine, linked with libLLVM, takes its place in a
+process that serves only these plug-ins.
 """
 
 import re
@@ -40,20 +40,20 @@ __all__ = ["PluginSession"]
 _ENGINE = "compiler_gym._llvm"
 _NEEDED = re.compile(rb"\0(libLLVM[-.][\w.-]*)(?=\0)")
 _EXTENDED = ("Passes", "PassesAll", "PassesAndPipelines", "PassesAndCodegen", "Parameters")
-"""The action spaces that get the passes, behind what they have."""
+"""The action spaces to which the passes are appended."""
 _WITHOUT = ("Marks", "MarksAndCodegen")
-"""Those whose command lines load no plug-in."""
+"""The action spaces whose command lines cannot load plug-ins."""
 
 
 class PluginSession(CompilerSession):
-    """What `prepare` makes sessions of; it is none itself."""
+    """The entry point for sessions with plug-ins: `prepare` returns the actual session class."""
 
     @classmethod
     def prepare(cls, options: dict[str, str]) -> type[CompilerSession]:
-        """Return the sessions of LLVM with the plug-ins and passes that `options` name.
+        """Return the session class of LLVM with the plug-ins and passes in `options`.
 
-        Raises `PluginError` for a file that this LLVM cannot load and for passes that no
-        plug-in adds or that exist already, `EnvironmentNotSupported` without an engine.
+        Raises `PluginError` for a file that this LLVM cannot load, and for passes that no plug-in
+        adds or that already exist; `EnvironmentNotSupported` if the engine is missing.
         """
         plugins = msgspec.json.decode(options["plugins"], type=list[Plugin])
         passes = msgspec.json.decode(options["passes"], type=list[str])
@@ -67,22 +67,22 @@ class PluginSession(CompilerSession):
 
 
 def _load_shared_engine() -> Any:
-    """Load the engine that shares LLVM in the place of the usual one."""
+    """Load the engine that shares LLVM in place of the usual one."""
     loaded = sys.modules.get(_ENGINE)
     if loaded is not None:
         if loaded.shares_llvm():
             return loaded
         raise PluginError(
-            "this process has an engine that takes no plug-ins: expected a process of their own, "
-            "as isolation='process' gives"
+            "this process has already loaded an engine without support for plug-ins; use "
+            "isolation='process'"
         )
-    # Where the usual one is: a checkout has its modules elsewhere than its sources.
+    # Search next to the usual engine: in a checkout, it is not in the source folder.
     for folder, suffix in product(compiler_gym.__path__, EXTENSION_SUFFIXES):
         path = Path(folder) / "_shared" / f"_llvm{suffix}"
         if path.is_file():
             return _load_library(path)
     raise EnvironmentNotSupported(
-        "plug-ins need an engine that shares LLVM with them, and this installation has none: "
+        "plug-ins need an engine that shares LLVM with them, but this installation has none; run "
         f"`apt install {name_package('dev')}`, then install this package from its sources "
         "(`make setup` in a checkout)"
     )
@@ -97,10 +97,10 @@ def _load_library(path: Path) -> Any:
         spec.loader.exec_module(engine)
     except ImportError as error:
         raise EnvironmentNotSupported(
-            f"the engine that shares LLVM cannot be loaded: {error}: `apt install libllvm22`"
+            f"cannot load the engine that shares LLVM: {error}; run `apt install libllvm22`"
         ) from error
     sys.modules[_ENGINE] = engine
-    compiler_gym.__dict__["_llvm"] = engine  # what `from compiler_gym import _llvm` looks at
+    compiler_gym.__dict__["_llvm"] = engine  # for `from compiler_gym import _llvm`
     return engine
 
 
@@ -111,41 +111,41 @@ def _refuse_known(engine: Any, passes: list[str]) -> None:
         except PipelineError:
             continue
         raise PluginError(
-            f"passes names {name!r}, which is a pass of LLVM itself: a plug-in's needs a name of "
-            "its own"
+            f"passes names {name!r}, which is one of LLVM's own passes; give the plug-in's pass "
+            "a different name"
         )
 
 
 def _require_same(plugin: Plugin, version: str) -> None:
-    """Raise `PluginError` if the file is another by now, or was linked with another LLVM.
+    """Raise `PluginError` if the file has changed or was linked with another LLVM.
 
-    A library that brings its own LLVM would load it, and two of them share global variables.
+    Such a library would load a second LLVM, and the two would share global variables.
     """
     try:
         contents = read_regular(plugin.path)
     except OSError as error:
-        raise PluginError(f"the plug-in {plugin.path} cannot be read: {error.strerror}") from error
+        raise PluginError(f"cannot read the plug-in {plugin.path}: {error.strerror}") from error
     if sha256(contents).hexdigest() != plugin.hash:
-        raise PluginError(f"{plugin.path} has changed since it was asked for: make it again")
+        raise PluginError(f"{plugin.path} has changed; make the environment again")
     major, minor, _ = version.split(".", 2)
-    ours = {f"libLLVM.so.{major}.{minor}", f"libLLVM-{major}.so", f"libLLVM-{major}.so.1"}
+    supported = {f"libLLVM.so.{major}.{minor}", f"libLLVM-{major}.so", f"libLLVM-{major}.so.1"}
     for needed in _NEEDED.findall(contents):
-        if needed.decode() not in ours:
+        if needed.decode() not in supported:
             raise PluginError(
-                f"{plugin.path} was linked with {needed.decode()}, and this is LLVM {version}: "
-                f"build it with the headers of llvm-{major}-dev"
+                f"{plugin.path} was linked with {needed.decode()}, but this is LLVM {version}; "
+                f"build it with the headers in llvm-{major}-dev"
             )
 
 
 def _load(engine: Any, plugin: Plugin) -> None:
     try:
         engine.load_plugin(plugin.path)
-    except CompilerFatalError as error:  # for example an option that LLVM has already
-        raise PluginError(f"{plugin.path} cannot be loaded, LLVM gave up: {error}") from error
+    except CompilerFatalError as error:  # for example if it redefines an option of LLVM
+        raise PluginError(f"cannot load {plugin.path}: LLVM aborted: {error}") from error
 
 
 def _plugin_flag(engine: Any, name: str, plugins: list[Plugin]) -> FlagSpec:
-    """Return the action of the pass `name`, which one of the plug-ins must add."""
+    """Return the action for the pass `name`, which exactly one plug-in must add."""
     adders: list[Plugin] = []
     text, refusal = "", ""
     for number, plugin in enumerate(plugins):
@@ -157,14 +157,14 @@ def _plugin_flag(engine: Any, name: str, plugins: list[Plugin]) -> FlagSpec:
         adders.append(plugin)
     files = ", ".join(plugin.path for plugin in adders or plugins)
     if not adders:
-        raise PluginError(f"passes names {name!r}, which none of {files} adds: {refusal}")
+        raise PluginError(f"no pass {name!r} in {files}: {refusal}")
     if len(adders) > 1:
-        raise PluginError(f"passes names {name!r}, which several plug-ins add: {files}")
-    return FlagSpec(name, text, f"A pass of the plug-in {adders[0].identity}")
+        raise PluginError(f"several plug-ins have a pass {name!r}: {files}")
+    return FlagSpec(name, text, f"A pass from the plug-in {adders[0].identity}")
 
 
 def _session_with(items: tuple[FlagSpec, ...], plugins: list[Plugin]) -> type[CompilerSession]:
-    from compiler_gym.envs.llvm.session import LlvmSession  # it needs the engine
+    from compiler_gym.envs.llvm.session import LlvmSession  # requires the engine to be loaded
 
     version = "+".join([LlvmSession.compiler_version, *(p.identity for p in plugins)])
     spaces = tuple(
@@ -181,7 +181,7 @@ def _session_with(items: tuple[FlagSpec, ...], plugins: list[Plugin]) -> type[Co
 
 
 def _extend(spec: ActionSpaceSpec, items: tuple[FlagSpec, ...]) -> ActionSpaceSpec:
-    """Return an action space with more passes, whose other actions keep their numbers."""
+    """Return an action space with the passes appended, so other actions keep their numbers."""
     if not items or spec.name not in _EXTENDED:
         return spec
     space = spec.space

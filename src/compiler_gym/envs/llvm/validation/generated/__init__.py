@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Inputs made for one program: those that reach what its own do not, and do nothing undefined.
+"""Generated inputs for one program: they increase its coverage and show nothing undefined.
 
-``coverage`` tells what a run reaches, ``soundness`` whether it may be judged, ``corpus``
-makes the inputs and keeps them, ``check`` is the rung that runs them.
+``coverage`` measures the coverage of a run, ``soundness`` checks for undefined behaviour,
+``corpus`` generates and caches the inputs, and ``check`` is the rung that runs them.
 """
 
 from compiler_gym.envs.llvm.validation.generated.check import check_generated, has_inputs

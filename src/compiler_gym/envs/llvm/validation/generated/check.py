@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run the program on inputs that were made for it, and compare it with the unoptimised one."""
+"""Run the program on generated inputs and compare it with the unoptimised one."""
 
 from dataclasses import replace
 
@@ -19,19 +19,19 @@ __all__ = ["check_generated", "has_inputs"]
 
 
 def has_inputs(subject: Subject) -> bool:
-    """Return whether the program has an input that may be changed."""
+    """Return whether the program has an input that can be mutated."""
     spec = subject.benchmark.run
     return spec is not None and spec.generated > 0 and any(map(is_mutable, choose_cases(spec)))
 
 
 def check_generated(subject: Subject) -> Finding:
-    """Return whether the program does on generated inputs what the unoptimised one does."""
+    """Return whether the program behaves like the unoptimised one on generated inputs."""
     spec = subject.benchmark.run
     assert spec is not None
     with runtime_needed():
         corpus = make_corpus(subject.benchmark, Effort(tries=spec.generated))
     if not corpus.cases:
-        return Finding.unknown(f"none of {corpus.tried} inputs that were made may be judged")
+        return Finding.unknown(f"none of {corpus.tried} generated inputs can be compared")
     finding = compare_module(
         subject.benchmark, make_module(subject), corpus.cases, compared=Compared.EVERYTHING
     )

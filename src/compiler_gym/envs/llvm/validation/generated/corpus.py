@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The inputs that are made for one program, and kept: the same for everybody who asks.
+"""The generated inputs for one program, cached so that every check uses the same inputs.
 
-Known inputs are changed again and again; one that takes an edge of the program that none
-took before, or takes one more often, is changed in its turn. So is one that takes an edge
-which few others take: a place that is reached is not yet a place where a wrong number shows.
-What is kept is sound: the unoptimised program ends by itself on it, repeats itself and does
-nothing undefined.
+Known inputs are mutated repeatedly. An input that takes a new edge, or takes an edge more often, is
+mutated in turn. So is one that takes a rare edge, because reaching a place once does not mean that
+a wrong value would show there. The inputs kept are sound: the unoptimised program terminates on
+them by itself, is deterministic and does nothing undefined.
 """
 
 import functools
@@ -39,69 +38,69 @@ _CORPUS_VERSION = 2
 _SEED_COUNT = 64
 _MOST_OUTPUT = 1 << 20
 _MOST_UNSOUND = 3
-"""Unsound inputs of one kind after which no more of it are looked at."""
+"""The number of unsound inputs with the same coverage after which further ones are skipped."""
 _ENOUGH = 8
-"""Inputs that take an edge: more of them are not looked for."""
+"""The number of inputs that take an edge before the edge no longer counts as rare."""
 _ANYWAY = 25
-"""One input of so many is kept though it reaches nothing new: values differ too."""
+"""One in this many inputs is kept without new coverage, because its values also differ."""
 _MOST_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is tried."""
+    """Limits on the generation of inputs."""
 
     tries: int = 1000
-    """Inputs that are made."""
+    """The number of inputs to generate."""
     seconds: float = 300.0
-    """Wall time after which no more are made: ten times what a quiet machine needs for most."""
+    """The time limit in seconds: ten times the time that most programs take on an idle machine."""
     most: int = 192
-    """Inputs that are kept."""
+    """The most inputs to keep."""
     seconds_each: float = 2.0
-    """Wall time of one run."""
+    """The time limit of one run, in seconds."""
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What was made for one program."""
+    """The generated inputs of one program and their coverage."""
 
     cases: tuple[RunCase, ...]
-    """Sound inputs, those that reach most first."""
+    """The sound inputs, those with the most coverage first."""
     reached: int
-    """Edges of the unoptimised program that these or the known inputs take."""
+    """The number of edges of the unoptimised program that these or the known inputs take."""
     reached_before: int
-    """Edges that the known inputs take."""
+    """The number of edges that the known inputs take."""
     edges: int
-    """Edges there are."""
+    """The total number of edges."""
     tried: int
     knows_source: bool
-    """True if undefined behaviour was looked for; see `SoundnessJudge`."""
+    """True if undefined behaviour was checked; see `SoundnessJudge`."""
 
     @property
     def summary(self) -> str:
-        """What the inputs reach, in words."""
+        """A sentence on the coverage of the inputs."""
         return (
-            f"{len(self.cases)} inputs of {self.tried} that were made; they and the known ones "
-            f"take {self.reached} of {self.edges} edges, the known ones {self.reached_before}"
+            f"{len(self.cases)} of {self.tried} generated inputs; with the known inputs, they take "
+            f"{self.reached} of {self.edges} edges, the known inputs alone {self.reached_before}"
         )
 
 
 def make_corpus(benchmark: Benchmark, effort: Effort | None = None) -> Corpus:
-    """Return the inputs of `benchmark`, made now or kept from an earlier time.
+    """Return the generated inputs of `benchmark`, from the cache if possible.
 
-    Raises `BenchmarkInitError` if it cannot be built with the checks that this needs.
+    Raises `BenchmarkInitError` if the program cannot be built with the sanitizers.
     """
     effort = effort or Effort()
     spec = benchmark.run
     assert spec is not None
-    known = _list_known(spec)
-    key = _corpus_key(benchmark, spec, known, effort)
+    known_cases = _list_known(spec)
+    key = _corpus_key(benchmark, spec, known_cases, effort)
     with _locks(key):
         corpus = _memory.get(key) or _load_corpus(key)
         if corpus is None:
-            corpus = _make_corpus(benchmark, spec, known, effort)
-            if corpus.tried == effort.tries:  # what time has cut short would stay so
+            corpus = _make_corpus(benchmark, spec, known_cases, effort)
+            if corpus.tried == effort.tries:  # do not cache a corpus cut short by the time limit
                 keep(_corpus_path(key), _pack(corpus))
         _memory[key] = corpus
         while len(_memory) > _MOST_KEPT:
@@ -122,14 +121,14 @@ def _list_known(spec: RunSpec) -> list[RunCase]:
     return [*choose_cases(spec), *more]
 
 
-def _corpus_key(benchmark: Benchmark, spec: RunSpec, known: list[RunCase], effort: Effort) -> str:
+def _corpus_key(benchmark: Benchmark, spec: RunSpec, cases: list[RunCase], effort: Effort) -> str:
     tools = (tool_identity(clang_command()[0]), tool_identity(find_opt()))
-    tried = replace(effort, seconds=0.0)  # only what was finished is kept
-    whole = sha256(repr((_CORPUS_VERSION, tried, tools, spec.reference, spec.link)).encode())
-    whole.update(benchmark.contents)
-    whole.update(repr(tuple(benchmark.sources)).encode())
-    whole.update(pack_run(RunSpec(known)))
-    return whole.hexdigest()
+    untimed = replace(effort, seconds=0.0)  # only complete corpora are cached
+    digest = sha256(repr((_CORPUS_VERSION, untimed, tools, spec.reference, spec.link)).encode())
+    digest.update(benchmark.contents)
+    digest.update(repr(tuple(benchmark.sources)).encode())
+    digest.update(pack_run(RunSpec(cases)))
+    return digest.hexdigest()
 
 
 def _corpus_path(key: str) -> Path:
@@ -151,18 +150,18 @@ def _load_corpus(key: str) -> Corpus | None:
 
 
 def _make_corpus(
-    benchmark: Benchmark, spec: RunSpec, known: list[RunCase], effort: Effort
+    benchmark: Benchmark, spec: RunSpec, cases: list[RunCase], effort: Effort
 ) -> Corpus:
-    right = benchmark
+    original = benchmark
     if spec.reference is not None:
-        right = Benchmark(benchmark.uri, spec.reference, sources=benchmark.sources)
+        original = Benchmark(benchmark.uri, spec.reference, sources=benchmark.sources)
     with (
-        build_counted(right.contents, spec.link) as program,
-        build_judge(right, spec.link) as judge,
+        build_counted(original.contents, spec.link) as program,
+        build_judge(original, spec.link) as judge,
     ):
         hunt = _Hunt(program, judge, effort)
-        before = hunt.begin(known)
-        tried = hunt.go_on(CaseMutator(known, program.tokens, effort.seed))
+        before = hunt.begin(cases)
+        tried = hunt.go_on(CaseMutator(cases, program.tokens, effort.seed))
         return Corpus(
             hunt.best(),
             program.count(hunt.reached),
@@ -174,8 +173,8 @@ def _make_corpus(
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """An input that is kept, and what it was the first to reach."""
+class _SoundInput:
+    """A sound input and the coverage that it added."""
 
     case: RunCase
     new_edges: int
@@ -187,92 +186,92 @@ class _Found:
 
 
 class _Hunt:
-    """A search for inputs that reach something new."""
+    """A search for inputs that add coverage."""
 
     def __init__(self, program: Counted, judge: SoundnessJudge, effort: Effort) -> None:
         self.reached = 0
         self._program, self._judge, self._effort = program, judge, effort
         self._parents: list[RunCase] = []
-        self._found: list[_Found] = []
+        self._found: list[_SoundInput] = []
         self._unsound: Counter[int] = Counter()
-        self._taken = [0] * _ENOUGH  # the edges that one, two, three ... inputs take
+        self._taken = [0] * _ENOUGH  # edges taken by at least one, two, three ... inputs
         self._deadline = time.monotonic() + effort.seconds
 
-    def begin(self, known: list[RunCase]) -> int:
-        """Run the known inputs and return what they reach; those with messages are kept.
+    def begin(self, cases: list[RunCase]) -> int:
+        """Run the known inputs and return their coverage; keep those that write to stderr.
 
-        Standard error is not recorded: it is looked at where inputs are generated.
+        Known inputs record no standard error; it is compared only for generated inputs.
         """
-        for case in known:
+        for case in cases:
             if time.monotonic() > self._deadline:
                 break
-            ran, reached = self._run(case)
-            if ran is None:
+            report, reached = self._run(case)
+            if report is None:
                 continue
             if reached & ~self.reached or len(self._parents) < 2:
                 self._parents.append(case)
-            if ran.stderr and self._is_sound(case, ran, reached):
-                self._found.append(_Found(replace(case, expected=None), 0, 0, 1))
+            if report.stderr and self._is_sound(case, report, reached):
+                self._found.append(_SoundInput(replace(case, expected=None), 0, 0, 1))
             self._take(reached)
         return self.reached
 
     def go_on(self, mutator: CaseMutator) -> int:
-        """Make inputs until enough were tried, or time is over; return how many were."""
+        """Generate inputs up to the limit on number or time; return the number tried."""
         for number in range(self._effort.tries):
             if not self._parents or time.monotonic() > self._deadline:
                 return number
             draw = Draw(f"parent {self._effort.seed} {number}")
-            some = self._parents[-len(self._parents) // 3 :] if draw.below(2) else self._parents
-            self._try(mutator.mutate(draw.choice(some), number), is_kept=number % _ANYWAY == 0)
+            parents = self._parents[-len(self._parents) // 3 :] if draw.below(2) else self._parents
+            self._try(mutator.mutate(draw.choice(parents), number), is_kept=number % _ANYWAY == 0)
         return self._effort.tries
 
     def best(self) -> tuple[RunCase, ...]:
-        """Return the inputs that are worth most."""
-        ordered = sorted(self._found, key=_Found.worth, reverse=True)
-        return tuple(one.case for one in ordered[: self._effort.most])
+        """Return the inputs that add the most coverage."""
+        ordered = sorted(self._found, key=_SoundInput.worth, reverse=True)
+        return tuple(item.case for item in ordered[: self._effort.most])
 
     def _try(self, case: RunCase, *, is_kept: bool) -> None:
-        ran, reached = self._run(case)
+        report, reached = self._run(case)
         new, rare = (
             reached & ~self.reached,
             self._program.count_new_edges(reached) & ~self._taken[-1],
         )
         if (
-            ran is None
+            report is None
             or not (new or rare or is_kept)
             or self._unsound[new | rare] >= _MOST_UNSOUND
         ):
             return
-        if not self._is_sound(case, ran, reached):
+        if not self._is_sound(case, report, reached):
             self._unsound[new | rare] += 1
             return
         first = self._program.count_new_edges(reached) & ~self._taken[0]
         self._take(reached)
-        self._found.append(_Found(case, first.bit_count(), rare.bit_count(), new.bit_count()))
+        self._found.append(_SoundInput(case, first.bit_count(), rare.bit_count(), new.bit_count()))
         if new or rare:
             self._parents.append(case)
 
     def _take(self, reached: int) -> None:
-        """Count one more input for every edge of `reached`."""
+        """Count one more input for every edge in `reached`."""
         self.reached |= reached
         edges = self._program.count_new_edges(reached)
-        for number, taken in enumerate(self._taken):
-            self._taken[number] = taken | edges
-            edges &= taken
+        for number, previous in enumerate(self._taken):
+            self._taken[number] = previous | edges
+            edges &= previous
 
     def _run(self, case: RunCase) -> tuple[RunReport | None, int]:
-        """Return what the program did, None where it did not end by itself, and what it reached."""
-        ran, reached = self._program.run(case, seconds=self._effort.seconds_each)
-        size = len(ran.stdout) + len(ran.stderr) + sum(map(len, ran.files.values()))
-        is_ended = ran.stopped_by is None and ran.exit_status >= 0 and size <= _MOST_OUTPUT
-        return (ran if is_ended else None), reached
+        """Return the report of a run, None if it did not end by itself, and the coverage."""
+        report, reached = self._program.run(case, seconds=self._effort.seconds_each)
+        size = len(report.stdout) + len(report.stderr) + sum(map(len, report.files.values()))
+        is_ended = report.stopped_by is None and report.exit_status >= 0 and size <= _MOST_OUTPUT
+        return (report if is_ended else None), reached
 
-    def _is_sound(self, case: RunCase, ran: RunReport, reached: int) -> bool:
+    def _is_sound(self, case: RunCase, report: RunReport, reached: int) -> bool:
         again, as_before = self._program.run(case, seconds=self._effort.seconds_each)
         seconds = self._effort.seconds_each
         return (
             as_before == reached
             and (again.exit_status, again.stdout, again.stderr, again.files)
-            == (ran.exit_status, ran.stdout, ran.stderr, ran.files)
-            and self._judge.is_sound(case, ran, seconds=seconds)
+            == (report.exit_status, report.stdout, report.stderr, report.files)
+            and self._judge.is_sound(case, report, seconds=seconds)
         )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tell what of a program a run reaches: LLVM counts the edges, a few lines of C write them down.
+"""Edge coverage of a run: LLVM adds counters, and a few lines of C write them to a file.
 
-The counted program is the unoptimised one. How often an edge is taken counts too, in
-eight steps, so that a loop of one round and one of many are different things to reach.
+The unoptimised program is counted. Counts are grouped into eight steps, so that one iteration of a
+loop and many iterations count as different coverage.
 """
 
 import re
@@ -48,7 +48,7 @@ __attribute__((destructor)) static void write_edges(void) {{
 """
 _STEPS = (0, 1, 2, 3, 4, 8, 16, 32, 128)
 _BITS = bytes((1 << max(i for i, step in enumerate(_STEPS) if step <= n)) >> 1 for n in range(256))
-"""For each count the bit of its step; none for an edge that was not taken."""
+"""The bit of the step of each count; 0 for an edge that was not taken."""
 
 _ONCE = bytes([0] + [1] * 255)
 
@@ -62,34 +62,34 @@ _MOST_TOKENS = 512
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A program that says which of its edges were taken, and how often."""
+    """A program that counts how often each of its edges is taken."""
 
     program: Path
     tokens: tuple[bytes, ...]
-    """What it compares with: short texts and numbers."""
+    """The short strings and the numbers that it compares with."""
     edges: int
-    """Total number."""
+    """The total number of edges."""
 
     def run(self, case: RunCase, *, seconds: float) -> tuple[RunReport, int]:
-        """Return what it did and, as the bits of a number, what it reached."""
-        wider = replace(case, outputs=(*case.outputs, _EDGES_FILE))
-        ran = run_program(self.program, wider, limits=RunLimits(seconds=seconds))
-        files = {name: held for name, held in ran.files.items() if name != _EDGES_FILE}
-        bits = ran.files.get(_EDGES_FILE, b"").translate(_BITS)
-        return replace(ran, files=files), int.from_bytes(bits, "little")
+        """Return the report of a run and, as the bits of a number, its coverage."""
+        counted = replace(case, outputs=(*case.outputs, _EDGES_FILE))
+        report = run_program(self.program, counted, limits=RunLimits(seconds=seconds))
+        files = {name: contents for name, contents in report.files.items() if name != _EDGES_FILE}
+        bits = report.files.get(_EDGES_FILE, b"").translate(_BITS)
+        return replace(report, files=files), int.from_bytes(bits, "little")
 
     def count_new_edges(self, reached: int) -> int:
-        """Return one bit for each edge that `reached` holds, however often it was taken."""
+        """Return one bit for each edge in `reached`, regardless of its count."""
         return int.from_bytes(reached.to_bytes(self.edges, "little").translate(_ONCE), "little")
 
     def count(self, reached: int) -> int:
-        """Return how many edges `reached` holds."""
+        """Return the number of edges in `reached`."""
         return self.edges - reached.to_bytes(self.edges, "little").count(0)
 
 
 @contextmanager
 def build_counted(module: bytes, link: Sequence[str] = ()) -> Generator[Counted]:
-    """Lend the counted program of `module`, in a directory that is removed afterwards."""
+    """Yield the counted program of `module`, in a directory that is removed afterwards."""
     with scratch_directory("edges") as name:
         folder = Path(name)
         (folder / "plain.bc").write_bytes(module)
@@ -108,19 +108,19 @@ def build_counted(module: bytes, link: Sequence[str] = ()) -> Generator[Counted]
 
 
 def read_tokens(text: str) -> tuple[bytes, ...]:
-    """Return the short strings and the numbers that a module in textual IR compares with.
+    """Return the short strings and numbers in textual IR that a program may compare with.
 
     >>> read_tokens('@.s = private constant [3 x i8] c"-x\\\\00"')
     (b'-x',)
     """
-    found: dict[bytes, None] = {}
+    tokens: dict[bytes, None] = {}
     for match in _STRING_CONSTANT.finditer(text):
-        held = _ESCAPE.sub(lambda m: bytes([int(m[1], 16)]), match[1].encode())
-        for part in held.split(b"\0"):
-            found.update(dict.fromkeys([part] if 0 < len(part) <= _LONGEST_TOKEN else []))
+        string = _ESCAPE.sub(lambda m: bytes([int(m[1], 16)]), match[1].encode())
+        for part in string.split(b"\0"):
+            tokens.update(dict.fromkeys([part] if 0 < len(part) <= _LONGEST_TOKEN else []))
     for width, number in (*_COMPARED.findall(text), *_CASE.findall(text)):
         value, size = int(number), int(width) // 8
         if value not in (0, 1, -1):
-            found[value.to_bytes(size, "little", signed=value < 0)] = None
-            found[b"%d" % value] = None
-    return tuple(found)[:_MOST_TOKENS]
+            tokens[value.to_bytes(size, "little", signed=value < 0)] = None
+            tokens[b"%d" % value] = None
+    return tuple(tokens)[:_MOST_TOKENS]
