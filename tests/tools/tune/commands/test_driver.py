@@ -154,7 +154,7 @@ def test_the_date_is_that_of_tuned_builds(tree: Path, drive: Drive) -> None:
     ("text", "complaint"),
     [
         ("", b"cannot read tuned.toml"),
-        ("version = 0", b"is of version 0"),
+        ("version = 0", b"has version 0"),
         (PLAN.replace("lto<Oz>", "no-such-pass"), b"no-such-pass"),
         (PLAN.replace('"run"', '"../run"'), b"a path without `..`"),
     ],

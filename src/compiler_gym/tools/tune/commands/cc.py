@@ -181,7 +181,7 @@ def _run(words: list[str]) -> int:
         status = subprocess.run(words, check=False).returncode
     except OSError as error:
         raise UnknownNameError(
-            f"cannot run {words[0]}: {error.strerror}: check COMPILER_GYM_CC"
+            f"cannot run {words[0]}: {error.strerror}: see COMPILER_GYM_CC"
         ) from (error)
     return status if status >= 0 else 128 - status
 

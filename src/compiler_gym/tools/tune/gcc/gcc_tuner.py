@@ -224,7 +224,7 @@ class GccTuner:
 def _rivals(
     maker: GccMaker, wanted: Mapping[str, tuple[Sequence[str], Sequence[str]]], jobs: int
 ) -> dict[str, Path]:
-    own = {"own flags": maker.strip_file("own", maker.folder / "original")}
+    own = {"your flags": maker.strip_file("own", maker.folder / "original")}
     return own | {
         name: maker.make(f"rival-{number}", flags, linker, jobs=jobs)
         for number, (name, (flags, linker)) in enumerate(wanted.items())

@@ -298,7 +298,7 @@ def _rivals(
 
     with ThreadPoolExecutor(linker.jobs) as pool:
         made = pool.map(link, links.values())
-        own = {"own flags": linker.strip_file("own", linker.folder / "original")}
+        own = {"your flags": linker.strip_file("own", linker.folder / "original")}
         return own | dict(zip(links, made, strict=True))
 
 
