@@ -115,7 +115,7 @@ def evil() -> list[tuple[str, BuildPlan]]:
 def test_what_no_tuner_decides_is_refused_by_name(tmp_path: Path) -> None:
     for named, plan in evil():
         path = write_plan(tmp_path / "tuned.toml", plan)
-        with pytest.raises(PlanError, match="is refused|control characters") as caught:
+        with pytest.raises(PlanError, match=r"tuned\.toml: ") as caught:
             read_tuned(path)
         assert (named if named.isprintable() else ascii(named)[1:-1]) in str(caught.value)
         assert str(caught.value).isprintable()
