@@ -57,7 +57,7 @@ def test_sources_that_changed_are_told(tmp_path: Path) -> None:
     plan = BuildPlan("simple 2", "size", "1.0", (BinaryPlan("program", "simple", sources=sources),))
     changed, version = build(tree, plan, SimpleTuner())
     assert "2 of 2 sources changed since the plan was made (main.c, twice.c)" in changed
-    assert version == "the plan was made with simple 2, this is simple 1"
+    assert version == "the plan was made with simple 2, but this is simple 1"
 
 
 def test_other_binaries_stay_as_they_are(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_failure_leaves_the_compilers_own(tmp_path: Path) -> None:
 
     tree = write_project(tmp_path / "tree")
     (said,) = build(tree, PLAN, Failing())
-    assert said == "program stays as the compiler made it: no room"
+    assert said == "plan not applied to program: no room"
     subprocess.run([tree / "program"], check=True)
 
 
@@ -86,7 +86,7 @@ def test_what_grew_is_not_used(tmp_path: Path) -> None:
         (BinaryPlan("program", "simple", flags=("-O0", "-fsanitize=address")),),
     )  # fmt: skip
     (said,) = build(tree, larger, SimpleTuner())
-    assert "makes it larger now" in said
+    assert "would make the file larger" in said
 
 
 def test_an_object_of_unknown_origin_is_told(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_an_object_of_unknown_origin_is_told(tmp_path: Path) -> None:
     said: list[str] = []
     words = ["cc", "main.o", "-o", "program"]
     apply_plan(PLAN, SimpleTuner(), words, tree, say=said.append)
-    assert said == ["program: no object of it was compiled here: build from the start"]
+    assert said == ["plan not applied to program: no object was compiled with it: rebuild all"]
 
 
 def test_a_note_that_is_damaged_or_of_another_file_is_no_origin(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_note_that_is_damaged_or_of_another_file_is_no_origin(tmp_path: Path) 
     said: list[str] = []
     words = ["cc", "main.o", "twice.o", "-o", "program"]
     apply_plan(PLAN, SimpleTuner(), words, tree, say=said.append)
-    assert said == ["program: no object of it was compiled here: build from the start"]
+    assert said == ["plan not applied to program: no object was compiled with it: rebuild all"]
 
 
 def test_the_driver_is_told_in_lists_of_words(

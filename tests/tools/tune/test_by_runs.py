@@ -20,7 +20,7 @@ def request(project: Path, **more: object) -> Request:
 
 def test_both_begins_with_a_profile(tmp_path: Path) -> None:
     project = make_project(tmp_path / "project")
-    with pytest.raises(ProjectError, match=r"begins with a profile.*wrote no profile"):
+    with pytest.raises(ProjectError, match=r"needs a profile.*wrote no profile"):
         TuningJob(request(project, goal="both", train="true"), LlvmTuner()).run()
 
 

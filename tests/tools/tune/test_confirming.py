@@ -30,8 +30,8 @@ def test_a_result_that_loses_says_so_first(tmp_path: Path, *, is_slower: bool, p
     slow, fast = program(tmp_path, 60000000), program(tmp_path, 10000000)
     pair = (fast, slow) if is_slower else (slow, fast)
     judged = confirm_result(found(*pair), subject(tmp_path, "./program"))
-    assert "./program, which nothing was chosen by" in judged.notes[place]
-    assert judged.notes[0].startswith("slower there") == is_slower
+    assert "held-out run ./program" in judged.notes[place]
+    assert judged.notes[0].startswith("slower in the") == is_slower
     assert (judged.speed["confirm_high"] < 1) == is_slower
     assert judged.speed["speedup"] == 1.5
 

@@ -16,6 +16,6 @@ def test_a_front_is_drawn_and_listed_with_the_recommended_build_in_bold() -> Non
     reader = read(page(with_binary(front=rows)))
     circles = [attrs["class"] for tag, attrs in reader.tags if tag == "circle"]
     assert circles == ["before", "new", "after"]
-    for said in ("22.2 % smaller", "0.850 to 0.950", "1.200", "front/a.toml", "fair rival", "b<"):
+    for said in ("22.2 % smaller", "0.850 to 0.950", "1.200", "front/a.toml", "baseline", "b<"):
         assert said in reader.text
     assert not any(attrs.get("class") == "plot" for _, attrs in read(page(SUMMARY)).tags)

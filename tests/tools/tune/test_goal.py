@@ -27,5 +27,5 @@ def test_bytes_decide_for_size_and_runs_for_speed() -> None:
 
 def test_a_request_takes_the_word_and_refuses_others() -> None:
     assert Request(("make",), Path(), Path("out"), goal="speed").goal is Goal.SPEED  # type: ignore[arg-type]
-    with pytest.raises(InvalidParameterError, match="goal is 'beauty': expected size or speed"):
+    with pytest.raises(InvalidParameterError, match="no goal 'beauty': use size or speed"):
         Request(("make",), Path(), Path("out"), goal="beauty")  # type: ignore[arg-type]

@@ -60,5 +60,5 @@ def test_an_object_counts_the_sections_that_are_linked(stripped: Path) -> None:
 
 
 def test_another_measure_is_refused_with_those_there_are() -> None:
-    with pytest.raises(InvalidParameterError, match=r"'bss': expected one of text, loaded, file"):
+    with pytest.raises(InvalidParameterError, match=r"'bss': use one of text, loaded, file"):
         Measure("bss")

@@ -42,7 +42,7 @@ def test_a_plan_is_read_as_it_was_written(
     [
         ("version = 2", "version 2"),
         ("", "version None"),
-        ("version = ", "expected TOML"),
+        ("version = ", "not valid TOML"),
         ("version = 1", "required field"),
         ('version = 1\ncompiler = 3\ngoal = ""\nmade_by = ""\nbinaries = []', "compiler"),
     ],

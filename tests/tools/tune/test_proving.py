@@ -41,7 +41,7 @@ def test_passes_that_break_it_together_all_go(request_: Request) -> None:
     (result,) = TuningJob(request_, tuner).run()
     assert result.found.plan.passes == ""
     (name,) = result.taken_back
-    assert name == "passes, of which pass 1 of 3: -DADDED=1 fails"
+    assert name == "passes (pass 1 of 3: -DADDED=1 fails)"
 
 
 def test_what_is_left_is_never_larger_than_the_rival(request_: Request) -> None:
@@ -75,7 +75,9 @@ def test_a_build_of_a_front_that_fails_is_left_out_and_another_recommended(
     assert [build.name for build in result.found.front] == ["fast"]
     assert result.found.path == result.found.rivals["cc"]
     assert result.taken_back == ()
-    assert any("left out of the front, as a test fails: small" in n for n in result.found.notes)
+    assert any(
+        "removed from the front because a test fails: small" in n for n in result.found.notes
+    )
     assert (asked.output / "front/fast/program").is_file()
     assert not (asked.output / "front/small").exists()
 

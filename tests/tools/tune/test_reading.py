@@ -115,7 +115,7 @@ def evil() -> list[tuple[str, BuildPlan]]:
 def test_what_no_tuner_decides_is_refused_by_name(tmp_path: Path) -> None:
     for named, plan in evil():
         path = write_plan(tmp_path / "tuned.toml", plan)
-        with pytest.raises(PlanError, match="expected") as caught:
+        with pytest.raises(PlanError, match=r"tuned\.toml: ") as caught:
             read_tuned(path)
         assert (named if named.isprintable() else ascii(named)[1:-1]) in str(caught.value)
         assert str(caught.value).isprintable()
@@ -178,5 +178,5 @@ def test_a_file_without_end_or_name_is_refused(path: str) -> None:
 
 def test_deeply_nested_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tuned.toml").write_text(f"version = {'[' * 100_000}")
-    with pytest.raises(PlanError, match="expected TOML"):
+    with pytest.raises(PlanError, match="not valid TOML"):
         read_plan(tmp_path / "tuned.toml")

@@ -86,7 +86,7 @@ def test_what_no_tuner_decides_is_refused(
 
 def test_a_file_of_several_binaries_is_none(tmp_path: Path) -> None:
     text = TEXT + '\n[[binaries]]\nname = "other"\nmethod = "link-time"\n'
-    with pytest.raises(PlanError, match="expected one binary, found 2"):
+    with pytest.raises(PlanError, match="it has 2 binaries, not one"):
         read_recipe(write(tmp_path, text))
 
 

@@ -23,7 +23,7 @@ def test_page_and_json_are_written_or_refused(tmp_path: Path) -> None:
     )
     page = (request.output / "report.html").read_text()
     assert "program" in page
-    assert "ended early" in page
+    assert "stopped early" in page
     (tmp_path / "file").touch()
     lost = replace(request, output=tmp_path / "file")
     with pytest.raises(ProjectError, match="cannot write to"):

@@ -42,7 +42,7 @@ def test_the_command_line_writes_some_as_people_do(name: str, text: object, valu
 def test_other_words_are_refused(name: str) -> None:
     read = list_options(Request)[name].spelling.read
     assert read is not None
-    with pytest.raises(InvalidParameterError, match="expected"):
+    with pytest.raises(InvalidParameterError, match="soon"):
         read("soon")
 
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Tune a project with its own build system and compiler.
 
-``request`` is what a user asks for, ``goal`` what is improved and ``measure`` which bytes count,
-``job`` one tuning from the build to its results, which ``handing_over`` writes, ``tuner`` what a
-compiler must do for it. ``allowance`` is the time or the compilations that may be used, ``journal``
-keeps what was tried so that nothing is lost, ``measuring`` runs the user's own commands, ``plan``
-is what was decided, as a file, and ``reading`` refuses a plan that no tuner can have made;
-``recipes`` are plans that are shipped. ``explaining`` says what each decision won, ``layout`` what
-a linker can be told of the file, ``size_search`` is the search that compilers give their decisions
-to, ``summary`` holds the results, ``report`` and ``page`` write it for people with the look of
-``html``, ``difference`` compares two tunings. ``builds`` finds the binaries and units of a build.
-``llvm`` and ``gcc`` are the parts of these compilers.
+``request`` holds the user's options, ``goal`` and ``measure`` the quantity to improve. ``job`` runs
+one tuning from the build to the results, which ``handing_over`` writes; ``tuner`` is the interface
+that each compiler implements, in ``llvm`` and ``gcc``. ``allowance`` limits time or compilations,
+``journal`` stores every measurement so that an interrupted search can resume, and ``measuring``
+runs the user's commands. ``plan`` stores the decisions in a file, ``reading`` refuses plans that no
+tuner can have made, and ``recipes`` are the plans that we ship. ``size_search`` searches a
+compiler's decisions, ``layout`` lists linker options, and ``explaining`` measures the gain from
+each decision. ``summary`` holds the results, ``report`` and ``page`` write them with the templates
+of ``html``, and ``difference`` compares two tunings. ``builds`` finds the binaries and sources of a
+build.
 """
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tune one binary by runs of the user's: for speed, or for both speed and size."""
+"""Tune one binary with the user's runs, for speed or for both speed and size."""
 
 import hashlib
 from collections.abc import Mapping
@@ -23,15 +23,15 @@ from compiler_gym.tools.tune.tuner import Found, TuningSubject
 __all__ = ["tune_by_runs"]
 
 
-_OWN = "own flags"
+_OWN = "your flags"
 
 
 def tune_by_runs(
     decisions: SpeedDecisions, subject: TuningSubject, rivals: Mapping[str, Path]
 ) -> Found:
-    """Return the fastest build, or the recommended one of a front; the fair rival is the last.
+    """Return the fastest build, or the recommended one of a front; the last rival is the baseline.
 
-    `rivals` are what others make, the fair one last; that with a profile by hand is added.
+    `rivals` are the builds to compare with, the baseline last; one with only a profile is added.
     """
     assert subject.run is not None
     fair = list(rivals.values())[-1]
@@ -44,20 +44,18 @@ def tune_by_runs(
     bench.begin()
     profiled = _add_profile(bench, subject, none)
     if is_front and profiled is None:
-        raise ProjectError(
-            f"--goal both begins with a profile, and there is none: {bench.notes[-1]}"
-        )
+        raise ProjectError(f"--goal both needs a profile, but there is none: {bench.notes[-1]}")
     rival = fair if profiled is None else decisions.build(profiled, jobs=subject.jobs)
     if profiled is not None:
         bench.know(profiled, rival)
-        *others, last = rivals.items()
-        rivals = dict([*others, (decisions.by_hand, rival), last])
+        *pairs, last = rivals.items()
+        rivals = dict([*pairs, (decisions.by_hand, rival), last])
         subject.watch_rivals(rivals)
     search = SpeedSearch(bench, none, profiled, rival, subject.train or subject.run)
     if is_front:
         front = search_front(search)
-        chosen = _within_bounds(front, subject, list(rivals)[-1], measure_sizes(fair).text)
-        plan, path, speed = chosen.plan, chosen.path, chosen.speed
+        build = _within_bounds(front, subject, list(rivals)[-1], measure_sizes(fair).text)
+        plan, path, speed = build.plan, build.path, build.speed
     else:
         front = ()
         plan, path, speed = search.run()
@@ -70,11 +68,11 @@ def tune_by_runs(
 def _within_bounds(
     front: tuple[FrontBuild, ...], subject: TuningSubject, fair: str, fair_text: int
 ) -> FrontBuild:
-    """Return the build to recommend; raise `ProjectError` where none is within the bounds."""
-    chosen = recommend_build(
+    """Return the build to recommend; raise `ProjectError` if none is within the bounds."""
+    build = recommend_build(
         front, fair_text, max_slowdown=subject.max_slowdown, max_growth=subject.max_growth
     )
-    if chosen is None:
+    if build is None:
         bounds = " and ".join(
             f"--max-{name} {bound:.1%}"
             for name, bound in (
@@ -84,16 +82,16 @@ def _within_bounds(
         )  # fmt: skip
         raise ProjectError(
             f"no build is within {bounds} of {fair}: the smallest is "
-            f"{front[0].speedup:.3f} times as fast, the fastest {front[-1].speedup:.3f} times "
-            f"with {front[-1].code / fair_text - 1:+.1%} of code: allow more"
+            f"{front[0].speedup:.3f} times as fast, and the fastest {front[-1].speedup:.3f} times "
+            f"with {front[-1].code / fair_text - 1:+.1%} code; raise the bounds"
         )
-    return chosen
+    return build
 
 
 def _journal(decisions: SpeedDecisions, subject: TuningSubject, fair: Path) -> Journal:
-    commands = [one.text for one in (subject.run, subject.train) if one is not None]
-    given = [_require_digest(subject.profile)] if subject.profile is not None else []
-    key = f"{subject.goal} {subject.binary.name} {hash_file(fair)} {[*commands, *given]}"
+    commands = [run.text for run in (subject.run, subject.train) if run is not None]
+    profiles = [_require_digest(subject.profile)] if subject.profile is not None else []
+    key = f"{subject.goal} {subject.binary.name} {hash_file(fair)} {[*commands, *profiles]}"
     none = decisions.plain()
 
     def require(actions: tuple[str, ...]) -> None:
@@ -108,19 +106,19 @@ def _journal(decisions: SpeedDecisions, subject: TuningSubject, fair: Path) -> J
 
 
 def _add_profile(bench: TimingBench, subject: TuningSubject, none: BinaryPlan) -> BinaryPlan | None:
-    """Return the plan with a profile and nothing else; None where no run gives one."""
+    """Return the plan with a profile and nothing else; None if no run produces one."""
     if subject.profile is not None:
         return replace(
             none, profile=str(bench.decisions.read_profile(subject.profile, bench.notes))
         )
-    by = subject.train or bench.run
+    run = subject.train or bench.run
     if bench.is_over and subject.goal is not Goal.BOTH:
-        bench.notes.append(f"no time was left to learn from {by.text}: give more --time")
+        bench.notes.append(f"no time was left for the training run {run.text}: increase --time")
         return None
-    path = bench.decisions.train_profile(by, bench.notes)
+    path = bench.decisions.train_profile(run, bench.notes)
     if path is None:
         return None
-    bench.notes.append(f"the profile is of: {by.text}")
+    bench.notes.append(f"profiled run: {run.text}")
     return replace(none, profile=str(path))
 
 

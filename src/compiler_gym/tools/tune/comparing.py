@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""How much faster one build is than another, by the user's own command.
+"""Measure the speedup of one build over another with the user's own command.
 
-Builds run in turns, and only processor time counts, so that what else the machine does is
-everybody's. Where the interval cannot tell, instructions can.
+Builds run alternately and only processor time counts, so that other load on the machine affects
+all of them alike. Instruction counts help where the confidence interval includes 1.
 """
 
 import math
@@ -19,29 +19,29 @@ from compiler_gym.validation import Comparison, compare_fastest
 __all__ = ["FEWEST_CONFIRMING", "as_speed", "compare_in_turns", "instructions", "race"]
 
 FEWEST_CONFIRMING = 5
-"""Rounds in which a run confirms a result, at least: fewer have no interval."""
+"""The minimum number of rounds that confirm a result: fewer have no confidence interval."""
 _SLOWER = 60.0
-"""How much longer a run may take while its instructions are counted, at most."""
+"""The largest slowdown of a run while its instructions are counted."""
 _LIMIT = 600.0
 
 
 def compare_in_turns(
     run: RunCommand, baseline: Path, candidate: Path, rounds: int
 ) -> tuple[Comparison, float]:
-    """Return how `candidate` compares with `baseline`, and the seconds of one baseline's run."""
+    """Return the comparison of `candidate` with `baseline`, and the mean seconds of the latter."""
     before, after = run.alternate([baseline, candidate], rounds)
     return compare_fastest(before, after), sum(before) / len(before)
 
 
-def as_speed(found: Comparison, prefix: str = "") -> dict[str, float]:
-    """Return `found` as reports have it: ``speedup``, ``low`` and ``high``, after `prefix`.
+def as_speed(result: Comparison, prefix: str = "") -> dict[str, float]:
+    """Return `result` as reports store it: ``speedup``, ``low`` and ``high``, after `prefix`.
 
-    An interval that is not known, of few runs, is not there.
+    Too few runs have no interval: then ``low`` and ``high`` are absent.
     """
-    known = {"speedup": found.speedup}
-    if math.isfinite(found.high):
-        known |= {"low": found.low, "high": found.high}
-    return {f"{prefix}{name}": value for name, value in known.items()}
+    speed = {"speedup": result.speedup}
+    if math.isfinite(result.high):
+        speed |= {"low": result.low, "high": result.high}
+    return {f"{prefix}{name}": value for name, value in speed.items()}
 
 
 def race(
@@ -53,11 +53,11 @@ def race(
     survivors: int = 2,
     is_over: Callable[[], bool] = lambda: False,
 ) -> dict[str, Comparison]:
-    """Return how each candidate compares with `baseline`: the most promising run more often.
+    """Return the comparison of each candidate with `baseline`; promising ones run more often.
 
-    Every candidate runs ``rounds[0]`` times; then the best `survivors` that look faster at all
-    run ``rounds[1]`` times more. Those left behind have an estimate and no interval. The best of
-    many looks better than it is: `compare_in_turns` tells with runs of its own.
+    Every candidate runs ``rounds[0]`` times; then the best `survivors` among those that look faster
+    run ``rounds[1]`` more times. The others get an estimate without an interval. The best of
+    many looks better than it is, so check it with `compare_in_turns`, which runs it again.
     """
     times: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in candidates}
 
@@ -66,26 +66,26 @@ def race(
             if is_over():
                 return
             runs = run.alternate([baseline, *(candidates[name] for name in names)], 1)
-            for name, found in zip(names, runs[1:], strict=True):
+            for name, seconds in zip(names, runs[1:], strict=True):
                 times[name][0].extend(runs[0])
-                times[name][1].extend(found)
+                times[name][1].extend(seconds)
 
     def rank() -> dict[str, Comparison]:
-        found = {name: compare_fastest(*pair) for name, pair in times.items()}
-        return dict(sorted(found.items(), key=lambda item: -item[1].speedup))
+        results = {name: compare_fastest(*pair) for name, pair in times.items()}
+        return dict(sorted(results.items(), key=lambda item: -item[1].speedup))
 
     measure(list(candidates), rounds[0])
-    promising = [name for name, found in rank().items() if found.speedup > 1]
+    promising = [name for name, result in rank().items() if result.speedup > 1]
     if promising:
         measure(promising[:survivors], rounds[1])
     return rank()
 
 
 def instructions(run: RunCommand, binary: Path, seconds: float) -> int | None:
-    """Return what `binary` executes in one run; None where that cannot be counted.
+    """Return the number of instructions that `binary` executes in one run; None if unknown.
 
-    `seconds` is what the run takes without being counted: one that could take longer than ten
-    minutes is not tried.
+    `seconds` is the normal duration of the run. If counting could take longer than ten minutes, it
+    is not tried.
     """
     if seconds * _SLOWER > _LIMIT:
         return None
@@ -97,7 +97,7 @@ def instructions(run: RunCommand, binary: Path, seconds: float) -> int | None:
 
 
 def _count_runs(run: RunCommand, binary: Path, folder: Path) -> int | None:
-    """Let a script stand in the place of the binary, which counts what the real one does."""
+    """Run a script in place of the binary that counts the instructions of the real one."""
     real, script, counts = folder / binary.name, folder / "count.sh", folder / "counts"
     counts.mkdir()
     real.write_bytes(binary.read_bytes())

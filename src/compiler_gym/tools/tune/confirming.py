@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Judge a result by a run that nothing was chosen by.
+"""Compare a result with the baseline in a held-out run.
 
-Who is judged by what it was trained on looks better than it is.
+A result looks better than it is in the run that it was tuned for.
 """
 
 import time
@@ -17,7 +17,7 @@ _PREFIX = "confirm_"
 
 
 def confirm_result(found: Found, subject: TuningSubject) -> Found:
-    """Return `found` with its speed in the run that confirms it; first in its notes if it loses."""
+    """Return `found` with its speed in the held-out run; a loss comes first in its notes."""
     run, rivals = subject.confirm, list(found.rivals.items())
     if run is None or not rivals or found.path == rivals[-1][1]:
         return found
@@ -25,15 +25,15 @@ def confirm_result(found: Found, subject: TuningSubject) -> Found:
     began = time.monotonic()
     run.run(fair)
     pair = 2 * (time.monotonic() - began)
-    left = subject.allowance.seconds_left
-    rounds = int(max(min(_ROUNDS, left / pair), FEWEST_CONFIRMING))
+    seconds_left = subject.allowance.seconds_left
+    rounds = int(max(min(_ROUNDS, seconds_left / pair), FEWEST_CONFIRMING))
     result, _ = compare_in_turns(run, fair, found.path, rounds)
     found = replace(found, speed={**found.speed, **as_speed(result, _PREFIX)})
-    said = (
-        f"{run.text}, which nothing was chosen by: {result.speedup:.3f} times as fast as {name}, "
-        f"between {result.low:.3f} and {result.high:.3f}"
+    verdict = (
+        f"held-out run {run.text}: {result.speedup:.3f} times as fast as {name} "
+        f"(95 % interval {result.low:.3f} to {result.high:.3f})"
     )
     if result.speedup < 1:
-        sure = "slower there" if result.high < 1 else "perhaps slower there"
-        return replace(found, notes=(f"{sure}: {said}", *found.notes))
-    return replace(found, notes=(*found.notes, said))
+        sure = "slower" if result.high < 1 else "perhaps slower"
+        return replace(found, notes=(f"{sure} in the {verdict}", *found.notes))
+    return replace(found, notes=(*found.notes, verdict))

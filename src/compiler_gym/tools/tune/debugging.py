@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Hand over a tuned binary with its debug information in a file beside it.
+"""Write the debug information of a tuned binary to a separate file next to it.
 
-The plan is carried out once more with ``-g``. What was tested is what is handed over: where the
-compiler makes other code with debug information, there is none.
+The plan is built once more with ``-g``. The code must be the same as that of the tested binary; if
+debug information changes it, no debug file is written.
 """
 
 from pathlib import Path
@@ -25,32 +25,32 @@ from compiler_gym.tools.tune.tuner import Tuner
 __all__ = ["debug_script", "write_debug"]
 
 _OUT = "/@OUT@"
-"""Stands for the folder of what the script makes until all words are quoted."""
+"""A placeholder for the output folder of the script until all arguments are quoted."""
 
 
 def write_debug(tuner: Tuner, binary: Binary, plan: BinaryPlan, target: Path, jobs: int) -> str:
-    """Put debug information beside `target`, which `plan` made; return why not, or nothing."""
+    """Write the debug file of `target`, built with `plan`; return the reason if that fails."""
     with scratch_directory("tuning") as folder:
         scratch = Path(folder)
-        made = scratch / target.name
+        stripped = scratch / target.name
         try:
             built = tuner.build(with_debug(binary), plan, scratch / "built", jobs=jobs)
             if read_code(built) != read_code(target):
                 return (
-                    f"{binary.name} has no file of debug information: its code would be another "
-                    "with -g than the code that was tested"
+                    f"{binary.name} has no debug file: -g would change its code, which was tested "
+                    "without -g"
                 )
-            for words in split_commands(built, made):
+            for words in split_commands(built, stripped):
                 run_command(words, scratch)
         except ProjectError as error:
-            return f"{binary.name} has no file of debug information: {error}"
-        put(Path(debug_name(str(made))), Path(debug_name(str(target))))
-        put(made, target)
+            return f"{binary.name} has no debug file: {error}"
+        put(Path(debug_name(str(stripped))), Path(debug_name(str(target))))
+        put(stripped, target)
     return ""
 
 
 def debug_script(tuner: Tuner, binary: Binary, plan: BinaryPlan) -> str:
-    """Return the lines that make the bytes of both files: see `Tuner.script`."""
+    """Return the script lines that produce both files; see `Tuner.script`."""
     path = Path(_OUT) / binary.name
     lines = [shell_text(words, {_OUT: "OUT"}) for words in split_commands(path, path)]
     return "\n".join([tuner.script(with_debug(binary), plan), *lines, ""])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What two tuned builds have different: binaries, sizes, decisions and sources."""
+"""Compare two tuned builds: binaries, sizes, decisions and sources."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,28 +24,28 @@ class BinaryDifference:
 
     name: str
     sizes: Mapping[str, tuple[int | None, int | None]]
-    """Bytes of the tuned build in both, by `Measure.key`; None where a plan has none."""
+    """Bytes of the tuned build in both plans, by `Measure.key`; None if a plan has none."""
     only_first: tuple[str, ...]
-    """Decisions of the first alone."""
+    """Decisions only in the first plan."""
     only_second: tuple[str, ...]
     has_other_passes: bool
-    """True if both name passes, and not the same."""
+    """True if both plans have passes, but different ones."""
     changed_sources: tuple[str, ...]
-    """Those of both that are not what they were."""
+    """Sources in both plans with different contents."""
     sources_gone: tuple[str, ...]
     sources_new: tuple[str, ...]
     measure: Measure = Measure.LOADED
-    """By which the two are compared: code where one of the plans has nothing else."""
+    """The size to compare; code size if a plan lacks the size that was minimised."""
 
     @property
     def is_worse(self) -> bool:
-        """True if the tuned build of the second is larger, as its search measured."""
+        """True if the tuned build of the second plan is larger, by `measure`."""
         first, second = self.sizes.get(self.measure.key, (None, None))
         return first is not None and second is not None and second > first
 
     @property
     def is_same(self) -> bool:
-        """True if nothing is different."""
+        """True if nothing differs."""
         different = (
             self.only_first, self.only_second, self.changed_sources, self.sources_gone,
             self.sources_new,
@@ -56,40 +56,40 @@ class BinaryDifference:
 
 @dataclass(frozen=True, slots=True)
 class PlanDifference:
-    """Two plans beside each other."""
+    """The differences between two plans."""
 
     binaries: tuple[BinaryDifference, ...]
-    """Those in both."""
+    """The linked files in both plans."""
     only_first: tuple[str, ...]
-    """Linked files that the first alone tunes."""
+    """Linked files only in the first plan."""
     only_second: tuple[str, ...]
     settings: Mapping[str, tuple[str, str]]
-    """Compiler, goal and version of this library, where they differ."""
+    """Compiler, goal and version of this library, if they differ."""
 
     @property
     def is_worse(self) -> bool:
-        """Whether the second has a larger file in any of both, or lacks a file of the first."""
+        """True if a file is larger in the second plan, or missing there."""
         return bool(self.only_first) or any(binary.is_worse for binary in self.binaries)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return the differences as JSON values."""
         return {**msgspec.to_builtins(self), "is_worse": self.is_worse}
 
 
 def read_tuned(path: Path) -> BuildPlan:
-    """Return the plan that is the file `path`, or lies in the folder; raise `PlanError`."""
+    """Return the plan in the file or folder `path`; raise `PlanError` if there is none."""
     if path.is_dir():
         plan = path / PLAN_FILE
         if not plan.is_file():
-            raise PlanError(f"no {PLAN_FILE} in {path}: expected what `compiler-gym tune` wrote")
+            raise PlanError(f"no {PLAN_FILE} in {path}: give a folder of `compiler-gym tune`")
         return read_plan(plan)
     return read_plan(path)
 
 
 def compare_plans(first: BuildPlan, second: BuildPlan) -> PlanDifference:
-    """Return what `second` has different."""
-    ours = {binary.name: binary for binary in first.binaries}
-    theirs = {binary.name: binary for binary in second.binaries}
+    """Return the differences of `second` from `first`."""
+    old = {binary.name: binary for binary in first.binaries}
+    new = {binary.name: binary for binary in second.binaries}
     settings = {
         name: (getattr(first, name), getattr(second, name))
         for name in ("compiler", "goal", "made_by")
@@ -97,25 +97,23 @@ def compare_plans(first: BuildPlan, second: BuildPlan) -> PlanDifference:
     }
     return PlanDifference(
         tuple(
-            _compare(ours[name], theirs[name], Measure(second.measure))
-            for name in ours
-            if name in theirs
+            _compare(old[name], new[name], Measure(second.measure)) for name in old if name in new
         ),
-        tuple(name for name in ours if name not in theirs),
-        tuple(name for name in theirs if name not in ours),
+        tuple(name for name in old if name not in new),
+        tuple(name for name in new if name not in old),
         settings,
     )
 
 
 def _compare(first: BinaryPlan, second: BinaryPlan, measure: Measure) -> BinaryDifference:
-    ours, theirs = first.sizes.get(_TUNED, {}), second.sizes.get(_TUNED, {})
-    keys = [one.key for one in Measure if one.key in ours or one.key in theirs]
-    is_in_both = measure.key in ours and measure.key in theirs
+    old, new = first.sizes.get(_TUNED, {}), second.sizes.get(_TUNED, {})
+    keys = [size.key for size in Measure if size.key in old or size.key in new]
+    is_in_both = measure.key in old and measure.key in new
     before = {source.path: source.sha256 for source in first.sources}
     after = {source.path: source.sha256 for source in second.sources}
     return BinaryDifference(
         first.name,
-        {name: (ours.get(name), theirs.get(name)) for name in keys},
+        {name: (old.get(name), new.get(name)) for name in keys},
         only_first=tuple(_missing(_all(first), _all(second))),
         only_second=tuple(_missing(_all(second), _all(first))),
         has_other_passes=bool(first.passes and second.passes) and first.passes != second.passes,
@@ -127,9 +125,9 @@ def _compare(first: BinaryPlan, second: BinaryPlan, measure: Measure) -> BinaryD
 
 
 def _all(plan: BinaryPlan) -> list[str]:
-    """Return the decisions, and how the file is made."""
+    """Return the method and the decisions of `plan`."""
     return [f"method {plan.method}", *plan.decisions()]
 
 
-def _missing(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[str]:
-    yield from (name for name in ours if name not in theirs)
+def _missing(names: Sequence[str], present: Sequence[str]) -> Iterator[str]:
+    yield from (name for name in names if name not in present)

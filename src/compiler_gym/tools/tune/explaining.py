@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Why a tuned binary is smaller: what each decision wins, and which functions shrank.
+"""Explain why a tuned binary is smaller: the gain from each decision, and the sizes of functions.
 
-Measured on what is handed over, never added up from the search: decisions depend on each other.
+Decisions interact, so gains are measured on the final binary and never summed up from the search.
 """
 
 import re
@@ -19,14 +19,14 @@ from compiler_gym.tools.tune.tuner import Found, FunctionSize, Tuner, TuningSubj
 __all__ = ["explain_result", "measure_gains", "sizes_by_function"]
 
 _MOST = 16
-"""Decisions that are measured alone; a plan names those first that its compiler thinks first."""
+"""The number of decisions that are measured; a plan lists the most important ones first."""
 _SHARE, _LEAST_SECONDS, _MOST_SECONDS = 0.1, 15.0, 60.0
 _CLONE = re.compile(r"(?:\.(?:[a-z_]+(?:\.\d+)?|\d+))+$")
-"""What compilers append to the name of a copy of a function."""
+"""The suffix that compilers append to the name of a cloned function."""
 
 
 def explain_result(found: Found, tuner: Tuner, subject: TuningSubject) -> Found:
-    """Return `found` with what its decisions do and win, and the sizes of its functions."""
+    """Return `found` with meanings and gains of its decisions, and sizes of its functions."""
     functions = sizes_by_function(found)
     steps = (f"pass {step}" for step in tuner.steps(found.plan))
     names = (*found.plan.decisions(), *steps)
@@ -37,11 +37,11 @@ def explain_result(found: Found, tuner: Tuner, subject: TuningSubject) -> Found:
 
 
 def measure_gains(found: Found, tuner: Tuner, subject: TuningSubject) -> dict[str, int]:
-    """Return by how many bytes the binary grows without each decision of its plan.
+    """Return the number of bytes that the binary grows without each decision of its plan.
 
-    What the search has measured already is taken from there. A small part of the time that it
-    had is spent, on what the linker is told first; what there is no time for is left out, and so
-    is what does not build alone.
+    Measurements of the search are reused. The others may take a small share of the search time;
+    linker options come first. A decision is omitted if the binary
+    does not build without it, or if the time is up.
     """
     seconds = subject.allowance.seconds
     deadline = None
@@ -56,23 +56,23 @@ def measure_gains(found: Found, tuner: Tuner, subject: TuningSubject) -> dict[st
         is_late = deadline is not None and time.monotonic() > deadline
         if is_late or subject.allowance.is_stopped():
             return None
-        rest = found.plan.without(decisions[number])
+        plan = found.plan.without(decisions[number])
         folder = subject.folder / "without" / str(number)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            path = tuner.build(subject.binary, rest, folder, jobs=1)
+            path = tuner.build(subject.binary, plan, folder, jobs=1)
         except CompilerGymError:
             return None
         return subject.measure.of(path) - size
 
-    chosen = range(len(decisions[:_MOST]))
+    numbers = range(len(decisions[:_MOST]))
     with ThreadPoolExecutor(subject.jobs) as pool:
-        measured = zip(decisions, pool.map(gain, chosen), strict=False)
+        measured = zip(decisions, pool.map(gain, numbers), strict=False)
         return {**found.gains, **{name: gain for name, gain in measured if gain is not None}}
 
 
 def sizes_by_function(found: Found) -> tuple[FunctionSize, ...]:
-    """Return the functions of the fair rival and of the tuned binary, the largest first."""
+    """Return the functions of the baseline and of the tuned binary, the largest first."""
     rivals = list(found.rivals.values())
     if not rivals:
         return ()
@@ -91,9 +91,9 @@ def sizes_by_function(found: Found) -> tuple[FunctionSize, ...]:
 def _sources(
     objects: Mapping[str, Path], links: Sequence[Sequence[LinkedFunction]]
 ) -> dict[str, str]:
-    """Return the source of each function; two of one name in two sources are nobody's.
+    """Return the source of each function; empty if two sources define one of the same name.
 
-    A linker's map says which object it is from; where there is none, the objects' symbols do.
+    The linker's map names the object of a function; without a map, the objects' symbols are used.
     """
     by_object = {str(path): source for source, path in objects.items()}
     pairs = [(f.name, by_object[f.file]) for each in links for f in each if f.file in by_object]
@@ -104,10 +104,10 @@ def _sources(
             if path.is_file()
             for name in function_sizes(path)
         ]
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for name, source in ((_plain(name), source) for name, source in pairs):
-        found[name] = source if found.get(name, source) == source else ""
-    return found
+        sources[name] = source if sources.get(name, source) == source else ""
+    return sources
 
 
 def _sum_sizes(functions: Sequence[LinkedFunction]) -> dict[str, int]:

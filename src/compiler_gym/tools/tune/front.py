@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Builds from smallest to fastest, of which none is both larger and slower than another."""
+"""The front: builds from smallest to fastest, none both larger and slower than another."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ __all__ = ["FrontBuild", "recommend_build", "select_front"]
 
 _MOST = 8
 _FASTER = 1.005
-"""How many times as fast a larger build must be to be worth showing."""
+"""The speedup that a larger build needs to be worth showing."""
 _WORTH = 4
-"""How many per cent of code one per cent of speed is worth where nobody says it."""
+"""The percentage of code that one per cent of speed is worth, without bounds from the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,34 +21,34 @@ class FrontBuild:
     """One build of a front."""
 
     name: str
-    """What its files are called."""
+    """The name of the build and its files."""
     plan: BinaryPlan
     path: Path
     """The stripped binary."""
     code: int
-    """Its bytes of machine code."""
+    """Its machine code in bytes."""
     speed: Mapping[str, float]
-    """``speedup``, ``low`` and ``high`` against the fair rival."""
+    """``speedup``, ``low`` and ``high`` against the baseline."""
 
     @property
     def speedup(self) -> float:
-        """How many times as fast as the fair rival it is."""
+        """The speedup over the baseline."""
         return self.speed["speedup"]
 
 
 def select_front(builds: Iterable[FrontBuild]) -> tuple[FrontBuild, ...]:
     """Return at most eight of `builds`, from the smallest to the fastest.
 
-    A larger build stays only where it is at least half a per cent faster.
+    A larger build is included only if it is at least half a per cent faster.
     """
-    found: list[FrontBuild] = []
+    front: list[FrontBuild] = []
     for build in sorted(builds, key=lambda build: (build.code, -build.speedup)):
-        if not found or build.speedup > found[-1].speedup * _FASTER:
-            found.append(build)
-    while len(found) > _MOST:
-        inner = range(1, len(found) - 1)
-        found.pop(min(inner, key=lambda at: found[at + 1].speedup / found[at - 1].speedup))
-    return tuple(found)
+        if not front or build.speedup > front[-1].speedup * _FASTER:
+            front.append(build)
+    while len(front) > _MOST:
+        inner = range(1, len(front) - 1)
+        front.pop(min(inner, key=lambda at: front[at + 1].speedup / front[at - 1].speedup))
+    return tuple(front)
 
 
 def recommend_build(
@@ -58,12 +58,12 @@ def recommend_build(
     max_slowdown: float | None = None,
     max_growth: float | None = None,
 ) -> FrontBuild | None:
-    """Return the build of a front that fits best, or None where none is within the bounds.
+    """Return the best build of a front, or None if none is within the bounds.
 
-    Bounds are fractions of the fair rival's time and of its `fair` bytes of code. With a bound of
-    time alone it is the smallest, with a bound of growth alone the fastest that fits. Otherwise one
-    per cent of speed is worth four per cent of code, among those that are no slower than the fair
-    rival, if there are some.
+    Bounds are fractions of the baseline's time and of its code, which has `fair` bytes. With only
+    a bound on slowdown, choose the smallest build within it; with only a bound on growth, the
+    fastest. Otherwise one per cent of speed is worth four per cent of code, and builds slower than
+    the baseline are avoided if possible.
     """
     fitting = [
         build

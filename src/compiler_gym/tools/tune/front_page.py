@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The front of a tuning as a picture: code across, speed upwards, one point a build."""
+"""A plot of a front: code size on the x axis, speed on the y axis, and a point per build."""
 
 from collections.abc import Iterator
 from html import escape
@@ -16,7 +16,7 @@ _TICKS = 4
 
 
 def front_picture(binary: BinarySummary) -> Markup:
-    """Return an SVG of the builds of `binary` and of the fair rival, which is as fast as itself."""
+    """Return an SVG plot of the builds of `binary` and of the baseline, whose speed is 1."""
     rival = binary.sizes[binary.rival]["text"]
     rows = [row for row in binary.front if row.code != rival or row.speed["speedup"] != 1]
     codes = [rival, *(row.code for row in rows)]
@@ -43,18 +43,18 @@ def front_picture(binary: BinarySummary) -> Markup:
         points = " ".join(f"{x(row.code):.1f},{y(row.speed['speedup']):.1f}" for row in rows)
         yield f'<polyline class="front" points="{points}"/>'
         yield _point("before", x(rival), y(1), 5)
-        yield _label(x(rival) + 8, y(1) - 7, "fair rival")
+        yield _label(x(rival) + 8, y(1) - 7, "baseline")
         for row in rows:
             at, height = x(row.code), y(row.speed["speedup"])
             yield _svg_line("interval", at, y(_low(row)), at, y(_high(row)))
             yield _point("after" if row.is_recommended else "new", at, height, 6)
-            # To the left of a build and above it there is no other.
+            # No other build is to the upper left of a build, so the label has room there.
             kind = "name" if row.is_recommended else ""
             yield _label(at - 9, height - 8, row.name, "end", kind)
 
-    said = f"{len(rows)} builds, from smallest to fastest"
+    label = f"{len(rows)} builds, from smallest to fastest"
     return Markup(
-        f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{said}">'
+        f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}">'
         f"{''.join(draw())}</svg>"
     )
 

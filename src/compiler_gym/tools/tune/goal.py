@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The goals of a tuning, and the units and words of each."""
+"""The goals of a tuning, and how their results are written."""
 
 from enum import StrEnum
 
@@ -9,9 +9,9 @@ __all__ = ["Goal"]
 
 
 class Goal(StrEnum):
-    """The goal of a tuning. Plans, JSON and the command line write its value.
+    """The goal of a tuning. Plans, JSON and the command line use its value.
 
-    >>> Goal("speed").shown(0.25), Goal.SIZE.shown(1500)
+    >>> Goal("speed").format_cost(0.25), Goal.SIZE.format_cost(1500)
     ('0.25 s', '1,500 bytes')
     """
 
@@ -21,27 +21,28 @@ class Goal(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "Goal":
-        raise InvalidParameterError(f"goal is {value!r}: expected {' or '.join(cls)}")
+        raise InvalidParameterError(f"no goal {value!r}: use {' or '.join(cls)}")
 
     @property
     def counts_bytes(self) -> bool:
-        """True if bytes are measured; otherwise it is the time of the user's command."""
+        """True if bytes are measured, False if the time of the user's command is."""
         return self is Goal.SIZE
 
     @property
     def unit(self) -> str:
-        """The unit of what is measured."""
+        """The unit of the measurements."""
         return "bytes" if self.counts_bytes else "s"
 
     @property
     def better(self) -> str:
-        """The words between "nothing" and "than" where no better binary is found."""
-        return {"size": "smaller", "speed": "surely faster"}.get(self, "smaller and no slower")
+        """The text between "found nothing" and "than" in reports without an improvement."""
+        results = {"size": "smaller", "speed": "significantly faster"}
+        return results.get(self, "smaller and no slower")
 
     def number(self, cost: float) -> str:
-        """Return a cost as people read it."""
+        """Return a cost as text, without its unit."""
         return f"{cost:,.0f}" if self.counts_bytes else f"{cost:,.4g}"
 
     def format_cost(self, cost: float) -> str:
-        """Return a cost with its unit."""
+        """Return a cost as text, with its unit."""
         return f"{self.number(cost)} {self.unit}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Write what a tuning found to the folder that the user takes: binaries, plans, scripts."""
+"""Write the results of a tuning to the output folder: binaries, plans and scripts."""
 
 import hashlib
 import os
@@ -24,25 +24,25 @@ from compiler_gym.version import __version__
 __all__ = ["FRONT", "HandOver", "Result", "folder_name", "name_builds"]
 
 FRONT = "front"
-"""The folder of the builds of fronts, with a plan and a script each."""
+"""The folder for the builds of fronts, each with a plan and a script."""
 _LONGEST_NAME = 80
 _SCRIPT = """#!/bin/sh
-# Makes the tuned binaries again, with the compiler's own tools alone.
+# Rebuilds the tuned binaries with the compiler's own tools.
 #
 #   sh reproduce.sh [TREE [FOLDER]]
 #
-# TREE holds the sources, and what the build generates of them:
+# TREE contains the sources and the files that the build generates:
 #
 {build}
 #
-# FOLDER takes what is made [reproduced].
+# FOLDER is the output folder [reproduced].
 set -eu
 unset CDPATH
 ROOT=$(cd -- "${{1:-.}}" && pwd -P)
 mkdir -p -- "${{2:-reproduced}}"
 OUT=$(cd -- "${{2:-reproduced}}" && pwd -P)
 HERE=$(cd -- "$(dirname -- "$0")" && pwd -P)
-# The date that __DATE__ and __TIME__ give.
+# The value of __DATE__ and __TIME__.
 SOURCE_DATE_EPOCH={date}
 export SOURCE_DATE_EPOCH
 """
@@ -50,49 +50,49 @@ export SOURCE_DATE_EPOCH
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was handed over for one binary."""
+    """The result for one binary."""
 
     found: Found
     binary: Binary
     sizes: Mapping[str, Mapping[str, int]]
-    """Of every rival and of the tuned build, in bytes."""
+    """The sizes of every rival and of the tuned build, in bytes."""
     taken_back: tuple[str, ...]
-    """Decisions that went back to the compiler's default because a test failed with them."""
+    """Decisions that were reverted because a test failed with them."""
     speed: Mapping[str, float] = field(default_factory=dict[str, float])
-    """``speedup``, ``low`` and ``high`` against the fair rival, where a run was given."""
+    """``speedup``, ``low`` and ``high`` against the baseline, if there was a run."""
 
     def with_note(self, note: str) -> "Result":
-        """Return it with one more sentence that the user should be told."""
+        """Return the result with one more remark for the user."""
         return replace(self, found=replace(self.found, notes=(*self.found.notes, note)))
 
 
 @dataclass(frozen=True, slots=True)
 class HandOver:
-    """Writes the results of one tuning."""
+    """A writer for the results of one tuning."""
 
     request: Request
     tuner: Tuner
     says: Callable[[str], None]
-    """Is told when a step begins."""
+    """Called with a description when a step begins."""
 
     def write(self, results: Sequence[Result]) -> list[Result]:
-        """Write everything; return `results` with notes on what there is not."""
+        """Write everything; return `results` with notes about missing files."""
         output = self.request.output
         debugged: set[str] = set()
-        told: list[Result] = []
+        written: list[Result] = []
         for result in results:
             target = output / "bin" / result.binary.name
             _put_made(result.found.path, target)
-            why_not = self._debug(result, target) if self.request.debug else None
-            if why_not == "":
+            reason = self._debug(result, target) if self.request.debug else None
+            if reason == "":
                 debugged.add(result.binary.name)
-            told.append(result.with_note(why_not) if why_not else result)
+            written.append(result.with_note(reason) if reason else result)
             for build in result.found.front:
                 _put_made(build.path, output / FRONT / build.name / result.binary.name)
                 self._write(output / FRONT, build.name, [(result.binary, build.plan)])
-        made = [(result.binary, result.found.plan) for result in results]
-        self._write(output, Path(PLAN_FILE).stem, made, script="reproduce", debugged=debugged)
-        return told
+        decided = [(result.binary, result.found.plan) for result in results]
+        self._write(output, Path(PLAN_FILE).stem, decided, script="reproduce", debugged=debugged)
+        return written
 
     def _write(
         self,
@@ -103,15 +103,15 @@ class HandOver:
         script: str = "",
         debugged: Collection[str] = (),
     ) -> None:
-        """Write one plan to `folder`, with its profiles and the script that does the same.
+        """Write one plan to `folder`, with its profiles and a script that applies it.
 
-        The script makes debug information, too, for the binaries that are `debugged`.
+        The script also produces debug information for the binaries in `debugged`.
         """
         build = shell_comment(shlex.join(self.request.build))
         date = shlex.quote(build_variables()["SOURCE_DATE_EPOCH"])
         lines, plans = [_SCRIPT.format(build=build, date=date)], list[BinaryPlan]()
-        for binary, decided in made:
-            plan = _with_profiles(decided, folder)
+        for binary, unbound in made:
+            plan = _with_profiles(unbound, folder)
             plans.append(plan)
             if binary.name in debugged:
                 lines.append(debug_script(self.tuner, binary, plan))
@@ -132,14 +132,14 @@ class HandOver:
         path.chmod(0o755)
 
     def _debug(self, result: Result, target: Path) -> str:
-        """Put debug information beside `target`; return why not, or nothing."""
+        """Write debug information next to `target`; return the reason if that fails, or nothing."""
         self.says(f"building {result.binary.name} with debug information")
         jobs = self.request.jobs or 1
         return write_debug(self.tuner, result.binary, result.found.plan, target, jobs)
 
 
 def folder_name(name: str) -> str:
-    """Return the folder of a linked file: no two have one, whatever they are called.
+    """Return a folder name for a linked file that is unique to its path.
 
     >>> folder_name("a/b_c") == folder_name("a_b/c")
     False
@@ -149,7 +149,7 @@ def folder_name(name: str) -> str:
 
 
 def name_builds(binary: Binary, front: Sequence[FrontBuild]) -> tuple[FrontBuild, ...]:
-    """Return `front` with names that say of which binary it is: fronts lie in one folder."""
+    """Return `front` with the binary in each name, as all fronts share one folder."""
     prefix = folder_name(binary.name)
     return tuple(replace(build, name=f"{prefix}-{build.name}") for build in front)
 
@@ -160,15 +160,15 @@ def _put_made(path: Path, target: Path) -> None:
 
 
 def _with_profiles(plan: BinaryPlan, folder: Path) -> BinaryPlan:
-    """Return `plan` with its profiles, if it has some, kept in `folder`.
+    """Copy the profiles of `plan` to `folder`, and return the plan with the new paths.
 
-    Each is named by its contents, as the plans of a front share some.
+    Files are named by their contents, because the plans of a front share some.
     """
     names: dict[str, str] = {}
-    for field_name, kept in plan.list_files().items():
-        data = Path(kept).read_bytes()
+    for field_name, path in plan.list_files().items():
+        data = Path(path).read_bytes()
         digest = hashlib.sha256(data).hexdigest()[:8]
-        name = f"{folder_name(plan.name)}-{digest}{Path(kept).suffix}"
+        name = f"{folder_name(plan.name)}-{digest}{Path(path).suffix}"
         names[field_name] = f"{PROFILES}/{name}"
         write_whole(folder / PROFILES / name, data)
     return replace(plan, **names)

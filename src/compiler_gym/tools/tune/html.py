@@ -13,12 +13,12 @@ _OURS = "compiler_gym.tools.tune"
 
 
 def render_page(template: str, package: str = _OURS, **values: object) -> str:
-    """Return the page that `template` makes of `values`, with all text escaped.
+    """Render `template` with `values`, all text escaped, and return the page.
 
     Args:
         template: A file in the folder ``templates`` of `package`; it may extend ``base.html``,
-            which needs no network, no script and no other file.
-        package: The package that the template belongs to.
+            which uses no network, scripts or other files.
+        package: The package of the template.
         **values: The variables of the template.
     """
     return _environment(package).get_template(template).render(**values)

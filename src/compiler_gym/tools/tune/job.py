@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""One tuning of one project, from its build to a folder that is handed over.
+"""Tune a project: record its build, test it, tune each binary, and write the results.
 
-Record, test, tune each binary, test again and take back what fails, write. Everything happens
-in the output folder; a tuning that was ended goes on from what is there.
+Decisions with which a test fails are reverted. Everything happens in the output folder, from which
+an interrupted tuning can resume.
 """
 
 import json
@@ -53,38 +53,38 @@ __all__ = ["TuningJob", "TuningWatcher"]
 
 _MARKER = "tuning.json"
 _ROUNDS = 10
-"""How often two builds run in turns where decisions were taken back."""
+"""Rounds of the comparison after decisions were reverted."""
 _ORIGINAL, _PLACE = "original", "place"
-"""In the folder of a binary: the binary as the project builds it, and its name there."""
+"""Files in the folder of a binary: the project's own version, and its path in the project."""
 _COPIED = "copied.json"
-"""What every file of the project was when it was copied."""
+"""The digests of all project files when they were copied."""
 _SHOWN = 3
 _NOT_RUN = (126, 127)
-"""The exit statuses of a shell that cannot run a program, or does not find it."""
+"""The exit statuses of a shell that cannot run or find a program."""
 _SIGNALLED = 128
-"""What a shell adds to the number of the signal that ended a program."""
+"""A shell adds this to the number of the signal that terminated a program."""
 _TRIALS = {"CMakeFiles", "meson-private"}
-"""Where CMake and Meson link programs to try a compiler with."""
+"""Folders in which CMake and Meson link programs to test the compiler."""
 
 
 class TuningWatcher:
-    """Is told how it goes; does nothing unless overridden."""
+    """Callbacks for progress; they do nothing unless overridden."""
 
     def says(self, text: str) -> None:
-        """A step begins."""
+        """Report the beginning of a step."""
 
     def builds(self, line: str) -> None:
-        """The project's build printed a line."""
+        """Report a line that the project's build printed."""
 
     def tries(self, binary: str, stage: str, best: Tried, allowance: Allowance) -> None:
-        """The best so far of one binary."""
+        """Report the best result so far for one binary."""
 
     def rivals(self, binary: str, sizes: Mapping[str, int]) -> None:
-        """What others make of one binary, in bytes by the measure: the fair rival last."""
+        """Report the sizes to compare with for one binary, by label; the last is the baseline."""
 
 
 class TuningJob:
-    """One tuning."""
+    """A tuning of one project."""
 
     def __init__(
         self,
@@ -101,15 +101,15 @@ class TuningJob:
         self._work = request.output / "work"
         self._recipe: TuningRecipe | None = None
         self._notes: list[str] = []
-        """What the user should be told of the check and the run."""
+        """Remarks for the user about the check and the run."""
         self.results: list[Result] = []
         self.rebuild = ""
-        """The project's build with the plan, a shell command that was tried; empty for none."""
+        """A tested shell command that runs the project's build with the plan; empty if none."""
         self.others: list[str] = []
         """Linked files of the build that were not tuned."""
 
     def run(self) -> list[Result]:
-        """Do everything and write it down; return what was found."""
+        """Run all steps, write the results and return them."""
         compilers = self._tuner.compilers
         is_new = not self.request.output.exists()
         self._prepare()
@@ -117,10 +117,10 @@ class TuningJob:
         try:
             self._copy(is_new=is_new)
             recording = self._record(*compilers)
-            chosen = self._choose(recording)
+            binaries = self._choose(recording)
             self._require_well(recording)
-            for binary in chosen:
-                allowance = self._allowance(len(chosen))
+            for binary in binaries:
+                allowance = self._allowance(len(binaries))
                 self.results.append(self._tune(binary, recording, allowance))
             self.results = HandOver(self.request, self._tuner, self._watcher.says).write(
                 self.results
@@ -139,24 +139,24 @@ class TuningJob:
     def _prepare(self) -> None:
         request = self.request
         if not request.project.is_dir():
-            raise ProjectError(f"expected the folder of a project, found none: {request.project}")
+            raise ProjectError(f"{request.project} is not a folder: give a project's folder")
         marker = request.output / _MARKER
         if request.output.exists() and any(request.output.iterdir()):
             self._require_no_links()
             if not marker.is_file():
                 raise ProjectError(
-                    f"{request.output} holds other files: name an empty folder with --output"
+                    f"{request.output} contains other files: choose an empty folder with --output"
                 )
             is_built = (self._work / "record" / "done").is_file()
             if is_built and not request.resume:
                 raise ProjectError(
-                    f"{request.output} holds a tuning: go on with --resume, or name another "
-                    "folder with --output"
+                    f"{request.output} contains an earlier run: continue with --resume, or choose "
+                    "another folder with --output"
                 )
             if is_built:
                 self._require_same(_read_marker(marker))
         elif request.resume:
-            raise ProjectError(f"nothing to resume in {request.output}: leave --resume out")
+            raise ProjectError(f"nothing to resume in {request.output}: omit --resume")
         self._require_measurable()
         self._require_recipe()
         self._before = None if request.start is None else self._plan_before(request.start)
@@ -167,9 +167,9 @@ class TuningJob:
             raise ProjectError(f"cannot write to {request.output}: {error.strerror}") from error
 
     def _require_no_links(self) -> None:
-        """Raise `ProjectError` where writing to the output folder would write elsewhere.
+        """Raise `ProjectError` if a symlink leads from the output folder to another place.
 
-        The copy of the project has links of its own, which are replaced and never written through.
+        The copy of the project may contain symlinks: these are replaced, never written through.
         """
         output = self.request.output.resolve()
         for folder, folders, files in os.walk(output):
@@ -177,7 +177,7 @@ class TuningJob:
                 if path.is_symlink() and not path.resolve().is_relative_to(output):
                     raise ProjectError(
                         f"{path} is a symlink to {path.readlink()}, outside the output folder: "
-                        "remove it, or name another folder with --output"
+                        "remove it, or choose another folder with --output"
                     )
             if Path(folder) == output / "work" and "tree" in folders:
                 folders.remove("tree")
@@ -186,62 +186,60 @@ class TuningJob:
         request = self.request
         if request.run is None and not request.goal.counts_bytes:
             raise ProjectError(
-                "speed is measured, never guessed: expected a command that does the program's "
-                "work, as in --run './bench input'"
+                f"--goal {request.goal} needs a command to measure: add one such as --run "
+                "'./bench input'"
             )
         for name in ("train", "profile"):
             if getattr(request, name) is not None and request.goal.counts_bytes:
-                raise ProjectError(
-                    f"a run is learnt from for --goal speed and both: leave --{name} out"
-                )
+                raise ProjectError(f"--{name} works only with --goal speed or both: omit --{name}")
         if request.max_slowdown is not None and request.goal is Goal.SPEED:
             raise ProjectError(
-                "a slowdown is bounded for --goal size and both: leave --max-slowdown out"
+                "--max-slowdown works only with --goal size or both: omit --max-slowdown"
             )
         if request.max_growth is not None and request.goal is not Goal.BOTH:
-            raise ProjectError("growth is bounded for --goal both: leave --max-growth out")
+            raise ProjectError("--max-growth works only with --goal both: omit --max-growth")
         if request.profile is not None and not Path(request.profile).is_file():
-            raise ProjectError(f"no profile at {request.profile}: expected a file")
+            raise ProjectError(f"no profile at {request.profile}: give a file")
 
     def _plan_before(self, path: Path) -> BuildPlan:
-        """Return the plan to start from; raise `ProjectError` for one of another kind."""
+        """Return the plan to start from; raise `ProjectError` if its compiler or goal differs."""
         plan = read_tuned(path)
-        ours, theirs = (text.partition(" ")[0] for text in (self._tuner.version, plan.compiler))
-        if theirs != ours or Goal(plan.goal) is not self.request.goal:
+        compiler, other = (text.partition(" ")[0] for text in (self._tuner.version, plan.compiler))
+        if other != compiler or Goal(plan.goal) is not self.request.goal:
             raise ProjectError(
-                f"{path} is a plan of {plan.compiler} for {plan.goal}: expected one of "
-                f"{self._tuner.version} for {self.request.goal}: leave --from out"
+                f"{path} is a plan of {plan.compiler} for {plan.goal}, but this run uses "
+                f"{self._tuner.version} for {self.request.goal}: omit --from"
             )
         return plan
 
     def _start(self, name: str) -> BinaryPlan | None:
-        """Return the decisions to start from: of the plan that was named, or those of the recipe.
+        """Return the decisions to start from: those of the given plan, or else of the recipe.
 
-        Raises `ProjectError` where the plan has none for the file `name`.
+        Raises `ProjectError` if the plan has none for the file `name`.
         """
         if self._before is None:
-            known = recipe_for(self.request.goal, self._tuner.version)
-            return None if known is None else known.plan_for(name)
+            recipe = recipe_for(self.request.goal, self._tuner.version)
+            return None if recipe is None else recipe.plan_for(name)
         plan = self._before.binary(name)
         if plan is None:
             names = ", ".join(binary.name for binary in self._before.binaries)
             raise ProjectError(
-                f"{self.request.start} has no plan for {name}, it is for {names}: leave --from out"
+                f"{self.request.start} has no plan for {name}, only for {names}: omit --from"
             )
         return plan
 
     def _require_recipe(self) -> None:
-        """Find the recipe that is asked for; raise `ProjectError` where there is none."""
+        """Find the requested recipe; raise `ProjectError` if there is none."""
         if not self.request.recipe:
             return
         self._recipe = recipe_for(self.request.goal, self._tuner.version)
         if self._recipe is None:
-            others = [f"{one.name} is for {one.goal} with {one.compiler} on {one.known.machine}"
-                      for one in list_shipped_recipes()]  # fmt: skip
+            recipes = [f"{r.name} is for {r.goal} with {r.compiler} on {r.known.machine}"
+                       for r in list_shipped_recipes()]  # fmt: skip
             raise ProjectError(
-                f"no recipe is for the goal {self.request.goal} with {self._tuner.version} on "
-                f"{platform.machine()}: {', '.join(others) or 'there is none'}; leave --recipe out "
-                "and let a search look for decisions"
+                f"no recipe for the goal {self.request.goal} with {self._tuner.version} on "
+                f"{platform.machine()}: {', '.join(recipes) or 'there are no recipes'}; omit "
+                "--recipe to search for decisions"
             )
 
     def _key(self) -> dict[str, object]:
@@ -251,17 +249,17 @@ class TuningJob:
         now = self._key()
         if not isinstance(before, dict):
             before = {}
-        told: dict[str, object] = before  # pyright: ignore[reportUnknownVariableType]  # as JSON is
-        other = [name for name in now if told.get(name) != now[name]]
-        if other:
+        old: dict[str, object] = before  # pyright: ignore[reportUnknownVariableType]  # as JSON is
+        changed = [name for name in now if old.get(name) != now[name]]
+        if changed:
             raise ProjectError(
-                f"{self.request.output} holds a tuning of another build or goal: "
-                + "; ".join(f"{name} was {told.get(name)!r}, is {now[name]!r}" for name in other)
-                + ": name another folder with --output"
+                f"{self.request.output} contains a run with other options: "
+                + "; ".join(f"{name} was {old.get(name)!r}, is {now[name]!r}" for name in changed)
+                + ": choose another folder with --output"
             )
 
     def _copy(self, *, is_new: bool) -> None:
-        """Copy the project, if it is not there or no longer the same; leave nothing on failure."""
+        """Copy the project, unless an up-to-date copy exists; leave nothing behind on failure."""
         request, record = self.request, self._work / "record"
         leave_out = [request.output]
         self._protection = Protection.of(request.project, leave_out)
@@ -273,7 +271,7 @@ class TuningJob:
                 return
             self._note(
                 f"{_join_names(changed)} changed since the project was copied: copying and "
-                "building it again; results measured on the old code do not count"
+                "building it again; results for the old code are discarded"
             )
             self._forget()
         shutil.rmtree(record, ignore_errors=True)
@@ -293,14 +291,14 @@ class TuningJob:
         copy_tree(self.request.project, tree, leave_out=[self.request.output])
 
     def _forget(self) -> None:
-        """Delete what was made of other sources; journals know themselves what they are of."""
-        for made in (self._work / "binaries").glob("*/*"):
-            if made.name == JOURNAL:
+        """Delete all results for other sources; keep journals, whose keys identify the sources."""
+        for path in (self._work / "binaries").glob("*/*"):
+            if path.name == JOURNAL:
                 continue
-            if made.is_dir():
-                shutil.rmtree(made, ignore_errors=True)
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
             else:
-                made.unlink()
+                path.unlink()
 
     def _record(self, compiler: Sequence[str], cxx: Sequence[str]) -> Recording:
         tree, folder = self._work / "tree", self._work / "record"
@@ -308,7 +306,7 @@ class TuningJob:
         if done.is_file():
             self._put_back(tree)
             return Recording(folder, tree)
-        self._watcher.says("building it")
+        self._watcher.says("building the project")
         build = partial(
             record_build, tree, folder=folder, compiler=compiler, cxx_compiler=cxx,
             on_line=self._watcher.builds, poll=self._stop, wrap=self._protection.wrap,
@@ -316,97 +314,97 @@ class TuningJob:
         try:
             recording = build(self.request.build)
         except ProjectError:
-            first = configuring(self.request.project, tree)
-            if not first:
+            commands = configuring(self.request.project, tree)
+            if not commands:
                 raise
-            self._watcher.says(f"configuring the copy: {'; '.join(first)}")
+            self._watcher.says(f"configuring the copy: {'; '.join(commands)}")
             self._copy_tree()
-            script = "".join(f"{command} || :\n" for command in first) + 'exec "$@"'
+            script = "".join(f"{command} || :\n" for command in commands) + 'exec "$@"'
             recording = build(("/bin/sh", "-c", script, "sh", *self.request.build))
         self._tell_what_changed()
         done.touch()
         return recording
 
     def _stop(self) -> None:
-        """End a command where the user wants to stop before anything can be handed over."""
+        """Stop a command on Ctrl-C, if there are no results to write yet."""
         if self._is_interrupted():
             raise KeyboardInterrupt
 
     def _tell_what_changed(self) -> None:
-        """Say what of the project itself is not what it was, if that can have been a command."""
+        """Report changed files of the project itself, which a build command may have written."""
         changed = self._protection.list_changed()
         if changed:
             self._note(
-                f"{_join_names(changed)} in {self.request.project} itself changed meanwhile. If "
-                "that was not you, a command of the build uses absolute paths, and the files it "
+                f"{_join_names(changed)} in {self.request.project} itself changed during the run. "
+                "If you did not change them, a build command uses absolute paths, and the files it "
                 "wrote there are not tuned"
             )
 
     def _put_back(self, tree: Path) -> None:
-        """Put the project's own binaries where a run or a test was ended with others."""
-        for kept in (self._work / "binaries").glob(f"*/{_PLACE}"):
-            original = kept.with_name(_ORIGINAL)
-            place = tree / kept.read_text()
-            if not place.parent.resolve().is_relative_to(tree.resolve()):
-                raise ProjectError(f"{kept} names a file outside {tree}: name another --output")
+        """Restore the project's own binaries after an interrupted run or test with others."""
+        for marker in (self._work / "binaries").glob(f"*/{_PLACE}"):
+            original = marker.with_name(_ORIGINAL)
+            target = tree / marker.read_text()
+            if not target.parent.resolve().is_relative_to(tree.resolve()):
+                raise ProjectError(f"{marker} names a file outside {tree}: choose another --output")
             if original.is_file():
-                put(original, place)
+                put(original, target)
 
     def _choose(self, recording: Recording) -> list[Binary]:
         linked = find_binaries(recording.events(), recording.tree)
-        found = [binary for binary in linked if not Path(binary.name).is_absolute()]
+        binaries = [binary for binary in linked if not Path(binary.name).is_absolute()]
         for binary in linked:
-            if binary not in found:
-                self._note(f"{binary.name} is linked outside the project, and not tuned")
-        if not found:
+            if binary not in binaries:
+                self._note(f"{binary.name} is linked outside the project and not tuned")
+        if not binaries:
             raise ProjectError(
-                "the build linked nothing that was compiled with a C or C++ compiler from PATH, CC "
-                f"or CXX ({sum(1 for _ in recording.events())} commands were seen): if it is built "
-                "already, clean it; if it names a compiler by its whole path, let it use $CC for C "
-                "and $CXX for C++"
+                "the build linked nothing that it compiled with a C or C++ compiler from PATH, CC "
+                f"or CXX ({sum(1 for _ in recording.events())} commands were recorded): if the "
+                "project is built already, clean it; if the build uses the full path of a "
+                "compiler, let it use $CC for C and $CXX for C++"
             )
-        found.sort(key=lambda binary: -measure_sizes(binary.path).text)
+        binaries.sort(key=lambda binary: -measure_sizes(binary.path).text)
         if not self.request.binaries:
-            own = [binary for binary in found if not _tries_a_compiler(binary)] or found
-            programs = [binary for binary in own if not binary.is_shared] or own
+            products = [binary for binary in binaries if not _tries_a_compiler(binary)] or binaries
+            programs = [binary for binary in products if not binary.is_shared] or products
             chosen = programs[:1]
         else:
-            chosen = [_find_named(name, found) for name in self.request.binaries]
+            chosen = [_find_named(name, binaries) for name in self.request.binaries]
         for binary in chosen:
             for name in (binary.name, *map(binary.name_unit, binary.units)):
                 if not is_plain(name):
                     raise ProjectError(
-                        f"{name!a} cannot be named in a plan: expected a name in UTF-8 "
-                        "without control characters: rename it"
+                        f"{name!a} cannot be stored in a plan: rename it to valid UTF-8 "
+                        "without control characters"
                     )
         self.others = [
             binary.name
-            for binary in found
+            for binary in binaries
             if binary not in chosen and not _tries_a_compiler(binary)
         ]
         return chosen
 
     def _require_well(self, recording: Recording) -> None:
-        """Raise `ProjectError` where the tests fail, or answer differently, before anything."""
+        """Raise `ProjectError` if the tests fail on the original build."""
         check = self.request.check
         if check is None:
             return
-        self._watcher.says("testing the build as it is")
+        self._watcher.says("testing the original build")
         first = self._check(recording.tree, poll=self._stop)
         if first.status:
             raise ProjectError(
-                f"the tests fail before anything was tuned, with status {first.status}: {check}\n"
+                f"the tests failed with status {first.status} on the original build: {check}\n"
                 f"{first.tail}"
             )
         second = self._check(recording.tree, poll=self._stop)
         if second.status:
             self._note(
-                "the tests fail now and then without any change: a failure counts when it is "
-                "there twice"
+                "the tests fail intermittently on the original build, so a failure counts only if "
+                "it happens twice"
             )
 
     def _check(self, tree: Path, *, poll: Callable[[], None] = lambda: None) -> RunOutcome:
-        """Run the user's tests in `tree`; they may not change the project itself."""
+        """Run the user's tests in `tree`; they must not change the project itself."""
         assert self.request.check is not None
         log, seconds = self._work / "check.log", self.request.check_seconds
         limit = {} if seconds is None else {"seconds": seconds}
@@ -415,8 +413,8 @@ class TuningJob:
         )
         if not tree.is_dir() or not (self.request.output / _MARKER).is_file():
             raise ProjectError(
-                f"{self.request.check} removed files of the tuning in {self.request.output}: tests "
-                "run in a copy of the project there, so name a command that stays in its folder"
+                f"{self.request.check} removed files from the output folder {self.request.output}: "
+                "tests run in a copy of the project there, so use a command that stays in it"
             )
         return outcome
 
@@ -443,7 +441,7 @@ class TuningJob:
         put(original, binary.path)
         request = self.request
         if not request.goal.counts_bytes:
-            allowance.begin()  # runs are what takes the time
+            allowance.begin()  # start the time now, because runs take most of it
         run, train, confirm = (
             None
             if text is None
@@ -484,64 +482,63 @@ class TuningJob:
         found = confirm_result(found, subject)
         if len(request.binaries) > 1:
             found = replace(found, front=name_builds(binary, found.front))
-        self._watcher.says(f"measuring what each decision won for {binary.name}")
+        self._watcher.says(f"measuring the gain from each decision for {binary.name}")
         found = explain_result(found, self._tuner, subject)
         put(original, binary.path)
-        made = {**found.rivals, "tuned": found.path}
-        sizes = {name: sizes_by_measure(path, request.measure) for name, path in made.items()}
+        builds = {**found.rivals, "tuned": found.path}
+        sizes = {name: sizes_by_measure(path, request.measure) for name, path in builds.items()}
         before = None if self._before is None else subject.start
-        holds = () if before is None else (_still_holds(before, found.plan),)
-        notes = tuple(dict.fromkeys((*found.notes, *holds, *self._notes)))
+        kept = () if before is None else (_still_holds(before, found.plan),)
+        notes = tuple(dict.fromkeys((*found.notes, *kept, *self._notes)))
         found = replace(found, plan=replace(found.plan, sizes=sizes), notes=notes)
         return Result(found, binary, sizes, taken_back, found.speed)
 
     def _fast_without(self, found: Found, subject: TuningSubject, proof: Proof) -> Found:
-        """Return `found`, less decisions that were taken back, if it is still faster.
+        """Return `found` with its new speed, if it is faster without the reverted decisions.
 
-        Otherwise it is the fair rival, where that passes the tests.
+        Otherwise return the baseline, if that passes the tests.
         """
         assert subject.run is not None
         name, fair = list(found.rivals.items())[-1]
-        now, _ = compare_in_turns(subject.run, fair, found.path, _ROUNDS)
-        speed = {"speedup": now.speedup, "low": now.low, "high": now.high}
+        result, _ = compare_in_turns(subject.run, fair, found.path, _ROUNDS)
+        speed = {"speedup": result.speedup, "low": result.low, "high": result.high}
         is_speed = subject.goal is Goal.SPEED and found.rival_plan is not None
-        if not is_speed or now.low > 1 or found.path == fair or not proof.is_well(fair):
+        if not is_speed or result.low > 1 or found.path == fair or not proof.is_well(fair):
             return replace(found, speed=speed)
-        note = f"what passes the tests is not faster than {name} for certain: the rival stays"
+        note = f"the build that passes the tests is not significantly faster: the result is {name}"
         return replace(
             found, plan=found.rival_plan or found.plan, path=fair, notes=(*found.notes, note),
             speed={"speedup": 1.0, "low": 1.0, "high": 1.0},
         )  # fmt: skip
 
     def _with_status(self, run: RunCommand, original: Path) -> RunCommand:
-        """Return `run` with the exit status that it has with the project's own build.
+        """Return `run` with its exit status on the project's own build as the expected one.
 
-        Raises `ProjectError` where it crashes, cannot be run, or ends in two ways.
+        Raises `ProjectError` if it crashes, cannot be run, or exits with different statuses.
         """
         self._watcher.says(f"running {run.text}")
         first, second = (run.run(original, log=self._work / "run.log") for _ in range(2))
         status = first.status
         if status < 0 or status in _NOT_RUN or 0 < status - _SIGNALLED < signal.SIGSYS:
-            why = "the shell cannot run it" if status in _NOT_RUN else "a signal ended it"
+            why = "the shell cannot run it" if status in _NOT_RUN else "a signal stopped it"
             raise ProjectError(
-                f"the run ended with status {status} before anything was tuned, because {why}: "
+                f"the run exited with status {status} on the untuned build, because {why}: "
                 f"{run.text}\n{first.tail}"
             )
         if status != second.status:
             raise ProjectError(
-                f"the run ended with status {status} and then, with the same program, with "
-                f"{second.status}: give a command that always ends in the same way: {run.text}\n"
+                f"the run exited with status {status} and then, on the same build, with "
+                f"{second.status}: use a command with a constant exit status: {run.text}\n"
                 f"{second.tail}"
             )
         if status:
             self._note(
-                f"{run.text} ends with status {status} when the project's own build runs it, and "
-                "has to end with it when a tuned build does: if that is an error, correct the "
-                "command"
+                f"{run.text} exits with status {status} on the project's own build, so it must do "
+                "the same on a tuned build; if this status is an error, correct the command"
             )
         if first.output != second.output:
             self._note(
-                f"{run.text} prints something else each time, so what it prints is not compared"
+                f"{run.text} prints different output each time, so its output is not compared"
             )
         return replace(run, expected=status)
 
@@ -551,11 +548,11 @@ def _tries_a_compiler(binary: Binary) -> bool:
 
 
 def _still_holds(before: BinaryPlan, now: BinaryPlan) -> str:
-    """Return what of an older plan the new one has."""
+    """Return a remark on the decisions of an older plan that the new one keeps."""
     old, new = before.decisions(), set(now.decisions())
-    gone = [name for name in old if name not in new]
-    said = f"of {len(old)} decisions of the older plan {len(old) - len(gone)} still hold"
-    return f"{said}; no longer: {', '.join(gone)}" if gone else said
+    dropped = [name for name in old if name not in new]
+    summary = f"kept {len(old) - len(dropped)} of {len(old)} decisions of the older plan"
+    return f"{summary}; dropped: {', '.join(dropped)}" if dropped else summary
 
 
 def _read_marker(path: Path) -> object:
@@ -563,13 +560,13 @@ def _read_marker(path: Path) -> object:
         return json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         raise ProjectError(
-            f"{path} is damaged, so that nobody knows what was tuned there: {error}: name another "
+            f"{path} is damaged, so the options of that run are unknown: {error}: choose another "
             "folder with --output"
         ) from error
 
 
 def _read_copied(path: Path) -> dict[str, str]:
-    """Return what every file was when it was copied; nothing where that is not known."""
+    """Return the digests of the copied files; empty if unknown."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=dict[str, str])
     except (OSError, ValueError):
@@ -586,9 +583,9 @@ def _join_names(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN]) + more
 
 
-def _find_named(name: str, found: Sequence[Binary]) -> Binary:
-    for binary in found:
+def _find_named(name: str, binaries: Sequence[Binary]) -> Binary:
+    for binary in binaries:
         if name in (binary.name, Path(binary.name).name):
             return binary
-    listed = ", ".join(binary.name for binary in found)
-    raise ProjectError(f"the build does not link {name!r}: expected one of {listed}")
+    listed = ", ".join(binary.name for binary in binaries)
+    raise ProjectError(f"the build does not link {name!r}: choose one of {listed}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What was tried, one line each, so that a tuning that was ended goes on where it was."""
+"""A file with one line for each measured state, so that a tuning can resume."""
 
 import math
 import threading
@@ -15,20 +15,20 @@ from compiler_gym.files import append_line, whole_lines
 __all__ = ["JOURNAL", "Journal", "Tried"]
 
 JOURNAL = "tried.jsonl"
-"""In the folder of a binary."""
+"""The name of the journal, in the folder of a binary."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Decisions, and what they cost."""
+    """Decisions and their cost."""
 
     actions: tuple[str, ...]
     cost: float
-    """Infinite where they failed."""
+    """Bytes or seconds; infinite if the decisions failed."""
 
 
 class _Line(msgspec.Struct):
-    """One line of the file."""
+    """One line of a journal."""
 
     key: str
     cost: float | None
@@ -36,7 +36,7 @@ class _Line(msgspec.Struct):
 
 
 class Journal:
-    """A file of what was tried in one search."""
+    """The measured states of one search, stored in a file."""
 
     def __init__(
         self,
@@ -45,36 +45,36 @@ class Journal:
         *,
         require_possible: Callable[[tuple[str, ...]], None] = lambda actions: None,
     ) -> None:
-        """Read what is there; `require_possible` raises `PlanError` for what no search tries.
+        """Read the file; `require_possible` raises `PlanError` for actions that no search tries.
 
-        A journal may come from somebody else, as a plan may.
+        Journals are untrusted, as plans are.
         """
         self._path, self._key = path, key
         self._costs: dict[tuple[str, ...], float] = {}
         self._lock = threading.Lock()
         for line in whole_lines(path):
             try:
-                read = msgspec.convert(line, _Line)
+                entry = msgspec.convert(line, _Line)
             except msgspec.ValidationError:
                 continue
-            if read.key == key:
+            if entry.key == key:
                 try:
-                    require_possible(read.actions)
+                    require_possible(entry.actions)
                 except PlanError as error:
                     raise PlanError(f"{path}: {error}, or delete that file") from error
-                self._costs[read.actions] = math.inf if read.cost is None else read.cost
+                self._costs[entry.actions] = math.inf if entry.cost is None else entry.cost
 
     def cost(self, actions: tuple[str, ...]) -> float | None:
-        """Return what `actions` cost when they were tried, or None if they were not."""
+        """Return the cost of `actions`, or None if they were not tried."""
         return self._costs.get(actions)
 
     def iterate_tried(self) -> Iterator[Tried]:
-        """Yield all that was tried, in order."""
+        """Yield all tried states in order."""
         for actions, cost in list(self._costs.items()):
             yield Tried(actions, cost)
 
     def add(self, stage: str, tried: Tried) -> None:
-        """Append one line; raise `CacheError` where there is no room."""
+        """Append one line; raise `CacheError` if it cannot be written."""
         cost = None if math.isinf(tried.cost) else tried.cost
         line = {"key": self._key, "stage": stage, "cost": cost, "actions": tried.actions}
         with self._lock:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What one decision of a plan does, for a reader who writes C and no compilers."""
+"""The meaning of a decision of a plan, for readers who are not compiler engineers."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ __all__ = ["Meaning"]
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """One plain sentence, and where more is written."""
+    """The meaning of one decision: a plain sentence, and a link to its documentation."""
 
     sentence: str
-    """Empty where nothing is known of the decision."""
+    """The sentence; empty if the decision is unknown."""
     link: str = ""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which bytes of a linked file a search for size counts.
+"""The measures of size that a search can minimise.
 
 Users ship the stripped file, so all of its loaded bytes count by default: an option that moves
-bytes from code to read-only data, or to unwind tables, wins nothing.
+bytes from code to read-only data or unwind tables gains nothing.
 """
 
 from collections.abc import Mapping
@@ -15,24 +15,24 @@ from compiler_gym.errors import InvalidParameterError
 __all__ = ["Measure", "columns", "sizes_by_measure"]
 
 _LEVEL = 19
-"""Of Zstandard: what packages are compressed with."""
+"""The compression level of Zstandard, as for packages."""
 
 
 class Measure(StrEnum):
-    """What is counted of the stripped file.
+    """A measure of the size of the stripped file.
 
     ``LOADED`` is the sum of the loadable segments: code, read-only data, data, relocations,
     unwind tables, and the headers and alignment between them. Page padding between segments,
-    section headers and notes that are never loaded are not in it; they are in ``FILE``.
+    section headers and notes that are never loaded count only in ``FILE``.
 
     >>> Measure.LOADED.key, Measure.FILE.key, Measure.TEXT.label
     ('loaded', 'total', 'Code')
     """
 
     key: str
-    """Its name among the sizes of a plan."""
+    """The key of this size in plans."""
     label: str
-    """The head of its column."""
+    """The heading of its column."""
 
     TEXT = "text", "text", "Code"
     LOADED = "loaded", "loaded", "Loaded"
@@ -40,23 +40,23 @@ class Measure(StrEnum):
     COMPRESSED = "compressed", "compressed", "zstd -19"
 
     def __new__(cls, value: str, key: str = "", label: str = "") -> "Measure":
-        """Return the member that is written as `value`."""
-        made = str.__new__(cls, value)
-        made._value_ = value
-        made.key, made.label = key, label
-        return made
+        """Create the member with this `value`."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.key, member.label = key, label
+        return member
 
     @classmethod
     def _missing_(cls, value: object) -> "Measure":
-        raise InvalidParameterError(f"measure is {value!r}: expected one of {', '.join(cls)}")
+        raise InvalidParameterError(f"no measure {value!r}: use one of {', '.join(cls)}")
 
     @property
     def with_symbols(self) -> "Measure":
-        """What compares a stripped file with one that is not: neither counts symbols."""
+        """The measure to compare a stripped file with one that has symbols."""
         return self if self is Measure.TEXT else Measure.LOADED
 
     def of(self, path: Path) -> int:
-        """Return the bytes of the file `path`; raise `ProjectError` where it is no ELF file."""
+        """Return the bytes of the file `path`; raise `ProjectError` if it is not an ELF file."""
         if self is Measure.COMPRESSED:
             from compiler_gym.datasets.fetching import zstd
 
@@ -65,12 +65,12 @@ class Measure(StrEnum):
 
 
 def sizes_by_measure(path: Path, measure: Measure) -> dict[str, int]:
-    """Return the sizes of the file `path` by key; what takes time only where `measure` asks."""
+    """Return the sizes of the file `path` by key; only `measure` may add a slow one."""
     sizes = measure_sizes(path)
-    found = {key: getattr(sizes, key) for key in ("text", "loaded", "total")}
-    return found if measure.key in found else {**found, measure.key: measure.of(path)}
+    by_key = {key: getattr(sizes, key) for key in ("text", "loaded", "total")}
+    return by_key if measure.key in by_key else {**by_key, measure.key: measure.of(path)}
 
 
 def columns(sizes: Mapping[str, Mapping[str, int]]) -> list[Measure]:
-    """Return what a table of `sizes`, of each build by key, shows in its columns."""
-    return [one for one in Measure if sizes and all(one.key in each for each in sizes.values())]
+    """Return the measures that all builds in `sizes` have, for the columns of a table."""
+    return [m for m in Measure if sizes and all(m.key in row for row in sizes.values())]

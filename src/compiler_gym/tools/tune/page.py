@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The report of a tuning as one HTML file: light or dark, and readable on a phone."""
+"""The report of a tuning as one HTML file, in light or dark colours, and readable on a phone."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -15,11 +15,11 @@ from compiler_gym.tools.tune.tuner import FunctionSize
 __all__ = ["page"]
 
 _MOST_BARS = 30
-"""Number of functions in the picture; the table below it has all of them."""
+"""The number of functions in the picture; the table below it lists every function."""
 
 
 def page(summary: TuningSummary) -> str:
-    """Return the page."""
+    """Return the HTML page for `summary`."""
 
     def gain(binary: BinarySummary) -> str:
         by_goal = {Goal.SPEED: "faster", Goal.BOTH: f"{binary.change} and no slower"}
@@ -27,7 +27,7 @@ def page(summary: TuningSummary) -> str:
 
     return render_page(
         "report.html",
-        title=f"{', '.join(one.name for one in summary.binaries)}, tuned for {summary.goal}",
+        title=f"{', '.join(binary.name for binary in summary.binaries)}, tuned for {summary.goal}",
         summary=summary,
         gain=gain,
         columns=columns,
@@ -43,9 +43,9 @@ def page(summary: TuningSummary) -> str:
 
 def _largest_changes(functions: Sequence[FunctionSize]) -> list[FunctionSize]:
     """Return the functions whose size changed most, the largest function first."""
-    changed = [one for one in functions if one.before != one.after]
-    changed.sort(key=lambda one: (-abs(one.before - one.after), one.name))
-    return sorted(changed[:_MOST_BARS], key=lambda one: (-_max_size(one), one.name))
+    changed = [f for f in functions if f.before != f.after]
+    changed.sort(key=lambda f: (-abs(f.before - f.after), f.name))
+    return sorted(changed[:_MOST_BARS], key=lambda f: (-_max_size(f), f.name))
 
 
 def _max_size(function: FunctionSize) -> int:
@@ -53,7 +53,7 @@ def _max_size(function: FunctionSize) -> int:
 
 
 def _settings(summary: TuningSummary) -> Iterator[tuple[str, str]]:
-    """Yield the settings of the tuning, each with its name; unused ones are empty."""
+    """Yield the name and text of each setting; the text of an unused setting is empty."""
     limits = [
         f"{summary.seconds:g} seconds" if summary.seconds is not None else "",
         f"{summary.compilations:,} compilations" if summary.compilations is not None else "",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A tuned build as a file: which decisions for which binary, made of which sources.
+"""Plan files: the decisions for each binary of a tuned build, and its sources.
 
-TOML, so that people can read, change and compare it. The version says how to read it; a newer
-one is refused, never guessed at.
+They are TOML, so that people can read, edit and compare them. A file with an unknown format version
+is refused.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -29,9 +29,9 @@ __all__ = [
 ]
 
 PLAN_FILE = "tuned.toml"
-"""What `tune` calls it, in the folder of what it makes."""
+"""The name of the plan in the output folder of `tune`."""
 VERSION = 1
-"""Of the format."""
+"""The version of the file format."""
 _REQUIRED = ("name", "method")
 
 
@@ -40,9 +40,9 @@ class SourceFile:
     """One source of a binary, as it was when the plan was made."""
 
     path: str
-    """From the root of the project."""
+    """The path from the root of the project."""
     sha256: str
-    """Of the file."""
+    """The SHA-256 of its contents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,38 +50,38 @@ class BinaryPlan:
     """The decisions for one linked file."""
 
     name: str
-    """Where the build puts it, from the root of the project."""
+    """The path that the build writes, from the root of the project."""
     method: str
-    """How it is made: the compiler's own word for it."""
+    """The build method, as the compiler's tuner names it."""
     passes: str = ""
-    """What optimises it, as the compiler writes it."""
+    """The optimisation passes, in the compiler's syntax."""
     options: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Options of the code generator, by name."""
+    """Code generator options, by name."""
     flags: tuple[str, ...] = ()
-    """What the compiler is told besides."""
+    """Additional compiler flags."""
     linker: tuple[str, ...] = ()
-    """What the linker is told besides."""
+    """Additional linker flags."""
     scope: str = ""
-    """What makes local, before any pass, what nothing outside can name, as the compiler writes
-    it; empty where every name stays visible."""
+    """The pass that makes unreferenced symbols local before the others, in the compiler's syntax;
+    empty if every symbol stays visible."""
     sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
-    """Bytes of ``text``, ``loaded`` and ``total``, as each rival and the tuned build make it."""
+    """Bytes of ``text``, ``loaded`` and ``total`` for each rival and the tuned build."""
     sources: tuple[SourceFile, ...] = ()
     profile: str = ""
-    """What runs of the program said of its branches and calls: a file of the compiler's, from
-    the folder of the plan; empty where nobody ran it."""
+    """The compiler's profile of branches and calls, a file relative to the folder of the plan;
+    empty without a training run."""
     after: tuple[str, ...] = ()
-    """What is done to the linked file: a word of the compiler's each."""
+    """The steps after the link, as the compiler's tuner names them."""
     after_profile: str = ""
-    """What runs of the linked file said, for what is done to it, as `profile`."""
+    """The profile of the linked file for `after`, a path as for `profile`."""
 
     def list_files(self) -> dict[str, str]:
-        """Return the files that it is made with, by the name of their field."""
+        """Return the profiles of the plan, by the name of their field."""
         files = {"profile": self.profile, "after_profile": self.after_profile}
         return {name: file for name, file in files.items() if file}
 
     def decisions(self) -> tuple[str, ...]:
-        """Return everything that was decided, by name: what is left out is the default."""
+        """Return the names of all decisions; everything else stays at its default."""
         flags = (f"flag {flag}" for flag in self.flags)
         options = (f"option {name}={value}" for name, value in self.options.items())
         linker = (f"linker {flag}" for flag in self.linker)
@@ -91,7 +91,7 @@ class BinaryPlan:
         return (*passes, *profile, *options, *flags, *linker, *after)
 
     def only(self, decisions: Collection[str]) -> "BinaryPlan":
-        """Return the plan with no other than `decisions`."""
+        """Return the plan with only `decisions`."""
         after = tuple(name for name in self.after if f"after {name}" in decisions)
         return replace(
             self,
@@ -109,7 +109,7 @@ class BinaryPlan:
         )
 
     def without(self, decision: str) -> "BinaryPlan":
-        """Return the plan with every other decision."""
+        """Return the plan without `decision`."""
         return self.only([other for other in self.decisions() if other != decision])
 
 
@@ -118,7 +118,7 @@ class BuildPlan:
     """A tuned build."""
 
     compiler: str
-    """Which compiler it is for, with its version."""
+    """The compiler and its version."""
     goal: str
     """``size``, ``speed`` or ``both``."""
     made_by: str
@@ -126,39 +126,39 @@ class BuildPlan:
     binaries: tuple[BinaryPlan, ...]
     version: int = VERSION
     measure: str = Measure.LOADED
-    """Which bytes a search for size counted."""
+    """The size that was minimised."""
 
     def binary(self, name: str) -> BinaryPlan | None:
-        """Return the plan for the linked file `name`, by its whole name or its last part."""
-        for whole in (True, False):
+        """Return the plan for the linked file `name`, matched by full path or else by base name."""
+        for is_full in (True, False):
             for binary in self.binaries:
-                if (binary.name if whole else Path(binary.name).name) == (
-                    name if whole else Path(name).name
+                if (binary.name if is_full else Path(binary.name).name) == (
+                    name if is_full else Path(name).name
                 ):
                     return binary
         return None
 
 
 def list_sources(binary: Binary, units: Iterable[Unit]) -> tuple[SourceFile, ...]:
-    """Return the sources of `units`, named as in `binary`, as they are now."""
+    """Return the current sources of `units`, with their paths in `binary`."""
     return tuple(SourceFile(binary.name_unit(unit), hash_file(unit.path)) for unit in units)
 
 
 def write_plan(path: Path, plan: BuildPlan) -> Path:
-    """Write `plan` to the file `path`, whole or not at all; raise `PlanError`."""
+    """Write `plan` to the file `path` atomically; raise `PlanError` on failure."""
     try:
         write_whole(path, tomli_w.dumps(_plain(plan), multiline_strings=True).encode())
     except OSError as error:
-        raise PlanError(f"cannot write {path}: {error.strerror}: name another place") from error
+        raise PlanError(f"cannot write {path}: {error.strerror}: choose another path") from error
     return path
 
 
 def _plain(plan: BuildPlan) -> dict[str, Any]:
-    """Return `plan` as it is written: the version first, and nothing that is empty."""
+    """Return `plan` as it is written: the version first, and no empty values."""
     document: dict[str, Any] = msgspec.to_builtins(plan)
     binaries: list[dict[str, Any]] = document.pop("binaries")
-    written = [
+    tables = [
         {k: v for k, v in binary.items() if k in _REQUIRED or v not in ("", [], (), {})}
         for binary in binaries
     ]
-    return {"version": document.pop("version"), **document, "binaries": written}
+    return {"version": document.pop("version"), **document, "binaries": tables}

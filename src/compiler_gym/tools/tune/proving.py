@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tell whether a tuned binary is right, and take back what is not.
+"""Test a tuned binary, and revert the decisions that break it.
 
-The user's run must end and answer as with the project's own build, and the user's tests must
-pass. A decision that fails goes back to the compiler's default; of many passes it is the one.
+The user's run must have the same exit status and output as with the project's own build, and the
+user's tests must pass. A failing decision is reverted; a bisection finds the failing pass.
 """
 
 from collections.abc import Callable
@@ -23,69 +23,69 @@ _PASSES = "passes"
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What one binary has to pass."""
+    """The tests of one binary."""
 
     tuner: Tuner
     subject: TuningSubject
     original: Path
-    """The project's own build, for the answers that are expected."""
+    """The binary of the project's own build, which gives the expected results."""
     check: Callable[[Path], RunOutcome] | None
-    """Tests the project in a tree."""
+    """Runs the project's tests in a tree; None if there are none."""
     tree: Path
     says: Callable[[str], None]
 
     def proven(self, found: Found) -> tuple[Found, tuple[str, ...]]:
-        """Return as much of `found` as passes, and the decisions that were taken back.
+        """Return `found` without its failing decisions, and the names of these.
 
-        Where what is left is no better than the fair rival, it is the rival. Raises
-        `ProjectError` where the binary fails without any decision, too.
+        If the remaining plan is not smaller than the baseline, return the baseline. Raises
+        `ProjectError` if the binary fails even without any decision.
         """
         found = self._with_front(found)
         if found.front or self.is_well(found.path):
             return found, ()
-        self.says("a test fails: looking for the decision that it fails with")
-        kept, taken = self._keep_passing(found)
-        path = self._make(kept)
+        self.says("a test fails: looking for the decision that causes it")
+        plan, reverted = self._keep_passing(found)
+        path = self._make(plan)
         fair = list(found.rivals.values())[-1]
-        is_no_better = self._size(path) >= self._size(fair)
-        if not (self.subject.goal.counts_bytes and is_no_better) or found.rival_plan is None:
-            return replace(found, plan=kept, path=path, gains={}), taken
+        is_not_smaller = self._size(path) >= self._size(fair)
+        if not (self.subject.goal.counts_bytes and is_not_smaller) or found.rival_plan is None:
+            return replace(found, plan=plan, path=path, gains={}), reverted
         if self.is_well(fair):
-            return replace(found, plan=found.rival_plan, path=fair, gains={}), taken
+            return replace(found, plan=found.rival_plan, path=fair, gains={}), reverted
         name = list(found.rivals)[-1]
-        notes = (*found.notes, f"{name} is smaller, and fails the same tests")
-        return replace(found, plan=kept, path=path, gains={}, notes=notes), taken
+        notes = (*found.notes, f"{name} is smaller, but fails the same tests")
+        return replace(found, plan=plan, path=path, gains={}, notes=notes), reverted
 
     def _with_front(self, found: Found) -> Found:
-        """Return `found` with those builds of its front that pass, and the best of them."""
-        subject, names = self.subject, list[str]()
-        well = list[FrontBuild]()
+        """Return `found` with only the passing builds of its front, and the best one of these."""
+        subject, failing = self.subject, list[str]()
+        good = list[FrontBuild]()
         for build in found.front:
             if self.is_well(build.path):
-                well.append(build)
+                good.append(build)
             else:
-                names.append(build.name)
-        if not names:
+                failing.append(build.name)
+        if not failing:
             return found
-        notes = (*found.notes, f"left out of the front, as a test fails: {', '.join(names)}")
+        notes = (*found.notes, f"removed from the front because a test fails: {', '.join(failing)}")
         fair = measure_sizes(list(found.rivals.values())[-1]).text
         best = recommend_build(
-            well, fair, max_slowdown=subject.max_slowdown, max_growth=subject.max_growth
+            good, fair, max_slowdown=subject.max_slowdown, max_growth=subject.max_growth
         )
         if best is None:
             return replace(found, front=(), notes=notes)
         return replace(
-            found, front=tuple(well), plan=best.plan, path=best.path, speed=best.speed, notes=notes
+            found, front=tuple(good), plan=best.plan, path=best.path, speed=best.speed, notes=notes
         )
 
     def is_well(self, path: Path) -> bool:
-        """Return whether the binary at `path` does what it should."""
+        """Return whether the binary at `path` passes the run and the tests."""
         run = self.subject.run
         if run is not None:
-            expected, found = run.run(self.original), run.run(path)
-            if found.status != expected.status:
+            before, after = run.run(self.original), run.run(path)
+            if after.status != before.status:
                 return False
-            if found.output != expected.output and run.run(self.original).output == expected.output:
+            if after.output != before.output and run.run(self.original).output == before.output:
                 return False
         if self.check is None:
             return True
@@ -94,7 +94,7 @@ class Proof:
         return any(self.check(self.tree).status == 0 for _ in range(2))
 
     def _keep_passing(self, found: Found) -> tuple[BinaryPlan, tuple[str, ...]]:
-        """Return the plan without the decision that fails; without several where it is not one."""
+        """Return the plan without the failing decision, or without several if need be."""
         plan = found.plan
         for decision in plan.decisions():
             without = plan.without(decision)
@@ -102,41 +102,41 @@ class Proof:
                 if decision == _PASSES:
                     return self._without_the_pass(plan, without)
                 return without, (decision,)
-        kept, taken = plan, list[str]()
+        remaining, reverted = plan, list[str]()
         for decision in plan.decisions():
-            kept = kept.without(decision)
-            taken.append(decision)
-            if self._passes(kept):
-                return kept, tuple(taken)
+            remaining = remaining.without(decision)
+            reverted.append(decision)
+            if self._passes(remaining):
+                return remaining, tuple(reverted)
         failing = [name for name, path in found.rivals.items() if not self.is_well(path)]
-        others = f", and so do the builds with {', '.join(failing)}" if failing else ""
+        also = f", and so do the builds with {', '.join(failing)}" if failing else ""
         raise ProjectError(
-            f"{self.subject.binary.name} fails its tests without any decision of ours{others}: "
-            "expected the same program, compiled and linked anew, to pass; it relies on how "
-            "its own flags compile and link it, which undefined behaviour does, too; look at the "
-            "check, and build with -fsanitize=undefined once"
+            f"{self.subject.binary.name} fails its tests when compiled and linked again, even "
+            f"without tuning{also}; it may depend on your own flags or contain undefined "
+            "behaviour: check the test command, and build the project once with "
+            "-fsanitize=undefined"
         )
 
     def _without_the_pass(
         self, plan: BinaryPlan, without: BinaryPlan
     ) -> tuple[BinaryPlan, tuple[str, ...]]:
-        """Return `plan` without the first pass that it fails with, or `without` any."""
+        """Return `plan` without its first failing pass, or `without`, which has no passes."""
         steps = self.tuner.steps(plan)
-        well, fails = 0, len(steps)
-        while fails - well > 1:
-            middle = (well + fails) // 2
+        passing, failing = 0, len(steps)
+        while failing - passing > 1:
+            middle = (passing + failing) // 2
             if self._passes(self.tuner.with_steps(plan, steps[:middle])):
-                well = middle
+                passing = middle
             else:
-                fails = middle
+                failing = middle
         if not steps or not self._passes(self.tuner.with_steps(plan, ())):
             return without, (_PASSES,)
-        name = f"pass {fails} of {len(steps)}: {steps[fails - 1]}"
-        others = self.tuner.with_steps(plan, [*steps[: fails - 1], *steps[fails:]])
-        made = self._make(others)
-        if self.is_well(made) and self._size(made) <= self._size(self._make(without)):
-            return others, (name,)
-        return without, (f"{_PASSES}, of which {name} fails",)
+        name = f"pass {failing} of {len(steps)}: {steps[failing - 1]}"
+        fixed = self.tuner.with_steps(plan, [*steps[: failing - 1], *steps[failing:]])
+        path = self._make(fixed)
+        if self.is_well(path) and self._size(path) <= self._size(self._make(without)):
+            return fixed, (name,)
+        return without, (f"{_PASSES} ({name} fails)",)
 
     def _size(self, path: Path) -> int:
         return self.subject.measure.of(path)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Read a plan, and refuse one that says what no tuner can have decided.
+"""Read a plan, and refuse one with decisions that no tuner can have made.
 
-Plans travel between people, and words for a compiler can run code and overwrite files. So only
-decisions out of the tuner's own tables are allowed: there is no list of what is dangerous.
+Plans are shared, and compiler flags can run code and overwrite files. Therefore only decisions
+from the tuner's own tables are allowed; a list of dangerous flags would never be complete.
 """
 
 import re
@@ -27,7 +27,7 @@ from compiler_gym.tools.tune.tuners import tuner_named
 __all__ = ["PROFILES", "find_tuner", "is_plain", "read_plan", "require_among", "require_nothing_in"]
 
 PROFILES = "profiles"
-"""The folder beside a plan where its profiles lie."""
+"""The folder next to a plan that contains its profiles."""
 _PROGRAM = re.compile(r"(?!-)[\w.+-]+", re.ASCII)
 _CONTROLS = ("Cc", "Cs", "Zl", "Zp")
 _MOST_BYTES = 64 << 20
@@ -35,28 +35,28 @@ _SHOWN = 200
 
 
 def read_plan(path: Path) -> BuildPlan:
-    """Return the plan in the file `path`; raise `PlanError` with what is wrong with it.
+    """Return the plan in the file `path`; raise `PlanError` if it is invalid.
 
-    A plan may come from anybody: one that says more than a tuner can decide is refused.
-    Its profiles are named from where `path` lies.
+    Plans are untrusted: one with decisions that no tuner can make is refused.
+    The paths of its profiles are relative to the folder of `path`.
     """
     try:
         text = read_regular(path, most=_MOST_BYTES)
     except OSError as error:
         raise PlanError(f"cannot read {path}: {error.strerror}") from error
     try:
-        read = tomllib.loads(text.decode())
+        document = tomllib.loads(text.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise PlanError(f"{path} is no plan: expected TOML: {error}") from error
-    version = read.get("version")
+        raise PlanError(f"{path} is not a plan: it is not valid TOML: {error}") from error
+    version = document.get("version")
     if version != VERSION:
         raise PlanError(
-            f"{path} is of version {version!r}: this library reads {VERSION}: make the plan again"
+            f"{path} has version {version!r}, but this library reads {VERSION}: make the plan again"
         )
     try:
-        plan = msgspec.convert(read, BuildPlan)
+        plan = msgspec.convert(document, BuildPlan)
     except msgspec.ValidationError as error:
-        raise PlanError(f"{path} is no plan: {error}") from error
+        raise PlanError(f"{path} is not a plan: {error}") from error
     try:
         _require_permitted(plan)
     except PlanError as error:
@@ -66,29 +66,29 @@ def read_plan(path: Path) -> BuildPlan:
 
 def _resolve_paths(plan: BuildPlan, folder: Path) -> BuildPlan:
     binaries = [
-        replace(binary, **{name: str(folder / kept) for name, kept in binary.list_files().items()})
+        replace(binary, **{name: str(folder / file) for name, file in binary.list_files().items()})
         for binary in plan.binaries
     ]
     return replace(plan, binaries=tuple(binaries))
 
 
 def find_tuner(plan: BuildPlan) -> Tuner:
-    """Return what applies `plan`; its compiler is looked for on PATH alone.
+    """Return the tuner that applies `plan`; its compiler is searched on PATH only.
 
-    Raises `PlanError` where it names a file instead, which would be run, and `UnknownNameError`
-    where nothing here can apply it.
+    Raises `PlanError` if the plan gives the path of a compiler, which would be run, and
+    `UnknownNameError` if no tuner can apply the plan.
     """
     program = plan.compiler.partition(" ")[0]
     if not _PROGRAM.fullmatch(program):
         raise PlanError(
-            f"the plan is for the compiler {_quote(program)}: expected the name of one on PATH, "
-            "because a plan may not say which file is run"
+            f"the plan is for the compiler {_quote(program)}: use the name of a compiler on PATH, "
+            "because a plan may not choose the file to run"
         )
     return tuner_named(program)
 
 
 def is_plain(text: str) -> bool:
-    """Return whether `text` can be written to a plan, and shown without harm to a terminal.
+    """Return whether `text` can be stored in a plan and printed safely on a terminal.
 
     >>> is_plain("söurce file.c"), is_plain("a\\nb"), is_plain("\\udcff")
     (True, False, False)
@@ -99,24 +99,24 @@ def is_plain(text: str) -> bool:
 def require_among(
     plan: BinaryPlan, kind: str, found: Iterable[str], allowed: Collection[str]
 ) -> None:
-    """Raise `PlanError` that names the first of `found` that is none of `allowed`."""
-    for word in found:
-        if word not in allowed:
-            raise _make_refusal(plan, kind, word, "one that the tuner itself tries")
+    """Raise a `PlanError` that names the first element of `found` that is not in `allowed`."""
+    for value in found:
+        if value not in allowed:
+            raise _make_refusal(plan, kind, value, "the tuner itself never tries it")
 
 
 def require_nothing_in(plan: BinaryPlan, *fields: str) -> None:
-    """Raise `PlanError` where a field is filled that the method of `plan` has no use for."""
+    """Raise `PlanError` if a field is set that the method of `plan` does not use."""
     for name in fields:
         value = getattr(plan, name)
         if value:
-            raise _make_refusal(plan, name, str(value), f"none with the method {plan.method!r}")
+            raise _make_refusal(plan, name, str(value), f"the method {plan.method!r} ignores it")
 
 
 def _require_permitted(plan: BuildPlan) -> None:
-    """Raise `PlanError` that names what no tuner can have written in `plan`.
+    """Raise a `PlanError` that names the first value of `plan` that no tuner can have written.
 
-    A plan for a compiler that nothing here can apply is left alone.
+    A plan for a compiler without a tuner here is not checked.
     """
     _require_plain_text(msgspec.to_builtins(plan))
     try:
@@ -124,28 +124,28 @@ def _require_permitted(plan: BuildPlan) -> None:
     except UnknownNameError:
         return
     if plan.goal not in list(Goal):
-        raise PlanError(f"the goal is {plan.goal!r}: expected {' or '.join(Goal)}")
+        raise PlanError(f"no goal {plan.goal!r}: use {' or '.join(Goal)}")
     if plan.measure not in list(Measure):
-        raise PlanError(f"the measure is {plan.measure!r}: expected one of {', '.join(Measure)}")
+        raise PlanError(f"no measure {plan.measure!r}: use one of {', '.join(Measure)}")
     for binary in plan.binaries:
         for path in (binary.name, *(source.path for source in binary.sources)):
             if not PurePosixPath(path).name or ".." in PurePosixPath(path).parts:
-                raise _make_refusal(binary, "path", path, "a path without `..`")
-        for kept in binary.list_files().values():
-            _require_beside(binary, kept)
+                raise _make_refusal(binary, "path", path, "a path must not contain `..`")
+        for file in binary.list_files().values():
+            _require_in_profiles(binary, file)
         tuner.require_possible(binary)
 
 
-def _require_beside(plan: BinaryPlan, kept: str) -> None:
-    path = PurePosixPath(kept)
+def _require_in_profiles(plan: BinaryPlan, file: str) -> None:
+    path = PurePosixPath(file)
     if len(path.parts) != 2 or path.parts[0] != PROFILES or path.name == "..":
-        raise _make_refusal(plan, "profile", kept, f"a file in the folder {PROFILES}")
+        raise _make_refusal(plan, "profile", file, f"it must be a file in the folder {PROFILES}")
 
 
 def _require_plain_text(value: object) -> None:
-    """Raise `PlanError` for a text that would do something to the terminal that shows it."""
+    """Raise `PlanError` for text with control characters, which could affect a terminal."""
     if isinstance(value, str) and not is_plain(value):
-        raise PlanError(f"expected text without control characters, found {_quote(value)}")
+        raise PlanError(f"{_quote(value)} contains control characters: remove these")
     if isinstance(value, Mapping):
         for part in chain.from_iterable(cast("Mapping[object, object]", value).items()):
             _require_plain_text(part)
@@ -154,11 +154,11 @@ def _require_plain_text(value: object) -> None:
             _require_plain_text(part)
 
 
-def _make_refusal(plan: BinaryPlan, kind: str, found: str, expected: str) -> PlanError:
+def _make_refusal(plan: BinaryPlan, kind: str, value: str, reason: str) -> PlanError:
     return PlanError(
-        f"the plan of {_quote(plan.name)} has the {kind} {_quote(found)}, which is refused: "
-        f"expected {expected}; a plan may hold nothing else, because other words for a compiler "
-        "can run code and overwrite files: make the plan anew with `compiler-gym tune`"
+        f"the plan of {_quote(plan.name)} has the {kind} {_quote(value)}, which is refused: "
+        f"{reason}; plans are restricted because compiler flags can run code and overwrite "
+        "files: make a new plan with `compiler-gym tune`"
     )
 
 

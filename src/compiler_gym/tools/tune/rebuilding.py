@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Find the command with which the project's own build makes the tuned binaries.
+"""Find a command with which the project's own build produces the tuned binaries.
 
-A guess is only worth printing once it was run: builds ignore CC, link with something else, or keep
-the compiler that they were configured with.
+Builds may ignore CC, link with another program, or keep the compiler that they were configured
+with, so each candidate is run before it is printed.
 """
 
 import os
@@ -31,12 +31,12 @@ def find_rebuild(
     poll: Callable[[], None],
     wrap: Callable[[Sequence[str]], Sequence[str]],
 ) -> str:
-    """Return a shell command that was run in a copy and made the same bytes, or nothing.
+    """Return a shell command that produced the same bytes in a copy, or nothing.
 
-    The copy is in `folder`, which is deleted. `poll` and `wrap` are those of `record_build`.
+    The copy is in `folder`, which is deleted. See `record_build` for `poll` and `wrap`.
     """
     if configuring(request.project, request.project):
-        return ""  # the user's own folder keeps its compiler, whatever CC is
+        return ""  # a configured folder keeps its compiler and ignores CC
     try:
         for command in _candidates(request, results):
             shutil.rmtree(folder, ignore_errors=True)
@@ -46,11 +46,11 @@ def find_rebuild(
             environment = os.environ | {
                 "PWD": str(tree), "COMPILER_GYM_CACHE": str(folder / "cache"),
             }  # fmt: skip
-            ended = run_in_own_session(
+            process = run_in_own_session(
                 wrap(["/bin/sh", "-c", command]), cwd=tree, environment=environment,
                 takes=lambda part: None, poll=poll,
             )  # fmt: skip
-            if not ended.status and all(_is_same(result, tree, request) for result in results):
+            if not process.status and all(_is_same(result, tree, request) for result in results):
                 return command
     except (OSError, ProjectError, KeyboardInterrupt):
         return ""
@@ -70,7 +70,7 @@ def _candidates(request: Request, results: Sequence[Result]) -> Iterator[str]:
     units = (unit for result in results for unit in result.binary.units)
     if not any(unit.command.is_cxx for unit in units):
         del compilers["CXX"]
-    # A compiler that the build's own command names would win, so ours takes its place.
+    # A compiler in the build's own command takes precedence over CC, so replace it.
     build = [_with_ours(word, compilers) for word in request.build]
     if (variable := compiler_variable(build[0])) in compilers:
         yield f"{compilers[variable]} {shlex.join(build[1:])}"
@@ -86,6 +86,6 @@ def _candidates(request: Request, results: Sequence[Result]) -> Iterator[str]:
 
 
 def _with_ours(word: str, compilers: Mapping[str, str]) -> str:
-    """Return a word of a build's command with our compiler where it sets one of `compilers`."""
+    """Return an argument of a build, with our compiler if it sets one of `compilers`."""
     name, is_set, _ = word.partition("=")
     return f"{name}={compilers[name]}" if is_set and name in compilers else word

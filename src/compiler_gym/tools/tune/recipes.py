@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Recipes: plans for projects that nobody has seen, shipped with a compiler.
+"""Recipes: plans for any project, shipped with a compiler.
 
-A recipe is a plan's file with a table ``[recipe]``: what it is for, where it was found, and what
-was left out of it and why. It is read as any plan is, so that it holds nothing that the tuner
-does not try itself.
+A recipe is a plan file with a table ``[recipe]``: its purpose, its origin, and the decisions that
+were excluded, with reasons. It is checked like any plan, so it contains only decisions that the
+tuner itself tries.
 """
 
 import platform
@@ -36,42 +36,42 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """The table ``[recipe]`` of a file: what is known of a recipe beside its decisions."""
+    """The table ``[recipe]`` of a file: the purpose and origin of its decisions."""
 
     about: str
-    """What it does, in a sentence."""
+    """The purpose, in one sentence."""
     machine: str
-    """The machine that it was measured on, as `platform.machine` names it."""
+    """The architecture that it was measured on, as `platform.machine` returns it."""
     found_by: str
     """The command that found it."""
     measured: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What it won where it had not been looked for, by what was measured."""
+    """The gains on held-out programs, by measurement."""
     tested: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What it has passed, by the name of the test."""
+    """The test results, by the name of the test."""
     left_out: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Why a decision that made programs better is not in it, by the decision."""
+    """The reasons for excluding decisions that made programs better, by decision."""
 
 
 @dataclass(frozen=True, slots=True)
 class TuningRecipe:
-    """Decisions that are good for most programs, and safe for all that were tried."""
+    """Decisions that suit most programs, and that were safe for all that we tried."""
 
     name: str
     """The name of its file, without the suffix."""
     compiler: str
-    """Which compiler it is for, with its version."""
+    """The compiler and its version."""
     goal: Goal
     plan: BinaryPlan
-    """The decisions; its name and sources stand for those of any binary."""
+    """The decisions; its name and sources are placeholders for those of any binary."""
     known: Provenance
-    """Where it comes from."""
+    """The purpose and origin of the recipe."""
 
     def plan_for(self, name: str, sources: Sequence[SourceFile] = ()) -> BinaryPlan:
-        """Return the plan for the linked file `name`, made of `sources`."""
+        """Return the plan for the linked file `name`, built from `sources`."""
         return replace(self.plan, name=name, sources=tuple(sources))
 
     def fits(self, goal: Goal, compiler: str) -> bool:
-        """Return whether it is for `goal`, this machine and `compiler`, up to the main version."""
+        """Return whether it fits `goal`, this machine, and `compiler` up to its major version."""
         return (
             self.goal is goal
             and self.known.machine == platform.machine()
@@ -92,44 +92,44 @@ def recipe_names() -> list[str]:
 
 def recipe_files() -> tuple[Path, ...]:
     """Return the files of the recipes of every installed compiler."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for entry in parts("recipes").values():
         with as_file(files(entry.load())) as path:
-            found += sorted(path.glob("*.toml"), key=lambda file: file.stem)
-    return tuple(found)
+            paths += sorted(path.glob("*.toml"), key=lambda file: file.stem)
+    return tuple(paths)
 
 
 def recipe_named(name: str) -> TuningRecipe:
-    """Return the recipe `name`; raise `UnknownNameError` with the names there are."""
-    named = {recipe.name: recipe for recipe in list_shipped_recipes()}
-    if name not in named:
-        raise UnknownNameError(unknown_name("recipe", name, named))
-    return named[name]
+    """Return the recipe `name`; raise `UnknownNameError` with the available names."""
+    recipes = {recipe.name: recipe for recipe in list_shipped_recipes()}
+    if name not in recipes:
+        raise UnknownNameError(unknown_name("recipe", name, recipes))
+    return recipes[name]
 
 
 def recipe_for(goal: Goal, compiler: str) -> TuningRecipe | None:
     """Return the recipe for `goal` with `compiler`, a tuner's version, if there is one.
 
-    Of several it is the first by name, whose name others continue.
+    If there are several, return the first by name: names of variants extend that of the main one.
     """
     return next((recipe for recipe in list_shipped_recipes() if recipe.fits(goal, compiler)), None)
 
 
 def read_recipe(path: Path) -> TuningRecipe:
-    """Return the recipe in the file `path`; raise `PlanError` with what is wrong with it."""
+    """Return the recipe in the file `path`; raise `PlanError` if it is invalid."""
     plan = read_plan(path)
     table = tomllib.loads(path.read_text(encoding="utf-8")).get("recipe")
     try:
-        known = msgspec.convert(table, Provenance)
+        provenance = msgspec.convert(table, Provenance)
     except msgspec.ValidationError as error:
-        raise PlanError(f"{path} is no recipe: its table [recipe]: {error}") from error
+        raise PlanError(f"{path} is not a recipe: its table [recipe]: {error}") from error
     if len(plan.binaries) != 1:
-        raise PlanError(f"{path} is no recipe: expected one binary, found {len(plan.binaries)}")
-    return TuningRecipe(path.stem, plan.compiler, Goal(plan.goal), plan.binaries[0], known)
+        raise PlanError(f"{path} is not a recipe: it has {len(plan.binaries)} binaries, not one")
+    return TuningRecipe(path.stem, plan.compiler, Goal(plan.goal), plan.binaries[0], provenance)
 
 
 def _series(compiler: str) -> str:
-    """Return a compiler and its main version.
+    """Return a compiler and its major version.
 
     >>> _series("llvm 22.1.8")
     'llvm 22'
@@ -138,7 +138,7 @@ def _series(compiler: str) -> str:
 
 
 def recipe_actions(name: str = "small") -> Sequence[str]:
-    """Return the names of the actions that do to a program what the recipe `name` does."""
+    """Return the names of the actions with the effect of the recipe `name`."""
     from compiler_gym.tools.tune.tuners import tuner_named
 
     recipe = recipe_named(name)

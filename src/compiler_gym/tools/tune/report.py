@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Write what a tuning found into its folder: a page for people, and the same as JSON."""
+"""Write the results of a tuning to its folder, as an HTML page and as JSON."""
 
 import json
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def write_report(
     is_interrupted: bool,
     rebuild: str = "",
 ) -> TuningSummary:
-    """Write ``report.html`` and ``report.json`` to the output folder; return what they say."""
+    """Write ``report.html`` and ``report.json`` to the output folder; return their content."""
     summary = write_summary(
         request,
         results,

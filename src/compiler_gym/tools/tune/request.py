@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What somebody wants of a tuning: every option, each declared once.
+"""The options of a tuning, each declared once.
 
-A tuning that goes on must be asked for what it began with. An option is compared then unless it
-may change, so that a new one is never forgotten.
+A resumed run must have the same options as before. All options are compared, except those
+declared with `may_change`, so a new option cannot be forgotten.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -22,16 +22,16 @@ def _fraction(text: str) -> float:
     try:
         return float(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
     except ValueError:
-        raise InvalidParameterError(f"{text!r}: expected a share such as 3%") from None
+        raise InvalidParameterError(f"{text!r} is not a percentage such as 3%") from None
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What one tuning is told.
+    """The options of one tuning.
 
-    A field with a help text is an option of ``compiler-gym tune``, from its declaration here
-    alone. What judges the result and not what is tried may change, and so may a run, because
-    journals of times know theirs.
+    Every field with a help text is an option of ``compiler-gym tune``. Options that only judge the
+    result may change when a run is resumed; so may the runs, because the keys of journals contain
+    them.
 
         >>> Request(("make",), Path("project"), goal="speed").seconds_allowed
         600.0
@@ -40,7 +40,7 @@ class Request:
     build: tuple[str, ...] = option(())
     """The command that builds the project."""
     project: Path = option(Path())
-    """Its root, where the command is run."""
+    """The root of the project, where the command runs."""
     output: Path = option(
         Path("tuned"), "Output folder; must be new unless --resume is given", may_change=True
     )
@@ -51,15 +51,15 @@ class Request:
         "Size to minimise: text, loaded, file or compressed",
         spelling=Spelling(type=str),
     )
-    """Bytes of code, of all that is loaded of the stripped file, of that file, or of it as
-    ``zstd -19`` leaves it."""
+    """Bytes of code, of the loaded part of the stripped file, of the whole file, or of the file
+    after ``zstd -19``."""
     seconds: float | None = option(
         None,
         "Search time: 90 (seconds), 10m or 2h [default: 10m]",
         may_change=True,
         spelling=Spelling("time", type=str, read=seconds_in),
     )
-    """By default ten minutes where `compilations` is not given."""
+    """The default is 600 if `compilations` is None."""
     compilations: int | None = option(
         None,
         "Number of compilations to try instead of a time limit; reproducible together with --seed",
@@ -75,7 +75,7 @@ class Request:
         may_change=True,
         spelling=Spelling("binary", type=list[str], read=tuple),
     )
-    """Each has a journal of its own."""
+    """Each binary has a separate journal."""
     run: str | None = option(
         None,
         "Command that exercises the program on typical input; runs in the project folder",
@@ -87,7 +87,7 @@ class Request:
     profile: str | None = option(
         None, "Profile to use: from an instrumented build, AutoFDO or perf", may_change=True
     )
-    """Of runs in production, instead of a training run."""
+    """A profile from production, instead of a training run."""
     confirm: str | None = option(
         None, "Held-out command, used only for the final comparison", may_change=True
     )
@@ -106,29 +106,29 @@ class Request:
         may_change=True,
         spelling=Spelling(type=str, read=_fraction),
     )
-    """As a fraction of the run."""
+    """The limit as a fraction of the run's time."""
     max_growth: float | None = option(
         None,
         "Largest growth in code size to accept with --goal both, such as 0%",
         may_change=True,
         spelling=Spelling(type=str, read=_fraction),
     )
-    """As a fraction of the fair rival's bytes."""
+    """The limit as a fraction of the baseline's bytes."""
     debug: bool = option(
         False, "Keep debug information, in a file next to the binary", may_change=True
     )
-    """It is made when everything is decided."""
+    """The debug file is written after the search."""
     recipe: bool = option(
         False, "Build with the recipe for the goal, without searching", may_change=True
     )
     old_loaders: bool = option(
         False, "The result must run with dynamic loaders older than this system's"
     )
-    """Otherwise packed relocations may be decided, which glibc reads from 2.36 on."""
+    """Otherwise the result may use packed relocations, which need glibc 2.36 or newer."""
     no_unwind_tables: bool = option(
         False, "Allow removing unwind tables; crash reports then lack the call stack"
     )
-    """Never for C++ with exceptions, which need them."""
+    """This is refused for C++ with exceptions, which need the tables."""
     start: Path | None = option(
         None,
         "Start from the decisions in an existing tuned.toml",
@@ -139,7 +139,7 @@ class Request:
     jobs: int | None = option(
         None, "Number of threads [default: one per processor]", may_change=True
     )
-    """One where nothing is said in Python."""
+    """The number of threads; in Python, None means one."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "goal", Goal(self.goal))
@@ -147,11 +147,11 @@ class Request:
 
     @property
     def seconds_allowed(self) -> float | None:
-        """The bound in seconds: a default where nothing else ends the search, none of a recipe."""
+        """The time limit in seconds: 0 for a recipe, and a default if no other limit is given."""
         if self.recipe:
             return 0.0
         return _SECONDS if self.seconds is None and self.compilations is None else self.seconds
 
     def decides(self) -> dict[str, object]:
-        """Return what must be the same when a tuning goes on, as JSON has it."""
+        """Return the options that must not change when a run is resumed, as JSON values."""
         return {n: v for n, v in to_plain(self).items() if not list_options(self)[n].may_change}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a search for speed decides: choices out of a compiler's table, a profile, a layout.
+"""The decisions of a search for speed: choices from a compiler's table, a profile, a layout.
 
-A choice is words for the compiler and for the linker, and nothing that changes what machine the
-program needs, how floating point behaves, or what it links to.
+A choice consists of flags for the compiler and the linker. It never changes the machine that the
+program needs, its floating-point behaviour, or the libraries that it uses.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,100 +18,100 @@ __all__ = ["Choice", "SpeedDecisions", "add_choice", "list_actions", "make_plan"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Something that may make programs faster, or slower."""
+    """Flags that may make a program faster or slower."""
 
     flags: tuple[str, ...] = ()
     linker: tuple[str, ...] = ()
 
 
 class SpeedDecisions(Protocol):
-    """A compiler's part of a tuning of one binary by runs of it.
+    """A compiler's part of a tuning that runs the binary.
 
-    What is given `notes` adds sentences to them that the user should be told.
+    Methods with an argument `notes` append remarks for the user to it.
     """
 
     @property
     def fair(self) -> str:
-        """What makes the fair rival, as people write it."""
+        """The label of the baseline: a compiler command."""
         ...
 
     @property
     def by_hand(self) -> str:
-        """What makes the rival that people build who use a profile by hand."""
+        """The label of the build that only uses a profile, which people make by hand."""
         ...
 
     @property
     def choices(self) -> Sequence[Choice]:
-        """What may make the program faster, in the order in which it is tried."""
+        """The choices to try, in order."""
         ...
 
     @property
     def front(self) -> Mapping[str, Choice]:
-        """Builds with a profile, from hot and fast to cold and small, in the order of building."""
+        """Builds that use a profile, with more and more code optimised for size, in build order."""
         ...
 
     @property
     def front_base(self) -> str:
-        """The build of `front` that the search for the fastest begins with."""
+        """The build of `front` from which the search for the fastest one starts."""
         ...
 
     @property
     def lays_out(self) -> bool:
-        """True if the linked file can be laid out as runs of it say."""
+        """True if the linked file can be laid out with a profile of its runs."""
         ...
 
     @property
     def profiles(self) -> Collection[str]:
-        """Where profiles are put."""
+        """The paths of profiles."""
         ...
 
     @property
     def layouts(self) -> Collection[str]:
-        """Where is put what a layout is made by."""
+        """The paths of profiles for layouts."""
         ...
 
     def find_option(self, word: str) -> str:
-        """Return what `word` sets: of two words with the same, the later stands alone."""
+        """Return the option that the flag `word` sets; a later flag replaces an earlier one."""
         ...
 
     def plain(self) -> BinaryPlan:
-        """Return the plan that makes the fair rival."""
+        """Return the plan of the baseline."""
         ...
 
     def build(self, plan: BinaryPlan, *, jobs: int) -> Path:
-        """Return the stripped binary of `plan`; raise `ProjectError` where it fails."""
+        """Return the stripped binary of `plan`; raise `ProjectError` if the build fails."""
         ...
 
     def train_profile(self, by: RunCommand, notes: list[str]) -> Path | None:
-        """Return a profile of the command `by`; None where there is none."""
+        """Return a profile of the command `by`; None if it produces none."""
         ...
 
     def read_profile(self, file: Path, notes: list[str]) -> Path:
-        """Return the profile `file` from production as the compiler reads it.
+        """Convert the profile `file` from production for the compiler, and return its path.
 
-        Raises `ProjectError` where it cannot be read, or is of another program.
+        Raises `ProjectError` if it cannot be read or belongs to another program.
         """
         ...
 
     def with_callers(self, plan: BinaryPlan, by: RunCommand, notes: list[str]) -> BinaryPlan | None:
-        """Return `plan` with a profile that also knows who called; None where there is none."""
+        """Return `plan` with a profile that includes callers; None if there is none."""
         ...
 
     def lay_out(self, plan: BinaryPlan, by: RunCommand, notes: list[str]) -> BinaryPlan | None:
-        """Return `plan` laid out as a run of `by` says; None where that fails."""
+        """Return `plan` with a layout from a run of `by`; None if that fails."""
         ...
 
     def require_possible(self, plan: BinaryPlan) -> None:
-        """Raise `PlanError` that names what of `plan` is never decided."""
+        """Raise a `PlanError` that names the first decision of `plan` that is never made."""
         ...
 
 
 def add_choice(plan: BinaryPlan, choice: Choice, option_of: Callable[[str], str]) -> BinaryPlan:
-    """Return `plan` with `choice` instead of what says something else of the same option."""
-    named = {option_of(flag) for flag in (*choice.flags, *choice.linker)}
+    """Return `plan` with `choice`, which replaces flags that set the same options."""
+    options = {option_of(flag) for flag in (*choice.flags, *choice.linker)}
 
-    def keep_others(words: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
-        return (*(word for word in words if option_of(word) not in named), *more)
+    def keep_others(flags: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+        return (*(flag for flag in flags if option_of(flag) not in options), *more)
 
     return replace(
         plan,
@@ -121,21 +121,21 @@ def add_choice(plan: BinaryPlan, choice: Choice, option_of: Callable[[str], str]
 
 
 def list_actions(plan: BinaryPlan) -> tuple[str, ...]:
-    """Return what is written of `plan` in the journal."""
+    """Return the actions that represent `plan` in the journal."""
     profile = (f"profile {plan.profile}",) if plan.profile else ()
     after = (f"layout {plan.after_profile}",) if plan.after_profile else ()
-    named = (name for name in plan.decisions() if name != "profile")
-    return (*profile, *after, *named)
+    others = (name for name in plan.decisions() if name != "profile")
+    return (*profile, *after, *others)
 
 
 def make_plan(actions: Sequence[str], plan: BinaryPlan) -> BinaryPlan:
-    """Return `plan` with the decisions that `actions` are in the journal."""
-    words = [action.partition(" ") for action in actions]
+    """Return `plan` with the decisions that `actions` represent in the journal."""
+    pairs = [action.partition(" ") for action in actions]
     return replace(
         plan,
-        flags=tuple(value for kind, _, value in words if kind == "flag"),
-        linker=tuple(value for kind, _, value in words if kind == "linker"),
-        after=tuple(value for kind, _, value in words if kind == "after"),
-        profile=next((value for kind, _, value in words if kind == "profile"), ""),
-        after_profile=next((value for kind, _, value in words if kind == "layout"), ""),
+        flags=tuple(value for kind, _, value in pairs if kind == "flag"),
+        linker=tuple(value for kind, _, value in pairs if kind == "linker"),
+        after=tuple(value for kind, _, value in pairs if kind == "after"),
+        profile=next((value for kind, _, value in pairs if kind == "profile"), ""),
+        after_profile=next((value for kind, _, value in pairs if kind == "layout"), ""),
     )

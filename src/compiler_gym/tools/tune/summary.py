@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a tuning found, as plain data: the terminal, JSON and the page show the same numbers."""
+"""The results of a tuning as plain data, for the terminal, JSON and the HTML page alike."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 TUNED = "tuned"
-"""The name that the tuned build has among the sizes."""
+"""The label of the tuned build among the sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +37,23 @@ class ReportedDecision:
 
     name: str
     gain: int | None
-    """By how many bytes the file grows without it, all others kept; None if not measured."""
+    """The bytes by which the file grows without it, with all others kept; None if not measured."""
     meaning: str = ""
-    """What it does, a sentence."""
+    """The meaning, in one sentence."""
     link: str = ""
-    """Where more is written."""
+    """The URL of its documentation."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceSize:
-    """The functions of one source."""
+    """The code size of one source."""
 
     path: str
-    """Empty for start-up files, libraries, and functions that no object has by itself."""
+    """The path of the source; empty for start-up files, libraries and unknown functions."""
     alone: int
-    """Bytes of its object's code in a plain build."""
+    """Bytes of code in its object in an ordinary build."""
     before: int
-    """Bytes in the fair rival."""
+    """Bytes in the baseline."""
     after: int
 
 
@@ -63,64 +63,64 @@ class FrontRow:
 
     name: str
     file: str
-    """Where it lies, from the folder of the tuning."""
+    """The path of the binary, from the output folder."""
     plan: str
-    """The plan that makes it, from that folder."""
+    """The path of its plan, from the output folder."""
     code: int
     """Bytes of machine code."""
     speed: Mapping[str, float]
-    """``speedup``, ``low`` and ``high`` against the fair rival."""
+    """``speedup``, ``low`` and ``high`` against the baseline."""
     is_recommended: bool
 
 
 @dataclass(frozen=True, slots=True)
 class BinarySummary:
-    """One linked file."""
+    """The results for one linked file."""
 
     name: str
     file: str
-    """Where the tuned one lies."""
+    """The path of the tuned file, from the output folder."""
     sizes: Mapping[str, Mapping[str, int]]
-    """Bytes of ``text``, ``loaded`` and ``total``, and as ``compressed`` where that is the
-    measure: the rivals first, the fair one last of them, then ``tuned``."""
+    """Bytes of ``text``, ``loaded`` and ``total``, and ``compressed`` if that is the measure, by
+    label: first the rivals with the baseline as the last, then ``tuned``."""
     rival: str
-    """The fair rival."""
+    """The label of the baseline."""
     is_better: bool
-    """True if it is better than the fair rival, by the goal."""
+    """True if it is better than the baseline, by the goal."""
     tried: int
-    """Compilations that were measured."""
+    """The number of compilations that were measured."""
     passes: str
-    """What optimises it, as the compiler writes it."""
+    """The optimisation passes, in the compiler's syntax."""
     decisions: tuple[ReportedDecision, ...]
     taken_back: tuple[str, ...]
     speed: Mapping[str, float]
     sources: tuple[SourceSize, ...]
     functions: tuple[FunctionSize, ...]
     notes: tuple[str, ...] = ()
-    """What the user should be told, a sentence each."""
+    """Remarks for the user, one sentence each."""
     steps: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What each of the passes does, a sentence."""
+    """The meaning of each pass, in one sentence."""
     measure: Measure = Measure.LOADED
-    """Which of the bytes count."""
+    """The size to minimise."""
     front: tuple[FrontRow, ...] = ()
-    """Where speed and size both count: builds from smallest to fastest."""
+    """The builds from smallest to fastest, if speed and size both count."""
 
     @property
     def not_measured(self) -> tuple[str, ...]:
-        """The decisions that were not left out alone, where others were or bytes are the goal."""
+        """The decisions without a measured gain; none if gains were not measured at all."""
         names = tuple(decision.name for decision in self.decisions if decision.gain is None)
         return names if not self.speed or len(names) < len(self.decisions) else ()
 
     @property
     def change(self) -> str:
-        """How much smaller the tuned file is than the fair rival, by the measure."""
+        """The change from the baseline to the tuned file, by the measure."""
         key = self.measure.key
         return share(self.sizes[self.rival][key], self.sizes[TUNED][key])
 
 
 @dataclass(frozen=True, slots=True)
 class TuningSummary:
-    """One tuning."""
+    """The results of one tuning."""
 
     compiler: str
     goal: str
@@ -131,21 +131,21 @@ class TuningSummary:
     compilations: int | None
     seed: int
     folder: str
-    """Where everything lies."""
+    """The output folder."""
     binaries: tuple[BinarySummary, ...]
     others: tuple[str, ...]
     """Linked files of the build that were not tuned."""
     is_interrupted: bool
     rebuild: str = ""
-    """A shell command with which the project's own build made the same bytes in a copy."""
+    """A shell command that builds the same bytes with the project's own build, if one is known."""
 
     @property
     def is_better(self) -> bool:
-        """True if anything became better."""
+        """True if any binary is better."""
         return any(binary.is_better for binary in self.binaries)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return the summary as JSON values."""
         return {**msgspec.to_builtins(self), "is_better": self.is_better}
 
 
@@ -158,7 +158,7 @@ def write_summary(
     is_interrupted: bool,
     rebuild: str = "",
 ) -> TuningSummary:
-    """Return what there is to say of `results`."""
+    """Return the summary of `results`."""
     return TuningSummary(
         compiler=compiler, goal=request.goal, build=request.build, run=request.run,
         check=request.check, seconds=request.seconds_allowed,
@@ -169,7 +169,7 @@ def write_summary(
 
 
 def share(before: float, after: float) -> str:
-    """Return how much smaller `after` is than `before`, as people write it.
+    """Return the change from `before` to `after` as text.
 
     >>> share(200, 150), share(200, 210), share(200, 200), share(0, 5)
     ('25.0 % smaller', '5.0 % larger', 'the same', '')
@@ -185,14 +185,14 @@ def share(before: float, after: float) -> str:
 def _binary(result: Result, request: Request) -> BinarySummary:
     found = result.found
     rival = [name for name in result.sizes if name != TUNED][-1]
-    known = found.meanings
+    meanings = found.meanings
     decisions = tuple(
-        ReportedDecision(name, found.gains.get(name), *astuple(known.get(name, Meaning(""))))
+        ReportedDecision(name, found.gains.get(name), *astuple(meanings.get(name, Meaning(""))))
         for name in found.plan.decisions()
     )
     steps = {
         name.removeprefix("pass "): meaning.sentence
-        for name, meaning in known.items()
+        for name, meaning in meanings.items()
         if name.startswith("pass ")
     }
     return BinarySummary(
@@ -235,8 +235,8 @@ def _sources(found: Found) -> tuple[SourceSize, ...]:
     files = {str(path) for path in found.objects.values()}
     plain = next((link for link in links if files & link.keys()), None)
     if plain is None:
-        made = (path for path in found.objects.values() if path.is_file())
-        plain = {str(path): sum(function_sizes(path).values()) for path in made}
+        paths = (path for path in found.objects.values() if path.is_file())
+        plain = {str(path): sum(function_sizes(path).values()) for path in paths}
     rows = [
         SourceSize(path, plain.get(str(found.objects.get(path)), 0), *both)
         for path, both in sums.items()

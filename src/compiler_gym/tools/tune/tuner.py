@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a compiler must do to tune somebody's binaries: the contract.
+"""The interface between tuning and a compiler.
 
-A tuner knows one compiler and no project. It writes to the folder it is given and nowhere
-else; it raises `ProjectError` for what a project does that it cannot honour.
+A tuner is specific to one compiler, but not to a project. It writes only to the subject's folder
+and raises `ProjectError` for features of a project that it does not support.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,47 +33,47 @@ __all__ = [
 ]
 
 Watch = Callable[[str, Tried], None]
-"""Is told the stage and the best so far: bytes by the measure, or seconds."""
+"""A callback with the stage and the best result so far, in bytes or seconds."""
 WatchRivals = Callable[[Mapping[str, Path]], None]
-"""Is told what others make of a binary, the fair rival last, as soon as it is there."""
+"""A callback with the builds to compare with, the baseline last, as soon as they exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class TuningSubject:
-    """One binary to tune, and what may be used for it."""
+    """One binary to tune, with the options and limits for it."""
 
     binary: Binary
     folder: Path
-    """Where everything is written."""
+    """The folder for all files of this tuning."""
     goal: Goal
     allowance: Allowance
     jobs: int
     seed: int
     _: KW_ONLY
     measure: Measure = Measure.LOADED
-    """Which bytes count."""
+    """The size to minimise."""
     run: RunCommand | None = None
-    """The user's own measurement, where there is one."""
+    """The command to measure, if there is one."""
     train: RunCommand | None = None
-    """A run to learn from, where it is not the one to measure by."""
+    """The training run, if it is not `run`."""
     profile: Path | None = None
-    """A profile from production to learn from, instead of a run."""
+    """A profile from production, instead of a training run."""
     confirm: RunCommand | None = None
-    """A run that nothing is chosen by, to compare the result with the fair rival at the end."""
+    """A held-out run, used only to compare the result with the baseline at the end."""
     max_slowdown: float | None = None
-    """How much slower than the fair rival a smaller binary may be, as a fraction."""
+    """The largest slowdown of a smaller binary over the baseline, as a fraction."""
     recipe: BinaryPlan | None = None
-    """Decisions to build with instead of a search for others."""
+    """Decisions to build with, instead of searching."""
     max_growth: float | None = None
-    """How much more code than the fair rival's the recommended build of a front may have."""
+    """The largest growth in code of the recommended build over the baseline, as a fraction."""
     is_tested: bool = False
-    """True if a command of the user's tells a miscompiled program from a right one."""
+    """True if a command of the user can detect a miscompilation."""
     old_loaders: bool = False
-    """True if the file has to run with loaders that are older than this machine's."""
+    """True if the file must work with older dynamic loaders than this machine's."""
     no_unwind_tables: bool = False
-    """True if the tables may go that debuggers and crash reports unwind a stack by."""
+    """True if the unwind tables, which debuggers and crash reports need, may be removed."""
     start: BinaryPlan | None = None
-    """Where the search starts, if something is known: a recipe, or the plan of an older version."""
+    """The start of the search, if there is one: a recipe, or the plan of an older version."""
     watch: Watch = field(default=lambda stage, best: None)
     watch_rivals: WatchRivals = field(default=lambda rivals: None)
 
@@ -83,139 +83,139 @@ class TuningSubject:
 
 @dataclass(frozen=True, slots=True)
 class FunctionSize:
-    """One function as the fair rival and as the tuned build link it."""
+    """The sizes of one function in the baseline and in the tuned build."""
 
     name: str
     source: str
-    """The file that it is from; empty where that is not known."""
+    """Its source file; empty if unknown."""
     before: int
-    """Bytes in the fair rival; 0 where it is part of another function, or of none."""
+    """Bytes in the baseline; 0 if it was inlined or does not exist there."""
     after: int
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a tuner decided."""
+    """The result of a tuner."""
 
     plan: BinaryPlan
     path: Path
-    """The stripped binary that the plan makes."""
+    """The stripped binary that the plan produces."""
     rivals: Mapping[str, Path]
-    """What others make of it, stripped: the fair rival last."""
+    """The stripped binaries to compare with, by label; the baseline is the last."""
     first: int
-    """The bytes that the search began with, by its own measure."""
+    """The bytes at the start of the search, by its measure."""
     tried: int
-    """Number of compilations that were measured."""
+    """The number of compilations that were measured."""
     speed: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Against the fair rival, where it was measured: ``speedup`` and the 95 % interval from
-    ``low`` to ``high``, ``instructions``, how many times as many the rival executes; against the
-    rival with a profile and nothing else ``profile_speedup``, ``profile_low``, ``profile_high``;
-    of a run that nothing was chosen by ``confirm_speedup``, ``confirm_low``, ``confirm_high``."""
+    """Measurements against the baseline: ``speedup`` with its 95 % interval from ``low`` to
+    ``high``, and ``instructions``, the baseline's instructions divided by this build's. Against the
+    build with only a profile: ``profile_speedup``, ``profile_low``, ``profile_high``. In the
+    held-out run: ``confirm_speedup``, ``confirm_low``, ``confirm_high``."""
     notes: tuple[str, ...] = ()
-    """What the user should be told, a sentence each."""
+    """Remarks for the user, one sentence each."""
     objects: Mapping[str, Path] = field(default_factory=dict[str, Path])
-    """An object of each source, by the source's path, as some rival was linked of them: the
-    linker's map beside that rival, or the objects' symbols, say which function is from which
-    source."""
+    """The object of each source, by the source's path, from which one of the rivals was linked.
+    The linker's map next to that rival, or the objects' symbols, show the source of each
+    function."""
     gains: Mapping[str, int] = field(default_factory=dict[str, int])
-    """By how many bytes the file grows without one decision, all others kept."""
+    """The bytes by which the file grows without one decision, with all others kept."""
     meanings: Mapping[str, Meaning] = field(default_factory=dict[str, Meaning])
-    """What each decision does, and each pass of the plan as ``pass STEP``."""
+    """The meaning of each decision, and of each pass of the plan as ``pass STEP``."""
     functions: tuple[FunctionSize, ...] = ()
-    """Every function of either, where a map says."""
+    """Every function of the baseline and the tuned build, if their functions are known."""
     rival_plan: BinaryPlan | None = None
-    """What makes the fair rival, where a plan can."""
+    """The plan that produces the baseline, if a plan can."""
     front: tuple[FrontBuild, ...] = ()
-    """Where speed and size both count: builds from smallest to fastest, `path` among them."""
+    """Builds from smallest to fastest, if speed and size both count; `path` is one of these."""
 
 
 class Tuner(Protocol):
-    """One compiler's part; the entry-point group ``compiler_gym.tuners`` names its class."""
+    """A compiler's part of tuning, named in the entry-point group ``compiler_gym.tuners``."""
 
     @property
     def takes_program(self) -> bool:
-        """True if it is made with the name of an installed program, such as ``cc-12``.
+        """True if the constructor takes the name of an installed program, such as ``cc-12``.
 
-        The class has it, too.
+        It is a class attribute, too.
         """
         ...
 
     @property
     def version(self) -> str:
-        """The compiler and its version, as a plan names it."""
+        """The compiler and its version, as plans name them."""
         ...
 
     @property
     def compilers(self) -> tuple[Sequence[str], Sequence[str]]:
-        """The commands that compile C, and C++, in the recorded build."""
+        """The commands that compile C and C++ in the recorded build."""
         ...
 
     def tune(self, subject: TuningSubject) -> Found:
-        """Return the best decisions for one binary, never worse than the fair rival."""
+        """Return the best decisions for one binary, never worse than the baseline."""
         ...
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
-        """Return the stripped binary that `plan` makes of `binary`."""
+        """Return the stripped binary that is built from `binary` with `plan`."""
         ...
 
     def require_possible(self, plan: BinaryPlan) -> None:
-        """Raise `PlanError` that names the first decision of `plan` that `tune` never makes.
+        """Raise a `PlanError` that names the first decision of `plan` that `tune` never makes.
 
-        A plan may come from anybody, and `build` and `script` refuse as this does: what they pass
-        to a compiler could run code. `require_among` compares decisions with a table of them.
+        Plans are untrusted, and compiler flags can run code: `build` and `script` also refuse such
+        a plan. `require_among` compares decisions with a table of allowed ones.
         """
         ...
 
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
-        """Return the passes of `plan`, one by one, as the compiler writes them."""
+        """Return the passes of `plan` one by one, in the compiler's syntax."""
         ...
 
     def with_steps(self, plan: BinaryPlan, steps: Sequence[str]) -> BinaryPlan:
-        """Return `plan` with the passes `steps` in the place of its own: with none, no pass runs.
+        """Return `plan` with the passes `steps` instead; without any, no pass runs.
 
-        Raises `PlanError` where the compiler has no passes to choose.
+        Raises `PlanError` if passes cannot be chosen for this compiler.
         """
         ...
 
     def actions(self, plan: BinaryPlan) -> tuple[str, ...]:
-        """Return the actions of an environment that do what `plan` says, as far as there are any.
+        """Return the environment actions that have the effect of `plan`, as far as they exist.
 
-        What is told to a linker is no action.
+        Linker options are not actions.
         """
         ...
 
     def meaning(self, decision: str) -> Meaning:
-        """Return what a decision does, named as `BinaryPlan.decisions` does, or ``pass STEP``."""
+        """Return the meaning of a decision, named as in `BinaryPlan.decisions` or ``pass STEP``."""
         ...
 
     def plain_words(self, plan: BinaryPlan) -> Sequence[str]:
-        """Return the compiler's command for `plan`, to which anybody's sources can be added.
+        """Return the compiler command for `plan`, to which you can add any sources.
 
-        Raises `PlanError` where one command cannot say it.
+        Raises `PlanError` if one command cannot express the plan.
         """
         ...
 
     def command_with(self, plan: BinaryPlan, command: CompilerCommand) -> Sequence[str]:
-        """Return what to run in the place of `command`, so that what it makes is as `plan` says.
+        """Return the command to run instead of `command`, to build its output with `plan`.
 
-        A command that makes no code stays as it is, but for the compiler. Raises `PlanError` where
-        one command after the other cannot say it.
+        If `command` generates no code, only its compiler is replaced. Raises `PlanError` if
+        the plan cannot be applied to one command at a time.
         """
         ...
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
-        """Return lines of a shell script that make the same bytes with the compiler's own tools.
+        """Return lines of a shell script that produce the same bytes with the compiler's own tools.
 
-        ROOT is a tree in which the project was built, OUT the folder to write to.
+        ROOT is a tree in which the project was built, OUT the output folder.
         """
         ...
 
 
 def require_honoured(binary: Binary, refused: Callable[[Unit], Sequence[str]]) -> None:
-    """Raise `ProjectError` where a source is compiled with flags that `refused` names."""
+    """Raise `ProjectError` if a source is compiled with flags that `refused` returns."""
     for unit in binary.units:
         if flags := refused(unit):
             raise ProjectError(
-                f"{unit.source.name} is compiled with {' '.join(flags)}, which a plan cannot "
-                "honour: build the project without"
+                f"{unit.source.name} is compiled with {' '.join(flags)}, which a plan does "
+                "not support: build the project without"
             )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which compiler's part of a tuning is meant by a name?"""
+"""Find the tuner for a compiler by name."""
 
 import re
 from pathlib import Path
@@ -13,22 +13,21 @@ __all__ = ["tuner_named"]
 
 
 def tuner_named(name: str | None) -> Tuner:
-    """Return what tunes with the compiler `name`, or the installed program of that name.
+    """Return the tuner for the compiler `name`, or for the installed program of that name.
 
-    None is the first compiler for which no program must be chosen.
+    None selects the first compiler for which you need not choose a program.
 
-    A program is known by a part of its name: that of a compiler whose tuner takes any. Raises
-    `UnknownNameError` with the names there are.
+    A program is recognised by the compiler in its name, if that compiler's tuner takes programs.
+    Raises `UnknownNameError` with the available names.
     """
-    tuners: dict[str, Any] = {each: entry.load() for each, entry in parts("tuners").items()}
+    tuners: dict[str, Any] = {compiler: entry.load() for compiler, entry in parts("tuners").items()}
     if name is None:
-        name = min(tuners, key=lambda each: tuners[each].takes_program, default="")
-    words = re.split(r"[^a-z]+", Path(name).name)
+        name = min(tuners, key=lambda compiler: tuners[compiler].takes_program, default="")
+    terms = re.split(r"[^a-z]+", Path(name).name)
     for compiler, tuner in tuners.items():
-        if name == compiler or (tuner.takes_program and compiler in words):
+        if name == compiler or (tuner.takes_program and compiler in terms):
             return tuner(name) if tuner.takes_program else tuner()
-    programs = [f"a program such as {each}-12" for each in tuners if tuners[each].takes_program]
+    programs = [f"a program such as {c}-12" for c in tuners if tuners[c].takes_program]
     raise UnknownNameError(
-        f"compiler {name!r} does not support tuning: expected one of "
-        f"{', '.join([*tuners, *programs])}"
+        f"no tuner for the compiler {name!r}: use one of {', '.join([*tuners, *programs])}"
     )

@@ -63,7 +63,7 @@ def test_files_that_are_not_there_or_elsewhere_are_refused(tmp_path: Path) -> No
     (tmp_path / "out.c").touch()
     with pytest.raises(ProjectError, match="no such file"):
         build_asked(["missing.c"], tmp_path)
-    with pytest.raises(ProjectError, match="lies outside"):
+    with pytest.raises(ProjectError, match="is outside"):
         build_asked(["../out.c"], tmp_path / "in")
     with pytest.raises(ProjectError, match="cannot read"):
         build_asked(["compile_commands.json"], tmp_path)

@@ -20,5 +20,5 @@ def test_without_a_driver_the_message_says_what_to_install(
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(sys, "argv", ["compiler-gym"])
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    with pytest.raises(SystemExit, match="expected the program compiler-gym-cxx beside"):
+    with pytest.raises(SystemExit, match="compiler-gym-cxx not found next to"):
         find_compiled_driver("cxx")

@@ -78,7 +78,7 @@ def test_a_command_that_configures_works_in_the_copy(project: Path, tmp_path: Pa
 @needs_cmake
 def test_a_build_directory_alone_is_refused_with_what_to_do(project: Path, tmp_path: Path) -> None:
     run("cmake -B build", project)
-    with pytest.raises(ProjectError, match="is a build directory, and its sources are in"):
+    with pytest.raises(ProjectError, match="is a build directory, but its sources are in"):
         copy_tree(project / "build", tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
 

@@ -77,7 +77,7 @@ def test_a_failed_build_says_what_it_printed(tmp_path: Path) -> None:
 
 def test_a_build_that_cannot_start_says_how_one_is_given(tmp_path: Path) -> None:
     tree = write_project(tmp_path / "tree")
-    with pytest.raises(ProjectError, match="give the build after `--`"):
+    with pytest.raises(ProjectError, match="write the build command after `--`"):
         record(tree, tmp_path / "record", "no-such-build")
-    with pytest.raises(ProjectError, match="expected no-such-cc on PATH"):
+    with pytest.raises(ProjectError, match="no-such-cc not found on PATH"):
         record(tree, tmp_path / "record", "make", compiler=["no-such-cc"])

@@ -42,7 +42,7 @@ def test_a_link_keeps_the_order_of_its_words_less_what_is_left_out(tmp_path: Pat
 
 def test_a_command_that_fails_says_what_it_said(tmp_path: Path) -> None:
     run_command(["true"], tmp_path)
-    with pytest.raises(ProjectError, match=r"ended with 3:\nno good"):
+    with pytest.raises(ProjectError, match=r"\(3\):\nno good"):
         run_command(["sh", "-c", "echo no good >&2; exit 3"], tmp_path)
     with pytest.raises(ProjectError, match="cannot run no-such-program"):
         run_command(["no-such-program"], tmp_path)

@@ -44,7 +44,7 @@ def test_json_is_alone_and_keeps_the_status(cli: Run, tmp_path: Path) -> None:
 def test_what_is_no_plan_is_refused(cli: Run, tmp_path: Path) -> None:
     write(tmp_path / "a.toml", 1000, "ilpmax")
     (tmp_path / "b.toml").write_text("version = 99\n")
-    for second, said in (("b.toml", "of version 99"), ("c.toml", "cannot read")):
+    for second, said in (("b.toml", "has version 99"), ("c.toml", "cannot read")):
         ran = cli("tune", "diff", "a.toml", second)
         assert ran.status == 2
         assert said in ran.errors

@@ -41,7 +41,7 @@ def test_elsewhere_there_is_a_line_for_each_stage() -> None:
     assert text.splitlines() == [
         "building it",
         "tuning tool",
-        "tool: bytes (loaded) that others make",
+        "tool: bytes to beat (loaded)",
         "        1,100  clang -Oz",
         "        1,000  fair",
         "tool: known: nothing measured yet, 0 tried, 1:30 left",

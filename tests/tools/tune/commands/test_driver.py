@@ -154,9 +154,9 @@ def test_the_date_is_that_of_tuned_builds(tree: Path, drive: Drive) -> None:
     ("text", "complaint"),
     [
         ("", b"cannot read tuned.toml"),
-        ("version = 0", b"is of version 0"),
+        ("version = 0", b"has version 0"),
         (PLAN.replace("lto<Oz>", "no-such-pass"), b"no-such-pass"),
-        (PLAN.replace('"run"', '"../run"'), b"a path without `..`"),
+        (PLAN.replace('"run"', '"../run"'), b"a path must not contain `..`"),
     ],
 )
 def test_a_plan_that_is_refused_stops_every_call(
@@ -180,7 +180,7 @@ def test_a_plan_for_a_compiler_that_is_not_here_is_said_where_it_is_used(
     assert drive("-c", "main.c", "part.c").returncode == 0
     done = drive("main.o", "part.o", "-o", "run")
     assert done.returncode == 0
-    assert b"the plan is for pcc 1.2, which nothing here can apply" in done.stderr
+    assert b"no tuner is installed for pcc 1.2" in done.stderr
     assert subprocess.run([tree / "run"]).returncode == 42
 
 
@@ -189,7 +189,7 @@ def test_without_a_cache_everything_still_works(tree: Path, drive: Drive) -> Non
     assert drive("-c", "main.c", "part.c", COMPILER_GYM_CACHE="file").returncode == 0
     done = drive("main.o", "part.o", "-o", "run", COMPILER_GYM_CACHE="file")
     assert done.returncode == 0
-    assert b"no object of it was compiled here" in done.stderr
+    assert b"no object was compiled with it" in done.stderr
 
 
 @pytest.fixture
@@ -264,7 +264,7 @@ def test_calls_without_a_plan_are_the_librarys(tree: Path, cache: Path) -> None:
     assert subprocess.check_output([DRIVER, "--version"]) == version
     done = subprocess.run([DRIVER, "--plan"], capture_output=True, check=False)
     assert done.returncode == 2
-    assert b"expected a file after --plan" in done.stderr
+    assert b"--plan needs a file" in done.stderr
 
 
 def test_a_call_costs_little_more_than_the_compilers(tree: Path, drive: Drive) -> None:

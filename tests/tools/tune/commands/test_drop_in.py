@@ -222,7 +222,7 @@ def test_another_linker_is_respected_and_named(folders: tuple[Path, Path], mode:
     words = [OURS, *mode.split(), "main.c", "part.c", "-fuse-ld=bfd", "-o", "run"]
     done = subprocess.run(words, cwd=folders[0], capture_output=True, text=True, check=True)
     assert done.stderr.splitlines() == [
-        "compiler-gym cc: run: linked without the recipe, by bfd: only lld can apply it"
+        "compiler-gym cc: run: linked with bfd, without the recipe, which needs lld"
     ]
     shown = ["llvm-readelf-22", "-p", ".comment", "run"]
     text = subprocess.run(shown, cwd=folders[0], capture_output=True, text=True, check=True).stdout

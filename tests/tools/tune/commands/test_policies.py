@@ -96,7 +96,7 @@ def test_what_goes_wrong_with_a_policy_leaves_the_recipe(
     (tmp_path / "a.out").unlink()
     assert run_known_policy("cc", "size", ["x.o"]) == 0
     assert subprocess.run([tmp_path / "a.out"], check=False).returncode == 7
-    assert "compiler-gym cc: linked by the recipe: PlanError: " in capfd.readouterr().err
+    assert "compiler-gym cc: linked with the recipe: PlanError: " in capfd.readouterr().err
 
 
 def test_a_policy_that_there_is_not_is_refused(cli: Run, tmp_path: Path) -> None:
@@ -107,4 +107,4 @@ def test_a_policy_that_there_is_not_is_refused(cli: Run, tmp_path: Path) -> None
         run_with_policy("cc", str(tmp_path / "none.json"), ["-c", "x.c"])
     ran = cli("cc", "--policy")
     assert ran.status == 2
-    assert "expected a name after --policy" in ran.errors
+    assert "--policy needs a name" in ran.errors

@@ -23,7 +23,7 @@ def test_sizes_decisions_and_next_steps_are_printed(capsys: pytest.CaptureFixtur
         "src/tool: bytes, stripped", "1,000", "20.4 % smaller", "11.4 % smaller",
         "Savings lost if one decision is removed: passes 60",
         "reverted option broken=true: a test fails with it",
-        "The build links more: src/other: add --binary NAME", "Not tested",
+        "Also linked by this build: src/other: use --binary NAME", "Not tested",
         "/home/me/tuned/bin/src/tool", "sh /home/me/tuned/reproduce.sh /home/me/tuned/work/tree",
     ):  # fmt: skip
         assert shown in text, shown
@@ -41,7 +41,7 @@ def test_paths_with_a_blank_are_quoted(
 
 def test_only_a_command_that_was_tried_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(replace(SUMMARY, rebuild="make CC=ours"), capsys)
-    assert "this build makes the same file:\n  make CC=ours\n" in text
+    assert "this build produces the same file:\n  make CC=ours\n" in text
     text = printed(SUMMARY, capsys)
     assert "sh /home/me/tuned/reproduce.sh /home/me/tuned/work/tree" in text
     assert "compiler-gym-cc" not in text
@@ -49,14 +49,14 @@ def test_only_a_command_that_was_tried_is_printed(capsys: pytest.CaptureFixture[
 
 def test_nothing_better_and_an_early_end_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(replace(with_binary(is_better=False), is_interrupted=True), capsys)
-    assert "nothing smaller than clang -Oz -flto was found, in 1,234 compilations" in text
-    assert "interrupted: this is what was found so far" in text
+    assert "found nothing smaller than clang -Oz -flto in 1,234 compilations" in text
+    assert "interrupted: these are the results so far" in text
     tested = printed(replace(SUMMARY, check="make check", others=()), capsys)
     assert "Not tested" not in tested
-    assert "links more" not in tested
+    assert "Also linked" not in tested
 
 
 def test_speed_is_printed_with_its_interval(capsys: pytest.CaptureFixture[str]) -> None:
     speed = {"speedup": 1.05, "low": 1.02, "high": 1.08}
     text = printed(replace(with_binary(speed=speed), goal="speed"), capsys)
-    assert "1.050 times as fast as clang -Oz -flto, between 1.020 and 1.080" in text
+    assert "1.050 times as fast as clang -Oz -flto (1.020 to 1.080)" in text

@@ -45,7 +45,7 @@ def tuned(project: Path) -> Ran:
 def test_the_table_says_what_was_won_and_what_to_do_next(project: Path, tuned: Ran) -> None:
     assert tuned.status == 0, tuned.errors
     for shown in (
-        "program: bytes, stripped", "own flags", "clang -Oz -flto, --gc-sections --icf=safe",
+        "program: bytes, stripped", "your flags", "clang -Oz -flto, --gc-sections --icf=safe",
         "In tuned", "report.html", "tuned.toml", "reproduce.sh", "Next:", "./tuned/bin/program",
         "sh tuned/reproduce.sh",
         f"make 'CC=compiler-gym-cc --plan {project}/tuned/tuned.toml'",
@@ -60,9 +60,9 @@ def test_the_table_says_what_was_won_and_what_to_do_next(project: Path, tuned: R
 @needs_lld
 def test_progress_is_lines_where_nobody_watches(tuned: Ran) -> None:
     lines = tuned.errors.splitlines()
-    assert lines[:2] == ["copying the project", "building it"]
-    assert "program: bytes (loaded) that others make" in lines
-    assert any(line.endswith("  own flags") for line in lines)
+    assert lines[:2] == ["copying the project", "building the project"]
+    assert "program: bytes to beat (loaded)" in lines
+    assert any(line.endswith("  your flags") for line in lines)
     assert any("start: best " in line and " tried" in line for line in lines)
     assert "testing the tuned program" in lines
     assert "\x1b" not in tuned.errors
@@ -89,31 +89,31 @@ def test_a_tuning_is_not_written_over_but_resumed(project: Path, tuned: Ran) -> 
     again = tune(project, *SEARCH, "--", "make")
     assert again.status == 2
     assert "error: " in again.errors
-    assert "go on with --resume" in again.errors
+    assert "continue with --resume" in again.errors
     resumed = tune(project, *SEARCH, "--resume", "--json", "--require-better", "--", "make")
     document = json.loads(resumed.output)
     before = json.loads((project / "tuned" / "report.json").read_text())
     assert document["binaries"][0]["sizes"] == before["binaries"][0]["sizes"]
     assert resumed.status == (0 if document["is_better"] else 1)
     same = tune(project, "diff", "tuned", "tuned/tuned.toml")
-    assert (same.status, same.output.splitlines()[-1]) == (0, "no difference")
+    assert (same.status, same.output.splitlines()[-1]) == (0, "no differences")
 
 
 def test_a_build_is_needed(cli: Run) -> None:
     ran = cli("tune")
     assert ran.status == 2
-    assert "nothing to build: give the project's build after --" in ran.errors
+    assert "nothing to build: write the build command after --" in ran.errors
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--goal", "beauty"), "goal is 'beauty': expected size or speed"),
-        (("--time", "soon"), "--time must be a number of seconds, or a time such as 90s, 10m or 2h (got soon)"),
-        (("--max-slowdown", "little"), "'little': expected a share such as 3%"),
+        (("--goal", "beauty"), "no goal 'beauty': use size or speed"),
+        (("--time", "soon"), "--time must be a number of seconds, or a time such as 90s"),
+        (("--max-slowdown", "little"), "'little' is not a percentage such as 3%"),
         (
             ("--compiler", "tcc"),
-            "compiler 'tcc' does not support tuning: expected one of gcc",
+            "no tuner for the compiler 'tcc': use one of gcc",
         ),
         (("--resume",), "nothing to resume"),
     ],
@@ -132,7 +132,7 @@ def test_a_folder_with_other_files_is_left_alone(cli: Run, tmp_path: Path) -> No
     (tmp_path / "tuned" / "mine").write_text("mine")
     ran = cli("tune", "--", "make")
     assert ran.status == 2
-    assert "tuned holds other files: name an empty folder with --output" in ran.errors
+    assert "tuned contains other files: choose an empty folder with --output" in ran.errors
     assert [path.name for path in (tmp_path / "tuned").iterdir()] == ["mine"]
 
 
@@ -142,10 +142,16 @@ def test_a_folder_with_other_files_is_left_alone(cli: Run, tmp_path: Path) -> No
     [
         (("--", "sh", "-c", "echo no way; exit 3"), ("failed with status 3", "no way")),
         (("--", "true"), ("the build linked nothing",)),
-        (("--", "no-such-command"), ("cannot run no-such-command", "give the build after `--`")),
+        (
+            ("--", "no-such-command"),
+            ("cannot run no-such-command", "write the build command after `--`"),
+        ),
         (("--binary", "editor", "--", "make"), ("does not link 'editor'", "program")),
-        (("--check", "echo broken; false", "--", "make"), ("fail before anything", "broken")),
-        (("--run", "exit 127", "--", "make"), ("status 127 before anything was tuned",)),
+        (
+            ("--check", "echo broken; false", "--", "make"),
+            ("the tests failed with status 1", "broken"),
+        ),
+        (("--run", "exit 127", "--", "make"), ("status 127 on the untuned build",)),
     ],
 )
 def test_a_project_that_cannot_be_tuned_is_refused(
@@ -177,7 +183,7 @@ def test_ctrl_c_hands_over_what_was_found(tmp_path: Path) -> None:
         running.send_signal(signal.SIGINT)
         output, _ = running.communicate(timeout=120)
     assert running.returncode == 130
-    assert "interrupted: this is what was found so far" in output
+    assert "interrupted: these are the results so far" in output
     assert (project / "tuned" / "bin" / "program").is_file()
     assert json.loads((project / "tuned" / "report.json").read_text())["is_interrupted"]
 

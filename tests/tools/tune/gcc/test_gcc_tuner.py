@@ -25,7 +25,7 @@ def test_it_is_never_larger_than_the_fair_rival_and_its_plan_makes_it_again(
     found = tuner.tune(given)
     assert list(found.rivals)[-1] == FAIR
     assert measure_sizes(found.path).text <= min(
-        measure_sizes(found.rivals[name]).text for name in found.rivals if name != "own flags"
+        measure_sizes(found.rivals[name]).text for name in found.rivals if name != "your flags"
     )
     again = tuner.build(given.binary, found.plan, tmp_path / "again", jobs=2)
     assert again.read_bytes() == found.path.read_bytes()

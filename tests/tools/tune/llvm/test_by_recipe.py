@@ -103,7 +103,7 @@ def test_a_program_that_it_makes_no_smaller_is_the_fair_rival(tmp_path: Path) ->
 
 
 def test_without_a_recipe_for_the_goal_nothing_is_built(tmp_path: Path) -> None:
-    with pytest.raises(ProjectError, match="no recipe is for the goal speed with llvm"):
+    with pytest.raises(ProjectError, match="no recipe for the goal speed with llvm"):
         tune(tmp_path, PROGRAM, goal="speed", run="./main; :")
     assert not (tmp_path / "out" / "work" / "tree").exists()
 

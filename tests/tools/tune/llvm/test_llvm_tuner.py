@@ -99,7 +99,7 @@ def test_a_plan_without_its_decisions_is_the_default(tuned: Result, tmp_path: Pa
 
 def test_flags_that_cannot_be_honoured_are_named(project: Path, tmp_path: Path) -> None:
     build = ("sh", "-ec", BUILD.replace("-O2", "-O2 -fsanitize=undefined"))
-    with pytest.raises(ProjectError, match=r"-fsanitize=undefined, which a plan cannot honour"):
+    with pytest.raises(ProjectError, match=r"-fsanitize=undefined, which a plan does not support"):
         tune(project, tmp_path / "out", build=build)
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Record the build of a project, and work out which files each linked file is made of.
 
-``asked`` reads which build a user means, ``recording`` runs it in a copy of its ``tree`` and
-records every command (``watch`` stands in for the compilers), and ``configured`` handles what CMake
-and Meson generated. ``binaries`` finds the sources of each linked file, ``relinking`` builds it
-again with another compiler, ``link_map`` and ``debug_files`` describe its parts. ``protecting``
-notices changes to the project, which is never written to. No compiler is named here.
+``asked`` reads the user's build command, ``recording`` runs it in a copy of the project's ``tree``
+and records every command (``watch`` stands in for the compilers), and ``configured`` handles the
+output of CMake and Meson. ``binaries`` finds the sources of each linked file, ``relinking`` builds
+it again with another compiler, ``link_map`` and ``debug_files`` describe its parts. ``protecting``
+prevents or reports writes to the project itself. This package does not depend on any compiler.
 """
 
 from typing import TYPE_CHECKING

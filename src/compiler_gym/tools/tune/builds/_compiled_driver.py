@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Where the compiled driver is, which runs a compiler and finishes the objects that it makes.
+"""Find the compiled driver, which runs a compiler and completes the objects that it writes.
 
-A build calls its compiler thousands of times: what is imported here is what every call costs.
+A build calls its compiler thousands of times, so this module imports as little as possible.
 """
 
 import os
@@ -12,14 +12,14 @@ __all__ = ["find_compiled_driver"]
 
 
 def find_compiled_driver(verb: str) -> str:
-    """Return the path of the driver for C (``cc``) or C++ (``cxx``), or exit without one."""
+    """Return the path of the driver for C (``cc``) or C++ (``cxx``); exit if it is missing."""
     name = f"compiler-gym-{verb}"
     folders = [os.path.dirname(sys.argv[0]), os.path.dirname(sys.executable)]
     path = os.pathsep.join([*filter(None, folders), os.environ.get("PATH", os.defpath)])
-    found = shutil.which(name, path=path)
-    if found is None:
+    driver = shutil.which(name, path=path)
+    if driver is None:
         sys.exit(
-            f"compiler-gym {verb}: expected the program {name} beside {sys.executable} or on "
-            "PATH: install compiler_gym again, in a checkout with `make setup`"
+            f"compiler-gym {verb}: {name} not found next to {sys.executable} or on PATH: "
+            "install compiler_gym again, or run `make setup` in a checkout"
         )
-    return found
+    return driver

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A build from whatever somebody names: a command, sources, bitcode, a compilation database."""
+"""Turn a command, source files, bitcode or a compilation database into a build command."""
 
 import os
 import shlex
@@ -16,35 +16,35 @@ _DATABASE = "compile_commands.json"
 
 
 def build_asked(words: Sequence[str], project: Path) -> tuple[str, ...]:
-    """Return the command that builds what `words` name, to be run in a copy of `project`.
+    """Return the command that builds what the arguments `words` name, in a copy of `project`.
 
-    A command stands for itself. Files of C, C++ or IR become one program, named after the first;
-    what follows them are words for the compiler. A ``compile_commands.json`` says how each
-    source is compiled, and all are linked into ``program``; what follows is for the linker.
-    Raises `ProjectError` for a file that is not there or a database that cannot be read.
+    A command is returned unchanged. C, C++ or IR files are compiled to one program, named after the
+    first; other arguments are compiler flags. The commands of a ``compile_commands.json`` are run,
+    and their objects linked into ``program``; further arguments are linker flags.
+    Raises `ProjectError` if a file is missing or the database cannot be read.
     """
     first = Path(words[0])
     if first.name == _DATABASE:
         try:
-            shell = _of_database(project / first, project, words[1:])
+            shell = _script_from_database(project / first, project, words[1:])
         except BenchmarkInitError as error:
             raise ProjectError(str(error)) from error
         return ("/bin/sh", "-e", "-c", shell)
     if first.suffix not in (*SOURCE_LANGUAGES, *IR_SUFFIXES):
         return tuple(words)
-    named = [word for word in words if Path(word).suffix in (*SOURCE_LANGUAGES, *IR_SUFFIXES)]
-    for name in named:
+    names = [word for word in words if Path(word).suffix in (*SOURCE_LANGUAGES, *IR_SUFFIXES)]
+    for name in names:
         if not (project / name).is_file():
             raise ProjectError(f"no such file: {project / name}")
         if not (project / name).resolve().is_relative_to(project.resolve()):
-            raise ProjectError(f"{name} lies outside {project}: go to the folder that holds it")
-    languages = {SOURCE_LANGUAGES.get(Path(name).suffix, "") for name in named}
+            raise ProjectError(f"{name} is outside {project}: run this in the folder of {name}")
+    languages = {SOURCE_LANGUAGES.get(Path(name).suffix, "") for name in names}
     driver = "c++" if any(language.startswith("c++") for language in languages) else "cc"
     return (driver, *words, "-o", first.stem)
 
 
-def _of_database(path: Path, project: Path, more: Sequence[str]) -> str:
-    """Return the text of a shell that runs what a compilation database lists, and links it."""
+def _script_from_database(path: Path, project: Path, linker_flags: Sequence[str]) -> str:
+    """Return a shell script that runs the commands of a compilation database, and links."""
     lines: list[str] = []
     objects: list[str] = []
     is_cxx = False
@@ -53,13 +53,13 @@ def _of_database(path: Path, project: Path, more: Sequence[str]) -> str:
             continue
         is_cxx = is_cxx or command.is_cxx
         driver = "c++" if command.is_cxx else "cc"
-        place = {str(project): "ROOT"}
-        words = shell_text([driver, *command.words[1:]], place)
-        lines.append(f"(cd {shell_text([str(command.cwd)], place)} && {words})")
+        folders = {str(project): "ROOT"}
+        words = shell_text([driver, *command.words[1:]], folders)
+        lines.append(f"(cd {shell_text([str(command.cwd)], folders)} && {words})")
         objects += [
             os.path.relpath(command.find_output(source), project) for source in command.sources
         ]
     if not lines:
-        raise ProjectError(f"{path} lists no command that makes an object of a source")
-    link = ["c++" if is_cxx else "cc", *objects, *more, "-o", "program"]
+        raise ProjectError(f"{path} has no command that compiles a source to an object")
+    link = ["c++" if is_cxx else "cc", *objects, *linker_flags, "-o", "program"]
     return "\n".join(["ROOT=$PWD", *lines, shlex.join(link)])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which linked files did a build leave, and what was each made of?
+"""Find the linked files of a build and the sources of each.
 
-Objects are followed by their contents, so that copies, archives and libtool's folders need
-no rules of their own. What no recorded command made stays a file for the linker.
+Objects are identified by their contents, so copies, archives and libtool's folders need no special
+rules. Objects that no recorded command produced are linked as they are.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ class Unit:
 
 
 Origin = Callable[[str], "tuple[Unit, ...]"]
-"""What an object was made of, by the SHA-256 of its contents; nothing where nobody knows."""
+"""A function from the SHA-256 of an object to its sources; empty if these are unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,12 @@ class Input:
     """One file on the command line of a linker."""
 
     word: str
-    """As the command names it."""
+    """The argument of the command."""
     path: Path
     units: tuple[Unit, ...] = ()
-    """The sources it was made of, where all are known."""
+    """The sources of the file, if all are known."""
     is_lazy: bool = False
-    """True if it is an archive, of which only what is needed is linked."""
+    """True if it is an archive from which only the needed members are linked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +71,12 @@ class Binary:
     """A program or a shared library that a build linked."""
 
     name: str
-    """Where it lies, from the root of the tree."""
+    """The path from the root of the tree."""
     path: Path
     command: CompilerCommand
     """The command that linked it."""
     inputs: tuple[Input, ...]
-    """What was linked, in order, the sources that the command itself compiled first."""
+    """The linked files in order; sources that the command itself compiled come first."""
     root: Path
     """The tree of the project."""
 
@@ -96,12 +96,12 @@ class Binary:
         return tuple(dict.fromkeys(unit for input in self.inputs for unit in input.units))
 
     def name_unit(self, unit: Unit) -> str:
-        """Return where the source of `unit` lies, from the root of the tree."""
+        """Return the path of the source of `unit`, from the root of the tree."""
         return _name(unit.path.resolve(), self.root)
 
     @property
     def unknown(self) -> tuple[Path, ...]:
-        """Objects and archives that no recorded command made; no shared libraries."""
+        """Objects and archives of unknown origin, without shared libraries."""
         return tuple(
             input.path
             for input in self.inputs
@@ -110,42 +110,42 @@ class Binary:
 
 
 def find_binaries(events: Iterable[Event], tree: Path) -> list[Binary]:
-    """Return what was linked and is still there as it was linked, the latest command of each."""
-    made: dict[str, tuple[Unit, ...]] = {}
+    """Return the linked files that still exist unchanged, each with its latest link command."""
+    origins: dict[str, tuple[Unit, ...]] = {}
 
     def origin(digest: str) -> tuple[Unit, ...]:
-        return made.get(digest, ())
+        return origins.get(digest, ())
 
-    links: dict[Path, tuple[CompilerCommand, str]] = {}
+    linked: dict[Path, tuple[CompilerCommand, str]] = {}
     for event in events:
         command = CompilerCommand.parse(event.words, event.cwd)
-        digests = {command.cwd / name: digest for name, digest in event.made.items()}
-        made |= {digests[path]: (unit,) for path, unit in list_objects(command) if path in digests}
+        hashes = {command.cwd / name: digest for name, digest in event.made.items()}
+        origins |= {hashes[path]: (unit,) for path, unit in list_objects(command) if path in hashes}
         if command.mode is not Mode.PROGRAM:
             continue
         if "-r" not in command.link_flags:
-            links |= {path.resolve(): (command, digest) for path, digest in digests.items()}
+            linked |= {path.resolve(): (command, digest) for path, digest in hashes.items()}
         elif units := _join_units([input.units for input in list_inputs(command, origin)]):
-            made |= dict.fromkeys(digests.values(), units)
+            origins |= dict.fromkeys(hashes.values(), units)
     unchanged = (
         Binary(
             _name(path, tree), path, command, tuple(list_inputs(command, origin)), tree.resolve()
         )
-        for path, (command, digest) in links.items()
+        for path, (command, digest) in linked.items()
         if is_elf(path, EXECUTABLE, SHARED) and _digest(path.read_bytes()) == digest
     )
     return [binary for binary in unchanged if binary.units]
 
 
 def list_objects(command: CompilerCommand) -> Iterator[tuple[Path, Unit]]:
-    """Yield the objects that `command` makes, and the source of each."""
+    """Yield each object that `command` writes, with its source."""
     if command.mode is Mode.OBJECT:
         for source in command.sources:
             yield command.find_output(source), Unit(command, source)
 
 
 def list_inputs(command: CompilerCommand, origin: Origin) -> Iterable[Input]:
-    """Yield what `command` links, its own sources first."""
+    """Yield the inputs of the link `command`, its own sources first."""
     for source in command.sources:
         yield Input(source.name, command.cwd / source.name, (Unit(command, source),))
     for file in list_linked_files(command):
@@ -155,7 +155,7 @@ def list_inputs(command: CompilerCommand, origin: Origin) -> Iterable[Input]:
 
 
 def list_linked_files(command: CompilerCommand) -> Iterator[Input]:
-    """Yield the objects and archives that `command` names, without saying what they are made of."""
+    """Yield the objects and archives that `command` names, without their sources."""
     is_whole = False
     folders = _folders(command)
     for word in command.link_words:
@@ -166,32 +166,32 @@ def list_linked_files(command: CompilerCommand) -> Iterator[Input]:
 
 
 def _folders(command: CompilerCommand) -> list[Path]:
-    """Return where the command itself says that libraries are."""
+    """Return the library folders that the command names with ``-L``."""
     words = command.link_words
-    named = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "-L"]
-    named += [word[2:] for word in words if word.startswith("-L") and word != "-L"]
-    return [command.cwd / name for name in named]
+    names = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "-L"]
+    names += [word[2:] for word in words if word.startswith("-L") and word != "-L"]
+    return [command.cwd / name for name in names]
 
 
 def _library(word: str, folders: Sequence[Path]) -> Path | None:
-    """Return the archive of the project that ``-lNAME`` stands for, if it is one."""
+    """Return the project's archive for ``-lNAME``; None if the library is not an archive."""
     if not word.startswith("-l") or word == "-l":
         return None
     name = word[2:]
     for folder in folders:
         if name.startswith(":"):
-            found = folder / name[1:]
+            path = folder / name[1:]
         else:
             if (folder / f"lib{name}.so").exists():
                 return None
-            found = folder / f"lib{name}.a"
-        if found.is_file():
-            return found if is_archive(found) else None
+            path = folder / f"lib{name}.a"
+        if path.is_file():
+            return path if is_archive(path) else None
     return None
 
 
 def _list_units(path: Path, origin: Origin) -> tuple[Unit, ...]:
-    """Return what `path` was made of; nothing where a part of it is of unknown origin."""
+    """Return the sources of `path`; empty if the origin of any part is unknown."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -204,7 +204,7 @@ def _list_units(path: Path, origin: Origin) -> tuple[Unit, ...]:
 
 
 def _join_units(parts: Sequence[tuple[Unit, ...]]) -> tuple[Unit, ...]:
-    """Return the sources of all `parts`; nothing where those of one are unknown."""
+    """Return the sources of all `parts`; empty if those of any part are unknown."""
     return tuple(unit for units in parts for unit in units) if all(parts) else ()
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Build directories that CMake, Meson or configure filled: what names the project by whole paths.
+"""Build directories of CMake, Meson or configure, whose files contain absolute paths.
 
-In a copy that would build the project itself. What is generated is left out of the copy, what the
-user chose (options of CMake's cache) is adapted to it, and `configuring` generates the rest again.
+In a copy, these paths would build the original project. Generated files are therefore not copied,
+the user's options in CMake's cache are adapted, and `configuring` generates everything else again.
 """
 
 import configparser
@@ -24,15 +24,15 @@ _FILES = {".ninja_log", ".ninja_deps", "cmake_install.cmake", "CTestTestfile.cma
 _HEADS = (b"# CMAKE generated file", b"# This is the build file for project")
 _ENTRY = re.compile(r"([^#/:=\s][^:=]*):([A-Z]+)=(.*)")
 _STAYS = re.compile(r"CMAKE_(GENERATOR(_\w+)?|EXTRA_GENERATOR|HOME_DIRECTORY)")
-"""What CMake keeps for itself and a user decided."""
+"""Internal entries of CMake's cache that the user chose."""
 _COMPILER = re.compile(r"CMAKE_(C|CXX)_COMPILER(_AR|_RANLIB)?")
-"""What CMake found: in the copy it is CC and CXX."""
+"""Compilers that CMake found; in the copy they come from CC and CXX."""
 _NAMES_PLACES = {_STATUS, "Makefile", "libtool", "config.mk", "config.mak"}
-"""Files that ``configure`` writes places of the project to."""
+"""Files to which ``configure`` writes absolute paths of the project."""
 
 
 def require_sources_in(source: Path) -> None:
-    """Raise `ProjectError` where `source` is itself a build directory of a project elsewhere."""
+    """Raise `ProjectError` if `source` is the build directory of a project elsewhere."""
     if not (source / _CACHE).is_file():
         return
     for entry in map(_ENTRY.fullmatch, _entries_in(source / _CACHE)):
@@ -42,13 +42,13 @@ def require_sources_in(source: Path) -> None:
         if not home.is_relative_to(root):
             command = shlex.join(["cmake", "--build", os.path.relpath(root, home)])
             raise ProjectError(
-                f"{source} is a build directory, and its sources are in {home}: go to {home}, and "
-                f"run `compiler-gym tune -- {command}` there"
+                f"{source} is a build directory, but its sources are in {home}: run "
+                f"`compiler-gym tune -- {command}` in {home}"
             )
 
 
 def is_generated(path: Path) -> bool:
-    """Return whether CMake or Meson generates `path` anew, with whole paths in it."""
+    """Return whether CMake or Meson generates `path`, with absolute paths."""
     if path.name in _FOLDERS:
         return path.is_dir()
     if path.name in _FILES:
@@ -60,7 +60,7 @@ def is_generated(path: Path) -> bool:
 
 
 def adapt_configured(source: Path, target: Path) -> None:
-    """Let the configured folders in `target`, the copy of `source`, name the copy."""
+    """Adapt the absolute paths in the configured folders of `target`, a copy of `source`."""
     for folder, _, files in os.walk(target):
         if _CACHE in files:
             _adapt_cache(Path(folder, _CACHE), source, target)
@@ -74,17 +74,17 @@ def adapt_configured(source: Path, target: Path) -> None:
 def configuring(source: Path, tree: Path) -> list[str]:
     """Return shell commands that configure the copy `tree` as `source` was configured.
 
-    They run in `tree`; folders in other configured folders are left to these.
+    They run in `tree`. Configured folders inside other configured folders are ignored.
     """
     commands: list[str] = []
     for folder in _find_configured(source):
-        place = os.path.relpath(folder, source)
-        if not (tree / place).is_dir():
+        build = os.path.relpath(folder, source)
+        if not (tree / build).is_dir():
             continue
         if (folder / _CACHE).is_file():
-            commands.append(shlex.join(["cmake", place]))
+            commands.append(shlex.join(["cmake", build]))
         else:
-            commands.append(shlex.join(_meson(folder, source, place)))
+            commands.append(shlex.join(_meson(folder, source, build)))
     return commands
 
 
@@ -97,44 +97,44 @@ def _find_configured(source: Path) -> Iterator[Path]:
 
 
 def _adapt_cache(cache: Path, source: Path, target: Path) -> None:
-    """Keep what the user decided of a cache; all else CMake finds again."""
-    kept: list[str] = []
+    """Keep only the user's entries of a cache; CMake generates the others again."""
+    entries: list[str] = []
     for line in _entries_in(cache):
         entry = _ENTRY.fullmatch(line)
         if entry is None or _COMPILER.fullmatch(entry[1]):
             continue
         if entry[2] not in ("INTERNAL", "STATIC") or _STAYS.fullmatch(entry[1]):
-            kept.append(_move_paths(line, source, target))
-    _rewrite(cache, "\n".join([*kept, ""]))
+            entries.append(_move_paths(line, source, target))
+    _rewrite(cache, "\n".join([*entries, ""]))
 
 
 def _entries_in(cache: Path) -> list[str]:
     return cache.read_text("utf-8", "surrogateescape").splitlines()
 
 
-def _meson(folder: Path, source: Path, place: str) -> list[str]:
-    """Return the command that set `folder` up, for a copy."""
+def _meson(folder: Path, source: Path, build: str) -> list[str]:
+    """Return the command that configures a copy of `folder`."""
     try:
         info = msgspec.json.decode((folder / "meson-info" / "meson-info.json").read_bytes())
         home = os.path.relpath(info["directories"]["source"], os.path.realpath(source))
     except (OSError, ValueError, KeyError, TypeError):
         home = os.curdir
-    read = configparser.RawConfigParser(delimiters=("=",))
-    read.optionxform = str  # pyright: ignore[reportAttributeAccessIssue]  # names keep their case
-    read.read(folder / _MESON / "cmd_line.txt", encoding="utf-8")
-    options = read.items("options") if read.has_section("options") else []
-    return ["meson", "setup", *(f"-D{name}={value}" for name, value in options), place, home]
+    parser = configparser.RawConfigParser(delimiters=("=",))
+    parser.optionxform = str  # pyright: ignore[reportAttributeAccessIssue]  # names keep their case
+    parser.read(folder / _MESON / "cmd_line.txt", encoding="utf-8")
+    options = parser.items("options") if parser.has_section("options") else []
+    return ["meson", "setup", *(f"-D{name}={value}" for name, value in options), build, home]
 
 
 def _move_paths(text: str, source: Path, target: Path) -> str:
-    """Return `text` with places in `source` as those in `target`."""
+    """Return `text` with paths in `source` replaced by paths in `target`."""
     for root in dict.fromkeys((os.path.realpath(source), str(source.absolute()))):
         text = re.sub(rf"(?<![\w./-]){re.escape(root)}(?![\w.-])", lambda _: str(target), text)
     return text
 
 
 def _rewrite(path: Path, text: str) -> None:
-    """Write a file whose time stays: nothing is to be made again because of that."""
+    """Write a file but keep its time stamp, so that the build does not repeat any step."""
     before = path.stat()
     path.write_text(text, "utf-8", "surrogateescape")
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))

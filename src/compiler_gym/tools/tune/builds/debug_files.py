@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Debug information of a binary, in a file beside it that debuggers find by its name.
+"""Debug information of a binary, in a separate file that debuggers find.
 
-The binary that is handed over stays stripped. Its section ``.gnu_debuglink`` names the other
-file and that one's checksum, as distributions do it.
+The binary itself stays stripped. As in distributions, its section ``.gnu_debuglink`` contains the
+name and the checksum of the debug file.
 """
 
 import shutil
@@ -20,38 +20,38 @@ _TOOL = "objcopy"
 
 
 def with_debug(binary: Binary) -> Binary:
-    """Return `binary` as one whose sources are compiled with ``-g``, and whose link keeps it.
+    """Return `binary` with ``-g`` for all sources, and with debug information after the link.
 
-    The information names files from the root of the tree, so that it is the same anywhere.
+    Paths in it are relative to the root of the tree, so that it does not depend on the folder.
     """
-    words = ("-g", f"-fdebug-prefix-map={binary.root}=.")
-    return _with(binary, lambda command: words)
+    flags = ("-g", f"-fdebug-prefix-map={binary.root}=.")
+    return _with(binary, lambda command: flags)
 
 
 def with_own_debug(binary: Binary) -> Binary:
-    """Return `binary` with as much debug information as its own build keeps: maybe none."""
+    """Return `binary` with the debug information that the project's build keeps, if any."""
     return binary if "-s" in binary.command.link_flags else _with(binary, _list_debug_flags)
 
 
-def _with(binary: Binary, words: Callable[[CompilerCommand], tuple[str, ...]]) -> Binary:
+def _with(binary: Binary, flags: Callable[[CompilerCommand], tuple[str, ...]]) -> Binary:
     def add_debug(unit: Unit) -> Unit:
-        return replace(unit, command=replace(unit.command, debug=words(unit.command)))
+        return replace(unit, command=replace(unit.command, debug=flags(unit.command)))
 
     inputs = tuple(
         replace(input, units=tuple(map(add_debug, input.units))) for input in binary.inputs
     )
-    found = replace(binary, inputs=inputs)
-    link = next((unit.command.debug for unit in found.units if unit.command.debug), ())
-    return replace(found, command=replace(binary.command, debug=link))
+    changed = replace(binary, inputs=inputs)
+    link = next((unit.command.debug for unit in changed.units if unit.command.debug), ())
+    return replace(changed, command=replace(binary.command, debug=link))
 
 
 def _list_debug_flags(command: CompilerCommand) -> tuple[str, ...]:
-    words = tuple(word for word in command.words if word.startswith("-g"))
-    return () if words[-1:] in ((), ("-g0",)) else words
+    flags = tuple(word for word in command.words if word.startswith("-g"))
+    return () if flags[-1:] in ((), ("-g0",)) else flags
 
 
 def debug_name(name: str) -> str:
-    """Return the name of the file of debug information for the linked file `name`.
+    """Return the name of the debug file for the linked file `name`.
 
     >>> debug_name("src/tool")
     'src/tool.debug'
@@ -60,12 +60,12 @@ def debug_name(name: str) -> str:
 
 
 def split_commands(built: Path, target: Path) -> list[Sequence[str]]:
-    """Return what makes `target`, stripped, and its debug information, out of `built`.
+    """Return the commands that split `built` into the stripped `target` and its debug file.
 
-    Raises `ProjectError` without a tool.
+    Raises `ProjectError` if objcopy is not installed.
     """
     if shutil.which(_TOOL) is None:
-        raise ProjectError(f"expected {_TOOL} to keep debug information: `apt install binutils`")
+        raise ProjectError(f"{_TOOL} not found: install it with `apt install binutils`")
     debug = debug_name(str(target))
     return [
         [_TOOL, "--only-keep-debug", str(built), debug],

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a linker put where: read from the map that lld writes beside a linked file.
+"""Read the contents of a linked file from the map that lld writes next to it.
 
-A map costs nothing, changes no byte of what is linked, and knows the functions of a file that
-has no symbols left. GNU ld's knows no sizes: there, the same file linked with symbols lies beside.
-What has neither has no functions to show.
+A map is free, does not change the linked file, and lists the functions even of a stripped file.
+GNU ld's map lacks sizes; there, a second copy of the file with symbols is used.
+Without either, the functions are unknown.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 _OUTPUT, _INPUT, _SYMBOL = 0, 8, 16
-"""How far lld indents an output section, an input section and a symbol."""
+"""The indentation in lld's maps of an output section, an input section and a symbol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class LinkedFunction:
 
     name: str
     size: int
-    """Bytes."""
+    """The size in bytes."""
     file: str
-    """The object that it comes from, as the linker names it; empty where only symbols are known."""
+    """The object that contains it, as the linker names it; empty without a map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,38 +43,38 @@ class _Line:
 
 
 def map_beside(linked: Path) -> Path:
-    """Return where the map of `linked` lies, if there is one."""
+    """Return the path of the map of `linked`, which may not exist."""
     return linked.with_name(f"{linked.name}.map")
 
 
 def symbols_beside(linked: Path) -> Path:
-    """Return where `linked` lies with its symbols, if it was linked once more with them."""
+    """Return the path of the copy of `linked` with symbols, which may not exist."""
     return linked.with_name(f"{linked.name}.symbols")
 
 
 def read_linked_functions(linked: Path) -> list[LinkedFunction]:
-    """Return the functions of `linked` that have a size; none where nothing is known of them."""
+    """Return the functions of `linked` that have a size; empty if they are unknown."""
     symbols = symbols_beside(linked)
     if symbols.is_file():
         return [LinkedFunction(name, size, "") for name, size in function_sizes(symbols).items()]
-    found: list[LinkedFunction] = []
+    functions: list[LinkedFunction] = []
     file = ""
     for line in _text_lines(map_beside(linked)):
         if line.indent == _INPUT:
             file = _find_file(line.text)
         elif line.indent == _SYMBOL and line.size:
-            found.append(LinkedFunction(line.text, line.size, file))
-    return found
+            functions.append(LinkedFunction(line.text, line.size, file))
+    return functions
 
 
 def bytes_by_file(linked: Path) -> dict[str, int]:
-    """Return how much of the section ``.text`` of `linked` each object is, by its map."""
-    found: dict[str, int] = {}
+    """Return the bytes in ``.text`` of `linked` from each object, according to its map."""
+    sizes: dict[str, int] = {}
     for line in _text_lines(map_beside(linked)):
         if line.indent == _INPUT:
             file = _find_file(line.text)
-            found[file] = found.get(file, 0) + line.size
-    return found
+            sizes[file] = sizes.get(file, 0) + line.size
+    return sizes
 
 
 def _find_file(text: str) -> str:
@@ -82,7 +82,7 @@ def _find_file(text: str) -> str:
 
 
 def _text_lines(path: Path) -> Iterator[_Line]:
-    """Yield the lines below ``.text``."""
+    """Yield the lines of the section ``.text``."""
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

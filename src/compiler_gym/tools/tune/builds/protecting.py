@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Keep a build that runs in a copy from writing to the project itself, or tell that it did.
+"""Prevent a build in a copy from writing to the project itself, or report that it did.
 
-Makefiles name files by whole paths. Where bubblewrap can, the project cannot be written while a
-command runs; where not, what changed is found afterwards. No box: nothing else is kept away.
+Makefiles may contain absolute paths. If bubblewrap works, the project is read-only while a command
+runs; otherwise changes are detected afterwards. This is not a sandbox.
 """
 
 import os
@@ -23,23 +23,23 @@ _SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """Of one folder while commands run that should leave it alone."""
+    """The protection of one folder while commands run that must not change it."""
 
     folder: Path
     writable: tuple[Path, ...]
-    """What may be written all the same, where it lies in the folder."""
+    """Paths that stay writable, even inside the folder."""
     before: dict[str, tuple[int, ...]]
-    """What every file was."""
+    """The stamps of all files before."""
 
     @classmethod
     def of(cls, folder: Path, writable: Iterable[Path]) -> "Protection":
-        """Return the protection of `folder` as it is now."""
+        """Return the protection of `folder` in its current state."""
         homes = (os.environ.get("HOME", "/"), tempfile.gettempdir())
-        kept = tuple(path.resolve() for path in (*writable, *map(Path, homes)))
-        return cls(folder, kept, stamp_files(folder, leave_out=kept))
+        paths = tuple(path.resolve() for path in (*writable, *map(Path, homes)))
+        return cls(folder, paths, stamp_files(folder, leave_out=paths))
 
     def wrap(self, words: Sequence[str]) -> list[str]:
-        """Return the command that runs `words` while the folder cannot be written, if one can."""
+        """Return a command that runs `words` with the folder read-only, if that is possible."""
         folder = self.folder.resolve()
         tool = _tool()
         if tool is None or folder in (*self.writable, Path("/")):
@@ -51,12 +51,12 @@ class Protection:
         return [tool, *binds, "--", *words]
 
     def list_changed(self) -> list[str]:
-        """Return the files of the folder that are not what they were, less what we print to."""
+        """Return the changed files of the folder, except those that we print to."""
         after = stamp_files(self.folder, leave_out=self.writable)
         names = self.before.keys() | after.keys()
-        ours = {os.fstat(stream).st_ino for stream in (1, 2) if _is_open(stream)}
+        printed = {os.fstat(stream).st_ino for stream in (1, 2) if _is_open(stream)}
         changed = (name for name in names if self.before.get(name) != after.get(name))
-        return sorted(name for name in changed if after.get(name, (0,))[0] not in ours)
+        return sorted(name for name in changed if after.get(name, (0,))[0] not in printed)
 
 
 def _is_open(stream: int) -> bool:
@@ -69,16 +69,16 @@ def _is_open(stream: int) -> bool:
 
 @cache
 def _tool() -> str | None:
-    """Return bubblewrap where it can make a folder unwritable."""
-    found = shutil.which("bwrap")
-    if found is None:
+    """Return the path of bubblewrap, if it can make a folder read-only."""
+    tool = shutil.which("bwrap")
+    if tool is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
-        words = [found, "--dev-bind", "/", "/", "--ro-bind", folder, folder, "--"]
+        words = [tool, "--dev-bind", "/", "/", "--ro-bind", folder, folder, "--"]
         words += ["sh", "-c", ': > "$0/x"', folder]
         try:
-            done = subprocess.run(words, capture_output=True, timeout=_SECONDS, check=False)
+            result = subprocess.run(words, capture_output=True, timeout=_SECONDS, check=False)
         except (OSError, subprocess.TimeoutExpired):
             return None
-        said = done.stderr.decode(errors="replace")
-        return found if done.returncode and "Read-only file system" in said else None
+        message = result.stderr.decode(errors="replace")
+        return tool if result.returncode and "Read-only file system" in message else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run a build with stand-ins for its compilers, and read what they wrote down."""
+"""Run a build with stand-ins for its compilers, and read the commands that they record."""
 
 import errno
 import os
@@ -26,48 +26,48 @@ _UNKNOWN = re.compile(r"(unknown|unsupported|unrecognized) (argument|command-lin
 _C = ("cc", "gcc", "clang")
 _CXX = ("c++", "g++", "clang++")
 _MOST_LOGGED, _MOST_KEPT, _LONGEST_LINE = 64 << 20, 1 << 20, 1 << 12
-"""Bytes of what a build prints: on the disk, in memory, and of one line that is shown."""
+"""Limits on the output of a build in bytes: in the log, in memory, and per displayed line."""
 _READ_ONLY = "Read-only file system"
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One command of a build that made something."""
+    """One command of a build that wrote files."""
 
     words: tuple[str, ...]
-    """The command that was run, the real compiler first."""
+    """The command, beginning with the real compiler."""
     cwd: Path
     made: Mapping[str, str]
-    """The files that it made, as it names them, with the SHA-256 of their contents then."""
+    """The files that it wrote, as it names them, with the SHA-256 of their contents then."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What a build ran."""
+    """The recorded commands of a build."""
 
     folder: Path
-    """Where stand-ins, journal and log lie."""
+    """The folder for the stand-ins, the journal and the log."""
     tree: Path
-    """Where the build ran."""
+    """The folder in which the build ran."""
 
     @property
     def journal(self) -> Path:
-        """One line of JSON for each command."""
+        """The path of the journal, with one line of JSON for each command."""
         return self.folder / "commands.jsonl"
 
     @property
     def log(self) -> Path:
-        """What the build printed."""
+        """The path of the build's output."""
         return self.folder / "build.log"
 
     def events(self) -> Iterator[Event]:
-        """Yield what was run, in the order in which it ended."""
+        """Yield the commands in the order in which they finished."""
         try:
-            for read in lines(self.journal):
-                yield msgspec.convert(read, Event, dec_hook=lambda kind, text: kind(text))
+            for line in lines(self.journal):
+                yield msgspec.convert(line, Event, dec_hook=lambda kind, text: kind(text))
         except (ValueError, TypeError, OSError) as error:
             raise ProjectError(
-                f"what the build ran is damaged: {error}: build again, in another folder"
+                f"{self.journal} is damaged: {error}: build again in another folder"
             ) from error
 
 
@@ -85,10 +85,10 @@ def record_build(
 ) -> Recording:
     """Run `command` in `tree` with stand-ins that run `compiler` and `cxx_compiler`.
 
-    They are on PATH under the names that compilers have there, with a version or without, and
-    those `also_named`, and in CC and CXX. The build's standard input is closed. `wrap` makes the
-    command that is run of the build, and `poll` is called now and then, and may raise. Raises
-    `ProjectError` with the end of what the build printed when it fails.
+    The stand-ins are on PATH under the usual names of compilers, with or without a version, and
+    those in `also_named`, and in CC and CXX. The build's standard input is closed. `wrap` turns the
+    build's command into the one to run; `poll` is called regularly and may raise. Raises
+    `ProjectError` with the last output of the build if it fails.
     """
     recording = Recording(folder, tree)
     compiler, cxx_compiler = _resolve_command(compiler), _resolve_command(cxx_compiler)
@@ -126,10 +126,10 @@ def stand_in(
     watch: str | Path = WATCH,
     unrecorded: Sequence[str] = (),
 ) -> None:
-    """Write the program `path`, which runs `real` and notes in `journal` what that made.
+    """Write the program `path`, which runs `real` and records its outputs in `journal`.
 
-    Places are those that the build sees: in a system of its own, `python` and `watch` too. A
-    command with one of the texts `unrecorded` in it is only run, which takes a third of the time.
+    All paths are those that the build sees, which differ in a container. A command that contains
+    one of the strings `unrecorded` is run without recording, in a third of the time.
     """
     words = [python, "-I", "-S", str(watch), str(journal), str(len(real)), *real]
     patterns = "|".join(f"*{shlex.quote(text)}*" for text in unrecorded)
@@ -139,7 +139,7 @@ def stand_in(
 
 
 def compiler_variable(name: str) -> str:
-    """Return the variable that names a compiler called `name`: CC, CXX, or nothing for others.
+    """Return the variable for a compiler called `name`: CC, CXX, or nothing for others.
 
     >>> compiler_variable("gcc-12"), compiler_variable("c++"), compiler_variable("make")
     ('CC', 'CXX', '')
@@ -149,23 +149,23 @@ def compiler_variable(name: str) -> str:
 
 
 def _resolve_command(words: Sequence[str]) -> list[str]:
-    """Return the command with its program's place: on the build's PATH its name is ours."""
-    found = shutil.which(words[0])
-    if found is None:
-        raise ProjectError(f"expected {words[0]} on PATH to build the project with")
-    return [found, *words[1:]]
+    """Return the command with its full path: the build's PATH finds our stand-in instead."""
+    program = shutil.which(words[0])
+    if program is None:
+        raise ProjectError(f"{words[0]} not found on PATH; it is needed to build the project")
+    return [program, *words[1:]]
 
 
 def _names(names: Sequence[str]) -> set[str]:
-    """Return `names`, and those that PATH has of them with the number of a version behind."""
+    """Return `names`, and those programs on PATH that add a version number to one."""
     versioned = re.compile(rf"({'|'.join(map(re.escape, names))})-[\d.]+")
     folders = map(Path, os.environ.get("PATH", os.defpath).split(os.pathsep))
-    found = (name for folder in folders for name in _list_readable(folder))
-    return {*names, *filter(versioned.fullmatch, found)}
+    installed = (name for folder in folders for name in _list_readable(folder))
+    return {*names, *filter(versioned.fullmatch, installed)}
 
 
 def _list_readable(folder: Path) -> list[str]:
-    """Return the names in `folder`; none where PATH names what this user cannot read."""
+    """Return the names in `folder`; empty if it cannot be read."""
     try:
         return os.listdir(folder)
     except OSError:
@@ -173,7 +173,7 @@ def _list_readable(folder: Path) -> list[str]:
 
 
 def _as_word(path: Path) -> str:
-    """Return what a Makefile may write without quotes: the name, where the path needs them."""
+    """Return text that needs no quotes in a Makefile: the path, or else only its name."""
     return str(path) if shlex.quote(str(path)) == str(path) else path.name
 
 
@@ -185,38 +185,38 @@ def _run(
     log: Path,
     watching: "_Lines",
 ) -> int:
-    """Run a build to its end; an interrupt ends it, and all that it started, first."""
+    """Run a build and return its status; an interrupt stops all of its processes."""
     try:
         _require_program(command[0], cwd, variables["PATH"])
-        with log.open("wb") as kept:
+        with log.open("wb") as file:
 
             def take(part: bytes) -> None:
-                kept.write(part[: max(_MOST_LOGGED - watching.printed.count, 0)])
+                file.write(part[: max(_MOST_LOGGED - watching.printed.count, 0)])
                 watching.take(part)
 
-            ended = run_in_own_session(
+            process = run_in_own_session(
                 wrap(command), cwd=cwd, environment=variables, takes=take, poll=watching.poll
             )
             if watching.printed.count > _MOST_LOGGED:
-                kept.write(f"\n[{_MOST_LOGGED:,} bytes are here, and the end]\n".encode())
-                kept.write(watching.printed.text()[-_MOST_KEPT:].encode())
-            return ended.status
+                file.write(f"\n[{_MOST_LOGGED:,} bytes above; the end follows]\n".encode())
+                file.write(watching.printed.text()[-_MOST_KEPT:].encode())
+            return process.status
     except OSError as error:
         raise ProjectError(
-            f"cannot run {command[0]}: {error.strerror}: give the build after `--`, "
-            "for example `-- make`, or `-- sh -c './configure && make'`"
+            f"cannot run {command[0]}: {error.strerror}: write the build command "
+            "after `--`, such as `-- make` or `-- sh -c './configure && make'`"
         ) from error
 
 
 def _require_program(name: str, cwd: Path, path: str) -> None:
-    """Raise the `OSError` of a program that cannot be run: what wraps it would say it its way."""
+    """Raise `OSError` if the program cannot be run, because a wrapper would hide the error."""
     if shutil.which(str(cwd / name) if os.sep in name else name, path=path) is None:
         number = errno.EACCES if (cwd / name).is_file() and os.sep in name else errno.ENOENT
         raise OSError(number, os.strerror(number), name)
 
 
 class _Lines:
-    """Hands on what a build prints, line by line, and keeps a little of it."""
+    """A forwarder for the output of a build, line by line, which stores the end."""
 
     def __init__(self, on_line: Callable[[str], None] | None, poll: Callable[[], None]) -> None:
         self.printed = Printed(_MOST_KEPT)
@@ -225,25 +225,25 @@ class _Lines:
         self._rest = b""
 
     def take(self, part: bytes) -> None:
-        """Take what was printed next."""
+        """Process the next part of the output."""
         self.printed.add(part)
-        *lines, rest = (self._rest + part).split(b"\n")
-        self._rest = rest[-_LONGEST_LINE:]
+        *lines, tail = (self._rest + part).split(b"\n")
+        self._rest = tail[-_LONGEST_LINE:]
         if self._on_line is not None:
             for line in lines:
                 self._on_line(line[-_LONGEST_LINE:].decode(errors="replace").rstrip())
 
 
-def _advice(said: str, compiler: Sequence[str]) -> str:
-    """Return what to do where the compiler does not know what another one does."""
-    if _READ_ONLY in said:
+def _advice(output: str, compiler: Sequence[str]) -> str:
+    """Return advice for a build that failed, if the cause is known; otherwise nothing."""
+    if _READ_ONLY in output:
         return (
-            "\nThe build runs in a copy, and may not change the project itself: let it name "
-            "files from where it runs and not by their whole paths"
+            "\nThe build runs in a copy and must not change the project itself: use relative "
+            "paths in the build"
         )
-    if not _UNKNOWN.search(said):
+    if not _UNKNOWN.search(output):
         return ""
     return (
-        f"\nThe project is built with {Path(compiler[0]).name} here, which does not know every "
-        "flag of other compilers: leave these flags out, or choose with --compiler"
+        f"\nThe project is built with {Path(compiler[0]).name} here, which does not support every "
+        "flag of other compilers: remove these flags, or choose a compiler with --compiler"
     )

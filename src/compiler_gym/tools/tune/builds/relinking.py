@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Commands that compile the sources of a binary again, and link it as its build did.
+"""Commands that compile the sources of a binary again and link them as its build did.
 
-A driver is one compiler: its command, and what it is told besides. What a build decided that
-is now decided elsewhere is left out.
+A driver represents one compiler with additional flags. It drops those flags of the build that a
+plan decides.
 """
 
 import shlex
@@ -20,41 +20,41 @@ from compiler_gym.tools.tune.builds.binaries import Binary, Input, Unit
 __all__ = ["Driver", "Place", "run_command"]
 
 Place = Callable[[Input], Sequence[str]]
-"""What stands on the command line for one known input."""
+"""A function that returns the arguments for one known input."""
 _LITTLE = 1 << 20
-"""Bytes of free space with which a failing command may have failed of it."""
+"""Free space in bytes below which a full disk may be the cause of a failure."""
 _SECONDS = 1800.0
 _SHOWN = 3000
 _FOR_LINKER = "-Wl,"
-"""How words begin that are for a linker alone."""
+"""The prefix of flags that only the linker reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """How one compiler is called for the objects and the linked file of a binary."""
+    """The commands of one compiler for the objects and the linked file of a binary."""
 
     c: tuple[str, ...]
-    """The command that compiles, whatever the language."""
+    """The command that compiles all languages, and links C."""
     cxx: tuple[str, ...]
     """The command that links C++."""
     quiet: tuple[str, ...] = ()
-    """What keeps it from warning: nobody reads it."""
+    """Flags that suppress warnings."""
     linker: tuple[str, ...] = ()
-    """What chooses the linker."""
+    """Flags that choose the linker."""
     left_out: tuple[str, ...] = ()
-    """How flags of a build begin that are not passed on."""
+    """Prefixes of the build's flags that are dropped."""
     not_understood: tuple[str, ...] = ()
-    """Words in front of a source that are another compiler's."""
+    """Flags for sources that only another compiler supports."""
 
     def compile_words(self, unit: Unit, flags: Sequence[str], output: Path) -> list[str]:
-        """Return the command that compiles `unit`, with `flags` after its own."""
-        *own, source = unit.command.arguments(unit.source)
-        own = [
+        """Return the command that compiles `unit`, with `flags` after its own flags."""
+        *own_flags, source = unit.command.arguments(unit.source)
+        own_flags = [
             word
-            for word in own
+            for word in own_flags
             if word not in self.not_understood and not is_listed(word, self.left_out)
         ]
-        words = [*self.c, *self.quiet, *own, *flags, *unit.command.debug]
+        words = [*self.c, *self.quiet, *own_flags, *flags, *unit.command.debug]
         return [*words, "-c", source, "-o", str(output)]
 
     def link_words(
@@ -66,46 +66,46 @@ class Driver:
         *,
         strip: bool = True,
     ) -> list[str]:
-        """Return the command that links `binary` to `output`; `place` puts known inputs.
+        """Return the command that links `binary` to `output`; `place` returns known inputs.
 
-        Of two equal options the last counts: the build's own stand behind ours for the linker.
+        The build's own linker flags come after ours, because the last of two equal options counts.
         """
         command = binary.command
-        late = [flag for flag in (*self.linker, *flags) if flag.startswith(_FOR_LINKER)]
-        words = [*(self.cxx if binary.is_cxx else self.c), *self.quiet, *late]
+        linker_flags = [flag for flag in (*self.linker, *flags) if flag.startswith(_FOR_LINKER)]
+        words = [*(self.cxx if binary.is_cxx else self.c), *self.quiet, *linker_flags]
         words += [flag for flag in command.flags if not is_listed(flag, self.left_out)]
         inputs = {input.word: input for input in binary.inputs}
-        seen = set[str]()
+        linked = set[str]()
         for source in command.sources:
             words += place(inputs[source.name])
         for word in command.link_words:
-            known = inputs.get(word)
-            if known is None or not known.units:
+            file = inputs.get(word)
+            if file is None or not file.units:
                 words += [] if is_listed(word, self.left_out) else [word]
-            elif word not in seen:
-                words += place(known)
-                seen.add(word)
+            elif word not in linked:
+                words += place(file)
+                linked.add(word)
         stripped = ("-Wl,--strip-all",) if strip and not command.debug else ()
-        others = [flag for flag in (*self.linker, *flags) if flag not in late]
-        return [*words, *others, *stripped, "-o", str(output)]
+        other_flags = [flag for flag in (*self.linker, *flags) if flag not in linker_flags]
+        return [*words, *other_flags, *stripped, "-o", str(output)]
 
 
 def run_command(words: Sequence[str], cwd: Path) -> None:
-    """Run one command of a build; raise `ProjectError` with what it says where it fails."""
+    """Run one command of a build; raise `ProjectError` with its output if it fails."""
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             words, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS,
             check=False, env=build_variables(),
-            start_new_session=True,  # a Ctrl-C is for the search, which hands over what it has
+            start_new_session=True,  # Ctrl-C must only reach the search
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        raise ProjectError(f"no end within {_SECONDS:g} s: {shlex.join(words)}") from None
+        raise ProjectError(f"{shlex.join(words)} did not finish within {_SECONDS:g} s") from None
     except OSError as error:
         raise ProjectError(f"cannot run {words[0]} in {cwd}: {error.strerror}") from error
-    if done.returncode:
+    if result.returncode:
         printed = Printed(_SHOWN)
-        printed.add(done.stderr or done.stdout)
-        said = printed.last_lines()
+        printed.add(result.stderr or result.stdout)
+        output = printed.last_lines()
         if shutil.disk_usage(cwd).free < _LITTLE:
-            said += "\nThe disk is nearly full there: make room, and go on with --resume"
-        raise ProjectError(f"{shlex.join(words)}\nin {cwd} ended with {done.returncode}:\n{said}")
+            output += "\nThe disk is nearly full: free some space, then continue with --resume"
+        raise ProjectError(f"{shlex.join(words)}\nfailed in {cwd} ({result.returncode}):\n{output}")

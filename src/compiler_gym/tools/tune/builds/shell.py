@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Words as a shell reads them, with variables in the place of folders."""
+"""Shell commands and comments, with variables instead of folders."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ _CONTROLS = {
 
 
 def shell_text(words: Sequence[str], folders: Mapping[str, str]) -> str:
-    """Return a command; each of `folders`, wherever it stands in a word, is its variable.
+    """Return a command in which each of `folders` is replaced by its variable.
 
     >>> shell_text(["cc", "-I/tree/a b", "x.c"], {"/tree": "ROOT"})
     'cc -I"$ROOT"\\'/a b\\' x.c'
@@ -24,7 +24,7 @@ def shell_text(words: Sequence[str], folders: Mapping[str, str]) -> str:
 
 
 def shell_comment(text: str) -> str:
-    """Return `text` as lines that a shell passes over, whatever is in it.
+    """Return `text` as comment lines for a shell, safely for any text.
 
     >>> print(shell_comment("make\\nrm -rf x\\r\\x1b"))
     # make
@@ -37,8 +37,8 @@ def _word(word: str, folders: Mapping[str, str]) -> str:
     if not folders:
         return shlex.quote(word)
     longest = sorted(folders, key=len, reverse=True)
-    marks = re.compile(f"({'|'.join(map(re.escape, longest))})(?![^/=])")
-    pieces = [piece for piece in marks.split(word) if piece]
+    pattern = re.compile(f"({'|'.join(map(re.escape, longest))})(?![^/=])")
+    pieces = [piece for piece in pattern.split(word) if piece]
     return "".join(
         f'"${folders[piece]}"' if piece in folders else shlex.quote(piece) for piece in pieces
     ) or shlex.quote(word)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Copy the tree of a project, less the objects that a build makes again.
+"""Copy the tree of a project without the objects that a build generates.
 
-They would keep ``make`` from compiling anything. Programs and archives stay: where objects are
-newer they are linked again, and some are data of the project's tests. What its version control
-knows stays too.
+With its objects, ``make`` would not compile anything. Programs and archives are copied: they are
+linked again because objects are newer, and some are data of the project's tests. Files under
+version control are copied, too.
 """
 
 import os
@@ -33,13 +33,12 @@ _HEADER_BYTES = 20
 
 
 def copy_tree(source: Path, target: Path, *, leave_out: Iterable[Path] = ()) -> None:
-    """Copy the folder `source` to `target`, which must not exist, less the objects of a build.
+    """Copy the folder `source` to `target`, which must not exist, without the objects of a build.
 
-    Links stay links, but none leads from the copy into `source`: what names a place there, by its
-    whole path or by a way around, names that of the copy. Times stay as they are. `leave_out` are
-    folders in `source` that are not copied. What CMake and Meson generate is left out, too, and
-    the options they were given are kept. Raises `ProjectError` when a file cannot be read or there
-    is no room, and for a build directory whose project lies elsewhere.
+    Symlinks stay symlinks, but those that lead into `source` are redirected to the copy. Time
+    stamps are preserved. `leave_out` are folders in `source` that are not copied. Files that CMake
+    and Meson generate are not copied either, but their options are kept. Raises `ProjectError` if a
+    file cannot be read, if the disk is full, and for a build directory of a project elsewhere.
     """
     require_sources_in(source)
     try:
@@ -53,10 +52,10 @@ def copy_tree(source: Path, target: Path, *, leave_out: Iterable[Path] = ()) -> 
 
 
 def digest_files(source: Path, *, leave_out: Iterable[Path] = ()) -> dict[str, str]:
-    """Return what names the contents of every file that `copy_tree` takes, by its path.
+    """Return the digest of every file that `copy_tree` copies, by path.
 
-    What a linker or an archiver made is passed over: it may come and go. Raises `ProjectError`
-    when a file cannot be read.
+    Linked files and archives are skipped, because builds rewrite them. Raises `ProjectError` if a
+    file cannot be read.
     """
     try:
         return {
@@ -69,9 +68,9 @@ def digest_files(source: Path, *, leave_out: Iterable[Path] = ()) -> dict[str, s
 
 
 def stamp_files(source: Path, *, leave_out: Iterable[Path] = ()) -> dict[str, tuple[int, ...]]:
-    """Return what changes of every file in `source` when anybody writes to it, by its path."""
+    """Return a stamp of every file in `source`, by path, which changes with every write."""
     outside = {os.path.realpath(path) for path in leave_out}
-    found: dict[str, tuple[int, ...]] = {}
+    stamps: dict[str, tuple[int, ...]] = {}
     for folder, folders, files in os.walk(source):
         folders[:] = [
             name
@@ -80,25 +79,25 @@ def stamp_files(source: Path, *, leave_out: Iterable[Path] = ()) -> dict[str, tu
         ]
         for path in (Path(folder, name) for name in files):
             with suppress(OSError):
-                now = path.lstat()
-                found[os.path.relpath(path, source)] = (now.st_ino, now.st_size, now.st_ctime_ns)
-    return found
+                st = path.lstat()
+                stamps[os.path.relpath(path, source)] = (st.st_ino, st.st_size, st.st_ctime_ns)
+    return stamps
 
 
 def _files(source: Path, leave_out: Iterable[Path]) -> Iterator[Path]:
-    """Yield every file and link that is copied."""
-    ignored = _rule(source, leave_out)
+    """Yield every file and symlink that is copied."""
+    rule = _rule(source, leave_out)
     for folder, folders, files in os.walk(source):
-        left_out = ignored(folder, [*folders, *files])
+        excluded = rule(folder, [*folders, *files])
         links = [name for name in folders if Path(folder, name).is_symlink()]
-        folders[:] = [name for name in folders if name not in left_out]
-        yield from (Path(folder, name) for name in (*files, *links) if name not in left_out)
+        folders[:] = [name for name in folders if name not in excluded]
+        yield from (Path(folder, name) for name in (*files, *links) if name not in excluded)
 
 
 def _rule(source: Path, leave_out: Iterable[Path]) -> Callable[[str, list[str]], set[str]]:
-    """Return what tells which names in a folder of `source` are not copied."""
+    """Return a function from a folder of `source` and its names to those not to copy."""
     tracked = _list_tracked(source)
-    outside = {os.path.realpath(path) for path in leave_out}
+    excluded = {os.path.realpath(path) for path in leave_out}
 
     def ignore(folder: str, names: list[str]) -> set[str]:
         here = Path(folder)
@@ -106,7 +105,7 @@ def _rule(source: Path, leave_out: Iterable[Path]) -> Callable[[str, list[str]],
             name
             for name in names
             if name in _LEFT_OUT
-            or os.path.realpath(here / name) in outside
+            or os.path.realpath(here / name) in excluded
             or (here / name not in tracked and _is_made(here / name))
             or (here / name not in tracked and is_generated(here / name))
             or not _is_copied(here / name)
@@ -116,7 +115,7 @@ def _rule(source: Path, leave_out: Iterable[Path]) -> Callable[[str, list[str]],
 
 
 def _is_copied(path: Path) -> bool:
-    """Return whether `path` is a file, a folder or a link: sockets and pipes are of a process."""
+    """Return whether `path` is a file, a folder or a symlink, not a socket or a pipe."""
     mode = path.lstat().st_mode
     return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
 
@@ -135,35 +134,35 @@ def _links_in(folder: Path) -> Iterator[Path]:
 
 
 def _keep_inside(link: Path, source: Path, target: Path) -> None:
-    """Let a copied link lead to the place of the copy that it led to, or where it led outside."""
-    told, folder = os.readlink(link), link.parent.relative_to(target)
-    if not os.path.isabs(told) and os.path.normpath(folder / told).split(os.sep)[0] != os.pardir:
+    """Redirect a copied symlink into the copy, or to its old target outside `source`."""
+    dest, folder = os.readlink(link), link.parent.relative_to(target)
+    if not os.path.isabs(dest) and os.path.normpath(folder / dest).split(os.sep)[0] != os.pardir:
         return
     root = os.path.realpath(source)
-    named = os.path.normpath(Path(root, folder, told))
-    parent, name = os.path.split(named)
+    resolved = os.path.normpath(Path(root, folder, dest))
+    parent, name = os.path.split(resolved)
     link.unlink()
-    for found in (os.path.join(os.path.realpath(parent), name), os.path.realpath(named)):
-        if Path(found).is_relative_to(root):
-            place = target / os.path.relpath(found, root)
-            link.symlink_to(os.path.relpath(place, link.parent))
+    for path in (os.path.join(os.path.realpath(parent), name), os.path.realpath(resolved)):
+        if Path(path).is_relative_to(root):
+            copied = target / os.path.relpath(path, root)
+            link.symlink_to(os.path.relpath(copied, link.parent))
             return
-    link.symlink_to(named)
+    link.symlink_to(resolved)
 
 
 def _list_tracked(folder: Path) -> set[Path]:
-    """Return the files that git keeps; none where there is no git."""
+    """Return the files that git tracks; empty without git."""
     if not shutil.which("git"):
         return set()
-    done = subprocess.run(
+    result = subprocess.run(
         ["git", "-C", str(folder), "ls-files", "-z"], capture_output=True, check=False
     )
-    return {folder / os.fsdecode(name) for name in done.stdout.split(b"\0") if name}
+    return {folder / os.fsdecode(name) for name in result.stdout.split(b"\0") if name}
 
 
 def _is_made(path: Path) -> bool:
-    """Return whether `path` is an object of this machine or of link-time optimisation, or what
-    libtool writes beside one."""
+    """Return whether `path` is an object for x86-64 or link-time optimisation, or one of
+    libtool's files for an object."""
     if path.is_symlink() or not path.is_file():
         return False
     if path.suffix in _LIBTOOL:
@@ -180,7 +179,7 @@ def _is_made(path: Path) -> bool:
 
 
 def _reason(error: OSError | shutil.Error) -> str:
-    """Return what the system says: of several files that failed, for the first."""
+    """Return the system's message; if several files failed, that of the first."""
     failed: object = error.args[0] if error.args else ""
     if isinstance(error, shutil.Error) and isinstance(failed, list):
         return str(failed[0][-1])  # pyright: ignore[reportUnknownArgumentType]  # untyped in shutil

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Stands in for a compiler in somebody's build: runs the real one and notes what it made.
+"""A stand-in for a compiler in a build: runs the real compiler and records its outputs.
 
-A script for ``python -I -S``, started for every command of a build: it loads nothing of this
-package. Its arguments are the journal, how many words the real compiler has, these, and what
-the build asked for. The exit status is the compiler's; a journal that cannot be written is
-the build's failure, because what is not recorded would be lost silently.
+This script runs under ``python -I -S`` for every command of a build, so it imports nothing from
+this package. Its arguments are the journal, the number of arguments of the real compiler's
+command, that command, and the build's arguments. The exit status is the compiler's. If the journal
+cannot be written the build fails, because the command would be lost silently.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ import sys
 
 
 def outputs(words: "list[str]") -> "list[str]":
-    """Return the files that a command may have made."""
+    """Return the files that a command may have written."""
     for at, word in enumerate(words):
         if word == "-o" and at + 1 < len(words):
             return [words[at + 1]]
@@ -28,7 +28,7 @@ def outputs(words: "list[str]") -> "list[str]":
 
 
 def digest(path: str) -> str:
-    """Return what names the contents of a file; nothing where there is no file."""
+    """Return the SHA-256 of a file; empty if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return hashlib.sha256(file.read()).hexdigest()
@@ -37,21 +37,21 @@ def digest(path: str) -> str:
 
 
 def expand_response_files(words: "list[str]") -> "list[str]":
-    """Return the words with those of response files in their places: these may be deleted."""
+    """Replace response files, which the build may delete, by the arguments in these."""
     import shlex
 
-    found: list[str] = []
+    arguments: list[str] = []
     for word in words:
         if word.startswith("@") and os.path.isfile(word[1:]):
             with open(word[1:], errors="surrogateescape") as file:
-                found += expand_response_files(shlex.split(file.read()))
+                arguments += expand_response_files(shlex.split(file.read()))
         else:
-            found.append(word)
-    return found
+            arguments.append(word)
+    return arguments
 
 
 def main() -> int:
-    """Run the command and add one line to the journal."""
+    """Run the command and append one line to the journal."""
     journal, count = sys.argv[1], int(sys.argv[2])
     real, words = sys.argv[3 : 3 + count], sys.argv[3 + count :]
     try:
@@ -62,11 +62,11 @@ def main() -> int:
     if status:
         return status if status > 0 else 128 - status
     words = expand_response_files(words)
-    made = {path: digest(path) for path in outputs(words)}
-    made = {path: name for path, name in made.items() if name}
-    if made:
-        line = json.dumps({"words": [*real, *words], "cwd": os.getcwd(), "made": made}) + "\n"
-        # One write to a file opened for appending: parallel builds do not mix their lines.
+    digests = {path: digest(path) for path in outputs(words)}
+    digests = {path: name for path, name in digests.items() if name}
+    if digests:
+        line = json.dumps({"words": [*real, *words], "cwd": os.getcwd(), "made": digests}) + "\n"
+        # A single appending write keeps the lines of parallel commands apart.
         file = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         os.write(file, line.encode("utf-8", "surrogateescape"))
         os.close(file)

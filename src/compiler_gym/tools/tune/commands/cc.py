@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym cc`` and ``cxx``: compilers of C and C++ that keep what they compile.
+"""``compiler-gym cc`` and ``cxx``: C and C++ compilers that record what they compile.
 
-The real compiler does its work first, and its exit status is ours. Nothing that goes
-wrong with the keeping ever reaches the build: it is written to a file.
+The real compiler runs first and determines the exit status. Errors while recording never reach the
+build; they are written to a file.
 """
 
 import os
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["cc", "cxx"]
 
 _COMPILERS = {"cc": "COMPILER_GYM_CC", "cxx": "COMPILER_GYM_CXX"}
-"""The variables that name another compiler."""
+"""The environment variables that select another compiler."""
 
 
 def cc(context: typer.Context) -> None:
@@ -66,34 +66,34 @@ def _drive(verb: str, context: typer.Context) -> None:
         if len(arguments) < 2:
             example = _NAMED.get(arguments[0], "tuned.toml")
             raise PlanError(
-                f"expected a {'name' if arguments[0] in _NAMED else 'file'} after {arguments[0]}, "
-                f"as in `compiler-gym {verb} {arguments[0]} {example}`"
+                f"{arguments[0]} needs a {'name' if arguments[0] in _NAMED else 'file'}, as in "
+                f"`compiler-gym {verb} {arguments[0]} {example}`"
             )
         _WITH_PLAN[arguments[0]](verb, Path(arguments[1]), arguments[2:])
         return
-    if arguments == ["--help"]:  # of both: the compiler's own follows
+    if arguments == ["--help"]:  # print both help texts: the compiler's own follows
         typer.echo(f"{getdoc(cc if verb == 'cc' else cxx)}\n")
         sys.stdout.flush()
     words = [*_compiler(verb), *arguments]
     status = _run(words)
     if status == 0:
-        _keep_where_asked(words)
+        _record_if_requested(words)
     raise typer.Exit(status)
 
 
 def _use_recipe(verb: str, name: Path, arguments: list[str]) -> None:
-    """Compile and link as a recipe says."""
-    _keep_and_leave(run_with_recipe(verb, str(name), arguments), parse_command(verb, arguments))
+    """Compile and link with a recipe."""
+    _record_and_exit(run_with_recipe(verb, str(name), arguments), parse_command(verb, arguments))
 
 
 def _use_policy(verb: str, name: Path, arguments: list[str]) -> None:
-    """Compile and link as the recipe of a policy says: nothing is chosen by it here."""
-    _keep_and_leave(run_with_policy(verb, str(name), arguments), parse_command(verb, arguments))
+    """Compile and link with the recipe of a policy, without its choice of a plan."""
+    _record_and_exit(run_with_policy(verb, str(name), arguments), parse_command(verb, arguments))
 
 
-def _keep_and_leave(status: int, command: CompilerCommand) -> None:
+def _record_and_exit(status: int, command: CompilerCommand) -> None:
     if status == 0:
-        _keep_where_asked([*_compiler("cxx" if command.is_cxx else "cc"), *command.words[1:]])
+        _record_if_requested([*_compiler("cxx" if command.is_cxx else "cc"), *command.words[1:]])
     raise typer.Exit(status)
 
 
@@ -102,28 +102,28 @@ def _become_driver(verb: str, plan: Path, arguments: list[str]) -> None:
 
 
 def _check_plan(verb: str, plan: Path, arguments: list[str]) -> None:
-    """Print what the driver needs to know of the plan in a file; refuse an invalid plan."""
+    """Print the data that the driver needs to apply a plan; refuse an invalid plan."""
     from compiler_gym.tools.tune import driver_facts, read_plan
 
-    read = read_plan(plan)
-    tuner = _find_tuner(read)
+    build_plan = read_plan(plan)
+    tuner = _find_tuner(build_plan)
     compilers = (_find_recorder("cc"), _find_recorder("cxx")) if tuner is None else tuner.compilers
-    sys.stdout.buffer.write(driver_facts(read, compilers))
+    sys.stdout.buffer.write(driver_facts(build_plan, compilers))
     sys.stdout.buffer.flush()
 
 
 def _apply_plan(verb: str, plan: Path, words: list[str]) -> None:
-    """Apply the plan in a file to what the command `words` has just linked."""
+    """Apply the plan in a file to the output of the link command `words`."""
     from compiler_gym.tools.tune import apply_plan, read_plan
 
-    read = read_plan(plan)
-    tuner = _find_tuner(read)
+    build_plan = read_plan(plan)
+    tuner = _find_tuner(build_plan)
     if tuner is not None:
         try:
-            apply_plan(read, tuner, words, Path.cwd(), say=_say)
-        except Exception as error:  # the build must go on, whatever this is
-            _say(f"the plan is not applied: {type(error).__name__}: {error}")
-    _keep_where_asked(words)
+            apply_plan(build_plan, tuner, words, Path.cwd(), say=_say)
+        except Exception as error:  # no error may stop the build
+            _say(f"plan not applied: {type(error).__name__}: {error}")
+    _record_if_requested(words)
 
 
 _WITH_PLAN = {
@@ -133,20 +133,20 @@ _WITH_PLAN = {
     "--check-plan": _check_plan,
     "--apply-plan": _apply_plan,
 }
-"""What a first argument asks for that a file or a name follows; the driver itself uses the last
-two."""
+"""The functions for first arguments that need a file or a name; the last two are internal to the
+driver."""
 _NAMED = {"--recipe": "small", "--policy": "size"}
-"""What a name follows, and an example of one."""
+"""The arguments that need a name, each with an example."""
 
 
 def _find_tuner(plan: "BuildPlan") -> "Tuner | None":
-    """Return the tuner that applies `plan`; print why and return None if none can."""
+    """Return the tuner that applies `plan`; print a message and return None if there is none."""
     from compiler_gym.tools.tune import find_tuner
 
     try:
         return find_tuner(plan)
     except UnknownNameError:
-        _say(f"the plan is for {plan.compiler}, which nothing here can apply")
+        _say(f"plan not applied: no tuner is installed for {plan.compiler}")
         return None
 
 
@@ -155,25 +155,25 @@ def _say(text: str) -> None:
 
 
 def _exact_arguments(verb: str, context: typer.Context) -> list[str]:
-    # Parsing has swallowed a `--`, which means something to a compiler.
+    # Typer's parser removes a `--`, which the compiler must see.
     return sys.argv[2:] if sys.argv[1:2] == [verb] else list(context.args)
 
 
 def _compiler(verb: str) -> list[str]:
-    named = os.environ.get(_COMPILERS[verb])
-    return shlex.split(named) if named else _find_recorder(verb)
+    command = os.environ.get(_COMPILERS[verb])
+    return shlex.split(command) if command else _find_recorder(verb)
 
 
 def _find_recorder(verb: str) -> list[str]:
     recorder = _recorder()
     names = recorder.COMMANDS if verb == "cc" else recorder.CXX_COMMANDS
-    found = next((name for name in names if shutil.which(name)), None)
-    if found is None:
+    command = next((name for name in names if shutil.which(name)), None)
+    if command is None:
         raise UnknownNameError(
-            f"expected one of {', '.join(names)} on PATH: install one with "
+            f"none of {', '.join(names)} found on PATH: install one with "
             f"`{recorder.INSTALL}`, or set {_COMPILERS[verb]}"
         )
-    return [found]
+    return [command]
 
 
 def _run(words: list[str]) -> int:
@@ -186,17 +186,17 @@ def _run(words: list[str]) -> int:
     return status if status >= 0 else 128 - status
 
 
-def _keep_where_asked(words: list[str]) -> None:
-    named = os.environ.get(RECORDING_FOLDER)
-    if named:
-        _keep(words, Path(named).expanduser().absolute())
+def _record_if_requested(words: list[str]) -> None:
+    folder = os.environ.get(RECORDING_FOLDER)
+    if folder:
+        _keep(words, Path(folder).expanduser().absolute())
 
 
 def _keep(words: list[str], folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _recorder(words).record(words, Path.cwd(), folder)
-    except Exception as error:  # the build must go on, whatever this is
+    except Exception as error:  # no error may stop the build
         _note(folder, f"{shlex.join(words)}\n  {type(error).__name__}: {error}\n")
 
 
@@ -209,7 +209,7 @@ def _note(folder: Path, text: str) -> None:
 
 
 class _Recorder(Protocol):
-    """A compiler's part that keeps what its commands compile: a module, or an object."""
+    """A compiler's recorder of compilations: a module or an object."""
 
     COMMANDS: Sequence[str]
     """The commands that compile C, the preferred one first."""
@@ -218,7 +218,7 @@ class _Recorder(Protocol):
     """The shell command that installs the first of them."""
 
     def record(self, words: list[str], cwd: Path, folder: Path) -> object:
-        """Compile as `words` say and keep the program in `folder`."""
+        """Compile with the command `words` and store the program in `folder`."""
 
 
 def _recorder(words: Sequence[str] = ()) -> _Recorder:

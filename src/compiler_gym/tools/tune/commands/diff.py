@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["WORSE", "diff", "run_diff"]
 
 WORSE = 1
-"""The exit status where the second is larger."""
+"""The exit status if the second result is larger."""
 
 
 def run_diff(words: Sequence[str]) -> None:
-    """Read `words` as a command line of ``tune diff``, and run it."""
+    """Run ``tune diff`` with the arguments `words`."""
     command = typer.Typer(rich_markup_mode=None, add_completion=False)
     command.command("diff", context_settings={"help_option_names": ["-h", "--help"]})(diff)
     status = command(list(words), prog_name="compiler-gym tune diff", standalone_mode=False)
@@ -30,14 +30,14 @@ def run_diff(words: Sequence[str]) -> None:
 
 
 def diff(
-    first: Annotated[Path, typer.Argument(metavar="A", help="A folder of tune, or a tuned.toml.")],
-    second: Annotated[Path, typer.Argument(metavar="B", help="Another.")],
+    first: Annotated[Path, typer.Argument(metavar="A", help="Output folder or tuned.toml.")],
+    second: Annotated[Path, typer.Argument(metavar="B", help="Another one.")],
     json: Json = False,
 ) -> None:
-    """Show what two tuned builds have different: files, sizes, decisions and sources.
+    """Compare two tuned builds: files, sizes, decisions and sources.
 
-    Exit status: 0 when B is as small as A or smaller, 1 when a file grew or a file
-    of A is not in B, 2 when one of them cannot be read.
+    Exit status: 0 if B is not larger than A, 1 if a file is larger in B or missing there, 2 if
+    A or B cannot be read.
     """
     from compiler_gym.tools.tune import compare_plans, read_tuned
 
@@ -52,8 +52,8 @@ def diff(
 
 def _show(difference: "PlanDifference") -> None:
     console = output()
-    for name, (ours, theirs) in difference.settings.items():
-        console.print(f"{name}: {ours} -> {theirs}", soft_wrap=True)
+    for name, (old, new) in difference.settings.items():
+        console.print(f"{name}: {old} -> {new}", soft_wrap=True)
     if difference.binaries:
         show(_sizes(difference), console)
     for binary in difference.binaries:
@@ -66,9 +66,9 @@ def _show(difference: "PlanDifference") -> None:
         console.print(f"only in A: {name}", soft_wrap=True)
     for name in difference.only_second:
         console.print(f"only in B: {name}", soft_wrap=True)
-    both = difference.only_first or difference.only_second or difference.settings
-    if not both and all(binary.is_same for binary in difference.binaries):
-        console.print("no difference")
+    differs = difference.only_first or difference.only_second or difference.settings
+    if not differs and all(binary.is_same for binary in difference.binaries):
+        console.print("no differences")
 
 
 def _sizes(difference: "PlanDifference") -> "Table":
@@ -82,13 +82,13 @@ def _sizes(difference: "PlanDifference") -> "Table":
             first, second = binary.sizes.get(measure.key, (None, None))
             if first is None and second is None:
                 continue
-            said = "" if first is None or second is None else share(first, second)
-            colour = "yellow" if said.endswith("larger") else "green"
+            change = "" if first is None or second is None else share(first, second)
+            colour = "yellow" if change.endswith("larger") else "green"
             style = "bold" if measure is binary.measure else ""
             cells = (
                 style_text(text, style) for text in (measure.label, *map(_number, (first, second)))
             )
-            rows.add_row(name, *cells, style_text(said, colour))
+            rows.add_row(name, *cells, style_text(change, colour))
             name = ""
     return rows
 
@@ -99,13 +99,13 @@ def _number(size: int | None) -> str:
 
 def _lines(binary: "BinaryDifference") -> Iterator[str]:
     if binary.has_other_passes:
-        yield "other passes"
+        yield "different passes"
     yield from (f"- {name}" for name in binary.only_first)
     yield from (f"+ {name}" for name in binary.only_second)
-    for said, paths in (
+    for label, paths in (
         ("changed", binary.changed_sources),
-        ("gone", binary.sources_gone),
-        ("new", binary.sources_new),
+        ("removed", binary.sources_gone),
+        ("added", binary.sources_new),
     ):
         if paths:
-            yield f"sources {said}: {', '.join(paths)}"
+            yield f"sources {label}: {', '.join(paths)}"

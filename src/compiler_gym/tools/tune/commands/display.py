@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Shows a running tuning on standard error: live on a terminal, a line now and then elsewhere."""
+"""Show a running tuning on standard error: live on a terminal, as occasional lines elsewhere."""
 
 import math
 import time
@@ -33,7 +33,7 @@ class _Row:
 
 
 class TuningDisplay(TuningWatcher):
-    """A watcher that shows what it is told; it ends a build where the user wants to stop."""
+    """A watcher that displays progress, and stops a build on Ctrl-C."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class TuningDisplay(TuningWatcher):
 
     def says(self, text: str) -> None:
         """Show the step that begins."""
-        if not self._rows:  # nothing is found yet that could be handed over
+        if not self._rows:  # there are no results to write yet
             self._interrupts.check()
         self._step, self._line = text, ""
         self._print(text)
@@ -83,7 +83,7 @@ class TuningDisplay(TuningWatcher):
         for row in self._rows.values():
             row.is_done = True
         self._rows[binary] = _Row(sizes)
-        self._print(f"{binary}: bytes{self._counted} that others make")
+        self._print(f"{binary}: bytes to beat{self._counted}")
         for name, size in sizes.items():
             self._print(f"  {size:>11,}  {name}")
 
@@ -115,13 +115,13 @@ class TuningDisplay(TuningWatcher):
         from rich.spinner import Spinner
         from rich.text import Text
 
-        step = "stopping: writing what was found" if self._interrupts.requested else None
+        step = "stopping: writing the results" if self._interrupts.requested else None
         lines: list[RenderableType] = [Spinner("dots", Text(step or self._step))]
         if self._line:
             lines.append(Text(f"  {self._line}", style="dim", no_wrap=True, overflow="ellipsis"))
         if self._rows:
             lines.append(self._table())
-            hint = "Ctrl-C ends the search and hands over what was found"
+            hint = "Ctrl-C ends the search and writes the best result so far"
             again = "Ctrl-C again stops at once; --resume continues"
             lines.append(Text(again if self._interrupts.requested else hint, style="dim"))
         return Group(*lines)

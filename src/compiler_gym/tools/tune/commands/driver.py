@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Hand a call of ``compiler-gym cc --plan`` over to the compiled driver, before anything is loaded.
+"""Pass a call of ``compiler-gym cc --plan`` to the compiled driver, before other imports.
 
-A build calls its compiler thousands of times: what is imported here is what every call costs.
+A build calls its compiler thousands of times, so this module imports as little as possible.
 """
 
 import os
@@ -12,6 +12,6 @@ __all__ = ["become_driver"]
 
 
 def become_driver(words: list[str]) -> None:
-    """Become the driver of the language that `words` name first, or exit where there is none."""
+    """Replace this process by the driver for the verb in `words`; exit if it is missing."""
     driver = find_compiled_driver(words[0])
     os.execv(driver, [driver, *words[1:]])

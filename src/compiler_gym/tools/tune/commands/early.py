@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Serves calls of ``compiler-gym cc`` that a plan, a recipe or a policy decides, without Typer."""
+"""Run ``compiler-gym cc`` with a plan, a recipe or a policy without loading Typer."""
 
 __all__ = ["serve"]
 
 
 def serve(words: list[str]) -> int | None:
-    """Become the compiler that `words` ask for, or return an exit status; None to go on."""
+    """Run the call `words`, or return its exit status; None means that Typer must handle it."""
     if len(words) < 3:
         return None
     if words[1] == "--plan":

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What ``compiler-gym cc --policy`` does with a call: units are compiled by a recipe, and what is
-linked is linked by the plan that the policy chooses for it.
+"""Run ``compiler-gym cc --policy``: compile with a recipe, and link with the plan that the policy
+chooses.
 
-Only a link loads more than a recipe does. What a build links to ask a question is linked by the
-recipe alone: nobody keeps it.
+Only linking loads more modules than a recipe does. Programs that a build links only to test the
+compiler are linked with the recipe.
 """
 
 import contextlib
@@ -37,72 +37,71 @@ _CHECKED = "--never-larger"
 
 
 def run_known_policy(verb: str, name: str, arguments: Sequence[str]) -> int | None:
-    """Do what a call asks for, and return the status; do nothing where too little is known yet."""
-    is_checked, own = _own(arguments)
-    command = parse_command(verb, own)
+    """Run a call, and return its exit status; return None if its templates are not cached."""
+    is_checked, compiler_arguments = _own(arguments)
+    command = parse_command(verb, compiler_arguments)
     if _is_linked_by_plan(command) and (policy := policy_file(name)) is not None:
         compiler = next((name for name, files in _list_shipped().items() if policy in files), None)
-        status = _link_by(verb, policy, command, compiler, is_checked=is_checked)
+        status = _link_with(verb, policy, command, compiler, is_checked=is_checked)
         if status is not None:
             return status
-    return run_known_compiler(verb, "", own, kept_as=_name_kept(name))
+    return run_known_compiler(verb, "", compiler_arguments, kept_as=_name_kept(name))
 
 
 def run_with_policy(verb: str, name: str, arguments: Sequence[str]) -> int:
-    """Do what a call asks for by the recipe of the policy `name`, and return the status.
+    """Run a call with the recipe of the policy `name`, and return the exit status.
 
-    Raises `UnknownNameError` for a policy that there is not, and `PlanError` for a file that is
-    none.
+    Raises `UnknownNameError` for an unknown policy, and `PlanError` for a file that is not a
+    policy.
     """
     recipe = _name_recipe(name)
     return run_with_recipe(verb, recipe, _own(arguments)[1], kept_as=_name_kept(name))
 
 
 def run_known_recipe(verb: str, name: str, arguments: Sequence[str]) -> int | None:
-    """Do what a call asks for, and return the status; do nothing where too little is known yet.
+    """Run a call, and return its exit status; return None if its templates are not cached.
 
-    What is compiled and linked in one call is taken apart, so that each source is compiled as `-c`
-    does.
+    A call that compiles and links is split, so that each source is compiled as with `-c`.
     """
     command = parse_command(verb, arguments)
     if command.sources and _is_linked_by_plan(command):
         from compiler_gym.errors import CompilerGymError
         from compiler_gym.tools.tune import recipe_named
 
-        with contextlib.suppress(CompilerGymError):  # the next attempt says why
+        with contextlib.suppress(CompilerGymError):  # run_known_compiler below reports the error
             recipe = recipe_named(name)
             compiler = recipe.compiler.partition(" ")[0]
-            status = _link_by(verb, recipe.plan, command, compiler, is_checked=False)
+            status = _link_with(verb, recipe.plan, command, compiler, is_checked=False)
             if status is not None:
                 return status
     return run_known_compiler(verb, name, arguments)
 
 
 def policy_files() -> dict[str, Path]:
-    """Return the files of the policies of every installed compiler, by name."""
+    """Return the policy files of all installed compilers, by name."""
     return {file.stem: file for files in _list_shipped().values() for file in files}
 
 
 def _list_shipped() -> dict[str, list[Path]]:
-    """Return the files of the policies that each compiler ships."""
+    """Return the policy files by compiler."""
     from importlib.resources import as_file, files
 
     from compiler_gym.lazy import parts
 
-    found: dict[str, list[Path]] = {}
+    shipped: dict[str, list[Path]] = {}
     for compiler, entry in parts("policies").items():
         with as_file(files(entry.load())) as path:
-            found[compiler] = sorted(path.glob("*.json"))
-    return found
+            shipped[compiler] = sorted(path.glob("*.json"))
+    return shipped
 
 
 def policy_file(name: str) -> Path | None:
-    """Return the file of a policy, by its name or its own path; None where there is none."""
+    """Return the file of the policy with this name or path; None if the name is unknown."""
     return Path(name) if name.endswith(".json") else policy_files().get(name)
 
 
 def policy_named(name: str) -> Path:
-    """Return the file of the policy `name`; raise `UnknownNameError` with the names there are."""
+    """Return the file of the policy `name`; raise `UnknownNameError` with the known names."""
     from compiler_gym.errors import UnknownNameError, unknown_name
 
     path = policy_file(name)
@@ -112,14 +111,14 @@ def policy_named(name: str) -> Path:
 
 
 def _own(arguments: Sequence[str]) -> tuple[bool, list[str]]:
-    """Return whether the plain level is linked, too, and the arguments for the compiler."""
+    """Return whether to link without the plan, too, and the compiler's arguments."""
     if arguments[:1] and arguments[0] in (_ONCE, _CHECKED):
         return arguments[0] == _CHECKED, list(arguments[1:])
     return True, list(arguments)
 
 
 def _is_linked_by_plan(command: CompilerCommand) -> bool:
-    """Return whether `command` links what somebody keeps, with a linker that follows a plan."""
+    """Return whether `command` links a real program, with a linker that can apply a plan."""
     return (
         command.mode is Mode.PROGRAM
         and not any(word in ("--", "-r") for word in command.words)
@@ -127,7 +126,7 @@ def _is_linked_by_plan(command: CompilerCommand) -> bool:
     )
 
 
-def _link_by(
+def _link_with(
     verb: str,
     chosen_by: "Path | BinaryPlan",
     command: CompilerCommand,
@@ -135,7 +134,7 @@ def _link_by(
     *,
     is_checked: bool,
 ) -> int | None:
-    """Link by a policy or a plan; return None, and have done nothing, where it has no say."""
+    """Link with a policy or a plan; return None, without linking, if it does not apply."""
     from compiler_gym.lazy import part
 
     def say(text: str) -> None:
@@ -144,8 +143,8 @@ def _link_by(
     try:
         policies = part("policies", compiler)
         status: int | None = policies.link(chosen_by, command, is_checked=is_checked, say=say)
-    except Exception as error:  # the build must go on, whatever this is
-        tell(verb, f"linked by the recipe: {type(error).__name__}: {error}")
+    except Exception as error:  # no error may stop the build
+        tell(verb, f"linked with the recipe: {type(error).__name__}: {error}")
         return None
     return status if status is None or status >= 0 else 128 - status
 

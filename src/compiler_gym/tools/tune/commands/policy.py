@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym policy``: measure what makes programs small, learn it, and judge it on others."""
+"""``compiler-gym policy``: measure recipes, train policies, and evaluate them on other programs."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -68,18 +68,20 @@ def measure(
     learner = part("learners", compiler)
     choice = learner.CorpusChoice(tuple(split or _LEARNT_FROM), per_package, most)
     with _watching("opening the corpus") as watch:
-        kept = learner.measure(corpus, folder, choice, recipe, watch)
-    rows = list(kept.rows())
+        measurements = learner.measure(corpus, folder, choice, recipe, watch)
+    rows = list(measurements.rows())
     programs = {row.program for row in rows}
     failed = sum(bool(row.error) for row in rows)
     if json:
         print_json(
-            {"path": str(kept.path), "outcomes": len(rows), "programs": len(programs),
+            {"path": str(measurements.path), "outcomes": len(rows), "programs": len(programs),
              "failed": failed}
         )  # fmt: skip
         return
-    said = f"{kept.path}: {len(rows):,} outcomes of {len(programs)} programs, {failed} failed"
-    output().print(said, soft_wrap=True)
+    text = (
+        f"{measurements.path}: {len(rows):,} outcomes of {len(programs)} programs, {failed} failed"
+    )
+    output().print(text, soft_wrap=True)
 
 
 @policy.command()
@@ -122,17 +124,17 @@ def _arm(learner: Any, name: str) -> Any:
 
 
 def _print_verdicts(verdicts: list[Any]) -> None:
-    rows = table("Way", "Against", "Code", "Loaded", "Worst", "Larger", "Time", typed=("Way",))
-    for one in verdicts:
+    rows = table("Build", "Against", "Code", "Loaded", "Worst", "Larger", "Time", typed=("Build",))
+    for v in verdicts:
         rows.add_row(
-            one.arm, one.rival, _format_percent(one.code), _format_percent(one.loaded),
-            f"{one.worst - 1:+.1%}", f"{one.clearly_larger} of {one.programs}",
-            f"{one.seconds.mean:.2f}",
+            v.arm, v.rival, _format_percent(v.code), _format_percent(v.loaded),
+            f"{v.worst - 1:+.1%}", f"{v.clearly_larger} of {v.programs}",
+            f"{v.seconds.mean:.2f}",
         )  # fmt: skip
     show(rows)
     first = verdicts[0]
     output().print(f"{first.programs} programs of {first.packages} packages")
-    for name in sorted({name for one in verdicts for name in one.failed}):
+    for name in sorted({name for v in verdicts for name in v.failed}):
         output().print(f"not linked: {name}", soft_wrap=True)
 
 
@@ -159,20 +161,20 @@ def train(
     """
     learner = part("learners", compiler)
     with errors().status("reading programs"):
-        made = learner.train(
+        result = learner.train(
             outcomes, corpus, recipe=recipe, count=plans, seed=seed, loss=_loss(learner, loss)
         )
-    learner.write_policy(made.policy, path)
+    learner.write_policy(result.policy, path)
     if json:
-        worth = {name: asdict(one) for name, one in made.against_plain.items()}
-        print_json({"path": str(path), "programs": dict(made.programs), "against_plain": worth})
+        worth = {name: asdict(row) for name, row in result.against_plain.items()}
+        print_json({"path": str(path), "programs": dict(result.programs), "against_plain": worth})
         return
     rows = table("Chosen by", "Loaded", "From", "To", "Larger", "Worst", typed=("Chosen by",))
-    for name, one in made.against_plain.items():
-        shares = (one.mean, one.low, one.high)
+    for name, row in result.against_plain.items():
+        numbers = (row.mean, row.low, row.high)
         rows.add_row(
-            name, *(f"{share:+.2f} %" for share in shares),
-            f"{100 * one.larger:.0f} %", f"{one.worst:+.1f} %",
+            name, *(f"{share:+.2f} %" for share in numbers),
+            f"{100 * row.larger:.0f} %", f"{row.worst:+.1f} %",
         )  # fmt: skip
     show(rows)
 
@@ -184,29 +186,29 @@ def show_policy(
     json: Json = False,
 ) -> None:
     """Show the plans of a policy, and how it was trained."""
-    found = part("learners", compiler).read_policy(policy_named(name))
+    learnt = part("learners", compiler).read_policy(policy_named(name))
     if json:
-        plans = {plan.name: plan.decisions() for plan in found.plans}
-        print_json({"recipe": found.recipe, "plans": plans, "known": dict(found.known)})
+        plans = {plan.name: plan.decisions() for plan in learnt.plans}
+        print_json({"recipe": learnt.recipe, "plans": plans, "known": dict(learnt.known)})
         return
-    for plan in found.plans:
+    for plan in learnt.plans:
         output().print(heading(plan.name))
         for decision in plan.decisions():
             output().print(f"  {decision}", soft_wrap=True)
-    for fact, value in found.known.items():
+    for fact, value in learnt.known.items():
         output().print(f"{fact}: {value}", soft_wrap=True)
 
 
-def _loss(learner: Any, named: str) -> Any:
-    losses = {str(one): one for one in learner.Loss}
-    if named not in losses:
-        raise UnknownNameError(unknown_name("loss", named, losses))
-    return losses[named]
+def _loss(learner: Any, name: str) -> Any:
+    losses = {str(loss): loss for loss in learner.Loss}
+    if name not in losses:
+        raise UnknownNameError(unknown_name("loss", name, losses))
+    return losses[name]
 
 
 @contextmanager
 def _watching(beginning: str) -> Generator[Callable[[int, int], None]]:
-    """Show how many programs are done, on a terminal; after Ctrl-C say how to go on, and end."""
+    """Show the number of finished programs; after Ctrl-C print how to continue, and exit."""
     try:
         with errors().status(beginning) as status:
 

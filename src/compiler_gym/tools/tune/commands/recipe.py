@@ -29,7 +29,7 @@ class _Action(StrEnum):
 
 
 def recipe(
-    action: Annotated[_Action, typer.Argument(help="What to do.")] = _Action.LIST,
+    action: Annotated[_Action, typer.Argument(help="`list` or `show`.")] = _Action.LIST,
     name: Annotated[
         str | None,
         typer.Argument(help="Recipe to show."),
@@ -49,50 +49,50 @@ def recipe(
     if action is _Action.SHOW:
         if name is None:
             raise InvalidParameterError(
-                "which recipe? expected a name, as in `compiler-gym recipe show "
+                "`recipe show` needs a name, as in `compiler-gym recipe show "
                 f"{list_shipped_recipes()[0].name}`"
             )
         _show_recipe(recipe_named(name), is_json=json)
     elif name is not None:
-        raise InvalidParameterError(f"to see {name}: `compiler-gym recipe show {name}`")
+        raise InvalidParameterError(f"to show {name}, run `compiler-gym recipe show {name}`")
     elif json:
-        print_json({"recipes": [_recipe_as_json(each) for each in list_shipped_recipes()]})
+        print_json({"recipes": [_recipe_as_json(item) for item in list_shipped_recipes()]})
     else:
-        rows = table("Recipe", "Goal", "Compiler", "Machine", "What it does", typed=("Recipe",))
-        for each in list_shipped_recipes():
-            rows.add_row(each.name, each.goal, each.compiler, each.known.machine, each.known.about)
+        rows = table("Recipe", "Goal", "Compiler", "Machine", "Purpose", typed=("Recipe",))
+        for item in list_shipped_recipes():
+            rows.add_row(item.name, item.goal, item.compiler, item.known.machine, item.known.about)
         show(rows)
         output().print(
             "Show one:", heading(f"compiler-gym recipe show {list_shipped_recipes()[0].name}")
         )
 
 
-def _show_recipe(chosen: "TuningRecipe", *, is_json: bool) -> None:
+def _show_recipe(recipe: "TuningRecipe", *, is_json: bool) -> None:
     if is_json:
-        print_json(_recipe_as_json(chosen))
+        print_json(_recipe_as_json(recipe))
         return
-    print_command(shlex.join(_words(chosen)), indent="")  # one line where a Makefile reads it
+    print_command(shlex.join(_words(recipe)), indent="")  # a Makefile needs a single line
 
 
-def _words(chosen: "TuningRecipe") -> list[str]:
+def _words(recipe: "TuningRecipe") -> list[str]:
     from compiler_gym.tools.tune import tuner_named
 
-    tuner = tuner_named(chosen.compiler.partition(" ")[0])
-    return list(tuner.plain_words(chosen.plan))
+    tuner = tuner_named(recipe.compiler.partition(" ")[0])
+    return list(tuner.plain_words(recipe.plan))
 
 
-def _recipe_as_json(chosen: "TuningRecipe") -> dict[str, object]:
-    known = chosen.known
+def _recipe_as_json(recipe: "TuningRecipe") -> dict[str, object]:
+    provenance = recipe.known
     return {
-        "name": chosen.name,
-        "goal": chosen.goal,
-        "compiler": chosen.compiler,
-        "machine": known.machine,
-        "about": known.about,
-        "found_by": known.found_by,
-        "command": _words(chosen),
-        "decisions": list(chosen.plan.decisions()),
-        "measured": dict(known.measured),
-        "tested": dict(known.tested),
-        "left_out": dict(known.left_out),
+        "name": recipe.name,
+        "goal": recipe.goal,
+        "compiler": recipe.compiler,
+        "machine": provenance.machine,
+        "about": provenance.about,
+        "found_by": provenance.found_by,
+        "command": _words(recipe),
+        "decisions": list(recipe.plan.decisions()),
+        "measured": dict(provenance.measured),
+        "tested": dict(provenance.tested),
+        "left_out": dict(provenance.left_out),
     }

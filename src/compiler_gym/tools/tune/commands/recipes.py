@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What ``compiler-gym cc --recipe`` runs in the place of a call, kept between the calls of a build.
+"""Compute the commands of ``compiler-gym cc --recipe``, and cache them between calls.
 
-A recipe is checked by its compiler's tuner, which takes most of a second to load. What comes of
-it depends on whether a call compiles or links and, unless words go between those of the recipe or
-ask for passes of their own, on nothing else of it: so it is kept, for as long as the recipe's file,
-the compiler and PATH are the same.
+The compiler's tuner, which checks a recipe, takes most of a second to load. The resulting flags
+depend only on whether a call compiles or links, except for rare calls whose arguments interact with
+the recipe's. They are cached until the recipe's file, the compiler or PATH changes.
 """
 
 import hashlib
@@ -33,9 +32,9 @@ __all__ = [
 ]
 
 RECORDING_FOLDER = "COMPILER_GYM_CC_OUTPUT"
-"""The variable that asks to keep what is compiled, and names where."""
+"""The environment variable that turns on recording and names the folder."""
 Templates = Mapping[str, tuple[list[str], list[str]]]
-"""What comes before the arguments of a call of each kind, and what behind them."""
+"""The text before and after the arguments of a call, for each kind of call."""
 _MARK = "-DCOMPILER_GYM_MARK"
 _OBJECT, _NOTHING, _PROGRAM, _QUESTION = "object", "nothing", "program", "question"
 _USUAL: Mapping[str, Sequence[str]] = {
@@ -44,16 +43,16 @@ _USUAL: Mapping[str, Sequence[str]] = {
     _PROGRAM: ("x.c",),
     _QUESTION: ("x.c", "-oconftest"),
 }
-"""A call of each kind, in the order in which the compiled driver reads them; one for assembly is as
-one that makes nothing, and a question is linked without the recipe."""
+"""An example of each kind of call, in the order in which the compiled driver reads them. Calls for
+assembly count as `_NOTHING`; a test of the compiler, `_QUESTION`, is linked without the recipe."""
 
 
 def run_known_compiler(
     verb: str, name: str, arguments: Sequence[str], *, kept_as: str = ""
 ) -> int | None:
-    """Do what a call asks for, where all is known that this takes; otherwise return None.
+    """Run a call with cached templates, and return its exit status; None without them.
 
-    What is known is kept under the name of the recipe, or as `kept_as`.
+    They are cached under the name of the recipe, or as `kept_as`.
     """
     command = parse_command(verb, arguments)
     kind = _usual_kind(command)
@@ -66,7 +65,7 @@ def run_known_compiler(
 
 
 def run_with_recipe(verb: str, name: str, arguments: Sequence[str], *, kept_as: str = "") -> int:
-    """Do what a call asks for by a recipe, and return the status; see `words_with_recipe`."""
+    """Run a call with a recipe, and return its exit status; see `words_with_recipe`."""
     command = parse_command(verb, arguments)
     words = words_with_recipe(verb, name, arguments, kept_as=kept_as)
     templates = _templates(name, command.is_cxx) if _usual_kind(command) == _PROGRAM else None
@@ -76,10 +75,10 @@ def run_with_recipe(verb: str, name: str, arguments: Sequence[str], *, kept_as: 
 def words_with_recipe(
     verb: str, name: str, arguments: Sequence[str], *, kept_as: str = ""
 ) -> list[str]:
-    """Return the command that a call of ``cc`` or ``cxx`` with `arguments` becomes.
+    """Return the command to run for a call of ``cc`` or ``cxx`` with `arguments`.
 
-    It is kept under the name of the recipe, or as `kept_as`. Raises `UnknownNameError` for a
-    recipe that there is not, and `PlanError` for one of another machine.
+    It is cached under the name of the recipe, or as `kept_as`. Raises `UnknownNameError` for an
+    unknown recipe, and `PlanError` for one for another machine.
     """
     command = parse_command(verb, arguments)
     kind = _usual_kind(command)
@@ -91,30 +90,31 @@ def words_with_recipe(
 
 
 def tell(verb: str, text: str) -> None:
-    """Print a line of our own among what a build prints."""
+    """Print a message to standard error, with the name of the command."""
     sys.stderr.write(f"compiler-gym {verb}: {text}\n")
 
 
 def _run_compiler(
     verb: str, command: CompilerCommand, words: list[str], templates: Templates | None
 ) -> int:
-    """Run `words`, which do what `command` asks for, and return the status.
+    """Run `words` for the call `command`, and return the exit status.
 
-    A link that fails by the recipe is made without it: objects hold machine code, too.
+    If linking with the recipe fails, link without it, which works because objects also contain
+    machine code.
     """
     if templates is not None and _usual_kind(command) == _PROGRAM:
-        done = subprocess.run(words, check=False, stderr=subprocess.PIPE)
-        if done.returncode == 0:
-            sys.stderr.write(done.stderr.decode(errors="replace"))
+        result = subprocess.run(words, check=False, stderr=subprocess.PIPE)
+        if result.returncode == 0:
+            sys.stderr.write(result.stderr.decode(errors="replace"))
             return 0
         words = _with_arguments(templates, _QUESTION, command)
         status = subprocess.run(words, check=False).returncode
         if status == 0:
-            tell(verb, f"{command.output or 'a.out'}: the recipe failed, linked without it")
+            tell(verb, f"{command.output or 'a.out'}: linked without the recipe, which failed")
         return status
     if command.mode is Mode.PROGRAM and command.other_linker and not command.is_question:
-        made, linker = command.output or "a.out", command.other_linker
-        tell(verb, f"{made}: linked without the recipe, by {linker}: only lld can apply it")
+        output, linker = command.output or "a.out", command.other_linker
+        tell(verb, f"{output}: linked with {linker}, without the recipe, which needs lld")
     if command.mode is Mode.OBJECT:
         option = "--compile-quietly" if command.is_question else "--compile"
         words = [find_compiled_driver(verb), option, *words]
@@ -125,12 +125,12 @@ def _run_compiler(
 
 
 def _usual_kind(command: CompilerCommand) -> str | None:
-    """Return the kind of call that `command` is; None for one that only its tuner understands."""
+    """Return the kind of the call `command`; None if only the tuner can handle it."""
     arguments = command.words[1:]
     if command.is_rare:
         return None
     if command.mode is Mode.PROGRAM:
-        # Files on the way to machine code are asked for: link-time optimisation makes none.
+        # -save-temps needs intermediate files, which link-time optimisation does not write.
         is_plain = command.sources and any("-save-temps" in word for word in arguments)
         return _QUESTION if command.is_question or is_plain else _PROGRAM
     if command.mode is Mode.OBJECT:
@@ -140,7 +140,7 @@ def _usual_kind(command: CompilerCommand) -> str | None:
 
 
 def parse_command(verb: str, arguments: Sequence[str]) -> CompilerCommand:
-    """Return the call of ``cc`` or ``cxx`` with `arguments`, taken apart."""
+    """Parse a call of ``cc`` or ``cxx`` with `arguments`."""
     return CompilerCommand.parse(["cc" if verb == "cc" else "c++", *arguments], Path.cwd())
 
 
@@ -155,33 +155,33 @@ def _make_anew(name: str, command: CompilerCommand) -> list[str]:
     recipe = recipe_named(name)
     if recipe.known.machine != platform.machine():
         raise PlanError(
-            f"the recipe {recipe.name} is for {recipe.known.machine}, and this machine is "
-            f"{platform.machine()}: `compiler-gym tune` finds one for it"
+            f"the recipe {recipe.name} is for {recipe.known.machine}, but this machine is "
+            f"{platform.machine()}: search for decisions with `compiler-gym tune`"
         )
     tuner = tuner_named(recipe.compiler.partition(" ")[0])
     return list(tuner.command_with(recipe.plan, command))
 
 
 def _templates(name: str, is_cxx: bool) -> Templates:
-    found: dict[str, tuple[list[str], list[str]]] = {}
+    templates: dict[str, tuple[list[str], list[str]]] = {}
     for kind, usual in _USUAL.items():
         driver = "c++" if is_cxx else "cc"
         words = _make_anew(name, CompilerCommand.parse([driver, _MARK, *usual]))
         at = words.index(_MARK)
-        found[kind] = words[:at], words[at + 1 + len(usual) :]
-    return found
+        templates[kind] = words[:at], words[at + 1 + len(usual) :]
+    return templates
 
 
 def find_kept_file(name: str, is_cxx: bool) -> Path:
-    """Return the file that keeps what comes of the recipe, or of `kept_as`, `name`."""
-    told = [__version__, name, "c++" if is_cxx else "cc"]
-    told += [os.environ.get(which, "") for which in ("PATH", "COMPILER_GYM_CLANG")]
-    digest = hashlib.sha256(os.fsencode("".join(f"{word}\0" for word in told))).hexdigest()
+    """Return the cache file for the recipe `name` (or `kept_as`)."""
+    parts = [__version__, name, "c++" if is_cxx else "cc"]
+    parts += [os.environ.get(variable, "") for variable in ("PATH", "COMPILER_GYM_CLANG")]
+    digest = hashlib.sha256(os.fsencode("".join(f"{word}\0" for word in parts))).hexdigest()
     return cache_path(f"recipe-words/{digest}")
 
 
 def _read_kept(kept: Path) -> Templates | None:
-    """Return what was kept, None where it is damaged or something changed that it came from."""
+    """Return the cached templates; None if they are missing, damaged or out of date."""
     try:
         files, set_apart, marks, *words = _lists_in(kept.read_bytes())
         is_same = files == _identities(files[::2]) and (*set_apart,) == SET_APART
@@ -193,7 +193,7 @@ def _read_kept(kept: Path) -> Templates | None:
 
 
 def keep_templates(kept: Path, templates: Templates) -> None:
-    """Write `templates` to the file `kept`, where that can be done."""
+    """Write `templates` to the file `kept`, if possible."""
     from compiler_gym.files import write_whole
     from compiler_gym.tools.tune import recipe_files
 
@@ -204,14 +204,14 @@ def keep_templates(kept: Path, templates: Templates) -> None:
     try:
         write_whole(kept, os.fsencode(text))
     except OSError:
-        pass  # the next call takes as long as this one
+        pass  # without a cache, the next call is only slower
 
 
 def _lists_in(data: bytes) -> list[list[str]]:
-    """Return lists of words, each ended by an empty word; the compiled driver reads them, too."""
-    *words, rest = os.fsdecode(data).split("\0")
-    if rest or words[-1:] != [""]:
-        raise ValueError("expected lists that end")
+    """Split data into lists that each end with an empty string, as the compiled driver does."""
+    *words, end = os.fsdecode(data).split("\0")
+    if end or words[-1:] != [""]:
+        raise ValueError("unterminated list")
     lists: list[list[str]] = [[]]
     for word in words[:-1]:
         if word:
@@ -222,13 +222,13 @@ def _lists_in(data: bytes) -> list[list[str]]:
 
 
 def _identities(files: Sequence[str]) -> list[str]:
-    """Return each file, and behind it what changes when it is replaced or written to."""
-    found: list[str] = []
+    """Return each file, followed by text that changes when it is replaced or written."""
+    identities: list[str] = []
     for name in files:
-        known = os.stat(name)
+        status = os.stat(name)
         times = (
-            part for ns in (known.st_mtime_ns, known.st_ctime_ns) for part in divmod(ns, 10**9)
+            part for ns in (status.st_mtime_ns, status.st_ctime_ns) for part in divmod(ns, 10**9)
         )
-        facts = (known.st_dev, known.st_ino, known.st_size, *times)
-        found += [name, "".join(f"{fact} " for fact in facts)]
-    return found
+        facts = (status.st_dev, status.st_ino, status.st_size, *times)
+        identities += [name, "".join(f"{fact} " for fact in facts)]
+    return identities

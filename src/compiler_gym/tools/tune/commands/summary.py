@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Prints what a tuning found: sizes beside each other, where everything lies, what to do next."""
+"""Print the results of a tuning: a table of sizes, the written files, and next steps."""
 
 import shlex
 from pathlib import Path
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["show_summary"]
 
 _SHOWN = 8
-"""Other linked files, and decisions, that are listed by name."""
+"""The maximum number of other linked files or decisions to list by name."""
 
 
 def show_summary(summary: "TuningSummary") -> None:
-    """Print everything."""
+    """Print the whole summary."""
     from compiler_gym.tools.tune import Goal
 
     console, goal = output(), Goal(summary.goal)
@@ -31,21 +31,21 @@ def show_summary(summary: "TuningSummary") -> None:
             console.print(line, soft_wrap=True)
     if summary.others:
         names = ", ".join(summary.others[:_SHOWN])
-        rest = len(summary.others) - _SHOWN
+        hidden = len(summary.others) - _SHOWN
         console.print(
             heading(
-                "The build links more: ",
-                names + (f" and {rest} others" if rest > 0 else "") + ": add --binary NAME to tune",
+                "Also linked by this build: ",
+                names + (f" and {hidden} others" if hidden > 0 else "") + ": use --binary NAME",
             ),
             soft_wrap=True,
         )
     if summary.check is None and summary.run is None:
         console.print(
-            heading("Not tested: ", "give --check 'make check', or --run with a command"),
+            heading("Not tested: ", "add --check 'make check', or --run with a command"),
             soft_wrap=True,
         )
     if summary.is_interrupted:
-        console.print("interrupted: this is what was found so far", style="yellow")
+        console.print("interrupted: these are the results so far", style="yellow")
     _show_next(summary)
 
 
@@ -53,7 +53,7 @@ def _sizes(binary: "BinarySummary") -> "Table":
     from compiler_gym.tools.tune import columns, share
 
     shown, key = columns(binary.sizes), binary.measure.key
-    numbers = tuple(one.label for one in shown)
+    numbers = tuple(m.label for m in shown)
     rows = table("Built with", *numbers, "Tuned is", right=numbers,
                  title=f"{binary.name}: bytes, stripped")  # fmt: skip
     tuned = binary.sizes["tuned"]
@@ -63,7 +63,7 @@ def _sizes(binary: "BinarySummary") -> "Table":
         against = "" if is_tuned else share(sizes[key], tuned[key])
         colour = "green" if against.endswith("smaller") else "yellow"
         rows.add_row(
-            style_text(name, style), *(style_text(f"{sizes[one.key]:,}", style) for one in shown),
+            style_text(name, style), *(style_text(f"{sizes[m.key]:,}", style) for m in shown),
             style_text(against, colour),
         )  # fmt: skip
     return rows
@@ -88,25 +88,25 @@ def _front(binary: "BinarySummary") -> "Table":
 def _remarks(binary: "BinarySummary", goal: "Goal") -> list[str]:
     lines: list[str] = []
     if binary.speed.get("confirm_speedup", 1.0) < 1:
-        lines += binary.notes[:1]  # the run that confirms comes first where the result loses
+        lines += binary.notes[:1]  # a loss in the held-out run comes first
     if not binary.is_better:
         lines.append(
-            f"nothing {goal.better} than {binary.rival} was found, in {binary.tried:,} compilations"
+            f"found nothing {goal.better} than {binary.rival} in {binary.tried:,} compilations"
         )
     if "speedup" in binary.speed:
         speed = binary.speed
-        between = f", between {speed['low']:.3f} and {speed['high']:.3f}" if "low" in speed else ""
+        between = f" ({speed['low']:.3f} to {speed['high']:.3f})" if "low" in speed else ""
         lines.append(f"{speed['speedup']:.3f} times as fast as {binary.rival}{between}")
     if "profile_speedup" in binary.speed:
         against = binary.speed["profile_speedup"]
-        lines.append(f"{against:.3f} times as fast as with the profile and no other choice")
+        lines.append(f"{against:.3f} times as fast as with the profile alone")
     gains = sorted((d.gain, d.name) for d in binary.decisions if d.gain is not None and d.gain > 0)
     if gains:
-        won = ", ".join(f"{name} {gain:,}" for gain, name in reversed(gains[-_SHOWN:]))
-        lines.append(f"Savings lost if one decision is removed: {won}")
+        listed = ", ".join(f"{name} {gain:,}" for gain, name in reversed(gains[-_SHOWN:]))
+        lines.append(f"Savings lost if one decision is removed: {listed}")
     if names := binary.not_measured:
-        rest = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        lines.append(f"Not measured alone: {', '.join(names[:_SHOWN])}{rest}")
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        lines.append(f"Gain not measured: {', '.join(names[:_SHOWN])}{more}")
     lines += [f"reverted {name}: a test fails with it" for name in binary.taken_back]
     return list(dict.fromkeys([*lines, *binary.notes]))
 
@@ -116,24 +116,24 @@ def _show_next(summary: "TuningSummary") -> None:
 
     console = output()
     folder = _short(Path(summary.folder))
-    rows = table("Written", "What it is", typed=("Written",), title=f"In {folder}")
+    rows = table("File", "Contents", typed=("File",), title=f"In {folder}")
     for binary in summary.binaries:
         rows.add_row(binary.file, "the tuned binary, stripped")
         debug = debug_name(binary.file)
         if (Path(summary.folder) / debug).is_file():
             rows.add_row(debug, "its debug information, where debuggers look for it")
-        rows.add_row(f"work/tree/{binary.name}", "as the project builds it itself")
+        rows.add_row(f"work/tree/{binary.name}", "the project's own build")
         if binary.front:
             rows.add_row("front/", "the other builds, each with its plan and script")
-    rows.add_row("report.html", "what each decision won, and sizes by function; open it")
-    rows.add_row("tuned.toml", "every decision, to read, keep and compare")
-    rows.add_row("reproduce.sh", "the same bytes without this library")
+    rows.add_row("report.html", "the gain from each decision, and sizes by function")
+    rows.add_row("tuned.toml", "the plan: every decision")
+    rows.add_row("reproduce.sh", "a script that produces the same bytes without this library")
     show(rows, console)
     console.print(style_text("Next:", "bold"))
     for command in _commands(summary, folder):
         print_command(command, console)
     if summary.rebuild:
-        console.print("In a clean tree, this build makes the same file:", soft_wrap=True)
+        console.print("In a clean tree, this build produces the same file:", soft_wrap=True)
         print_command(summary.rebuild, console)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["NOT_BETTER", "tune"]
 
 NOT_BETTER = 1
-"""The exit status of --require-better where nothing better was found."""
+"""The exit status of --require-better if nothing better was found."""
 _DIFF = "diff"
 
 _DEFAULTS = Request()
@@ -61,7 +61,7 @@ def tune(
         return
     if not context.args:
         raise InvalidParameterError(
-            "nothing to build: give the project's build after --, as in `compiler-gym tune -- make`"
+            "nothing to build: write the build command after --, as in `compiler-gym tune -- make`"
         )
     request = replace(
         request,
@@ -84,7 +84,7 @@ def tune(
 
 
 def _tune(request: Request, tuner: "Tuner", *, is_quiet: bool) -> "TuningSummary":
-    """Return what was found, or raise `KeyboardInterrupt` where the user stopped before."""
+    """Return the results, or raise `KeyboardInterrupt` if the user stopped before any."""
     from compiler_gym.tools.tune import TuningJob, write_report
     from compiler_gym.tools.tune.commands.display import TuningDisplay
 
@@ -107,12 +107,12 @@ def _tune(request: Request, tuner: "Tuner", *, is_quiet: bool) -> "TuningSummary
                     is_interrupted=interrupts.requested, rebuild=job.rebuild,
                 )  # fmt: skip
         except (KeyboardInterrupt, ProjectError) as error:
-            # What runs in the foreground gets the Ctrl-C too, and fails of it.
+            # A foreground process receives the Ctrl-C too, and may fail because of it.
             if not interrupts.requested:
                 raise
-            errors().print(_where_to_go_on(request), soft_wrap=True)
+            errors().print(_resume_hint(request), soft_wrap=True)
             raise KeyboardInterrupt from error
 
 
-def _where_to_go_on(request: Request) -> str:
-    return f"nothing is written yet: --resume continues from {request.output}"
+def _resume_hint(request: Request) -> str:
+    return f"no result yet: --resume continues from {request.output}"

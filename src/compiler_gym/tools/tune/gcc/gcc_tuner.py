@@ -224,7 +224,7 @@ class GccTuner:
 def _rivals(
     maker: GccMaker, rival_flags: Mapping[str, tuple[Sequence[str], Sequence[str]]], jobs: int
 ) -> dict[str, Path]:
-    project_build = {"own flags": maker.strip_file("own", maker.folder / "original")}
+    project_build = {"your flags": maker.strip_file("own", maker.folder / "original")}
     return project_build | {
         name: maker.make(f"rival-{number}", flags, linker, jobs=jobs)
         for number, (name, (flags, linker)) in enumerate(rival_flags.items())

@@ -298,7 +298,7 @@ def _rivals(
 
     with ThreadPoolExecutor(linker.jobs) as pool:
         paths = pool.map(link, links.values())
-        project_build = {"own flags": linker.strip_file("own", linker.folder / "original")}
+        project_build = {"your flags": linker.strip_file("own", linker.folder / "original")}
         return project_build | dict(zip(links, paths, strict=True))
 
 
