@@ -119,9 +119,7 @@ def test_rows_that_contradict_each_other_are_refused(rows: Any, message: str) ->
 
 def test_a_row_whose_space_nobody_described_is_found() -> None:
     table = Table((structs.replace(TEXT, space=None),))
-    with pytest.raises(
-        TableError, match="text has no space: add one to its row or to 'read'"
-    ):
+    with pytest.raises(TableError, match="text has no space: add one to its row or to 'read'"):
         table.specs()
 
 

@@ -31,7 +31,9 @@ def test_a_command_that_cannot_be_read_is_named_with_its_file(tmp_path: Path) ->
     failed: list[tuple[str, str]] = []
     assert [name for name, _, _ in read_database(path, failed)] == ["b.c"]
     assert [name for name, _ in failed] == ["a.c"]
-    with pytest.raises(BenchmarkInitError, match=r"compile_commands\.json: a\.c: the compiler command is empty"):
+    with pytest.raises(
+        BenchmarkInitError, match=r"compile_commands\.json: a\.c: the compiler command is empty"
+    ):
         list(read_database(path))
 
 

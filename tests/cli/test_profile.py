@@ -85,7 +85,10 @@ def test_a_step_may_see_and_earn_nothing(cli: Run) -> None:
     [
         ((PROGRAM, "sroaa"), "no action 'sroaa'"),
         ((PROGRAM, "100000"), "no action number 100000"),
-        ((PROGRAM, "gvn", "--random", "3"), "actions and --random cannot be combined: use one of them"),
+        (
+            (PROGRAM, "gvn", "--random", "3"),
+            "actions and --random cannot be combined: use one of them",
+        ),
         ((), "no program is given: name one, or use --state FILE"),
         ((PROGRAM, "--random", "-1"), "--random must be at least 0 (got -1)"),
         ((PROGRAM, "gvn", "--reward", "none"), "no reward space 'none'"),

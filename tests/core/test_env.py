@@ -97,7 +97,11 @@ def test_random_programs_repeat_with_the_seed(make_env: MakeEnv) -> None:
     ("arguments", "error", "match"),
     [
         ({"isolation": "thread"}, InvalidParameterError, "isolation must be 'process' or"),
-        ({"render_mode": "rgb_array"}, InvalidParameterError, "must be human, ansi, diff or ansi_diff"),
+        (
+            {"render_mode": "rgb_array"},
+            InvalidParameterError,
+            "must be human, ansi, diff or ansi_diff",
+        ),
         ({"action_space": "Passes"}, UnknownNameError, "no action space 'Passes'"),
         ({"observation_space": "Passes"}, UnknownNameError, "no observation space 'Passes'"),
         ({"reward_space": "Passes"}, UnknownNameError, "no reward space 'Passes'"),

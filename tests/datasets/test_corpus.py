@@ -84,9 +84,9 @@ def test_a_corpus_that_is_removed_while_open_is_a_typed_error(path: Path) -> Non
     iterator = corpus.benchmarks()
     next(iterator)
     path.unlink()
-    with pytest.raises(DatasetInitError, match="cannot read the corpus .*No such file"):
+    with pytest.raises(DatasetInitError, match=r"cannot read the corpus .*No such file"):
         corpus.benchmark("c-v0/dir/f1.c")
-    with pytest.raises(DatasetInitError, match="cannot read the corpus .*No such file"):
+    with pytest.raises(DatasetInitError, match=r"cannot read the corpus .*No such file"):
         list(iterator)
     assert not corpus.installed
     with pytest.raises(DatasetInitError, match="import it again"):

@@ -27,5 +27,7 @@ def test_shards_do_not_depend_on_the_number_of_processes() -> None:
 
 
 def test_a_number_out_of_range_is_refused() -> None:
-    with pytest.raises(InvalidParameterError, match="steps must be a whole number of at least 1 \\(got 0"):
+    with pytest.raises(
+        InvalidParameterError, match="steps must be a whole number of at least 1 \\(got 0"
+    ):
         CollectOptions(steps=0)

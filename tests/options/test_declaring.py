@@ -62,5 +62,5 @@ def test_none_is_left_out_where_it_is_the_default(wrong: Any) -> None:
 )
 def test_the_least_number_of_a_range_is_in_it(range: Range, least: Any) -> None:
     range.check("it", least)
-    with pytest.raises(InvalidParameterError, match=f"it must be"):
+    with pytest.raises(InvalidParameterError, match="it must be"):
         range.check("it", least - 1)

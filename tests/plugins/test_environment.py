@@ -88,7 +88,9 @@ def test_a_folder_of_declarations_is_part_of_the_catalogue(
 ) -> None:
     monkeypatch.setenv("COMPILER_GYM_PLUGINS", str(declared.parent))
     (declared.parent / "broken.toml").write_text("x")
-    with pytest.warns(CompilerGymWarning, match=r"skipping a plug-in: .*broken.toml is not a valid"):
+    with pytest.warns(
+        CompilerGymWarning, match=r"skipping a plug-in: .*broken.toml is not a valid"
+    ):
         assert "fake-program-menu-v0" in list(registration.COMPILER_GYM_ENVS)
     with compiler_gym.make("fake-program-menu-v0") as env:
         assert env.episode.selection.action_space_name == "Menu"

@@ -103,9 +103,8 @@ def test_a_vocabulary_that_cannot_be_used_is_named(
         env={VARIABLE: str(path)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode != 0
-    assert (
-        f"{path} is not an IR2Vec vocabulary (JSON with Opcodes, Types and Arguments)"
-        in (done.stderr)
+    assert f"{path} is not an IR2Vec vocabulary (JSON with Opcodes, Types and Arguments)" in (
+        done.stderr
     )
 
 

@@ -13,7 +13,7 @@ from compiler_gym.search import Budget
 def test_a_budget_without_an_end_or_without_a_beginning_is_refused(
     bounds: dict[str, float],
 ) -> None:
-    with pytest.raises(InvalidParameterError, match="set seconds|must be|expected"):
+    with pytest.raises(InvalidParameterError, match=r"set seconds|must be|expected"):
         Budget(**bounds)  # type: ignore[arg-type]
 
 

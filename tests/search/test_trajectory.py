@@ -122,7 +122,7 @@ def test_a_hypothesis_that_is_not_monotone_still_ends_in_a_true_one(env: LlvmEnv
 )
 def test_a_hypothesis_that_is_false_at_first_is_refused(env: LlvmEnv, minimise: Minimise) -> None:
     play(env, 1, 2)
-    with pytest.raises(MinimizationError, match="false for the whole episode .2 actions"):
+    with pytest.raises(MinimizationError, match=r"false for the whole episode .2 actions"):
         list(minimise(env, always(False)))
 
 

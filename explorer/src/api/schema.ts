@@ -151,7 +151,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Measure costs of nodes; measured costs are kept. */
+        /** Measure costs of nodes; results are cached. */
         post: operations["costs"];
         delete?: never;
         options?: never;
@@ -166,7 +166,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Say which functions differ in two states, and by how much. */
+        /** Compare the functions of two states. */
         get: operations["difference"];
         put?: never;
         post?: never;
@@ -183,7 +183,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Stream what happens in a session. */
+        /** Stream the events of a session. */
         get: operations["session_events"];
         put?: never;
         post?: never;
@@ -202,7 +202,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Apply actions from a node; each leads to another node. */
+        /** Apply actions from a node; each one leads to a node. */
         post: operations["add_nodes"];
         delete?: never;
         options?: never;
@@ -356,7 +356,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Begin a search that starts from a node's actions. */
+        /** Start a search from the actions of a node. */
         post: operations["search"];
         delete?: never;
         options?: never;
@@ -406,7 +406,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Stream the results of a task from beginning to end. */
+        /** Stream all events of a task. */
         get: operations["task_events"];
         put?: never;
         post?: never;
@@ -425,7 +425,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Begin to try every action on a node. */
+        /** Start a task that tries every action on a node. */
         post: operations["try_all"];
         delete?: never;
         options?: never;
@@ -444,13 +444,13 @@ export interface components {
             index: number;
             name: string;
         };
-        /** @description The meaning of one number of an action that consists of several. */
+        /** @description The meaning of one number in an action that consists of several. */
         ActionPart: {
             description: string;
             name: string;
             values: string;
         };
-        /** @description An action space: its actions by name, or how an action is written. */
+        /** @description An action space: its named actions, or the structure of its actions. */
         ActionSpace: {
             actions: components["schemas"]["Action"][];
             form: components["schemas"]["Shape"] | null;
@@ -465,17 +465,17 @@ export interface components {
             task: components["schemas"]["Task"];
             tried: components["schemas"]["Tried"][];
         };
-        /** @description What a cost is after a standard pipeline. */
+        /** @description A cost after a standard pipeline, for comparison. */
         Baseline: {
             observation: string;
             title: string;
         };
-        /** @description Programs of a dataset, or of all. */
+        /** @description Programs of one dataset or of all. */
         Catalogue: {
             benchmarks: string[];
             more: boolean;
         };
-        /** @description A number of the program that the timeline shows; less is better. */
+        /** @description A measure of the program that the timeline shows; lower is better. */
         Cost: {
             at_once: boolean;
             baselines: components["schemas"]["Baseline"][];
@@ -484,7 +484,7 @@ export interface components {
             title: string;
             unit: string;
         };
-        /** @description The measured costs of one node; null where a measurement failed. */
+        /** @description The measured costs of one node; null if a measurement failed. */
         CostValues: {
             costs: {
                 [key: string]: number | null;
@@ -509,7 +509,7 @@ export interface components {
             name: string;
             programs: number | null;
         };
-        /** @description The functions that differ between the states `a` and `b`; their texts are other requests. */
+        /** @description The functions that differ between states `a` and `b`, without their texts. */
         Difference: {
             a: number;
             b: number;
@@ -523,7 +523,7 @@ export interface components {
             status: string;
             target: string;
         };
-        /** @description All that an environment offers, as ``compiler-gym describe`` gives it, and its views. */
+        /** @description The description of an environment, as in ``compiler-gym describe``, and its views. */
         Environment: {
             about: string;
             action_spaces: components["schemas"]["ActionSpace"][];
@@ -544,7 +544,7 @@ export interface components {
             text_title: string;
             vectors: components["schemas"]["Vector"][];
         };
-        /** @description One registered environment, before it is asked what it offers. */
+        /** @description A registered environment, without its spaces and datasets. */
         EnvironmentName: {
             compiler: string;
             description: string;
@@ -553,7 +553,7 @@ export interface components {
             observation: string | null;
             reward: string | null;
         };
-        /** @description A recorded episode: enough to replay it. */
+        /** @description A recorded episode, sufficient to replay it. */
         Episode: {
             /** @default null */
             action_space: string | null;
@@ -574,18 +574,18 @@ export interface components {
             /** @default  */
             title: string;
         };
-        /** @description The episodes that were read; `NewSession.episode` takes each of them. */
+        /** @description The episodes that were read, each suitable for `NewSession.episode`. */
         Episodes: {
             episodes: components["schemas"]["Episode"][];
             kind: string;
         };
         /**
-         * @description The JSON of a stream's event, whose name is its kind.
+         * @description The JSON of a server-sent event, whose name is its kind.
          *
          *         ``nodes``: nodes were added. ``removed``: `node` was removed. ``tried``: results of a try-all.
-         *         ``progress``: the progress of a search. ``improved``: a better sequence, whose nodes exist.
-         *         ``task``: a task began or ended; the last event of its stream. ``recovered``: a worker was lost
-         *         and its states were restored. ``closed``: the session was closed.
+         *         ``progress``: the progress of a search. ``improved``: a search found a better sequence.
+         *         ``task``: a task started or ended; the last event of its stream. ``recovered``: a worker was
+         *         lost and its states were restored. ``closed``: the session was closed.
          */
         Event: {
             actions?: string[];
@@ -607,25 +607,25 @@ export interface components {
             task: components["schemas"]["Task"] | null;
             tried?: components["schemas"]["Tried"][];
         };
-        /** @description A state in every form in which it can be exported. */
+        /** @description A state in all export formats. */
         Export: {
             commandline: string;
             fragment: string;
             python: string;
             state: Record<string, never>;
         };
-        /** @description The name, the length and the digest of a function, without its text. */
+        /** @description The name, length and digest of a function, without its text. */
         Fact: {
             digest: string;
             lines: number;
             name: string;
         };
-        /** @description A way to write a program that can be pasted. */
+        /** @description A text format of programs that can be pasted. */
         Format: {
             name: string;
             suffixes: string[];
         };
-        /** @description How a function differs in two states. */
+        /** @description The difference of a function between two states. */
         FunctionDifference: {
             added: number;
             name: string;
@@ -638,7 +638,7 @@ export interface components {
             node: number;
             outside: components["schemas"]["Fact"];
         };
-        /** @description A graph of a state, for the page to draw. */
+        /** @description A graph of a state, which the page draws. */
         Graph: {
             edges: components["schemas"]["Edge"][];
             function: string;
@@ -647,7 +647,7 @@ export interface components {
             nodes: components["schemas"]["GraphNode"][];
             removed_nodes: components["schemas"]["GraphNode"][];
         };
-        /** @description A graph that can be drawn of a program. */
+        /** @description A kind of graph of a program. */
         GraphKind: {
             kind: string;
             of_function: boolean;
@@ -662,19 +662,19 @@ export interface components {
             status: string;
             weight: number | null;
         };
-        /** @description A recording to read: its text, or its path on this machine. */
+        /** @description A recording to read: its text, or its path on the server's machine. */
         ImportRequest: {
             /** @default null */
             path: string | null;
             /** @default null */
             text: string | null;
         };
-        /** @description Lines of a text and the source's lines they come from, both from 1. */
+        /** @description Lines of a text, and the corresponding source lines, both counted from 1. */
         LineMap: {
             lines: number[];
             sources: number[];
         };
-        /** @description Actions to be applied in order, from a node. */
+        /** @description Actions to apply in order, starting from a node. */
         NewNodes: {
             actions: unknown[];
             /** @default 0 */
@@ -691,7 +691,7 @@ export interface components {
             /** @default 0 */
             seed: number;
         };
-        /** @description A request to open a session on a benchmark, a pasted program, or the end of an episode. */
+        /** @description A request to open a session on a benchmark, a pasted program, or a recorded episode. */
         NewSession: {
             /** @default null */
             action_space: string | null;
@@ -734,7 +734,7 @@ export interface components {
             seconds: number;
             total: number | null;
         };
-        /** @description One node for each action, whether it is new or was there already. */
+        /** @description One node for each action, new or existing. */
         Nodes: {
             nodes: components["schemas"]["Node"][];
         };
@@ -754,7 +754,7 @@ export interface components {
             text: string;
             value: unknown;
         };
-        /** @description Why a request was not served; the body of every answer whose status is 400 or more. */
+        /** @description An error; the body of every response whose status is 400 or higher. */
         Problem: {
             /** @default  */
             expected: string;
@@ -765,12 +765,12 @@ export interface components {
             next: string;
             type: string;
         };
-        /** @description A recording on this machine, as `ImportRequest.path` takes it. */
+        /** @description A recording on the server's machine. */
         Recording: {
             kind: string;
             path: string;
         };
-        /** @description The recordings below the folder where the server was started, the newest first. */
+        /** @description The recordings below the folder where the server was started, newest first. */
         Recordings: {
             recordings: components["schemas"]["Recording"][];
         };
@@ -783,12 +783,12 @@ export interface components {
             platform_dependent: boolean;
             runs_program: boolean;
         };
-        /** @description A search that can be started. */
+        /** @description A search method. */
         SearchMethod: {
             description: string;
             name: string;
         };
-        /** @description The version, the environments and the limits of the server: a page's first request. */
+        /** @description The version, environments and limits of the server: the page's first request. */
         Server: {
             default_environment: string;
             environments: components["schemas"]["EnvironmentName"][];
@@ -800,7 +800,7 @@ export interface components {
             source: components["schemas"]["Source"] | null;
             version: string;
         };
-        /** @description One environment with a program, and the tree of what was tried on it. */
+        /** @description An environment with a program, and the tree of states explored so far. */
         Session: {
             action_space: string;
             at: number;
@@ -812,11 +812,11 @@ export interface components {
             reward: string | null;
             runs_allowed: boolean;
         };
-        /** @description Every open session, each with the root of its tree only. */
+        /** @description All open sessions, each with only the root of its tree. */
         Sessions: {
             sessions: components["schemas"]["Session"][];
         };
-        /** @description The structure of a value without a name, from which a page makes a form. */
+        /** @description The structure of an unnamed value, from which the page builds a form. */
         Shape: {
             /** @default  */
             description: string;
@@ -839,7 +839,7 @@ export interface components {
             /** @default false */
             whole: boolean;
         };
-        /** @description A program that was pasted. */
+        /** @description A pasted program. */
         Source: {
             /** @default null */
             language: string | null;
@@ -847,7 +847,7 @@ export interface components {
             name: string;
             text: string;
         };
-        /** @description Work in the background, whose progress is sent as events. */
+        /** @description A background task whose progress is sent as events. */
         Task: {
             done: number;
             id: string;
@@ -863,7 +863,7 @@ export interface components {
             node: number | null;
             text: string;
         };
-        /** @description The effect of one action at a node. It adds no node to the tree. */
+        /** @description The effect of one action at a node, without adding a node to the tree. */
         Tried: {
             action: unknown;
             changed: boolean;
@@ -874,7 +874,7 @@ export interface components {
             name: string;
             reward: number | null;
         };
-        /** @description An observation of many numbers that can be drawn over an episode. */
+        /** @description A vector observation that can be plotted over an episode. */
         Vector: {
             labels: string[];
             name: string;
@@ -957,7 +957,7 @@ export interface operations {
                     "application/json": components["schemas"]["Environment"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -971,11 +971,11 @@ export interface operations {
     programs: {
         parameters: {
             query?: {
-                /** @description The dataset; left out: all. */
+                /** @description Dataset; default: all. */
                 dataset?: string;
-                /** @description A text that their names contain. */
+                /** @description Text that the names must contain. */
                 search?: string;
-                /** @description How many to list at most. */
+                /** @description Maximum number of programs. */
                 most?: number;
             };
             header?: never;
@@ -995,7 +995,7 @@ export interface operations {
                     "application/json": components["schemas"]["Catalogue"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1028,7 +1028,7 @@ export interface operations {
                     "application/json": components["schemas"]["Episodes"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1057,7 +1057,7 @@ export interface operations {
                     "application/json": components["schemas"]["Recordings"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1086,7 +1086,7 @@ export interface operations {
                     "application/json": components["schemas"]["Server"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1115,7 +1115,7 @@ export interface operations {
                     "application/json": components["schemas"]["Sessions"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1148,7 +1148,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1179,7 +1179,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1208,7 +1208,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1222,9 +1222,9 @@ export interface operations {
     baselines: {
         parameters: {
             query: {
-                /** @description The cost whose baselines are asked for. */
+                /** @description Cost to return baselines of. */
                 cost: string;
-                /** @description Whether the program may be run for it. */
+                /** @description Permit running the program. */
                 run?: boolean;
             };
             header?: never;
@@ -1246,7 +1246,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1272,7 +1272,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Measure costs of nodes; measured costs are kept. */
+            /** @description Measure costs of nodes; results are cached. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1281,7 +1281,7 @@ export interface operations {
                     "application/json": components["schemas"]["CostValues"][];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1295,9 +1295,9 @@ export interface operations {
     difference: {
         parameters: {
             query: {
-                /** @description The state before. */
+                /** @description State before. */
                 a: number;
-                /** @description The state after. */
+                /** @description State after. */
                 b: number;
             };
             header?: never;
@@ -1308,7 +1308,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Say which functions differ in two states, and by how much. */
+            /** @description Compare the functions of two states. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1317,7 +1317,7 @@ export interface operations {
                     "application/json": components["schemas"]["Difference"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1339,7 +1339,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Stream what happens in a session. */
+            /** @description Stream the events of a session. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1348,7 +1348,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["Event"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1374,7 +1374,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Apply actions from a node; each leads to another node. */
+            /** @description Apply actions from a node; each one leads to a node. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -1383,7 +1383,7 @@ export interface operations {
                     "application/json": components["schemas"]["Nodes"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1415,7 +1415,7 @@ export interface operations {
                     "application/json": components["schemas"]["Node"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1445,7 +1445,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1477,7 +1477,7 @@ export interface operations {
                     "application/json": components["schemas"]["ActionSpace"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1491,7 +1491,7 @@ export interface operations {
     assembly: {
         parameters: {
             query?: {
-                /** @description The name of a function; left out: all. */
+                /** @description Function name; default: all. */
                 function?: string;
             };
             header?: never;
@@ -1512,7 +1512,7 @@ export interface operations {
                     "application/json": components["schemas"]["Text"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1544,7 +1544,7 @@ export interface operations {
                     "application/json": components["schemas"]["Export"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1576,7 +1576,7 @@ export interface operations {
                     "application/json": components["schemas"]["Functions"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1590,9 +1590,9 @@ export interface operations {
     graph: {
         parameters: {
             query?: {
-                /** @description The name of a function; left out: all. */
+                /** @description Function name; default: all. */
                 function?: string;
-                /** @description Another node; differences from it are marked. */
+                /** @description Another node: mark the differences from it. */
                 against?: number;
             };
             header?: never;
@@ -1614,7 +1614,7 @@ export interface operations {
                     "application/json": components["schemas"]["Graph"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1628,7 +1628,7 @@ export interface operations {
     ir: {
         parameters: {
             query?: {
-                /** @description The name of a function; left out: all. */
+                /** @description Function name; default: all. */
                 function?: string;
             };
             header?: never;
@@ -1649,7 +1649,7 @@ export interface operations {
                     "application/json": components["schemas"]["Text"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1663,7 +1663,7 @@ export interface operations {
     observation: {
         parameters: {
             query?: {
-                /** @description Whether the program may be run for it. */
+                /** @description Permit running the program. */
                 run?: boolean;
             };
             header?: never;
@@ -1685,7 +1685,7 @@ export interface operations {
                     "application/json": components["schemas"]["ObservationValue"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1711,7 +1711,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Begin a search that starts from a node's actions. */
+            /** @description Start a search from the actions of a node. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -1720,7 +1720,7 @@ export interface operations {
                     "application/json": components["schemas"]["Task"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1751,7 +1751,7 @@ export interface operations {
                     "application/json": components["schemas"]["Text"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1783,7 +1783,7 @@ export interface operations {
                     "application/json": components["schemas"]["AllTried"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1815,7 +1815,7 @@ export interface operations {
                     "application/json": components["schemas"]["Task"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1838,7 +1838,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Stream the results of a task from beginning to end. */
+            /** @description Stream all events of a task. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1847,7 +1847,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["Event"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1873,7 +1873,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Begin to try every action on a node. */
+            /** @description Start a task that tries every action on a node. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -1882,7 +1882,7 @@ export interface operations {
                     "application/json": components["schemas"]["Task"];
                 };
             };
-            /** @description Why it was not served. */
+            /** @description The reason why the request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;

@@ -69,7 +69,9 @@ def test_a_command_joins_the_group_that_its_name_begins_with(offered: Any) -> No
 
 def test_a_table_that_cannot_be_loaded_is_left_out_with_a_warning(offered: Any) -> None:
     offered("no_such_package:COMMANDS", f"{__name__}:COMMANDS")
-    with pytest.warns(CompilerGymWarning, match="skipping the commands of no_such_package:COMMANDS"):
+    with pytest.warns(
+        CompilerGymWarning, match="skipping the commands of no_such_package:COMMANDS"
+    ):
         assert "greet" in tool_commands()
 
 

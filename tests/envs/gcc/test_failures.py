@@ -184,7 +184,9 @@ def test_a_failure_of_the_machine_is_not_remembered(
 def test_the_memory_of_gcc_is_bounded_with_its_worker_s(make_env: Make) -> None:
     program = make_benchmark_from_source("int big[1 << 26] = { [0 ... (1 << 26) - 1] = 7 };\n")
     env = make_env(limits=Limits(memory_bytes=400 << 20))
-    with pytest.raises(BenchmarkInitError, match="needed more than its memory limit of 419430400 bytes"):
+    with pytest.raises(
+        BenchmarkInitError, match="needed more than its memory limit of 419430400 bytes"
+    ):
         env.reset(benchmark=program)
     env.reset(benchmark="cbench-v1/crc32")
     assert env.obj_size > 0

@@ -62,7 +62,7 @@ def test_a_server_for_other_machines_has_its_numbers_and_its_name(everywhere: st
 @pytest.mark.parametrize("local", ["127.0.0.1", "localhost", "::1"])
 def test_a_server_for_this_machine_has_no_other_name(local: str) -> None:
     for host in ("192.0.2.8", "0.0.0.0", "[::]", socket.gethostname()):
-        with pytest.raises(ExplorerError, match="host .* is not allowed"):
+        with pytest.raises(ExplorerError, match=r"host .* is not allowed"):
             Guard("token", [local]).check_names({"host": host})
 
 

@@ -90,8 +90,8 @@ class LlvmInlineSession(LlvmSession):
         del self.inlining
         super().close()
 
-    def _limit_instructions(self, most: int) -> None:
-        self.inlining.limit_instructions(most)
+    def _limit_instructions(self, limit: int) -> None:
+        self.inlining.limit_instructions(limit)
 
     def _state_hash(self) -> str:
         digest = self._digest.copy()
